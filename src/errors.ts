@@ -1,0 +1,111 @@
+/**
+ * Every way in which a command can end, with its exit code.
+ *
+ * The key is the machine-readable `code` of an error in JSON mode (in snake_case, see
+ * {@link CliError.code}); the number is the process's exit code. Both are a contract with scripts.
+ */
+export const FAILURES = {
+  refused: { exit: 1, meaning: 'the service refused, or something unexpected' },
+  usage: {
+    exit: 2,
+    meaning: 'usage, or a local rule; also a confirmation that could not be asked',
+  },
+  notFound: { exit: 3, meaning: 'not found' },
+  authentication: { exit: 4, meaning: 'authentication: no key, 401, 403' },
+  wrongState: { exit: 5, meaning: 'wrong state or not enough funds' },
+  unreachable: {
+    exit: 6,
+    meaning: 'could not reach the service; certainly nothing was changed',
+  },
+  outcomeUnknown: {
+    exit: 7,
+    meaning: 'outcome unknown: it may have been done, and may be billing',
+  },
+  deadline: { exit: 8, meaning: 'waited past the deadline' },
+  storage: { exit: 9, meaning: 'local storage or output failed' },
+  notUnderstood: { exit: 10, meaning: 'the answer could not be understood' },
+  rateLimited: { exit: 11, meaning: 'rate limited' },
+  otherEnd: { exit: 12, meaning: 'the machine ended in another state than the one waited for' },
+  hungUp: { exit: 129, meaning: 'hang-up' },
+  interrupted: { exit: 130, meaning: 'interrupt' },
+  terminated: { exit: 143, meaning: 'termination' },
+} as const;
+
+export type Failure = keyof typeof FAILURES;
+
+export interface ErrorDetails {
+  /** What to do next, best an exact command. */
+  hint?: string;
+  /** The HTTP status of the answer that caused it, where there was one. */
+  httpStatus?: number;
+  /** Whether the very same command may succeed later, and is safe to repeat. */
+  retryable?: boolean;
+  /** The id or name of the thing that the error is about. */
+  resource?: string;
+  /** Whether a machine may exist, and cost money, although the command failed. */
+  mayBeBilling?: boolean;
+  cause?: unknown;
+}
+
+/**
+ * An error that a person or a script is told about: one kind of {@link FAILURES}, words, and the
+ * remedy. It is thrown where the fault is known and worded once, in `run.ts`.
+ *
+ * The message never holds a secret, and text from outside is cleaned before it is printed.
+ */
+export class CliError extends Error {
+  readonly failure: Failure;
+  readonly hint: string | undefined;
+  readonly httpStatus: number | undefined;
+  readonly retryable: boolean;
+  readonly resource: string | undefined;
+  readonly mayBeBilling: boolean;
+
+  constructor(failure: Failure, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? {} : { cause: details.cause });
+    this.name = 'CliError';
+    this.failure = failure;
+    this.hint = details.hint;
+    this.httpStatus = details.httpStatus;
+    this.retryable = details.retryable ?? false;
+    this.resource = details.resource;
+    this.mayBeBilling = details.mayBeBilling ?? false;
+  }
+
+  get exitCode(): number {
+    return FAILURES[this.failure].exit;
+  }
+
+  /** The machine-readable code: `not_found`, `outcome_unknown`. */
+  get code(): string {
+    return this.failure.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  }
+}
+
+export function usageError(message: string, hint?: string): CliError {
+  return new CliError('usage', message, hint === undefined ? {} : { hint });
+}
+
+/** How grave each failure is when several happen in one command, gravest first. */
+const GRAVITY: readonly Failure[] = [
+  'outcomeUnknown',
+  'storage',
+  'terminated',
+  'interrupted',
+  'hungUp',
+  'notUnderstood',
+  'refused',
+  'authentication',
+  'unreachable',
+  'rateLimited',
+  'otherEnd',
+  'wrongState',
+  'deadline',
+  'notFound',
+  'usage',
+];
+
+/** The error that decides the exit code of a command that handled several things. */
+export function worstOf(errors: readonly CliError[]): CliError | undefined {
+  return [...errors].sort((a, b) => GRAVITY.indexOf(a.failure) - GRAVITY.indexOf(b.failure))[0];
+}

@@ -1,0 +1,29 @@
+import { broken, kept, type Verdict } from './rule.ts';
+
+const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
+
+/**
+ * The address of a service: https, or http on loopback alone, since the key travels in a header;
+ * no user name, query or fragment. The value has no slash at its end.
+ */
+export function baseUrl(text: string): Verdict<string> {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return broken('a base URL is a whole address, such as https://api.example.com/v1');
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    return broken('a base URL starts with https://');
+  }
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
+    return broken('http:// is for this computer (loopback) only: the key would travel in the open');
+  }
+  if (url.username !== '' || url.password !== '') {
+    return broken('a base URL holds no user name or password');
+  }
+  if (text.includes('?') || text.includes('#')) {
+    return broken('a base URL holds no query or fragment');
+  }
+  return kept(`${url.origin}${url.pathname.replace(/\/+$/, '')}`);
+}

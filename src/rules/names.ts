@@ -1,0 +1,37 @@
+import { broken, kept, type Verdict } from './rule.ts';
+
+/**
+ * `instance_name` (spec: Limits): 3 to 50 characters; Latin letters, digits and hyphen; starts with
+ * a letter; does not end with a hyphen. Uniqueness is the service's to judge.
+ */
+export function instanceName(text: string): Verdict<string> {
+  if (text.length < 3 || text.length > 50) {
+    return broken('an instance name is 3 to 50 characters long');
+  }
+  if (!/^[A-Za-z0-9-]+$/.test(text)) {
+    return broken('an instance name holds Latin letters, digits and hyphens only');
+  }
+  if (!/^[A-Za-z]/.test(text)) {
+    return broken('an instance name starts with a letter');
+  }
+  if (text.endsWith('-')) {
+    return broken('an instance name does not end with a hyphen');
+  }
+  return kept(text);
+}
+
+/** `name` of an API key (spec: Limits): at most 50 characters, and required, so not empty. */
+export function apiKeyName(text: string): Verdict<string> {
+  if (text.trim() === '') {
+    return broken('an API key name is not empty');
+  }
+  if ([...text].length > 50) {
+    return broken('an API key name is at most 50 characters long');
+  }
+  return kept(text);
+}
+
+/** A required name for which the document gives no further rule (drives, SSH keys, profile). */
+export function anyName(text: string): Verdict<string> {
+  return text.trim() === '' ? broken('a name is not empty') : kept(text);
+}

@@ -1,0 +1,24 @@
+import { broken, kept, type Verdict } from './rule.ts';
+
+/** A whole number within bounds, in plain decimal digits: `0x10`, `1e3`, `1.5` and `+1` are refused. */
+export function wholeNumber(text: string, from: number, to: number, what: string): Verdict<number> {
+  const value = Number(text);
+  if (!/^[0-9]{1,15}$/.test(text) || value < from || value > to) {
+    return broken(`${what} is a whole number from ${from} to ${to}`);
+  }
+  return kept(value);
+}
+
+/** A page of a list, or the size of one (spec: Conventions, `meta`; no maximum is documented). */
+export function count(text: string): Verdict<number> {
+  return wholeNumber(text, 1, 1_000_000_000, 'it');
+}
+
+/** `shm_size_gb` (spec: Limits): shared memory in GB, minimum 0.1. */
+export function sharedMemoryGb(text: string): Verdict<number> {
+  const value = Number(text);
+  if (!/^[0-9]{1,6}(\.[0-9]{1,6})?$/.test(text) || value < 0.1) {
+    return broken('shared memory is a decimal number of GB, at least 0.1');
+  }
+  return kept(value);
+}

@@ -1,0 +1,58 @@
+import { wholeNumber } from './numbers.ts';
+import { broken, kept, type Verdict } from './rule.ts';
+
+/** One item of `docker_config.ports` (spec: POST /instances). */
+export interface Port {
+  internal_port: number;
+  external_port: number;
+  protocol: 'TCP' | 'UDP';
+  name?: string;
+  is_main?: boolean;
+}
+
+/** A port number (spec: Limits): 1 to 65535. */
+export function portNumber(text: string): Verdict<number> {
+  return wholeNumber(text, 1, 65535, 'a port');
+}
+
+/** `protocol` of a port (spec: Limits): TCP or UDP, in either case of letters. */
+export function protocol(text: string): Verdict<'TCP' | 'UDP'> {
+  const upper = text.toUpperCase();
+  return upper === 'TCP' || upper === 'UDP' ? kept(upper) : broken('a protocol is tcp or udp');
+}
+
+const FORM = 'a port is written EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main]';
+
+/**
+ * A published port as docker writes it, with the service's label and main mark:
+ * `8888:8888/tcp,name=web,main`. The protocol is TCP when left out (spec: Limits).
+ */
+export function publishedPort(text: string): Verdict<Port> {
+  const [mapping = '', ...extras] = text.split(',');
+  const match = /^([^:/]*):([^:/]*)(?:\/([^:/]*))?$/.exec(mapping);
+  if (match === null) {
+    return broken(FORM);
+  }
+  const external = portNumber(match[1] ?? '');
+  const internal = portNumber(match[2] ?? '');
+  const spoken = protocol(match[3] ?? 'tcp');
+  if (!external.ok) return external;
+  if (!internal.ok) return internal;
+  if (!spoken.ok) return spoken;
+
+  const port: Port = {
+    internal_port: internal.value,
+    external_port: external.value,
+    protocol: spoken.value,
+  };
+  for (const extra of extras) {
+    if (extra === 'main') {
+      port.is_main = true;
+    } else if (extra.startsWith('name=') && extra.length > 'name='.length) {
+      port.name = extra.slice('name='.length);
+    } else {
+      return broken(FORM);
+    }
+  }
+  return kept(port);
+}

@@ -1,0 +1,20 @@
+/**
+ * A documented rule that a text must follow before it may reach the service.
+ *
+ * A rule does not throw and knows no flags: the caller words the refusal, since the command line
+ * names a flag and the sandbox names a field of a body.
+ */
+export type Rule<T> = (text: string) => Verdict<T>;
+
+export type Verdict<T> =
+  | { readonly ok: true; readonly value: T }
+  /** `rule` completes the sentence "…: RULE", in lower case and without a full stop. */
+  | { readonly ok: false; readonly rule: string };
+
+export function kept<T>(value: T): Verdict<T> {
+  return { ok: true, value };
+}
+
+export function broken(rule: string): Verdict<never> {
+  return { ok: false, rule };
+}

@@ -1,0 +1,16 @@
+import { broken, kept, type Verdict } from './rule.ts';
+
+/** One item of `docker_config.volumes` (spec: POST /instances). */
+export interface Volume {
+  host_path: string;
+  container_path: string;
+}
+
+/** `HOST:CONTAINER`, as docker writes a bind mount. The document gives paths no rule of their own. */
+export function volume(text: string): Verdict<Volume> {
+  const at = text.indexOf(':');
+  if (at < 1 || at === text.length - 1) {
+    return broken('a volume is written HOST_PATH:CONTAINER_PATH');
+  }
+  return kept({ host_path: text.slice(0, at), container_path: text.slice(at + 1) });
+}
