@@ -8,13 +8,13 @@ import { dirname } from 'node:path';
  * back, then renamed over, then the folder fsynced.
  *
  * The reading back is for full disks, on which a buffered write can seem to succeed.
- * The caller sees to it that one writer at a time replaces one file (a lock, or a file of its own).
+ * Of two writers at once, one content stands whole; whoever must not lose the other's takes a lock.
  * Throws what the file system throws; the temporary file is then gone and the old content stands.
  */
 export async function replaceFile(path: string, content: string): Promise<void> {
-  const temporary = `${path}.tmp`;
+  const temporary = `${path}.${Math.random().toString(36).slice(2)}.tmp`;
   try {
-    const handle = await open(temporary, 'w', 0o600);
+    const handle = await open(temporary, 'wx', 0o600);
     try {
       await handle.writeFile(content);
       await handle.sync();

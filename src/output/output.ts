@@ -1,0 +1,90 @@
+/** The formats of `-o`, in the order in which help lists them. */
+export const FORMATS = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** How the result of one command is to be written. */
+export interface OutputSettings {
+  format: Format;
+  /** Column ids to show, in this order; the view's own choice when left out. */
+  columns?: readonly string[];
+  /** A column id to sort rows by; `-` before it turns the order round. */
+  sort?: string;
+  header: boolean;
+  showSecrets: boolean;
+}
+
+/** What a cell holds before it is written: the machine's form, not the person's. */
+export type Cell = string | number | boolean | null | undefined;
+
+/**
+ * What a value means, so that people see `89.90 ₽`, `3 min ago` or a coloured status where a script
+ * sees the decimal string, the ISO time or the word of the service.
+ */
+export type Kind = 'text' | 'status' | 'money' | 'time' | 'bytes' | 'gigabytes' | 'yes';
+
+/** One column as data: it drives the table, csv, `--columns`, `--sort`, help and completion. */
+export interface Column<T> {
+  /** What `--columns` and `--sort` call it: the service's field name where there is one. */
+  readonly id: string;
+  /** Upper case, as in a table's head. */
+  readonly header: string;
+  readonly kind?: Kind;
+  /** Shown only when `--columns` asks for it. */
+  readonly hidden?: true;
+  value(row: T): Cell;
+}
+
+/** A labelled line of a details view. Lines whose value is null, undefined or '' are left out. */
+export interface DetailLine {
+  readonly label: string;
+  readonly value: Cell;
+  readonly kind?: Kind;
+}
+
+export interface Section<T> {
+  /** Printed above the lines; a section without one follows the section before. */
+  readonly heading?: string;
+  lines(value: T): readonly DetailLine[];
+}
+
+/** How one resource looks, in every format. */
+export interface View<T> {
+  readonly columns: readonly Column<T>[];
+  /** What `-q` prints; null for a row that has no id (then `-q` leaves the row out). */
+  id(row: T): string | null;
+  /** Said on stderr when a list for people has no rows. */
+  readonly empty: string;
+  /** The details view of one; without it one thing is shown as its columns, a line each. */
+  readonly sections?: readonly Section<T>[];
+  /** Dotted paths of secrets in a row: `connection_info.secrets`, `docker_config.env[].value`. */
+  readonly secrets?: readonly string[];
+  /** The JSON form, where it is not the row as it is. */
+  json?(row: T): unknown;
+}
+
+/** The result of a command: stdout and nothing else. */
+export interface Output {
+  readonly format: Format;
+  /** Writes a list: always an array in JSON, `[]` when empty. */
+  list<T>(rows: readonly T[] | AsyncIterable<T>, view: View<T>): Promise<void>;
+  /** Writes one thing: details for people, one object in JSON. */
+  item<T>(value: T, view: View<T>): Promise<void>;
+  /** Writes a text that is itself the result (a script, a secret asked for), as it is. */
+  text(text: string): Promise<void>;
+}
+
+/** The story of a command: stderr. Nothing here is a result, and all text is cleaned. */
+export interface Messages {
+  /** A plain line: what was done, what to type next. */
+  note(text: string): void;
+  /** A line that matters to a person's machine or money. */
+  warn(text: string): void;
+  /** A spinner in a terminal, nothing elsewhere. */
+  progress(text: string): Progress;
+}
+
+export interface Progress {
+  update(text: string): void;
+  /** Ends the spinner and leaves a line where there is one to leave. */
+  done(text?: string): void;
+}
