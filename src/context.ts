@@ -1,9 +1,11 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Api } from './api/index.ts';
 import type { Clock } from './clock.ts';
-import type { Config } from './config/index.ts';
+import type { Config, Folders } from './config/index.ts';
 import type { Settings } from './config/settings.ts';
-import type { Messages, Output } from './output/output.ts';
+import { CliError, usageError } from './errors.ts';
+import { createMessages, createOutput, parseFormat, wantsColour } from './output/index.ts';
+import type { Format, Messages, Output } from './output/output.ts';
 import type { Prompts } from './prompts/prompts.ts';
 import type { Rentals } from './rentals/index.ts';
 import type { Sandbox } from './sandbox/index.ts';
@@ -19,6 +21,8 @@ export interface Host {
   readonly home: string | undefined;
   readonly platform: string;
   readonly pid: number;
+  /** Whether a process of that id runs. */
+  isAlive(pid: number): boolean;
   readonly interrupts: Interrupts;
 }
 
@@ -56,23 +60,214 @@ export interface GlobalFlags {
 export interface Context {
   readonly out: Output;
   readonly err: Messages;
-  readonly stdin: Readable & { isTTY?: boolean };
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Host['stdin'];
+  readonly env: Host['env'];
   readonly clock: Clock;
   readonly interrupts: Interrupts;
-  /** The first interrupt: what a verb hands to anything that may simply be dropped. */
+  /** The first interrupt: for anything that may simply be dropped. */
   readonly signal: AbortSignal;
   readonly flags: GlobalFlags;
   /** Which profile, base URL and key are in force, and where each came from. */
   settings(): Promise<Settings>;
   config(): Promise<Config>;
+  folders(): Promise<Folders>;
   /** The service with the key in force. Throws CliError('authentication') when there is no key. */
   api(): Promise<Api>;
   /** The service at another address or with another key, for `login`. */
-  apiFor(target: { baseUrl: string; apiKey: string }): Promise<Api>;
+  apiFor(target: ServiceAddress): Promise<Api>;
+  /** The machines of the account in force. */
   rentals(): Promise<Rentals>;
   /** undefined where nobody can be asked. */
   prompts(): Promise<Prompts | undefined>;
+  /** The embedded service, with its state in the given file or in the one of the built-in profile. */
   sandbox(file?: string): Promise<Sandbox>;
   close(): Promise<void>;
+}
+
+export interface ServiceAddress {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** Makes the Context of one command. Nothing is loaded, read or opened before it is asked for. */
+export function createContext(host: Host, flags: GlobalFlags, version: string): Context {
+  const { env, clock, interrupts } = host;
+  const closers: (() => Promise<void>)[] = [];
+
+  const err = createMessages({
+    stderr: host.stderr,
+    clock,
+    colour: wantsColour(host.stderr, env, flags.color),
+    env,
+  });
+  const out = createOutput({
+    stdout: host.stdout,
+    env,
+    clock,
+    colour: wantsColour(host.stdout, env, flags.color),
+    note: (text) => err.note(text),
+    settings: {
+      format: formatOf(flags, env),
+      header: flags.header !== false,
+      showSecrets: flags.showSecrets === true,
+      ...(flags.columns === undefined ? {} : { columns: flags.columns }),
+      ...(flags.sort === undefined ? {} : { sort: flags.sort }),
+    },
+  });
+
+  const folders = once(async () => {
+    const config = await import('./config/index.ts');
+    return config.folders(env, host.home, host.platform);
+  });
+  const config = once(async () => {
+    const { openConfig } = await import('./config/index.ts');
+    return openConfig((await folders()).config);
+  });
+  const settings = once(async () => {
+    const { resolveSettings } = await import('./config/index.ts');
+    return resolveSettings(flags, env, await (await config()).read());
+  });
+
+  async function sandbox(file?: string): Promise<Sandbox> {
+    const { openSandbox } = await import('./sandbox/index.ts');
+    const { join } = await import('node:path');
+    return openSandbox({ file: file ?? join((await folders()).state, 'sandbox.json'), clock });
+  }
+
+  async function apiFor({ baseUrl, apiKey }: ServiceAddress): Promise<Api> {
+    const { createApi } = await import('./api/index.ts');
+    const api = createApi({
+      baseUrl,
+      apiKey,
+      timeoutMs: flags.timeout ?? DEFAULT_TIMEOUT_MS,
+      clock,
+      signal: interrupts.first,
+      env,
+      userAgent: `gpucloud/${version}`,
+      ...(flags.debug === true ? { trace: (line: string) => err.note(line) } : {}),
+    });
+    closers.push(() => api.close());
+    return api;
+  }
+
+  /** The built-in profile serves itself on a loopback port for as long as the command runs. */
+  const selfServed = once(async () => {
+    const server = await (await sandbox()).listen({ port: 0 });
+    closers.push(() => server.close());
+    return { baseUrl: server.url, apiKey: server.apiKey };
+  });
+
+  const api = once(async () => {
+    const { sandbox: builtIn, baseUrl, apiKey } = await settings();
+    if (builtIn) {
+      return apiFor(await selfServed());
+    }
+    return apiFor(requireAddress(baseUrl?.value, apiKey?.value));
+  });
+
+  const rentals = once(async () => {
+    const { openRentals, accountOfKey } = await import('./rentals/index.ts');
+    const { join } = await import('node:path');
+    const { sandbox: builtIn, baseUrl, apiKey, account } = await settings();
+    const scope = builtIn
+      ? { service: 'sandbox', account: (await (await sandbox()).status()).account }
+      : {
+          service: baseUrl?.value ?? '',
+          account: account ?? accountOfKey(apiKey?.value ?? ''),
+        };
+    return openRentals({
+      folder: join((await folders()).state, 'rentals'),
+      scope,
+      clock,
+      pid: host.pid,
+      isAlive: (pid) => host.isAlive(pid),
+    });
+  });
+
+  const prompts = once(async () => {
+    if (!canAsk(host, flags)) {
+      return undefined;
+    }
+    const { createPrompts } = await import('./prompts/index.ts');
+    return createPrompts({ stdin: host.stdin, stderr: host.stderr });
+  });
+
+  return {
+    out,
+    err,
+    stdin: host.stdin,
+    env,
+    clock,
+    interrupts,
+    signal: interrupts.first,
+    flags,
+    settings,
+    config,
+    folders,
+    api,
+    apiFor,
+    rentals,
+    prompts,
+    sandbox,
+    async close() {
+      // The last opened closes first: the client before the server that it speaks to.
+      for (const close of closers.reverse()) {
+        await close();
+      }
+    },
+  };
+}
+
+/** The format in force: `--json`, `-q` and `-o` may not contradict each other. */
+export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
+  const asked = new Set<string>();
+  if (flags.output !== undefined) asked.add(flags.output);
+  if (flags.json === true) asked.add('json');
+  if (flags.quiet === true) asked.add('id');
+  const [format, other] = asked;
+  if (format !== undefined && other !== undefined) {
+    throw usageError(
+      `--output, --json and --quiet ask for different formats: ${format} and ${other}`,
+    );
+  }
+  const fromEnv = env.GPUCLOUD_OUTPUT;
+  if (format === undefined && fromEnv !== undefined && fromEnv !== '') {
+    return parseFormat('GPUCLOUD_OUTPUT', fromEnv);
+  }
+  return format === undefined ? 'table' : parseFormat('--output', format);
+}
+
+function canAsk(host: Host, flags: GlobalFlags): boolean {
+  const forbidden =
+    flags.input === false || isSet(host.env.GPUCLOUD_NO_INPUT) || isSet(host.env.CI);
+  return host.stdin.isTTY === true && host.stderr.isTTY === true && !forbidden;
+}
+
+/** `CI=false` and `CI=0` are said by people who mean no. */
+function isSet(variable: string | undefined): boolean {
+  return variable !== undefined && variable !== '' && variable !== '0' && variable !== 'false';
+}
+
+function requireAddress(baseUrl: string | undefined, apiKey: string | undefined): ServiceAddress {
+  if (apiKey === undefined) {
+    throw new CliError('authentication', 'There is no API key: you are not signed in.', {
+      hint: 'sign in with "gpucloud login", set GPUCLOUD_API_KEY, or try it for free with "gpucloud --profile sandbox …"',
+    });
+  }
+  if (baseUrl === undefined) {
+    throw usageError(
+      '--base-url (or GPUCLOUD_BASE_URL) is missing: the address of the service is not known',
+    );
+  }
+  return { baseUrl, apiKey };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

@@ -109,3 +109,20 @@ const GRAVITY: readonly Failure[] = [
 export function worstOf(errors: readonly CliError[]): CliError | undefined {
   return [...errors].sort((a, b) => GRAVITY.indexOf(a.failure) - GRAVITY.indexOf(b.failure))[0];
 }
+
+/** Several things were asked for and some failed; its own kind is that of the gravest. */
+export class SeveralErrors extends CliError {
+  readonly errors: readonly CliError[];
+
+  constructor(errors: readonly [CliError, ...CliError[]]) {
+    const worst = worstOf(errors) ?? errors[0];
+    super(worst.failure, worst.message, {
+      retryable: errors.every((error) => error.retryable),
+      mayBeBilling: errors.some((error) => error.mayBeBilling),
+      ...(worst.hint === undefined ? {} : { hint: worst.hint }),
+      ...(worst.httpStatus === undefined ? {} : { httpStatus: worst.httpStatus }),
+      ...(worst.resource === undefined ? {} : { resource: worst.resource }),
+    });
+    this.errors = errors;
+  }
+}

@@ -1,0 +1,21 @@
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+
+/**
+ * Asks before something that can't be taken back; the default answer is No.
+ * `-y` answers yes. Where nobody can be asked: usage error, before any request.
+ */
+export async function confirm(context: Context, question: string): Promise<void> {
+  if (context.flags.yes === true) {
+    return;
+  }
+  const prompts = await context.prompts();
+  if (prompts === undefined) {
+    throw usageError(
+      `this needs a confirmation and nobody can be asked here: add --yes (${question})`,
+    );
+  }
+  if (!(await prompts.confirm(question, false))) {
+    throw new CliError('interrupted', 'Not confirmed: nothing was changed.');
+  }
+}

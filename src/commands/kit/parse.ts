@@ -1,0 +1,66 @@
+import { type CliError, usageError } from '../../errors.ts';
+import type { Rule, Verdict } from '../../rules/rule.ts';
+
+/** Long enough to recognise a value in an error, short enough to stay one line. */
+const SHOWN = 80;
+
+/**
+ * The value of a flag or argument that must follow a rule; otherwise the usage error that names
+ * the flag, the value and the rule.
+ */
+export function checked<T>(flag: string, text: string, rule: Rule<T>): T {
+  const verdict: Verdict<T> = rule(text);
+  if (!verdict.ok) {
+    throw brokenRule(flag, text, verdict.rule);
+  }
+  return verdict.value;
+}
+
+/** The same for a value that may be a secret: the error does not repeat it. */
+export function checkedSecret<T>(flag: string, text: string, rule: Rule<T>): T {
+  const verdict: Verdict<T> = rule(text);
+  if (!verdict.ok) {
+    throw usageError(`${flag}: ${verdict.rule} (the value is not shown)`);
+  }
+  return verdict.value;
+}
+
+export function brokenRule(flag: string, text: string, rule: string): CliError {
+  const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  return usageError(`${flag} "${shown}": ${rule}`);
+}
+
+/** A commander parser for a flag with a rule. */
+export function ruled<T>(flag: string, rule: Rule<T>): (text: string) => T {
+  return (text) => checked(flag, text, rule);
+}
+
+/** The same for a flag that may be given several times. */
+export function ruledEach<T>(flag: string, rule: Rule<T>): (text: string, before?: T[]) => T[] {
+  return (text, before = []) => [...before, checked(flag, text, rule)];
+}
+
+/** A flag that takes one of some words. */
+export function oneOf<const T extends string>(
+  flag: string,
+  words: readonly T[],
+): (text: string) => T {
+  return (text) => {
+    const word = words.find((known) => known === text);
+    if (word === undefined) {
+      throw brokenRule(flag, text, `it is one of ${words.join(', ')}`);
+    }
+    return word;
+  };
+}
+
+/** Texts separated by commas, as `--columns a,b`. */
+export function commaList(flag: string): (text: string) => string[] {
+  return (text) => {
+    const items = text.split(',').map((item) => item.trim());
+    if (items.includes('')) {
+      throw brokenRule(flag, text, 'it is a list separated by commas, with no empty item');
+    }
+    return items;
+  };
+}

@@ -1,0 +1,38 @@
+import type { Command } from '@commander-js/extra-typings';
+import type { AnyCommand } from './command.ts';
+import { addGlobalOptions } from './globals.ts';
+
+export interface VerbHelp {
+  /** `list`, `stop`. */
+  name: string;
+  /** Other words for it: `ls`, `rm`. */
+  aliases?: readonly string[];
+  /** One line, without a full stop. */
+  summary: string;
+  /** More to know, printed under the summary. */
+  notes?: string;
+  /** Whole command lines, at least one. */
+  examples: readonly [string, ...string[]];
+}
+
+/**
+ * Adds a verb to a group. Arguments, flags and the action follow in commander's own words, so that
+ * their types reach the action.
+ */
+export function verb(group: AnyCommand, help: VerbHelp): Command {
+  return describe(group.command(help.name), help);
+}
+
+/** Gives a command its help, for a verb of the root that has no group. */
+export function describe(command: AnyCommand, help: Omit<VerbHelp, 'name'>): Command {
+  command.summary(help.summary);
+  command.description(help.notes === undefined ? help.summary : `${help.summary}\n\n${help.notes}`);
+  command.aliases([...(help.aliases ?? [])]);
+  command.addHelpText(
+    'after',
+    `\nExamples:\n${help.examples.map((line) => `  $ ${line}`).join('\n')}`,
+  );
+  addGlobalOptions(command);
+  // A command of unknown flags, as a group hands it on, has none yet: its types start here.
+  return command as unknown as Command;
+}

@@ -1,0 +1,89 @@
+import { homedir } from 'node:os';
+import type { Host, Interrupts } from './context.ts';
+import { CliError, type Failure } from './errors.ts';
+import { run } from './run.ts';
+
+/** The edge: the only file that touches `process`. */
+async function main(): Promise<void> {
+  const host: Host = {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    clock: {
+      now: () => Date.now(),
+      random: () => Math.random(),
+      sleep,
+    },
+    home: homeFolder(),
+    platform: process.platform,
+    pid: process.pid,
+    isAlive,
+    interrupts: listenForInterrupts(),
+  };
+  process.exitCode = await run(process.argv.slice(2), host);
+}
+
+function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(signal.reason);
+      return;
+    }
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** HOME counts first, as the shell's `~` does; a system without either knows no home. */
+function homeFolder(): string | undefined {
+  try {
+    return homedir() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // A process of another user is there, though it may not be signalled.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
+  ['SIGINT', 'interrupted', 'Interrupted.'],
+  ['SIGTERM', 'terminated', 'Terminated.'],
+  ['SIGHUP', 'hungUp', 'The terminal hung up.'],
+];
+
+/** The third signal of a kind finds no listener of ours and ends the process at once. */
+function listenForInterrupts(): Interrupts {
+  const first = new AbortController();
+  const second = new AbortController();
+  for (const [signal, failure, words] of SIGNALS) {
+    const stop = () => {
+      const reason = new CliError(failure, words);
+      if (first.signal.aborted) {
+        second.abort(reason);
+        process.off(signal, stop);
+      } else {
+        first.abort(reason);
+      }
+    };
+    process.on(signal, stop);
+  }
+  return { first: first.signal, second: second.signal };
+}
+
+void main();

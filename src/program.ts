@@ -1,0 +1,150 @@
+import type { Command } from '@commander-js/extra-typings';
+import { type AnyCommand, newProgram } from './commands/kit/command.ts';
+import type { Frame } from './commands/kit/frame.ts';
+import { addGlobalOptions } from './commands/kit/globals.ts';
+
+/** A group of verbs, or a verb of the root. Its code loads when it is chosen. */
+interface Entry {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  load(): Promise<(command: AnyCommand, frame: Frame) => void>;
+}
+
+interface Chapter {
+  readonly heading: string;
+  readonly entries: readonly Entry[];
+}
+
+/** The tree, in the order of the help. */
+const CHAPTERS: readonly Chapter[] = [
+  {
+    heading: 'Rent machines:',
+    entries: [
+      {
+        name: 'instances',
+        aliases: ['instance'],
+        summary: 'Rent GPU machines, see them, stop and end them',
+        load: async () => (await import('./commands/instances/index.ts')).registerInstances,
+      },
+    ],
+  },
+  {
+    heading: 'Sign in:',
+    entries: [
+      {
+        name: 'login',
+        summary: 'Sign in with an API key and keep it in a profile',
+        load: async () => (await import('./commands/login/index.ts')).registerLogin,
+      },
+      {
+        name: 'logout',
+        summary: 'Forget the key of a profile',
+        load: async () => (await import('./commands/logout/index.ts')).registerLogout,
+      },
+      {
+        name: 'profiles',
+        aliases: ['profile'],
+        summary: 'List, choose, add and remove profiles',
+        load: async () => (await import('./commands/profiles/index.ts')).registerProfiles,
+      },
+    ],
+  },
+  {
+    heading: 'Learn:',
+    entries: [
+      {
+        name: 'sandbox',
+        summary: 'The whole service on this computer: free, offline, with a clock to turn',
+        load: async () => (await import('./commands/sandbox/index.ts')).registerSandbox,
+      },
+      {
+        name: 'help',
+        summary: 'Help for any command',
+        load: async () => (await import('./commands/help/index.ts')).registerHelp,
+      },
+    ],
+  },
+];
+
+export interface ProgramSettings {
+  readonly frame: Frame;
+  readonly version: string;
+  /** Where help and the version go. */
+  readonly write: (text: string) => void;
+  /** Columns of the help. */
+  readonly width: number;
+}
+
+/**
+ * Builds the tree of one run. Groups are there by name and summary; the verbs of a group are added
+ * when it is chosen, so that a run pays for one group alone.
+ */
+export function buildProgram({ frame, version, write, width }: ProgramSettings): Command {
+  const program = newProgram('gpucloud')
+    .description('Rent GPU machines by the hour from the terminal, scripts and CI.')
+    .usage('<command> [options]')
+    .version(`gpucloud ${version}`, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({
+      writeOut: write,
+      // Words for errors are found in one place, run.ts.
+      writeErr: () => {},
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    });
+  addGlobalOptions(program);
+
+  const entries = new Map<string, Entry>();
+  for (const chapter of CHAPTERS) {
+    for (const entry of chapter.entries) {
+      entries.set(entry.name, entry);
+      program
+        .command(entry.name)
+        .aliases([...(entry.aliases ?? [])])
+        .summary(entry.summary)
+        .description(entry.summary)
+        .helpGroup(chapter.heading);
+    }
+  }
+  program.addHelpText('after', EXAMPLES);
+  program.hook('preSubcommand', (_program, chosen) => loadEntry(entries, chosen, frame));
+  return program;
+}
+
+/** Adds the verbs of every group, for help, completion and the reference. */
+export async function addAllVerbs(program: AnyCommand, frame: Frame): Promise<void> {
+  for (const entry of CHAPTERS.flatMap((chapter) => chapter.entries)) {
+    const command = program.commands.find((known) => known.name() === entry.name);
+    if (command !== undefined) {
+      (await entry.load())(command, frame);
+    }
+  }
+}
+
+async function loadEntry(
+  entries: ReadonlyMap<string, Entry>,
+  chosen: AnyCommand,
+  frame: Frame,
+): Promise<void> {
+  const entry = entries.get(chosen.name());
+  if (entry !== undefined) {
+    (await entry.load())(chosen, frame);
+  }
+}
+
+const EXAMPLES = `
+Examples:
+  $ gpucloud --profile sandbox sandbox catalog          what can be rented in the sandbox
+  $ gpucloud login                                      sign in to the service
+  $ gpucloud instances create trainer --offer ID --image ID --wait
+  $ gpucloud instances list
+  $ gpucloud instances terminate trainer
+
+Every command takes --json and tells its outcome by its exit code; see the README.`;
