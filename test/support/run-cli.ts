@@ -1,0 +1,151 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { Host, Interrupts } from '../../src/context.ts';
+import { run } from '../../src/run.ts';
+import { openSandbox, type Sandbox } from '../../src/sandbox/index.ts';
+import { type ManualClock, manualClock } from './clock.ts';
+import {
+  forwardTo,
+  type Handler,
+  type RecordedRequest,
+  type Service,
+  startService,
+} from './service.ts';
+
+export interface CliResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What reached the service during this run. */
+  readonly requests: readonly RecordedRequest[];
+}
+
+export interface CliOptions {
+  /** Merged over the world's own; undefined takes a variable away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly stdin?: string;
+  /** Makes stdin, stdout and stderr terminals of 100 columns. */
+  readonly terminal?: boolean;
+  readonly interrupts?: Interrupts;
+}
+
+/** A computer with a home of its own, a clock and one service that it can reach. */
+export interface World {
+  readonly home: string;
+  readonly clock: ManualClock;
+  readonly service: Service;
+  /** The environment of every run: a key and the service's address, unless `signedIn` is false. */
+  readonly env: Readonly<Record<string, string>>;
+  cli(argv: readonly string[], options?: CliOptions): Promise<CliResult>;
+  close(): Promise<void>;
+}
+
+export interface WorldOptions {
+  readonly handler: Handler;
+  readonly clock?: ManualClock;
+  readonly apiKey?: string;
+  readonly signedIn?: boolean;
+}
+
+export const TEST_KEY = 'svc_sk_test_0123456789abcdef';
+
+/** A world whose service answers as the test says. */
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const clock = options.clock ?? manualClock();
+  const home = await mkdtemp(join(tmpdir(), 'gpucloud-test-'));
+  const service = await startService(options.handler);
+  const env = {
+    GPUCLOUD_CONFIG_DIR: join(home, 'config'),
+    GPUCLOUD_STATE_DIR: join(home, 'state'),
+    ...(options.signedIn === false
+      ? {}
+      : { GPUCLOUD_API_KEY: options.apiKey ?? TEST_KEY, GPUCLOUD_BASE_URL: service.url }),
+  };
+  return {
+    home,
+    clock,
+    service,
+    env,
+    async cli(argv, given = {}) {
+      const before = service.requests.length;
+      const outcome = await runCli(argv, { ...given, env: { ...env, ...given.env } }, home, clock);
+      return { ...outcome, requests: service.requests.slice(before) };
+    },
+    async close() {
+      await service.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface SandboxWorld extends World {
+  readonly sandbox: Sandbox;
+}
+
+/** A world whose service is the sandbox, reached over a real socket, on the world's own clock. */
+export async function createSandboxWorld(): Promise<SandboxWorld> {
+  const clock = manualClock();
+  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-sandbox-'));
+  const sandbox = openSandbox({ file: join(folder, 'sandbox.json'), clock });
+  const server = await sandbox.listen({ port: 0 });
+  const world = await createWorld({
+    handler: forwardTo(server.url),
+    clock,
+    apiKey: server.apiKey,
+  });
+  return {
+    ...world,
+    sandbox,
+    async close() {
+      await world.close();
+      await server.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function runCli(
+  argv: readonly string[],
+  options: CliOptions,
+  home: string,
+  clock: ManualClock,
+): Promise<Omit<CliResult, 'requests'>> {
+  const terminal = options.terminal === true ? { isTTY: true, columns: 100 } : {};
+  const stdin = Object.assign(new PassThrough(), options.terminal === true ? { isTTY: true } : {});
+  stdin.end(options.stdin ?? '');
+  const stdout = Object.assign(new PassThrough(), terminal);
+  const stderr = Object.assign(new PassThrough(), terminal);
+  const written = Promise.all([textOf(stdout), textOf(stderr)]);
+  const host: Host = {
+    stdin,
+    stdout,
+    stderr,
+    env: Object.fromEntries(
+      Object.entries(options.env ?? {}).filter(([, value]) => value !== undefined),
+    ),
+    clock,
+    home,
+    platform: 'linux',
+    pid: 4242,
+    isAlive: () => false,
+    interrupts: options.interrupts ?? {
+      first: new AbortController().signal,
+      second: new AbortController().signal,
+    },
+  };
+  const code = await run(argv, host);
+  stdout.end();
+  stderr.end();
+  const [out, err] = await written;
+  return { code, stdout: out, stderr: err };
+}
+
+async function textOf(stream: PassThrough): Promise<string> {
+  let text = '';
+  for await (const chunk of stream.setEncoding('utf8')) {
+    text += chunk;
+  }
+  return text;
+}

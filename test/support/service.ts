@@ -1,0 +1,107 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as it came over the socket. */
+export interface RecordedRequest {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** undefined when there was none; a text when it was no JSON. */
+  readonly body: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is when a string, as JSON otherwise. */
+  readonly body?: unknown;
+}
+
+/** Answers a request; `hangUp` closes the connection without an answer. */
+export type Handler = (request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>;
+
+export interface Service {
+  readonly url: string;
+  readonly requests: readonly RecordedRequest[];
+  close(): Promise<void>;
+}
+
+/** A server on loopback that records each request and answers as the test says. */
+export async function startService(handler: Handler): Promise<Service> {
+  const requests: RecordedRequest[] = [];
+  const server = createServer((incoming, outgoing) => {
+    void answer(incoming, outgoing, requests, handler);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  requests: RecordedRequest[],
+  handler: Handler,
+): Promise<void> {
+  let text = '';
+  for await (const chunk of incoming.setEncoding('utf8')) {
+    text += chunk;
+  }
+  const request: RecordedRequest = {
+    method: incoming.method ?? '',
+    path: incoming.url ?? '',
+    headers: Object.fromEntries(
+      Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+    ),
+    body: bodyOf(text),
+  };
+  requests.push(request);
+  const reply = await handler(request);
+  if (reply === 'hangUp') {
+    incoming.socket.destroy();
+    return;
+  }
+  const raw = typeof reply.body === 'string';
+  outgoing.writeHead(reply.status, {
+    'content-type': raw ? 'text/plain' : 'application/json',
+    ...reply.headers,
+  });
+  outgoing.end(raw ? reply.body : JSON.stringify(reply.body));
+}
+
+function bodyOf(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Passes each request on to another server, so that a test can see what the sandbox was asked. */
+export function forwardTo(url: string): Handler {
+  return async ({ method, path, headers, body }) => {
+    const { host: _host, connection: _connection, 'content-length': _length, ...rest } = headers;
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: rest,
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    return {
+      status: response.status,
+      headers: { 'content-type': response.headers.get('content-type') ?? '' },
+      body: await response.text(),
+    };
+  };
+}
