@@ -1,0 +1,73 @@
+import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
+import { available, reserved, total } from './ledger.ts';
+import { badRequest } from './refusal.ts';
+import { text } from './roubles.ts';
+import type { State } from './state.ts';
+import { iso } from './time.ts';
+
+/** The password of a fresh account, so that changing it can be tried. */
+export const SANDBOX_PASSWORD = 'sandbox-password';
+
+const KEY_BYTES = 32;
+// A play account on loopback: light enough to be made anew at each reset.
+const COST = { N: 1024 } as const;
+
+export function hashPassword(password: string): string {
+  const salt = randomBytes(16);
+  return `${salt.toString('hex')}:${scryptSync(password, salt, KEY_BYTES, COST).toString('hex')}`;
+}
+
+function isPassword(password: string, hash: string): boolean {
+  const [salt = '', expected = ''] = hash.split(':');
+  const actual = scryptSync(password, Buffer.from(salt, 'hex'), KEY_BYTES, COST);
+  const wanted = Buffer.from(expected, 'hex');
+  return wanted.length === actual.length && timingSafeEqual(wanted, actual);
+}
+
+/** PATCH /users/me: only the name can be changed. */
+export function renameUser(state: State, name: string, now: number): void {
+  state.account.name = name;
+  state.account.updatedAt = now;
+}
+
+/** POST /users/me/update-password. */
+export function updatePassword(state: State, current: string, next: string, now: number): void {
+  if (!isPassword(current, state.account.passwordHash)) {
+    throw badRequest('current_password is wrong');
+  }
+  state.account.passwordHash = hashPassword(next);
+  state.account.updatedAt = now;
+}
+
+/** Spec: User. `balance` is the wallet balance: available plus reserved. */
+export function userView(state: State): Record<string, unknown> {
+  const { account } = state;
+  return {
+    id: account.id,
+    role: 'USER',
+    name: account.name,
+    email: 'sandbox@example.com',
+    yandex_id: null,
+    github_id: null,
+    balance: text(total(state)),
+    is_active: true,
+    is_email_verified: true,
+    has_password: true,
+    notify_billing: true,
+    notify_marketing: false,
+    verified_at: iso(account.createdAt),
+    last_login_at: iso(account.createdAt),
+    created_at: iso(account.createdAt),
+    updated_at: iso(account.updatedAt),
+  };
+}
+
+/** The answer to the profile's update: here `balance` is the available funds (spec: User). */
+export function updatedUserView(state: State): Record<string, unknown> {
+  return {
+    ...userView(state),
+    balance: text(available(state)),
+    reserved_balance: text(reserved(state)),
+    total_balance: text(total(state)),
+  };
+}

@@ -1,0 +1,71 @@
+import type { ZodMiniType } from 'zod/mini';
+import { badRequest } from './refusal.ts';
+
+/** The body of a request as it came. */
+export interface RawBody {
+  text: string;
+  /** Whether the header Content-Type says `application/json`. */
+  isJson: boolean;
+}
+
+/** A documented body, checked; anything else is refused (400) with words that name the field. */
+export function parseBody<T>(schema: ZodMiniType<T>, body: RawBody): T {
+  if (!body.isJson) {
+    throw badRequest('The header Content-Type must be application/json');
+  }
+  const result = schema.safeParse(parseJson(body.text));
+  if (result.success) {
+    return result.data;
+  }
+  throw badRequest(result.error.issues.map(worded).join('; '));
+}
+
+/** For operations without a body: none at all, or an empty object. */
+export function refuseBody(body: RawBody): void {
+  if (body.text.trim() === '') {
+    return;
+  }
+  const json = parseJson(body.text);
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw badRequest('This operation takes no body');
+  }
+  if (Object.keys(json).length > 0) {
+    throw badRequest('This operation takes no body');
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest('The body is not valid JSON');
+  }
+}
+
+interface Issue {
+  code?: string;
+  path: readonly PropertyKey[];
+  message: string;
+  expected?: string;
+  keys?: readonly string[];
+}
+
+// The small form of zod brings no words of its own.
+function worded(issue: Issue): string {
+  const place = issue.path
+    .map((key, index) =>
+      typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`,
+    )
+    .join('');
+  const subject = place === '' ? 'The body' : place;
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return `${subject} has unknown fields: ${(issue.keys ?? []).join(', ')}`;
+    case 'invalid_type':
+      return `${subject} must be of type ${issue.expected ?? 'unknown'}`;
+    case 'custom':
+      return `${subject}: ${issue.message}`;
+    default:
+      return `${subject} is not valid`;
+  }
+}

@@ -1,0 +1,266 @@
+/** A hardware configuration as the service shows it (spec: Offer). */
+export interface Offer {
+  id: string;
+  name: string;
+  interconnect: string;
+  provider_id: string;
+  gpu_model_id: string;
+  external_offer_id: string;
+  in_stock: boolean;
+  region: string;
+  gpu_count: number;
+  cpu_cores: number;
+  vram_gb: number;
+  ram_gb: number;
+  root_disk_gb: number;
+  ephemeral_disk_gb: number;
+  metadata: Record<string, unknown> | null;
+  gpu_model: GpuModel;
+  created_at: string;
+  updated_at: string;
+}
+
+/** Spec: GPU model. */
+export interface GpuModel {
+  id: string;
+  name: string;
+  slug: string;
+  description: string | null;
+  vram_gb: number;
+  created_at: string;
+  updated_at: string;
+}
+
+/** An offer of the sandbox's catalog. The price is the sandbox's own addition: offers show none. */
+export interface PricedOffer extends Offer {
+  /** Roubles per hour, a decimal string. */
+  price_per_hour: string;
+}
+
+/** A base OS image as the service shows it (spec: Base image). */
+export interface BaseImage {
+  id: string;
+  name: string;
+  description: string | null;
+  logo_url: string | null;
+  os_type: 'linux' | 'windows';
+  distro_version: string;
+  driver_version: string | null;
+  cuda_version: string | null;
+  supports_docker: boolean;
+  supports_rdp: boolean;
+  specs: Record<string, unknown> | null;
+  sort_order: number;
+}
+
+const SINCE = '2025-01-01T00:00:00.000Z';
+
+/** Spec: Provider. */
+export const PROVIDER = {
+  id: '5a4db0c5-0000-4000-8000-000000000031',
+  slug: 'sandbox',
+  name: 'Sandbox Provider',
+  created_at: SINCE,
+  updated_at: SINCE,
+};
+
+interface Hardware {
+  id: string;
+  name: string;
+  slug: string;
+  gpu: string;
+  gpuModelId: string;
+  interconnect: string;
+  cards: number;
+  cardVram: number;
+  cpu: number;
+  ram: number;
+  disk: number;
+  fast: number;
+  region: string;
+  price: string;
+  inStock: boolean;
+}
+
+function offer(hardware: Hardware): PricedOffer {
+  return {
+    id: hardware.id,
+    name: hardware.name,
+    interconnect: hardware.interconnect,
+    provider_id: PROVIDER.id,
+    gpu_model_id: hardware.gpuModelId,
+    external_offer_id: `sandbox-${hardware.slug}`,
+    in_stock: hardware.inStock,
+    region: hardware.region,
+    gpu_count: hardware.cards,
+    cpu_cores: hardware.cpu,
+    vram_gb: hardware.cards * hardware.cardVram,
+    ram_gb: hardware.ram,
+    root_disk_gb: hardware.disk,
+    ephemeral_disk_gb: hardware.fast,
+    metadata: null,
+    gpu_model: {
+      id: hardware.gpuModelId,
+      name: hardware.gpu,
+      slug: hardware.gpu.toLowerCase().replaceAll(' ', '-'),
+      description: null,
+      vram_gb: hardware.cardVram,
+      created_at: SINCE,
+      updated_at: SINCE,
+    },
+    created_at: SINCE,
+    updated_at: SINCE,
+    price_per_hour: hardware.price,
+  };
+}
+
+const H100 = '9d000100-0000-4000-8000-000000000043';
+
+/** The offers of the sandbox. Their ids never change, so that documents and scripts can name them. */
+export const OFFERS: readonly PricedOffer[] = [
+  offer({
+    id: '40904090-0000-4000-8000-000000000001',
+    name: 'RTX 4090',
+    slug: 'rtx-4090',
+    gpu: 'NVIDIA RTX 4090',
+    gpuModelId: '9d004090-0000-4000-8000-000000000041',
+    interconnect: 'PCIE',
+    cards: 1,
+    cardVram: 24,
+    cpu: 16,
+    ram: 64,
+    disk: 100,
+    fast: 200,
+    region: 'ru-1',
+    price: '89.90',
+    inStock: true,
+  }),
+  offer({
+    id: 'a100a100-0000-4000-8000-000000000002',
+    name: 'A100 80GB',
+    slug: 'a100',
+    gpu: 'NVIDIA A100 80GB',
+    gpuModelId: '9d00a100-0000-4000-8000-000000000042',
+    interconnect: 'PCIE',
+    cards: 1,
+    cardVram: 80,
+    cpu: 16,
+    ram: 128,
+    disk: 200,
+    fast: 500,
+    region: 'ru-1',
+    price: '189.50',
+    inStock: true,
+  }),
+  offer({
+    id: '01000100-0000-4000-8000-000000000003',
+    name: 'H100 80GB',
+    slug: 'h100',
+    gpu: 'NVIDIA H100 80GB',
+    gpuModelId: H100,
+    interconnect: 'PCIE',
+    cards: 1,
+    cardVram: 80,
+    cpu: 24,
+    ram: 192,
+    disk: 200,
+    fast: 1000,
+    region: 'ru-2',
+    price: '299.95',
+    inStock: true,
+  }),
+  offer({
+    id: '81008100-0000-4000-8000-000000000004',
+    name: '8x H100 80GB SXM5',
+    slug: '8x-h100-sxm5',
+    gpu: 'NVIDIA H100 80GB',
+    gpuModelId: H100,
+    interconnect: 'SXM5',
+    cards: 8,
+    cardVram: 80,
+    cpu: 192,
+    ram: 2048,
+    disk: 500,
+    fast: 15_000,
+    region: 'ru-2',
+    price: '2359.60',
+    inStock: true,
+  }),
+  offer({
+    id: '30903090-0000-4000-8000-000000000005',
+    name: 'RTX 3090',
+    slug: 'rtx-3090',
+    gpu: 'NVIDIA RTX 3090',
+    gpuModelId: '9d003090-0000-4000-8000-000000000045',
+    interconnect: 'PCIE',
+    cards: 1,
+    cardVram: 24,
+    cpu: 8,
+    ram: 32,
+    disk: 100,
+    fast: 0,
+    region: 'ru-1',
+    price: '54.00',
+    inStock: false,
+  }),
+];
+
+/** The base images of the sandbox, with ids that never change. */
+export const IMAGES: readonly BaseImage[] = [
+  {
+    id: '22042204-0000-4000-8000-000000000011',
+    name: 'Ubuntu 22.04',
+    description: 'Ubuntu 22.04 LTS with the NVIDIA driver, CUDA and Docker',
+    logo_url: null,
+    os_type: 'linux',
+    distro_version: '22.04',
+    driver_version: '550.90.07',
+    cuda_version: '12.4',
+    supports_docker: true,
+    supports_rdp: false,
+    specs: { python: '3.10', docker: '27.1' },
+    sort_order: 1,
+  },
+  {
+    id: '24042404-0000-4000-8000-000000000012',
+    name: 'Ubuntu 24.04',
+    description: 'Ubuntu 24.04 LTS with the NVIDIA driver, CUDA and Docker',
+    logo_url: null,
+    os_type: 'linux',
+    distro_version: '24.04',
+    driver_version: '570.86.15',
+    cuda_version: '12.8',
+    supports_docker: true,
+    supports_rdp: false,
+    specs: { python: '3.12', docker: '27.5' },
+    sort_order: 2,
+  },
+  {
+    id: '20222022-0000-4000-8000-000000000013',
+    name: 'Windows Server 2022',
+    description: 'Windows Server 2022 with the NVIDIA driver and remote desktop',
+    logo_url: null,
+    os_type: 'windows',
+    distro_version: '2022',
+    driver_version: '551.61',
+    cuda_version: '12.4',
+    supports_docker: false,
+    supports_rdp: true,
+    specs: null,
+    sort_order: 3,
+  },
+];
+
+export function findOffer(id: string): PricedOffer | undefined {
+  return OFFERS.find((one) => one.id === id);
+}
+
+export function findImage(id: string): BaseImage | undefined {
+  return IMAGES.find((one) => one.id === id);
+}
+
+/** The offer as the service shows it, without the sandbox's price. */
+export function offerView(offer: PricedOffer): Offer {
+  const { price_per_hour: _, ...shown } = offer;
+  return shown;
+}

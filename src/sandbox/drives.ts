@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import type { Money } from '../rules/money.ts';
+import { record } from './events.ts';
+import { addAvailable, available, enter, payDebt } from './ledger.ts';
+import { badRequest, conflict, notFound } from './refusal.ts';
+import { roubles, text } from './roubles.ts';
+import type { Drive, Instance, State } from './state.ts';
+import { DAY, HOUR, iso, isoOrNull, SECOND } from './time.ts';
+
+/** Roubles for one GB and one hour; the document shows no price list. */
+const PRICE_PER_GB = '0.012';
+const GIB = 2 ** 30;
+const SYNCING_TIME = 2 * SECOND;
+/** Spec: Limits, SUSPENDED drive. */
+const SUSPENDED_TIME = 7 * DAY;
+
+export interface DriveWish {
+  name: string;
+  size_gb: number;
+}
+
+export function driveWith(state: State, id: string): Drive {
+  const drive = state.drives.find((one) => one.id === id);
+  // "Deleted permanently" (spec: Drive status) is read as gone.
+  if (drive === undefined || drive.status === 'DELETED') {
+    throw notFound(`Drive ${id} not found`);
+  }
+  return drive;
+}
+
+/** GET /storage/drives: newest first, without the deleted ones. */
+export function listDrives(state: State): Drive[] {
+  return state.drives.filter((drive) => drive.status !== 'DELETED').reverse();
+}
+
+/** POST /storage/drives: hourly billing begins at once, each hour charged at its end. */
+export function createDrive(state: State, wish: DriveWish, now: number): Drive {
+  const drive: Drive = {
+    id: randomUUID(),
+    name: wish.name,
+    sizeGb: wish.size_gb,
+    status: 'AVAILABLE',
+    usedBytes: 0,
+    debt: '0.00',
+    currentInstanceId: null,
+    hourEndsAt: now + HOUR,
+    syncEndsAt: null,
+    deletesAt: null,
+    lastBilledAt: now,
+    paidUntil: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  state.drives.push(drive);
+  return drive;
+}
+
+/** PATCH /storage/drives/{id}: the price follows the size. */
+export function updateDrive(state: State, id: string, wish: DriveWish, now: number): Drive {
+  const drive = driveWith(state, id);
+  if (drive.status !== 'AVAILABLE' && drive.status !== 'IN_USE') {
+    throw badRequest(`Drive is ${drive.status}; it can be changed while AVAILABLE or IN_USE`);
+  }
+  if (wish.size_gb * GIB < drive.usedBytes) {
+    throw badRequest(`size_gb must hold the ${drive.usedBytes} bytes that are in use`);
+  }
+  drive.name = wish.name;
+  drive.sizeGb = wish.size_gb;
+  drive.updatedAt = now;
+  return drive;
+}
+
+/** POST /storage/drives/{id}/resume: debt is charged first, and the next hour must be there. */
+export function resumeDrive(state: State, id: string, now: number): Drive {
+  const drive = driveWith(state, id);
+  if (drive.status !== 'SUSPENDED') {
+    throw badRequest(`Drive is ${drive.status}; only a SUSPENDED drive can be resumed`);
+  }
+  const needed = roubles(drive.debt).plus(priceOf(drive));
+  if (available(state).lt(needed)) {
+    throw conflict(`Insufficient balance: the debt and the next hour need ${text(needed)} RUB`);
+  }
+  payDebt(state, drive, now);
+  drive.status = 'AVAILABLE';
+  drive.deletesAt = null;
+  drive.updatedAt = now;
+  return drive;
+}
+
+/** Mounts a free drive to an instance that is being made. */
+export function attach(drive: Drive, instance: Instance, at: number): void {
+  drive.status = 'IN_USE';
+  drive.currentInstanceId = instance.id;
+  drive.updatedAt = at;
+  record(instance, 'INFO', `Drive ${drive.name} attached`, at, { drive_id: drive.id });
+}
+
+export function driveOf(state: State, instance: Instance): Drive | undefined {
+  return state.drives.find((drive) => drive.currentInstanceId === instance.id);
+}
+
+/** Lets go of an instance's drive: its files are pushed to the storage, then it is free. */
+export function detach(state: State, instance: Instance, at: number): void {
+  const drive = driveOf(state, instance);
+  if (drive === undefined || drive.status !== 'IN_USE') {
+    return;
+  }
+  drive.status = 'SYNCING';
+  drive.syncEndsAt = at + SYNCING_TIME;
+  drive.updatedAt = at;
+  record(instance, 'INFO', `Drive ${drive.name} is being synchronised`, at, { drive_id: drive.id });
+}
+
+/** The end of the synchronisation. Hours that went unpaid while it was mounted freeze it now. */
+export function finishSync(_state: State, drive: Drive, at: number): void {
+  drive.syncEndsAt = null;
+  drive.currentInstanceId = null;
+  drive.status = 'AVAILABLE';
+  drive.updatedAt = at;
+  if (roubles(drive.debt).gt(0)) {
+    suspend(drive, at);
+  }
+}
+
+/** The end of a drive's hour: charged, or put on its debt when the balance does not cover it. */
+export function chargeDriveHour(state: State, drive: Drive, at: number): void {
+  const price = priceOf(drive);
+  drive.hourEndsAt = at + HOUR;
+  drive.updatedAt = at;
+  if (drive.status !== 'SUSPENDED' && available(state).gte(price)) {
+    addAvailable(state, price.times(-1));
+    enter(state, 'USAGE_CHARGE', price, `Drive ${drive.name}`, at);
+    drive.lastBilledAt = at;
+    drive.paidUntil = at;
+    return;
+  }
+  drive.debt = text(roubles(drive.debt).plus(price));
+  // A mounted drive is not torn from its machine; it freezes when the machine lets go of it.
+  if (drive.status === 'AVAILABLE') {
+    suspend(drive, at);
+  }
+}
+
+/** The end of the seven days. The debt stays: the hours were used. */
+export function deleteDrive(_state: State, drive: Drive, at: number): void {
+  drive.status = 'DELETED';
+  drive.usedBytes = 0;
+  drive.hourEndsAt = null;
+  drive.deletesAt = null;
+  drive.updatedAt = at;
+}
+
+/** A running machine writes 1 GiB in an hour; a drive that is too small grows, and costs more. */
+export function growDrive(state: State, instance: Instance, at: number): void {
+  const drive = driveOf(state, instance);
+  if (drive === undefined || drive.status !== 'IN_USE') {
+    return;
+  }
+  drive.usedBytes += GIB;
+  drive.updatedAt = at;
+  if (drive.usedBytes > drive.sizeGb * GIB) {
+    drive.sizeGb = Math.ceil(drive.usedBytes / GIB);
+    record(instance, 'INFO', `Drive ${drive.name} was raised to ${drive.sizeGb} GB`, at, {
+      drive_id: drive.id,
+      size_gb: drive.sizeGb,
+      price_per_hour: text(priceOf(drive)),
+    });
+  }
+}
+
+function suspend(drive: Drive, at: number): void {
+  drive.status = 'SUSPENDED';
+  drive.deletesAt = at + SUSPENDED_TIME;
+}
+
+export function priceOf(drive: Drive): Money {
+  return roubles(PRICE_PER_GB).times(drive.sizeGb);
+}
+
+/** Spec: Cloud drive. */
+export function driveView(drive: Drive): Record<string, unknown> {
+  return {
+    id: drive.id,
+    name: drive.name,
+    size_gb: drive.sizeGb,
+    s3_path: `sandbox/drives/${drive.id}/`,
+    status: drive.status,
+    used_bytes: String(drive.usedBytes),
+    price_per_hour: text(priceOf(drive)),
+    last_billed_at: iso(drive.lastBilledAt),
+    paid_until: isoOrNull(drive.paidUntil),
+    current_instance_id: drive.currentInstanceId,
+    created_at: iso(drive.createdAt),
+    updated_at: iso(drive.updatedAt),
+  };
+}

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import { type Page, pageOf } from './pages.ts';
+import type { Instance, InstanceEvent, InstanceStatus } from './state.ts';
+import { iso } from './time.ts';
+
+type Payload = InstanceEvent['payload'];
+
+/** Writes one line of an instance's log (spec: Events). */
+export function record(
+  instance: Instance,
+  type: InstanceEvent['type'],
+  message: string,
+  at: number,
+  payload: Payload = null,
+): void {
+  instance.events.push({ id: randomUUID(), type, message, payload, at });
+}
+
+/** Changes the status and says so in the log, whose message names the new status (spec: Events). */
+export function moveTo(
+  instance: Instance,
+  status: InstanceStatus,
+  at: number,
+  payload: Record<string, unknown> = {},
+): void {
+  const from = instance.status;
+  instance.status = status;
+  instance.updatedAt = at;
+  record(instance, 'STATUS_CHANGE', `Status changed from ${from} to ${status}`, at, {
+    from,
+    to: status,
+    ...payload,
+  });
+}
+
+/** GET /instances/{id}/events: newest first. */
+export function eventsPage(
+  instance: Instance,
+  page: number,
+  limit: number,
+): Page<Record<string, unknown>> {
+  return pageOf([...instance.events].reverse(), page, limit, (event) => ({
+    id: event.id,
+    instance_id: instance.id,
+    type: event.type,
+    message: event.message,
+    payload: event.payload,
+    created_at: iso(event.at),
+  }));
+}

@@ -1,0 +1,31 @@
+import type { Rule } from '../rules/rule.ts';
+import { broken, kept, type Verdict } from '../rules/rule.ts';
+
+interface CheckContext<T> {
+  value: T;
+  issues: { push(issue: { code: 'custom'; message: string; input: T }): unknown };
+}
+
+/** A check of zod that asks a documented rule. */
+export function follows<R>(rule: Rule<R>): (context: CheckContext<string>) => void {
+  return (context) => judge(context, rule(context.value));
+}
+
+/**
+ * The same for a number of a body. The rules read text and take plain decimal digits; a number that
+ * JavaScript can only write with an exponent or a fraction fails them, as it should.
+ */
+export function followsAsText<R>(rule: Rule<R>): (context: CheckContext<number>) => void {
+  return (context) => judge(context, rule(String(context.value)));
+}
+
+function judge<T, R>(context: CheckContext<T>, verdict: Verdict<R>): void {
+  if (!verdict.ok) {
+    context.issues.push({ code: 'custom', message: verdict.rule, input: context.value });
+  }
+}
+
+/** A required text for which the document gives no further rule. */
+export function notEmpty(text: string): Verdict<string> {
+  return text.trim() === '' ? broken('must not be empty') : kept(text);
+}

@@ -1,0 +1,156 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { CliError } from '../errors.ts';
+import type { Answer, Call, Operation } from './operations.ts';
+import { notFound, Refusal, refusalBody } from './refusal.ts';
+
+/** What a served request came to, for a log. */
+export interface RequestEntry {
+  method: string;
+  path: string;
+  status: number;
+  milliseconds: number;
+}
+
+export interface Serving {
+  operations: readonly Operation[];
+  /** Authenticates, settles and runs one operation on the state; throws a Refusal. */
+  run(apiKey: string | undefined, answer: (call: SharedCall) => Answer): Promise<Answer>;
+  now(): number;
+  onRequest: ((entry: RequestEntry) => void) | undefined;
+}
+
+type SharedCall = Pick<Call, 'state' | 'now'>;
+
+export interface Server {
+  /** Where it listens, such as `http://127.0.0.1:4242`, without a slash at the end. */
+  url: string;
+  /** Answers what is being worked on, then frees the port. */
+  close(): Promise<void>;
+}
+
+const LARGEST_BODY = 1024 * 1024;
+
+/** Serves the documented operations on loopback. Throws a CliError for a port that is taken. */
+export async function serveHttp(serving: Serving, port: number): Promise<Server> {
+  const app = buildApp(serving);
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const working = new Set<ServerResponse>();
+  const server = createServer((request, response) => {
+    working.add(response);
+    response.once('close', () => working.delete(response));
+    void listener(request, response);
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(portError(port, error)));
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') {
+    throw new Error('the sandbox has no port');
+  }
+
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await Promise.all([...working].map(ended));
+      // Kept-alive connections would hold the process for seconds.
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** A response that is written, or whose client went away. */
+function ended(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.once('finish', resolve);
+    response.once('close', resolve);
+  });
+}
+
+function buildApp(serving: Serving): Hono {
+  const app = new Hono();
+  app.use(async (context, next) => {
+    const started = serving.now();
+    await next();
+    serving.onRequest?.({
+      method: context.req.method,
+      path: context.req.path,
+      status: context.res.status,
+      milliseconds: serving.now() - started,
+    });
+  });
+  app.use(
+    bodyLimit({
+      maxSize: LARGEST_BODY,
+      onError: () => refused(new Refusal(413, 'The body is larger than 1 MiB')),
+    }),
+  );
+
+  for (const operation of serving.operations) {
+    app.on(operation.method, operation.path.replace('{id}', ':id'), async (context) => {
+      const body = {
+        text: await context.req.text(),
+        isJson: /^application\/json\s*(;|$)/i.test(context.req.header('content-type') ?? ''),
+      };
+      const id = context.req.param('id') ?? '';
+      const answer = await serving.run(context.req.header('x-api-key'), (call) =>
+        operation.answer({ ...call, id, body, query: (name) => context.req.query(name) }),
+      );
+      return succeeded(answer);
+    });
+  }
+
+  // A stranger learns nothing of which paths there are: the key is asked for first here, too.
+  app.notFound(async (context) => {
+    const { method, path } = context.req;
+    try {
+      await serving.run(context.req.header('x-api-key'), () => {
+        throw notFound(`Cannot ${method} ${path}`);
+      });
+    } catch (error) {
+      return failed(error);
+    }
+    return refused(notFound(`Cannot ${method} ${path}`));
+  });
+  app.onError(failed);
+  return app;
+}
+
+/** Spec: Conventions, success envelope. */
+function succeeded({ code, data, meta }: Answer): Response {
+  return json(code, { status: 'success', code, data, meta });
+}
+
+function refused(refusal: Refusal): Response {
+  return json(refusal.status, refusalBody(refusal));
+}
+
+function failed(error: unknown): Response {
+  if (error instanceof Refusal) {
+    return refused(error);
+  }
+  // Of other errors only the words that were written for people leave the process.
+  const words = error instanceof CliError ? error.message : 'The sandbox failed';
+  return refused(new Refusal(500, words));
+}
+
+function json(status: number, body: Record<string, unknown>): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+  });
+}
+
+function portError(port: number, error: Error): CliError {
+  const code = 'code' in error ? String(error.code) : 'unknown';
+  return new CliError('usage', `the sandbox can't listen on port ${port} (${code})`, {
+    hint: 'port 0 takes any free port',
+    cause: error,
+  });
+}

@@ -1,0 +1,195 @@
+import type { Clock } from '../clock.ts';
+import { usageError } from '../errors.ts';
+import { type Money, money } from '../rules/money.ts';
+import { authenticate, SANDBOX_API_KEY } from './api-keys.ts';
+import { type BaseImage, IMAGES, OFFERS, type PricedOffer } from './catalog.ts';
+import { FAULTS } from './faults.ts';
+import type { RequestEntry } from './http.ts';
+import { topUp } from './ledger.ts';
+import { failRunning } from './lifecycle.ts';
+import { freshState } from './seed.ts';
+import { settle } from './settle.ts';
+import { FAULT_NAMES, type Fault, type State } from './state.ts';
+import { type SandboxStatus, sandboxStatus } from './status.ts';
+import { openStore } from './store.ts';
+import { anchor, LONGEST_CATCH_UP, tick } from './virtual-clock.ts';
+
+export { SANDBOX_PASSWORD } from './account.ts';
+export type { BaseImage, GpuModel, Offer, PricedOffer } from './catalog.ts';
+export { FAULTS } from './faults.ts';
+export type { RequestEntry } from './http.ts';
+export type { DriveStatus, Fault, InstanceStatus } from './state.ts';
+export type { SandboxStatus } from './status.ts';
+export { SANDBOX_API_KEY };
+
+export interface SandboxOptions {
+  /** The state file (0600); its folder is made (0700) when it is not there. */
+  file: string;
+  clock: Clock;
+}
+
+export interface ListenOptions {
+  /** 0 takes any free port. */
+  port: number;
+  /** Called after each answered request. */
+  onRequest?: (entry: RequestEntry) => void;
+}
+
+export interface ListeningSandbox {
+  /** The base URL, such as `http://127.0.0.1:4242`. */
+  url: string;
+  /** A key that the service accepts; the same in every sandbox. */
+  apiKey: string;
+  close(): Promise<void>;
+}
+
+export interface ResetOptions {
+  /** The opening balance, a decimal of roubles not below zero; without it 10000.00 and a bonus. */
+  balance?: string;
+  /** Virtual milliseconds per real one; 1 without it. */
+  speed?: number;
+}
+
+/**
+ * The embedded copy of the service. Every method settles what is due on the virtual clock first,
+ * and throws a CliError `storage` when the state file can't be read, understood or written.
+ */
+export interface Sandbox {
+  /** Serves the documented operations on 127.0.0.1. Throws a CliError `usage` for a taken port. */
+  listen(options: ListenOptions): Promise<ListeningSandbox>;
+  /** Moves the virtual clock ahead, 366 days at most; everything due in between happens in order. */
+  advance(milliseconds: number): Promise<SandboxStatus>;
+  /** Virtual milliseconds per real one from now on; 0 stops the clock. */
+  setSpeed(speed: number): Promise<void>;
+  /** A fresh account. Works on a state file that can't be understood, too. */
+  reset(options?: ResetOptions): Promise<SandboxStatus>;
+  status(): Promise<SandboxStatus>;
+  /** What can be ordered. `price_per_hour` is the sandbox's addition to the documented offer. */
+  catalog(): Promise<{ offers: PricedOffer[]; images: BaseImage[] }>;
+  /** Asks for a failure, see {@link FAULTS}. Asked for twice, it strikes twice. */
+  inject(fault: Fault): Promise<void>;
+  /** Forgets the failures that were asked for and have not struck. */
+  clearFaults(): Promise<void>;
+  /** A top-up in roubles, which the document shows no operation for. Debt is paid from it first. */
+  deposit(amount: string): Promise<SandboxStatus>;
+}
+
+export function openSandbox({ file, clock }: SandboxOptions): Sandbox {
+  const store = openStore(file);
+
+  function change<T>(work: (state: State, now: number) => T): Promise<T> {
+    return store.change(
+      () => freshState(clock.now()),
+      (state) => {
+        const now = tick(state, clock.now());
+        settle(state, now);
+        return work(state, now);
+      },
+    );
+  }
+
+  return {
+    listen: async ({ port, onRequest }) => {
+      // Loaded here, since the other methods work without a server.
+      const [{ serveHttp }, { OPERATIONS }] = await Promise.all([
+        import('./http.ts'),
+        import('./operations.ts'),
+      ]);
+      const server = await serveHttp(
+        {
+          operations: OPERATIONS,
+          now: () => clock.now(),
+          onRequest,
+          run: (apiKey, answer) =>
+            change((state, now) => {
+              authenticate(state, apiKey, now);
+              return answer({ state, now });
+            }),
+        },
+        port,
+      );
+      return { ...server, apiKey: SANDBOX_API_KEY };
+    },
+
+    advance: async (milliseconds) => {
+      const longest = LONGEST_CATCH_UP;
+      if (!Number.isInteger(milliseconds) || milliseconds < 0 || milliseconds > longest) {
+        throw usageError('the sandbox can be advanced by 0 to 366 days at once');
+      }
+      return await change((state, now) => {
+        anchor(state, clock.now(), now + milliseconds);
+        settle(state, now + milliseconds);
+        return sandboxStatus(state, now + milliseconds);
+      });
+    },
+
+    setSpeed: async (speed) => {
+      checkSpeed(speed);
+      await change((state, now) => {
+        anchor(state, clock.now(), now);
+        state.clock.speed = speed;
+      });
+    },
+
+    reset: async (options = {}) => {
+      if (options.speed !== undefined) {
+        checkSpeed(options.speed);
+      }
+      if (options.balance !== undefined) {
+        amountOf(options.balance, (amount) => amount.gte(0), 'an opening balance of 0 or more');
+      }
+      const now = clock.now();
+      const state = freshState(now, options);
+      await store.replace(state);
+      return sandboxStatus(state, now);
+    },
+
+    status: () => change(sandboxStatus),
+
+    catalog: async () => structuredClone({ offers: [...OFFERS], images: [...IMAGES] }),
+
+    inject: async (fault) => {
+      if (!FAULT_NAMES.includes(fault)) {
+        throw usageError(
+          `the sandbox knows no fault ${fault}`,
+          `one of: ${FAULT_NAMES.join(', ')}`,
+        );
+      }
+      await change((state, now) => {
+        const running = state.instances.findLast((instance) => instance.status === 'ACTIVE');
+        if (fault === 'fail-running' && running !== undefined) {
+          failRunning(state, running, now);
+        } else {
+          state.faults.push(fault);
+        }
+      });
+    },
+
+    clearFaults: () =>
+      change((state) => {
+        state.faults = [];
+      }),
+
+    deposit: async (text) => {
+      const amount = amountOf(text, (value) => value.gt(0), 'a deposit above 0');
+      return await change((state, now) => {
+        topUp(state, 'DEPOSIT', amount, 'Top-up', now);
+        return sandboxStatus(state, now);
+      });
+    },
+  };
+}
+
+function checkSpeed(speed: number): void {
+  if (!Number.isFinite(speed) || speed < 0 || speed > 1_000_000) {
+    throw usageError('the speed of the sandbox is a number from 0 to 1000000');
+  }
+}
+
+function amountOf(text: string, fits: (amount: Money) => boolean, what: string): Money {
+  const verdict = money(text);
+  if (!verdict.ok || !fits(verdict.value)) {
+    throw usageError(`${JSON.stringify(text)} is not ${what}: a decimal number of roubles`);
+  }
+  return verdict.value;
+}

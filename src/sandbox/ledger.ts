@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { type Money, zero } from '../rules/money.ts';
+import { type Page, pageOf } from './pages.ts';
+import { badRequest } from './refusal.ts';
+import { roubles, text } from './roubles.ts';
+import { type State, TRANSACTION_TYPES, type Transaction, type TransactionType } from './state.ts';
+import { iso } from './time.ts';
+
+/** Funds that no running hour holds. */
+export function available(state: State): Money {
+  return roubles(state.account.available);
+}
+
+/** Funds held for machines: the sum of what each of them has reserved, so it can't drift apart. */
+export function reserved(state: State): Money {
+  return state.instances.reduce((sum, instance) => sum.plus(roubles(instance.reserved)), zero());
+}
+
+/** Hours of drives that could not be paid yet. */
+export function debt(state: State): Money {
+  return state.drives.reduce((sum, drive) => sum.plus(roubles(drive.debt)), zero());
+}
+
+/** The wallet balance: available plus reserved (spec: User). */
+export function total(state: State): Money {
+  return available(state).plus(reserved(state));
+}
+
+/** What a new machine may be paid from: debt comes first. */
+export function spendable(state: State): Money {
+  return available(state).minus(debt(state));
+}
+
+export function addAvailable(state: State, amount: Money): void {
+  state.account.available = text(available(state).plus(amount));
+}
+
+/** A transaction without an amount is none: nobody is told of a charge of nothing. */
+export function enter(
+  state: State,
+  type: TransactionType,
+  amount: Money,
+  description: string,
+  at: number,
+): void {
+  if (amount.gt(0)) {
+    state.transactions.push({ id: randomUUID(), type, amount: text(amount), description, at });
+  }
+}
+
+/**
+ * Money from outside. Debt of drives is charged on a top-up (spec: Drive status, SUSPENDED), the
+ * oldest drive first and as far as the funds go.
+ */
+export function topUp(
+  state: State,
+  type: 'DEPOSIT' | 'BONUS',
+  amount: Money,
+  description: string,
+  at: number,
+): void {
+  enter(state, type, amount, description, at);
+  addAvailable(state, amount);
+  for (const drive of state.drives) {
+    payDebt(state, drive, at);
+  }
+}
+
+/** Pays what the available funds cover of a drive's debt. */
+export function payDebt(state: State, drive: State['drives'][number], at: number): void {
+  const owed = roubles(drive.debt);
+  const funds = available(state);
+  const paid = funds.lt(owed) ? funds : owed;
+  if (paid.lte(0)) {
+    return;
+  }
+  drive.debt = text(owed.minus(paid));
+  drive.lastBilledAt = at;
+  drive.updatedAt = at;
+  addAvailable(state, paid.times(-1));
+  enter(state, 'USAGE_CHARGE', paid, `Drive ${drive.name}: debt`, at);
+}
+
+/** Reads the `type` filter: several types separated by commas (spec: GET /billing/transactions). */
+function typesOf(filter: string | undefined): readonly string[] {
+  if (filter === undefined) {
+    return TRANSACTION_TYPES;
+  }
+  const wanted = filter.split(',');
+  const unknown = wanted.find((name) => !TRANSACTION_TYPES.some((type) => type === name));
+  if (unknown !== undefined) {
+    throw badRequest(`type must be a list of ${TRANSACTION_TYPES.join(', ')}`);
+  }
+  return wanted;
+}
+
+/** GET /billing/transactions: newest first. */
+export function transactionsPage(
+  state: State,
+  page: number,
+  limit: number,
+  filter: string | undefined,
+): Page<Record<string, unknown>> {
+  const types = typesOf(filter);
+  const entries = state.transactions.filter((entry) => types.includes(entry.type)).reverse();
+  return pageOf(entries, page, limit, transactionView);
+}
+
+function transactionView(entry: Transaction): Record<string, unknown> {
+  return {
+    id: entry.id,
+    type: entry.type,
+    // Nothing here waits for a payment, so no other status comes up.
+    status: 'COMPLETED',
+    amount: entry.amount,
+    direction: entry.type === 'USAGE_CHARGE' ? 'OUTGOING' : 'INCOMING',
+    description: entry.description,
+    created_at: iso(entry.at),
+  };
+}

@@ -1,0 +1,228 @@
+import { array, boolean, number, optional, strictObject, string, type ZodMiniType } from 'zod/mini';
+import { anyName, apiKeyName, instanceName } from '../rules/names.ts';
+import { broken, kept, type Verdict } from '../rules/rule.ts';
+import { renameUser, updatedUserView, updatePassword, userView } from './account.ts';
+import { createApiKey, listApiKeys } from './api-keys.ts';
+import { parseBody, type RawBody, refuseBody } from './body.ts';
+import { dockerConfig } from './docker-config.ts';
+import {
+  createDrive,
+  driveView,
+  driveWith,
+  listDrives,
+  resumeDrive,
+  updateDrive,
+} from './drives.ts';
+import { eventsPage } from './events.ts';
+import { follows, followsAsText, notEmpty } from './field.ts';
+import {
+  createInstance,
+  instanceView,
+  instanceWith,
+  reorderInstance,
+  reorderView,
+  startInstance,
+  startView,
+  stopInstance,
+  terminateInstance,
+} from './instances.ts';
+import { transactionsPage } from './ledger.ts';
+import { type Meta, type Page, pageNumber } from './pages.ts';
+import { activatePromo } from './promo.ts';
+import { addSshKey, deleteSshKey, listSshKeys, sshKeyView } from './ssh-keys.ts';
+import type { State } from './state.ts';
+import { listTemplates } from './templates.ts';
+
+/** One request, after its key was accepted and everything due has happened. */
+export interface Call {
+  state: State;
+  /** Virtual milliseconds since 1970. */
+  now: number;
+  /** The `{id}` of the path; empty where the path has none. */
+  id: string;
+  query(name: string): string | undefined;
+  body: RawBody;
+}
+
+/** What goes into the success envelope. */
+export interface Answer {
+  code: number;
+  data?: unknown;
+  meta?: Meta;
+}
+
+export interface Operation {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** With `{id}` as the document writes it. */
+  path: string;
+  answer(call: Call): Answer;
+}
+
+type Method = Operation['method'];
+
+/** An operation with a documented body. */
+function withBody<T>(
+  method: Method,
+  path: string,
+  code: number,
+  schema: ZodMiniType<T>,
+  run: (call: Call, body: T) => unknown,
+): Operation {
+  return {
+    method,
+    path,
+    answer: (call) => ({ code, data: run(call, parseBody(schema, call.body)) }),
+  };
+}
+
+/** An operation that changes something and has no body. */
+function action(path: string, run: (call: Call) => unknown): Operation {
+  return {
+    method: 'POST',
+    path,
+    answer: (call) => {
+      refuseBody(call.body);
+      return { code: 200, data: run(call) };
+    },
+  };
+}
+
+function read(path: string, run: (call: Call) => unknown): Operation {
+  return { method: 'GET', path, answer: (call) => ({ code: 200, data: run(call) }) };
+}
+
+function readPage(
+  path: string,
+  defaultLimit: number,
+  run: (call: Call, page: number, limit: number) => Page<unknown>,
+): Operation {
+  return {
+    method: 'GET',
+    path,
+    answer: (call) => {
+      const page = pageNumber('page', call.query('page'), 1);
+      const limit = pageNumber('limit', call.query('limit'), defaultLimit);
+      return { code: 200, ...run(call, page, limit) };
+    },
+  };
+}
+
+function driveSize(text: string): Verdict<number> {
+  const size = Number(text);
+  return /^[0-9]{1,5}$/.test(text) && size >= 1 && size <= 10_000
+    ? kept(size)
+    : broken('must be a whole number of GB from 1 to 10000');
+}
+
+function newPassword(text: string): Verdict<string> {
+  return text.length >= 8 ? kept(text) : broken('must be at least 8 characters long');
+}
+
+const instanceBody = strictObject({
+  offer_id: string(),
+  image_id: string(),
+  instance_name: string().check(follows(instanceName)),
+  ssh_keys: optional(array(string())),
+  template_id: optional(string()),
+  storage_drive_id: optional(string()),
+  docker_config: optional(dockerConfig),
+});
+const reorderBody = strictObject({ new_name: string().check(follows(instanceName)) });
+const driveBody = strictObject({
+  name: string().check(follows(anyName)),
+  size_gb: number().check(followsAsText(driveSize)),
+});
+const sshKeyBody = strictObject({
+  name: string().check(follows(anyName)),
+  public_key: string(),
+  is_default: optional(boolean()),
+});
+const passwordBody = strictObject({
+  current_password: string(),
+  new_password: string().check(follows(newPassword)),
+});
+
+/** The 23 documented operations (spec: Endpoints), in the document's order. */
+export const OPERATIONS: readonly Operation[] = [
+  withBody(
+    'POST',
+    '/api-keys',
+    201,
+    strictObject({ name: string().check(follows(apiKeyName)) }),
+    ({ state, now }, body) => createApiKey(state, body.name, now),
+  ),
+  read('/api-keys', ({ state }) => listApiKeys(state)),
+
+  withBody('POST', '/instances', 201, instanceBody, ({ state, now }, body) =>
+    instanceView(state, createInstance(state, body, now)),
+  ),
+  withBody('POST', '/instances/{id}/reorder', 201, reorderBody, ({ state, now, id }, body) =>
+    reorderView(state, reorderInstance(state, id, body.new_name, now)),
+  ),
+  read('/instances/{id}', ({ state, id }) => instanceView(state, instanceWith(state, id))),
+  action('/instances/{id}/start', ({ state, now, id }) =>
+    startView(startInstance(state, id, now), now),
+  ),
+  action('/instances/{id}/stop', ({ state, now, id }) => ({
+    status: stopInstance(state, id, now).status,
+  })),
+  action('/instances/{id}/terminate', ({ state, now, id }) => ({
+    status: terminateInstance(state, id, now).status,
+  })),
+  readPage('/instances/{id}/events', 10, ({ state, id }, page, limit) =>
+    eventsPage(instanceWith(state, id), page, limit),
+  ),
+
+  read('/templates', () => listTemplates()),
+
+  withBody('POST', '/storage/drives', 201, driveBody, ({ state, now }, body) =>
+    driveView(createDrive(state, body, now)),
+  ),
+  read('/storage/drives', ({ state }) => listDrives(state).map(driveView)),
+  read('/storage/drives/{id}', ({ state, id }) => driveView(driveWith(state, id))),
+  withBody('PATCH', '/storage/drives/{id}', 200, driveBody, ({ state, now, id }, body) =>
+    driveView(updateDrive(state, id, body, now)),
+  ),
+  withBody('POST', '/storage/drives/{id}/resume', 200, strictObject({}), ({ state, now, id }) =>
+    driveView(resumeDrive(state, id, now)),
+  ),
+
+  withBody('POST', '/ssh-keys', 201, sshKeyBody, ({ state, now }, body) =>
+    sshKeyView(addSshKey(state, body, now)),
+  ),
+  read('/ssh-keys', ({ state }) => listSshKeys(state).map(sshKeyView)),
+  {
+    method: 'DELETE',
+    path: '/ssh-keys/{id}',
+    answer: ({ state, id }) => {
+      deleteSshKey(state, id);
+      return { code: 200 };
+    },
+  },
+
+  read('/users/me', ({ state }) => userView(state)),
+  withBody(
+    'PATCH',
+    '/users/me',
+    200,
+    strictObject({ name: string().check(follows(anyName)) }),
+    ({ state, now }, body) => {
+      renameUser(state, body.name, now);
+      return updatedUserView(state);
+    },
+  ),
+  withBody('POST', '/users/me/update-password', 200, passwordBody, ({ state, now }, body) => {
+    updatePassword(state, body.current_password, body.new_password, now);
+    return userView(state);
+  }),
+  withBody(
+    'POST',
+    '/billing/promo/activate',
+    200,
+    strictObject({ code: string().check(follows(notEmpty)) }),
+    ({ state, now }, body) => activatePromo(state, body.code, now),
+  ),
+  readPage('/billing/transactions', 20, ({ state, query }, page, limit) =>
+    transactionsPage(state, page, limit, query('type')),
+  ),
+];

@@ -1,0 +1,44 @@
+import { STATUS_CODES } from 'node:http';
+
+/**
+ * An answer of the service that is not a success (spec: Errors). It carries no state: what a domain
+ * function changed before it refused (events of a rollback, a used-up fault) is kept.
+ */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly shape: 'A' | 'B';
+
+  constructor(status: number, message: string, shape: 'A' | 'B' = 'A') {
+    super(message);
+    this.name = 'Refusal';
+    this.status = status;
+    this.shape = shape;
+  }
+}
+
+export function badRequest(message: string): Refusal {
+  return new Refusal(400, message);
+}
+
+export function notFound(message: string): Refusal {
+  return new Refusal(404, message);
+}
+
+export function conflict(message: string): Refusal {
+  return new Refusal(409, message);
+}
+
+export function providerFailure(message: string): Refusal {
+  return new Refusal(500, message);
+}
+
+/** Shape A everywhere; Shape B for an SSH key that is not there (spec: Errors). */
+export function refusalBody(refusal: Refusal): Record<string, unknown> {
+  return refusal.shape === 'B'
+    ? { statusCode: refusal.status, code: 'NOT_FOUND', message: refusal.message }
+    : {
+        statusCode: refusal.status,
+        message: refusal.message,
+        error: STATUS_CODES[refusal.status] ?? 'Error',
+      };
+}

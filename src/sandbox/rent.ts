@@ -1,0 +1,89 @@
+import type { Money } from '../rules/money.ts';
+import { record } from './events.ts';
+import { addAvailable, enter } from './ledger.ts';
+import { roubles, text } from './roubles.ts';
+import type { Instance, State } from './state.ts';
+import { HOUR, SECOND } from './time.ts';
+
+/** The rounding of big.js that schools teach: a half goes up. */
+const HALF_UP = 1;
+
+/** Holds the price of one hour; the caller has seen to it that the funds are there. */
+export function reserveHour(state: State, instance: Instance, at: number): void {
+  const price = roubles(instance.price);
+  addAvailable(state, price.times(-1));
+  instance.reserved = text(price);
+  record(instance, 'BILLING', `Reserved ${instance.price} RUB for one hour`, at, {
+    action: 'reserve',
+    amount: instance.price,
+  });
+}
+
+/** Starts the paid hour at a moment. */
+export function beginHour(instance: Instance, at: number): void {
+  instance.hourEndsAt = at + HOUR;
+  instance.paidUntil = at + HOUR;
+  instance.updatedAt = at;
+}
+
+/** Charges the whole reserved hour at its end. */
+export function chargeHour(state: State, instance: Instance, at: number): void {
+  charge(state, instance, roubles(instance.reserved), at);
+  instance.hourEndsAt = null;
+}
+
+/**
+ * Ends the hour early: the seconds that were used are charged, the rest goes back to the available
+ * funds (spec: POST /instances/{id}/terminate). Gives the amount that was charged.
+ */
+export function closeHour(state: State, instance: Instance, at: number): Money {
+  const used = usedOf(instance, at);
+  charge(state, instance, used, at);
+  if (instance.hourEndsAt !== null) {
+    instance.hourEndsAt = null;
+    instance.paidUntil = at;
+  }
+  releaseReserved(state, instance, at);
+  return used;
+}
+
+/** Gives back all that is still held. */
+export function releaseReserved(state: State, instance: Instance, at: number): void {
+  const rest = roubles(instance.reserved);
+  if (rest.lte(0)) {
+    return;
+  }
+  addAvailable(state, rest);
+  instance.reserved = text(rest.minus(rest));
+  record(instance, 'BILLING', `Returned ${text(rest)} RUB to the balance`, at, {
+    action: 'release',
+    amount: text(rest),
+  });
+}
+
+/** The share of the running hour that is used up, by whole seconds, rounded to the kopeck. */
+function usedOf(instance: Instance, at: number): Money {
+  const held = roubles(instance.reserved);
+  if (instance.hourEndsAt === null) {
+    return held.minus(held);
+  }
+  const elapsed = Math.max(0, at - (instance.hourEndsAt - HOUR));
+  const seconds = Math.floor(elapsed / SECOND);
+  const used = roubles(instance.price).times(seconds).div(3600).round(2, HALF_UP);
+  // Rounding up must not take more than what is held.
+  return used.gt(held) ? held : used;
+}
+
+function charge(state: State, instance: Instance, amount: Money, at: number): void {
+  if (amount.lte(0)) {
+    return;
+  }
+  instance.reserved = text(roubles(instance.reserved).minus(amount));
+  instance.lastBilledAt = at;
+  instance.updatedAt = at;
+  enter(state, 'USAGE_CHARGE', amount, `Rent of instance ${instance.name}`, at);
+  record(instance, 'BILLING', `Charged ${text(amount)} RUB`, at, {
+    action: 'charge',
+    amount: text(amount),
+  });
+}

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { hashPassword, SANDBOX_PASSWORD } from './account.ts';
+import { newApiKey, SANDBOX_API_KEY } from './api-keys.ts';
+import { topUp } from './ledger.ts';
+import { roubles } from './roubles.ts';
+import type { State } from './state.ts';
+
+const OPENING_DEPOSIT = '10000.00';
+const OPENING_BONUS = '500.00';
+
+export interface SeedOptions {
+  /** The opening balance as a decimal of roubles; without it, a deposit of 10000.00 and a bonus. */
+  balance?: string | undefined;
+  /** Virtual milliseconds per real one. */
+  speed?: number | undefined;
+}
+
+/** A fresh account whose virtual clock starts at the real time. */
+export function freshState(now: number, options: SeedOptions = {}): State {
+  const state: State = {
+    version: 1,
+    clock: { realAnchor: now, virtualAnchor: now, speed: options.speed ?? 1 },
+    account: {
+      id: randomUUID(),
+      name: 'Sandbox User',
+      passwordHash: hashPassword(SANDBOX_PASSWORD),
+      available: '0.00',
+      promoCodes: [],
+      createdAt: now,
+      updatedAt: now,
+    },
+    apiKeys: [newApiKey('built-in', SANDBOX_API_KEY, now)],
+    sshKeys: [],
+    instances: [],
+    drives: [],
+    transactions: [],
+    faults: [],
+    machinesMade: 0,
+  };
+  topUp(state, 'DEPOSIT', roubles(options.balance ?? OPENING_DEPOSIT), 'Opening balance', now);
+  if (options.balance === undefined) {
+    topUp(state, 'BONUS', roubles(OPENING_BONUS), 'Gift for a new account', now);
+  }
+  return state;
+}

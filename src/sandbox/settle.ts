@@ -1,0 +1,47 @@
+import { chargeDriveHour, deleteDrive, finishSync } from './drives.ts';
+import { failRunning, finishPhase, turnHour } from './lifecycle.ts';
+import type { Drive, Instance, State } from './state.ts';
+
+/** Something that happens by itself at a moment. */
+interface Due {
+  at: number;
+  /** Decides between things of the same moment, so that the books do not depend on chance. */
+  rank: number;
+  happen(): void;
+}
+
+type Happening<T> = (state: State, subject: T, at: number) => void;
+
+/**
+ * Lets everything happen that is due up to a moment, in order of time: passing statuses, charges of
+ * hours, ordered failures, synchronisations, deletions. Each happens at its own moment, not at the
+ * one of the call, so one long jump of the clock gives the same books as many short ones.
+ */
+export function settle(state: State, until: number): void {
+  for (let due = next(state, until); due !== undefined; due = next(state, until)) {
+    due.happen();
+  }
+}
+
+function next(state: State, until: number): Due | undefined {
+  let first: Due | undefined;
+  function consider<T>(at: number | null, rank: number, subject: T, happening: Happening<T>): void {
+    if (at === null || at > until) {
+      return;
+    }
+    if (first === undefined || at < first.at || (at === first.at && rank < first.rank)) {
+      first = { at, rank, happen: () => happening(state, subject, at) };
+    }
+  }
+  for (const instance of state.instances) {
+    consider<Instance>(instance.phaseEndsAt, 0, instance, finishPhase);
+    consider<Instance>(instance.failsAt, 1, instance, failRunning);
+    consider<Instance>(instance.hourEndsAt, 2, instance, turnHour);
+  }
+  for (const drive of state.drives) {
+    consider<Drive>(drive.syncEndsAt, 3, drive, finishSync);
+    consider<Drive>(drive.hourEndsAt, 4, drive, chargeDriveHour);
+    consider<Drive>(drive.deletesAt, 5, drive, deleteDrive);
+  }
+  return first;
+}

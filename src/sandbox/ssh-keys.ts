@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { publicKey } from './public-key.ts';
+import { badRequest, conflict, Refusal } from './refusal.ts';
+import type { SshKey, State } from './state.ts';
+import { iso } from './time.ts';
+
+export interface SshKeyWish {
+  name: string;
+  public_key: string;
+  is_default?: boolean | undefined;
+}
+
+/** POST /ssh-keys: a new default key takes the flag from the others. */
+export function addSshKey(state: State, wish: SshKeyWish, now: number): SshKey {
+  const verdict = publicKey(wish.public_key);
+  if (!verdict.ok) {
+    throw badRequest(`public_key ${verdict.rule}`);
+  }
+  const { line, fingerprint } = verdict.value;
+  if (state.sshKeys.some((key) => key.name === wish.name)) {
+    throw conflict(`An SSH key with the name ${wish.name} exists already`);
+  }
+  if (state.sshKeys.some((key) => key.fingerprint === fingerprint)) {
+    throw conflict('This public key is registered already');
+  }
+  const isDefault = wish.is_default ?? false;
+  if (isDefault) {
+    for (const key of state.sshKeys.filter((one) => one.isDefault)) {
+      key.isDefault = false;
+      key.updatedAt = now;
+    }
+  }
+  const key: SshKey = {
+    id: randomUUID(),
+    name: wish.name,
+    publicKey: line,
+    fingerprint,
+    isDefault,
+    createdAt: now,
+    updatedAt: now,
+  };
+  state.sshKeys.push(key);
+  return key;
+}
+
+/** GET /ssh-keys: newest first. */
+export function listSshKeys(state: State): SshKey[] {
+  return [...state.sshKeys].reverse();
+}
+
+/** DELETE /ssh-keys/{id}: machines that have the key keep it. */
+export function deleteSshKey(state: State, id: string): void {
+  const at = state.sshKeys.findIndex((key) => key.id === id);
+  if (at === -1) {
+    throw new Refusal(404, `SSH key ${id} not found`, 'B');
+  }
+  state.sshKeys.splice(at, 1);
+}
+
+/** Spec: SSH key. */
+export function sshKeyView(key: SshKey): Record<string, unknown> {
+  return {
+    id: key.id,
+    name: key.name,
+    public_key: key.publicKey,
+    fingerprint: key.fingerprint,
+    is_default: key.isDefault,
+    created_at: iso(key.createdAt),
+    updated_at: iso(key.updatedAt),
+  };
+}

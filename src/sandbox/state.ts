@@ -1,0 +1,201 @@
+import {
+  array,
+  boolean,
+  literal,
+  minimum,
+  nullable,
+  number,
+  type output,
+  record,
+  strictObject,
+  string,
+  unknown,
+  enum as within,
+} from 'zod/mini';
+import { money } from '../rules/money.ts';
+import { broken, kept, type Verdict } from '../rules/rule.ts';
+import { findImage, findOffer } from './catalog.ts';
+import { dockerConfig } from './docker-config.ts';
+import { follows } from './field.ts';
+import { findTemplate } from './templates.ts';
+
+/** Spec: States and transitions, Instance status. */
+export const INSTANCE_STATUSES = [
+  'CREATING',
+  'PROVISIONING',
+  'INSTALLING',
+  'ACTIVE',
+  'STOPPING',
+  'STOPPED',
+  'STARTING',
+  'REBOOTING',
+  'TERMINATING',
+  'TERMINATED',
+  'ERROR',
+] as const;
+
+/** Spec: States and transitions, Drive status. */
+export const DRIVE_STATUSES = [
+  'AVAILABLE',
+  'IN_USE',
+  'SYNCING',
+  'DELETING',
+  'DELETED',
+  'SUSPENDED',
+  'ERROR',
+] as const;
+
+/** Spec: Transaction. */
+export const TRANSACTION_TYPES = ['DEPOSIT', 'USAGE_CHARGE', 'BONUS', 'REFUND'] as const;
+
+/** Spec: Instance event. */
+export const EVENT_TYPES = ['INFO', 'WARNING', 'ERROR', 'STATUS_CHANGE', 'BILLING'] as const;
+
+export const FAULT_NAMES = [
+  'fail-start',
+  'fail-stop',
+  'fail-terminate',
+  'slow-provisioning',
+  'fail-provisioning',
+  'fail-running',
+] as const;
+
+/** A thing of the catalog that an instance was made from. */
+function known(find: (id: string) => unknown): (id: string) => Verdict<string> {
+  return (id) => (find(id) === undefined ? broken('is not in the catalog') : kept(id));
+}
+
+const decimal = string().check(follows(money));
+const moment = number();
+
+const event = strictObject({
+  id: string(),
+  type: within(EVENT_TYPES),
+  message: string(),
+  payload: nullable(record(string(), unknown())),
+  at: moment,
+});
+
+const sshKey = strictObject({
+  id: string(),
+  name: string(),
+  publicKey: string(),
+  fingerprint: string(),
+  isDefault: boolean(),
+  createdAt: moment,
+  updatedAt: moment,
+});
+
+const instance = strictObject({
+  id: string(),
+  name: string(),
+  status: within(INSTANCE_STATUSES),
+  offerId: string().check(follows(known(findOffer))),
+  imageId: string().check(follows(known(findImage))),
+  templateId: nullable(string().check(follows(known(findTemplate)))),
+  dockerConfig: nullable(dockerConfig),
+  /** Copies: a key that is deleted later stays on the machine that was made with it. */
+  sshKeys: array(sshKey),
+  price: decimal,
+  /** Held for the hour that runs or is about to run; zero when no hour is paid for. */
+  reserved: decimal,
+  /** When the running hour is charged; null while no hour runs. */
+  hourEndsAt: nullable(moment),
+  /** When a status that passes by itself is over; null in a status that stays. */
+  phaseEndsAt: nullable(moment),
+  failsProvisioning: boolean(),
+  /** When an ordered failure of the running machine strikes. */
+  failsAt: nullable(moment),
+  failureReason: nullable(string()),
+  ipAddress: nullable(string()),
+  externalId: nullable(string()),
+  secrets: record(string(), string()),
+  paidUntil: nullable(moment),
+  lastBilledAt: nullable(moment),
+  startedAt: nullable(moment),
+  terminatedAt: nullable(moment),
+  createdAt: moment,
+  updatedAt: moment,
+  /** Oldest first. */
+  events: array(event),
+});
+
+const drive = strictObject({
+  id: string(),
+  name: string(),
+  sizeGb: number(),
+  status: within(DRIVE_STATUSES),
+  usedBytes: number(),
+  /** Hours that could not be paid and are charged at the next top-up or resume. */
+  debt: decimal,
+  currentInstanceId: nullable(string()),
+  /** When the running hour is charged; null once the drive is deleted. */
+  hourEndsAt: nullable(moment),
+  syncEndsAt: nullable(moment),
+  deletesAt: nullable(moment),
+  lastBilledAt: moment,
+  paidUntil: nullable(moment),
+  createdAt: moment,
+  updatedAt: moment,
+});
+
+const transaction = strictObject({
+  id: string(),
+  type: within(TRANSACTION_TYPES),
+  amount: decimal,
+  description: string(),
+  at: moment,
+});
+
+const apiKey = strictObject({
+  id: string(),
+  name: string(),
+  prefix: string(),
+  /** SHA-256 of the token in hex; the token itself is not kept. */
+  hash: string(),
+  isActive: boolean(),
+  expiresAt: nullable(moment),
+  lastUsedAt: nullable(moment),
+  createdAt: moment,
+  updatedAt: moment,
+});
+
+/** What the state file holds. Lists are in order of creation, oldest first. */
+export const stateSchema = strictObject({
+  version: literal(1),
+  clock: strictObject({
+    realAnchor: moment,
+    virtualAnchor: moment,
+    speed: number().check(minimum(0)),
+  }),
+  account: strictObject({
+    id: string(),
+    name: nullable(string()),
+    passwordHash: string(),
+    available: decimal,
+    promoCodes: array(string()),
+    createdAt: moment,
+    updatedAt: moment,
+  }),
+  apiKeys: array(apiKey),
+  sshKeys: array(sshKey),
+  instances: array(instance),
+  drives: array(drive),
+  transactions: array(transaction),
+  faults: array(within(FAULT_NAMES)),
+  /** How many machines ever got hardware: gives each its address and its id at the provider. */
+  machinesMade: number(),
+});
+
+export type State = output<typeof stateSchema>;
+export type Instance = State['instances'][number];
+export type InstanceEvent = Instance['events'][number];
+export type InstanceStatus = Instance['status'];
+export type Drive = State['drives'][number];
+export type DriveStatus = Drive['status'];
+export type SshKey = State['sshKeys'][number];
+export type ApiKey = State['apiKeys'][number];
+export type Transaction = State['transactions'][number];
+export type TransactionType = Transaction['type'];
+/** A failure that the sandbox can be asked for. */
+export type Fault = (typeof FAULT_NAMES)[number];

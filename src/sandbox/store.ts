@@ -1,0 +1,147 @@
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { CliError } from '../errors.ts';
+import { withLock } from '../files/lock.ts';
+import { privateFolder } from '../files/private-folder.ts';
+import { replaceFile } from '../files/replace.ts';
+import { Refusal } from './refusal.ts';
+import { type State, stateSchema } from './state.ts';
+
+/** The state file: many processes use it at once, and none loses what another did. */
+export interface Store {
+  /**
+   * Reads the state, lets `work` change it, and writes it when it changed, all under one lock.
+   * A missing file is the state that `fresh` gives. What `work` changed before it threw a
+   * {@link Refusal} is kept; any other error changes nothing.
+   * Throws a CliError `storage` for a file that can't be read, understood or written.
+   */
+  change<T>(fresh: () => State, work: (state: State) => T): Promise<T>;
+  /** Writes a whole new state, whatever stood there, even something that can't be understood. */
+  replace(state: State): Promise<void>;
+}
+
+export function openStore(file: string): Store {
+  // Calls of one process stand in line here, since the lock between processes is asked for by
+  // trying again and again.
+  let last: Promise<unknown> = Promise.resolve();
+  // The text that was checked last: checking is the dearest part of a read, and most reads find
+  // what the call before them left.
+  let checked: string | undefined;
+
+  function alone<T>(work: () => Promise<T>): Promise<T> {
+    const turn = last.then(async () => {
+      await storing(file, () => privateFolder(dirname(file)));
+      return await locked(file, work);
+    });
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async function write(text: string): Promise<void> {
+    await storing(file, () => replaceFile(file, text));
+    checked = text;
+  }
+
+  return {
+    change: (fresh, work) =>
+      alone(async () => {
+        const before = await read(file);
+        let state: State;
+        if (before === undefined) {
+          state = fresh();
+        } else {
+          state = before === checked ? (JSON.parse(before) as State) : understand(file, before);
+          checked = before;
+        }
+        const outcome = attempt(() => work(state));
+        const after = JSON.stringify(state);
+        if (after !== before) {
+          await write(after);
+        }
+        if (!outcome.ok) {
+          throw outcome.refusal;
+        }
+        return outcome.value;
+      }),
+    replace: (state) => alone(() => write(JSON.stringify(state))),
+  };
+}
+
+type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: Refusal };
+
+function attempt<T>(work: () => T): Outcome<T> {
+  try {
+    return { ok: true, value: work() };
+  } catch (error) {
+    if (error instanceof Refusal) {
+      return { ok: false, refusal: error };
+    }
+    throw error;
+  }
+}
+
+/** Runs work under the lock; only the lock's own errors are reworded. */
+async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
+  let entered = false;
+  try {
+    return await withLock(file, () => {
+      entered = true;
+      return work();
+    });
+  } catch (error) {
+    if (entered) {
+      throw error;
+    }
+    throw new CliError('storage', `the sandbox's state ${file} could not be locked`, {
+      hint: 'another program may be using it; try again',
+      retryable: true,
+      cause: error,
+    });
+  }
+}
+
+async function read(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      return undefined;
+    }
+    throw storageError(file, 'could not be read', error);
+  }
+}
+
+function understand(file: string, text: string): State {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw corrupt(file, error);
+  }
+  const result = stateSchema.safeParse(json);
+  if (!result.success) {
+    throw corrupt(file, result.error);
+  }
+  return result.data;
+}
+
+function corrupt(file: string, cause: unknown): CliError {
+  return new CliError(
+    'storage',
+    `the sandbox's state ${file} can't be understood and was left as it is; \`gpucloud sandbox reset\` starts afresh`,
+    { hint: 'gpucloud sandbox reset', cause },
+  );
+}
+
+async function storing(file: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw storageError(file, 'could not be written', error);
+  }
+}
+
+function storageError(file: string, what: string, cause: unknown): CliError {
+  const reason = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  return new CliError('storage', `the sandbox's state ${file} ${what}${reason}`, { cause });
+}
