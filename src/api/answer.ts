@@ -1,0 +1,88 @@
+import type { Page } from './contract.ts';
+import { check } from './schemas/check.ts';
+import { envelope, type Meta, meta } from './schemas/envelope.ts';
+import type { Answer } from './transport.ts';
+
+type Schema<T> = Parameters<typeof check<T>>[0];
+
+export type Understood<T> =
+  | { readonly ok: true; readonly value: T }
+  /** `what` completes "could not be understood: …" and holds no value of the answer. */
+  | { readonly ok: false; readonly what: string };
+
+/** The `data` of a success (API document: Conventions, success envelope), the very object. */
+export function dataOf<T>(answer: Answer, schema: Schema<T>): Understood<T> {
+  const body = bodyOf(answer);
+  return body.ok ? checkedData(body.value, schema) : body;
+}
+
+/** A success of which nothing is needed: a JSON object, or nothing at all with 204. */
+export function acknowledged(answer: Answer): Understood<void> {
+  if (answer.status === 204 && answer.text === '') return { ok: true, value: undefined };
+  const body = bodyOf(answer);
+  return body.ok ? { ok: true, value: undefined } : body;
+}
+
+/** A list with its pagination object; `asked` fills what the service leaves out of it. */
+export function pageOf<T>(
+  answer: Answer,
+  schema: Schema<T[]>,
+  asked: { page: number; limit: number },
+): Understood<Page<T>> {
+  const body = bodyOf(answer);
+  if (!body.ok) return body;
+  const data = checkedData(body.value, schema);
+  if (!data.ok) return data;
+  const pagination = check(meta, body.value.meta);
+  if (!pagination.ok) {
+    return {
+      ok: false,
+      what: `${['meta', ...pagination.where.map(String)].join('.')} ${pagination.what}`,
+    };
+  }
+  const whole = completed(pagination.value ?? {}, asked, data.value.length);
+  return { ok: true, value: { data: data.value, meta: whole } };
+}
+
+function checkedData<T>(body: Record<string, unknown>, schema: Schema<T>): Understood<T> {
+  if (!Object.hasOwn(body, 'data')) return { ok: false, what: 'data is missing' };
+  const result = check(schema, body.data);
+  return result.ok
+    ? { ok: true, value: result.value }
+    : { ok: false, what: `${['data', ...result.where.map(String)].join('.')} ${result.what}` };
+}
+
+function bodyOf(answer: Answer): Understood<Record<string, unknown>> {
+  if (answer.problem !== undefined) return { ok: false, what: `it ${answer.problem}` };
+  if (answer.text.trim() === '') return { ok: false, what: 'it is empty' };
+  let json: unknown;
+  try {
+    json = JSON.parse(answer.text);
+  } catch {
+    return /^\s*</.test(answer.text)
+      ? { ok: false, what: 'it is an HTML page, perhaps of a proxy' }
+      : { ok: false, what: 'it is not whole JSON' };
+  }
+  const result = check(envelope, json);
+  return result.ok ? result : { ok: false, what: 'it is not a JSON object' };
+}
+
+/**
+ * Without any word of the service a page that is full may have a successor, and one that is not is
+ * the last; one that is fuller than asked for says that the service does not page at all.
+ */
+function completed(
+  told: { [field in keyof Meta]?: number | null | undefined },
+  asked: { page: number; limit: number },
+  length: number,
+): Meta {
+  const page = told.page ?? asked.page;
+  const limit = told.limit ?? asked.limit;
+  const seen = Math.max(0, page - 1) * limit + length;
+  const total = told.total ?? seen;
+  const pages =
+    told.total === undefined || told.total === null
+      ? page + (length === limit ? 1 : length === 0 ? -1 : 0)
+      : Math.ceil(total / Math.max(1, limit));
+  return { total, page, limit, total_pages: told.total_pages ?? Math.max(0, pages) };
+}

@@ -1,0 +1,126 @@
+import type { Clock } from '../clock.ts';
+import type { ApiSettings, CallOptions, RawAnswer } from './contract.ts';
+import { Fault } from './fault.ts';
+import type { ApiRequest } from './request.ts';
+import { hidden, secretsIn } from './secrets.ts';
+import type { Tracer } from './trace.ts';
+import type { Answer, Transport, WireRequest } from './transport.ts';
+
+/** Timers of Node fire at once beyond this. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** One call of a person or a script: all of its requests, pauses and bodies under one deadline. */
+export interface Call {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  remainingMs(): number;
+  /** What an interrupt gave as its reason, when one ended the call; undefined at the deadline. */
+  interruption(): { reason: unknown } | undefined;
+  /**
+   * One request and its answer of whatever status, which was offered to `onAnswer` before.
+   *
+   * @throws Fault when there is no whole answer, and what `onAnswer` throws.
+   */
+  exchange(request: ApiRequest): Promise<Answer>;
+  /** @throws Fault, stopped and not sent, when the call ends in the meantime. */
+  pause(milliseconds: number): Promise<void>;
+  /** A text without the key of the call and the secrets of its requests. */
+  hide(text: string): string;
+}
+
+export interface CallParts {
+  readonly settings: ApiSettings;
+  readonly base: URL;
+  readonly tracer: Tracer;
+  transport(): Promise<Transport>;
+}
+
+/** Runs the work of one call under its deadline and its signal. */
+export async function withCall<T>(
+  parts: CallParts,
+  options: CallOptions,
+  work: (call: Call) => Promise<T>,
+): Promise<T> {
+  const { settings, tracer } = parts;
+  const { clock, timeoutMs } = settings;
+  const outer = options.signal ?? settings.signal;
+  const inner = new AbortController();
+  let interruption: { reason: unknown } | undefined;
+  const interrupt = () => {
+    interruption ??= { reason: outer.reason };
+    inner.abort(outer.reason);
+  };
+  outer.addEventListener('abort', interrupt, { once: true });
+  if (outer.aborted) interrupt();
+  const started = clock.now();
+  // A real timer: it has to end a body that dribbles on for ever, and costs tests nothing.
+  const timer = setTimeout(() => inner.abort(), Math.min(timeoutMs, LONGEST_TIMER));
+  const secrets = new Set([settings.apiKey]);
+
+  const call: Call = {
+    clock,
+    timeoutMs,
+    remainingMs: () => started + timeoutMs - clock.now(),
+    interruption: () => interruption,
+    hide: (text) => hidden(text, secrets),
+    async pause(milliseconds) {
+      try {
+        await clock.sleep(milliseconds, inner.signal);
+      } catch (error) {
+        if (!inner.signal.aborted) throw error;
+      }
+      if (inner.signal.aborted) throw new Fault('it was stopped', { sent: false, stopped: true });
+    },
+    async exchange(request) {
+      if (inner.signal.aborted) throw new Fault('it was stopped', { sent: false, stopped: true });
+      const transport = await parts.transport();
+      const wire = wireRequest(settings, parts.base, request);
+      for (const secret of secretsIn(request.body)) secrets.add(secret);
+      tracer.request(wire);
+      let answer: Answer;
+      try {
+        answer = await transport.exchange(wire, inner.signal, () => options.onSending?.());
+      } catch (error) {
+        if (error instanceof Fault) {
+          tracer.fault(error.message);
+          if (error.partial !== undefined) {
+            tracer.answer(error.partial);
+            await options.onAnswer?.(error.partial);
+          }
+        }
+        throw error;
+      }
+      tracer.answer(answer);
+      await options.onAnswer?.(rawOf(answer));
+      return answer;
+    },
+  };
+  try {
+    return await work(call);
+  } finally {
+    clearTimeout(timer);
+    outer.removeEventListener('abort', interrupt);
+  }
+}
+
+export function rawOf({ status, headers, text, cut }: Answer): RawAnswer {
+  return cut === undefined ? { status, headers, text } : { status, headers, text, cut };
+}
+
+/** API document: Authentication; Content-Type goes with a body alone. */
+function wireRequest(settings: ApiSettings, base: URL, request: ApiRequest): WireRequest {
+  const { method, body } = request;
+  return {
+    method,
+    path: `${base.pathname.replace(/\/+$/, '')}${request.path}`,
+    headers: {
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': settings.userAgent,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...request.headers,
+      'x-api-key': settings.apiKey,
+    },
+    ...(body === undefined ? {} : { body }),
+  };
+}

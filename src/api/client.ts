@@ -1,0 +1,8 @@
+import type { Call } from './call.ts';
+import type { CallOptions } from './contract.ts';
+
+/** What the endpoint methods stand on: work within the deadline and the signal of one call. */
+export type Run = <T>(
+  options: CallOptions | undefined,
+  work: (call: Call) => Promise<T>,
+) => Promise<T>;

@@ -1,0 +1,165 @@
+import type { request as httpRequest } from 'node:http';
+import { isIP, connect as netConnect, type Socket } from 'node:net';
+import type { connect as tlsConnect } from 'node:tls';
+import type { buildConnector } from 'undici';
+import type { ProxyServer } from './proxy.ts';
+
+/** One address that does not answer must not eat a whole deadline: the next try may fare better. */
+const CONNECT_MS = 10_000;
+
+/**
+ * A connection that did not come about. It is a class of our own, since undici takes some codes of
+ * errors here (`UND_ERR_SOCKET`, `UND_ERR_INFO`) for a reason to connect again without end.
+ */
+export class ConnectError extends Error {
+  readonly code: string;
+
+  constructor(code: string) {
+    super('no connection');
+    this.code = code;
+  }
+}
+
+/** Loaded by the caller only where they are needed: https and a proxy each cost start-up time. */
+export interface ConnectParts {
+  tls?: typeof tlsConnect;
+  http?: typeof httpRequest;
+}
+
+export interface Connector {
+  readonly connect: buildConnector.connector;
+  /** Drops connections that are still on their way, which undici itself would wait for. */
+  close(): void;
+}
+
+type Done = (error: ConnectError | undefined, socket?: Socket) => void;
+
+/** Opens the sockets of one service: straight, or through a tunnel of a proxy. */
+export function createConnector(parts: ConnectParts, tunnel: ProxyServer | undefined): Connector {
+  const waiting = new Set<Socket>();
+
+  /** Waits for the event after which the socket can be written to; `done` is called once. */
+  function settle(socket: Socket, event: string, done: Done): void {
+    waiting.add(socket);
+    let open = true;
+    const end = (code?: string) => {
+      if (!open) return;
+      open = false;
+      clearTimeout(timer);
+      waiting.delete(socket);
+      if (code === undefined) {
+        done(undefined, socket);
+      } else {
+        socket.destroy();
+        done(new ConnectError(code));
+      }
+    };
+    const timer = setTimeout(() => end('ETIMEDOUT'), CONNECT_MS);
+    // The listener for errors stays: a late one without any would end the process.
+    socket.on('error', (error) => end(codeOf(error)));
+    socket.once('close', () => end('ECONNRESET'));
+    socket.once(event, () => end());
+  }
+
+  function dial(hostname: string, port: number, secure: boolean, done: Done): void {
+    const host = hostname.replace(/^\[|\]$/g, '');
+    if (!secure) {
+      const socket = netConnect({ host, port });
+      socket.setNoDelay(true);
+      settle(socket, 'connect', done);
+      return;
+    }
+    encrypt(host, port, undefined, done);
+  }
+
+  function encrypt(host: string, port: number, under: Socket | undefined, done: Done): void {
+    if (parts.tls === undefined) {
+      done(new ConnectError('ERR_TLS_NOT_LOADED'));
+      return;
+    }
+    const socket = parts.tls({
+      host,
+      port,
+      ALPNProtocols: ['http/1.1'],
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+      ...(under === undefined ? {} : { socket: under }),
+    });
+    socket.setNoDelay(true);
+    settle(socket, 'secureConnect', done);
+  }
+
+  function dig(proxy: ProxyServer, authority: string, done: Done): void {
+    const { http } = parts;
+    if (http === undefined) {
+      done(new ConnectError('ERR_PROXY_NOT_LOADED'));
+      return;
+    }
+    dial(proxy.url.hostname, proxy.port, proxy.url.protocol === 'https:', (error, socket) => {
+      if (socket === undefined) {
+        done(error);
+        return;
+      }
+      const asking = http({
+        method: 'CONNECT',
+        path: authority,
+        setHost: false,
+        headers: {
+          host: authority,
+          ...(proxy.authorization === undefined
+            ? {}
+            : { 'proxy-authorization': proxy.authorization }),
+        },
+        createConnection: () => socket,
+      });
+      // The wait for the proxy's word is bounded like any other wait for a connection.
+      settle(socket, 'tunnel', done);
+      asking.on('error', (fault) => socket.destroy(fault));
+      asking.once('connect', (answer, _socket, head: Buffer) => {
+        const status = answer.statusCode ?? 0;
+        if (status < 200 || status > 299) {
+          socket.destroy(new ConnectError(`PROXY_${status}`));
+          return;
+        }
+        if (head.length > 0) socket.unshift(head);
+        socket.emit('tunnel');
+      });
+      asking.end();
+    });
+  }
+
+  return {
+    connect({ hostname, protocol, port }, callback) {
+      const secure = protocol === 'https:';
+      const number = Number(port === '' ? (secure ? 443 : 80) : (port ?? (secure ? 443 : 80)));
+      const done: Done = (error, socket) => {
+        if (socket === undefined) callback(error ?? new ConnectError('ECONNRESET'), null);
+        else callback(null, socket);
+      };
+      if (tunnel === undefined) {
+        dial(hostname, number, secure, done);
+        return;
+      }
+      const host = hostname.includes(':') ? `[${hostname}]` : hostname;
+      dig(tunnel, `${host}:${number}`, (error, socket) => {
+        if (socket === undefined) done(error);
+        else encrypt(hostname, number, socket, done);
+      });
+    },
+    close() {
+      for (const socket of waiting) socket.destroy();
+    },
+  };
+}
+
+/** The code of a network error; several addresses that failed (AggregateError) give the first's. */
+export function codeOf(error: unknown): string {
+  if (typeof error === 'object' && error !== null) {
+    if ('code' in error && typeof error.code === 'string' && /^[A-Z0-9_]+$/.test(error.code)) {
+      return error.code;
+    }
+    if (error instanceof AggregateError && error.errors.length > 0) {
+      return codeOf(error.errors[0]);
+    }
+  }
+  return 'UNKNOWN';
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '../clock.ts';
+import type { Meta } from './schemas/envelope.ts';
+
+/** What the HTTP layer is told once, for all of its calls. */
+export interface ApiSettings {
+  /** Checked by `rules/base-url.ts`: no slash at its end, no query. */
+  baseUrl: string;
+  /** Checked by `rules/api-key.ts`. */
+  apiKey: string;
+  /** The deadline of one whole call in milliseconds, its retries, pauses and body included. */
+  timeoutMs: number;
+  clock: Clock;
+  /** Aborted by an interrupt; stands behind each call that brings no signal of its own. */
+  signal: AbortSignal;
+  /** Where the proxies are told, as curl reads them. */
+  env: Readonly<Record<string, string | undefined>>;
+  userAgent: string;
+  /** Gets each request and answer, line by line, with every secret replaced. */
+  trace?: (line: string) => void;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /**
+   * Gets each raw answer of the call, awaited before anything of it is checked, so that an id can
+   * be saved from an answer that turns out broken. What it throws ends the call.
+   */
+  onAnswer?: (answer: RawAnswer) => Promise<void>;
+  /** Called just before the first byte of a request goes to the socket; from here it may arrive. */
+  onSending?: () => void;
+}
+
+export interface RawAnswer {
+  status: number;
+  /** Names in lower case; values of a repeated header joined by a comma. */
+  headers: Record<string, string>;
+  text: string;
+  /** The body ended, or was given up, before its end: `text` is what came until then. */
+  cut?: true;
+}
+
+/** One page of a list (API document: Conventions, pagination object). */
+export interface Page<T> {
+  data: T[];
+  meta: Meta;
+}

@@ -1,0 +1,57 @@
+import type { RawAnswer } from './contract.ts';
+
+/** Words for a fault of the network, chosen by its code: an error's own text may hold anything. */
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was closed',
+  EPIPE: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed',
+  UND_ERR_DESTROYED: 'the connection was closed',
+  UND_ERR_CLOSED: 'the connection was closed',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
+  HPE_INVALID_EOF_STATE: 'the answer was cut off',
+  ENOTFOUND: 'the name of the host is not known',
+  EAI_AGAIN: 'the name of the host could not be looked up',
+  ETIMEDOUT: 'the connection was not made in time',
+  EHOSTUNREACH: 'there is no way to the host',
+  ENETUNREACH: 'there is no way to the network',
+  PROXY_407: 'the proxy wants a user name and password (407)',
+};
+
+export function faultWords(code: string): string {
+  const words = WORDS[code];
+  if (words !== undefined) return words;
+  if (code.startsWith('PROXY_')) return `the proxy refused the connection (${code.slice(6)})`;
+  if (/CERT|TLS|SSL|EPROTO|SELF_SIGNED|ISSUER/.test(code)) {
+    return `no trusted TLS connection came about (${code})`;
+  }
+  if (code.startsWith('HPE_')) return `the answer is not HTTP (${code})`;
+  return `the connection failed (${code})`;
+}
+
+/** An exchange without a whole answer. What is thrown never is undici's own error. */
+export class Fault extends Error {
+  /** The first byte may have left, so that the service may have acted on the request. */
+  readonly sent: boolean;
+  /** Ended by the call's own signal: its deadline or an interrupt. */
+  readonly stopped: boolean;
+  /** What had come of the answer, where its head had come. */
+  readonly partial: RawAnswer | undefined;
+
+  constructor(
+    words: string,
+    details: { sent: boolean; stopped?: boolean; partial?: RawAnswer | undefined },
+  ) {
+    super(words);
+    this.sent = details.sent;
+    this.stopped = details.stopped ?? false;
+    this.partial = details.partial;
+  }
+
+  /** The same fault as the end of several tries, one of which may have left. */
+  asSent(sent: boolean): Fault {
+    return sent === this.sent
+      ? this
+      : new Fault(this.message, { sent, stopped: this.stopped, partial: this.partial });
+  }
+}

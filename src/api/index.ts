@@ -1,0 +1,92 @@
+import { type ApiKeysApi, apiKeysApi } from './api-keys.ts';
+import { type BillingApi, billingApi } from './billing.ts';
+import { type CallParts, withCall } from './call.ts';
+import type { Run } from './client.ts';
+import type { ApiSettings, CallOptions, RawAnswer } from './contract.ts';
+import { type DrivesApi, drivesApi } from './drives.ts';
+import { type InstancesApi, instancesApi } from './instances.ts';
+import { type RawRequest, rawCall } from './raw.ts';
+import { type SshKeysApi, sshKeysApi } from './ssh-keys.ts';
+import { type TemplatesApi, templatesApi } from './templates.ts';
+import { createTracer } from './trace.ts';
+import type { Transport } from './transport.ts';
+import { type UsersApi, usersApi } from './users.ts';
+
+export type { ApiKeysApi } from './api-keys.ts';
+export type { BillingApi } from './billing.ts';
+export type { ApiSettings, CallOptions, Page, RawAnswer } from './contract.ts';
+export type { DrivesApi } from './drives.ts';
+export type { InstancesApi } from './instances.ts';
+export type { RawRequest } from './raw.ts';
+export type { ApiKey, CreateApiKeyBody } from './schemas/api-key.ts';
+export type { ActivatePromoBody, PromoBonus, Transaction } from './schemas/billing.ts';
+export type { Drive, DriveBody } from './schemas/drive.ts';
+export type { Meta } from './schemas/envelope.ts';
+export type {
+  ConnectionInfo,
+  CreateInstanceBody,
+  DockerConfig,
+  Instance,
+  InstanceEvent,
+  ReorderInstanceBody,
+  StatusChange,
+} from './schemas/instance.ts';
+export type { BaseImage, GpuModel, Offer, Provider } from './schemas/offer.ts';
+export type { EventsQuery, TransactionsQuery } from './schemas/query.ts';
+export type { AddSshKeyBody, SshKey } from './schemas/ssh-key.ts';
+export type { Template, TemplateEndpoint, TemplateVariable } from './schemas/template.ts';
+export type { SetPasswordBody, UpdateUserBody, User } from './schemas/user.ts';
+export type { SshKeysApi } from './ssh-keys.ts';
+export type { TemplatesApi } from './templates.ts';
+export type { UsersApi } from './users.ts';
+
+/**
+ * The 23 documented operations as typed methods, and `call` for anything else. Every method throws
+ * CliError, or the reason of the signal that ended it before anything can have been changed.
+ */
+export interface Api {
+  readonly instances: InstancesApi;
+  readonly drives: DrivesApi;
+  readonly sshKeys: SshKeysApi;
+  readonly apiKeys: ApiKeysApi;
+  readonly templates: TemplatesApi;
+  readonly users: UsersApi;
+  readonly billing: BillingApi;
+  call(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
+  /** Ends all connections, and with them whatever is on its way. */
+  close(): Promise<void>;
+}
+
+export function createApi(settings: ApiSettings): Api {
+  const base = new URL(settings.baseUrl);
+  let transport: Promise<Transport> | undefined;
+  const parts: CallParts = {
+    settings,
+    base,
+    tracer: createTracer(settings.trace, base.origin, settings.apiKey),
+    transport() {
+      transport ??= import('./transport.ts').then(({ createTransport }) =>
+        createTransport(base, settings.env),
+      );
+      return transport;
+    },
+  };
+  const run: Run = (options, work) => withCall(parts, options ?? {}, work);
+  return {
+    instances: instancesApi(run),
+    drives: drivesApi(run),
+    sshKeys: sshKeysApi(run),
+    apiKeys: apiKeysApi(run),
+    templates: templatesApi(run),
+    users: usersApi(run),
+    billing: billingApi(run),
+    call: rawCall(run, base),
+    async close() {
+      // A transport that never came about has nothing to end.
+      await transport?.then(
+        (opened) => opened.close(),
+        () => undefined,
+      );
+    },
+  };
+}

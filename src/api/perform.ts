@@ -1,0 +1,128 @@
+import { acknowledged, dataOf, pageOf, type Understood } from './answer.ts';
+import type { Call } from './call.ts';
+import type { Page } from './contract.ts';
+import {
+  answeredWords,
+  isSuccess,
+  isSureRefusal,
+  lostWords,
+  notReached,
+  notUnderstood,
+  outcomeUnknown,
+  refusal,
+} from './errors-of-answers.ts';
+import { Fault } from './fault.ts';
+import type { Operation } from './operation.ts';
+import type { ApiRequest } from './request.ts';
+import { once, type Repeated, repeat } from './retry.ts';
+import type { check } from './schemas/check.ts';
+import type { Answer } from './transport.ts';
+
+type Schema<T> = Parameters<typeof check<T>>[0];
+
+/** A GET or PATCH and its `data`. */
+export async function getData<T>(
+  call: Call,
+  operation: Operation,
+  request: ApiRequest,
+  schema: Schema<T>,
+): Promise<T> {
+  const { answer } = await repeated(call, operation, request);
+  return understood(operation, call, answer, (whole) => dataOf(whole, schema));
+}
+
+/** A GET of one page of a list. */
+export async function getPage<T>(
+  call: Call,
+  operation: Operation,
+  request: ApiRequest,
+  schema: Schema<T[]>,
+  asked: { page: number; limit: number },
+): Promise<Page<T>> {
+  const { answer } = await repeated(call, operation, request);
+  return understood(operation, call, answer, (whole) => pageOf(whole, schema, asked));
+}
+
+/** A DELETE. After a doubtful try of ours a 404 says that it was that try which did it. */
+export async function remove(call: Call, operation: Operation, request: ApiRequest): Promise<void> {
+  const { answer, doubted } = await repeated(call, operation, request);
+  if (answer.status === 404 && doubted) return;
+  understood(operation, call, answer, acknowledged);
+}
+
+/** A POST that is never sent again once it may have left. */
+export async function postOnce<T>(
+  call: Call,
+  operation: Operation,
+  request: ApiRequest,
+  schema: Schema<T>,
+): Promise<T> {
+  const posted = await post(call, operation, request, schema);
+  if (posted.sure) return posted.value;
+  throw outcomeUnknown(operation, posted.why, posted.answer?.status);
+}
+
+export type Posted<T> =
+  | { readonly sure: true; readonly value: T }
+  /** It may have been acted on; `why` completes "the outcome is unknown: …". */
+  | { readonly sure: false; readonly why: string; readonly answer?: Answer };
+
+/**
+ * Sends a POST once.
+ *
+ * @throws CliError for what is sure: a refusal by a 4xx other than 408, or that nothing ever left.
+ */
+export async function post<T>(
+  call: Call,
+  operation: Operation,
+  request: ApiRequest,
+  schema: Schema<T>,
+): Promise<Posted<T>> {
+  let answer: Answer;
+  try {
+    answer = await once(call, request);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    if (!error.sent) throw notReached(operation, call, error);
+    return { sure: false, why: lostWords(call, error) };
+  }
+  if (isSureRefusal(answer.status)) throw refusal(operation, call, answer);
+  if (!isSuccess(answer.status)) {
+    return { sure: false, why: answeredWords(call, answer), answer };
+  }
+  const data = dataOf(answer, schema);
+  return data.ok
+    ? { sure: true, value: data.value }
+    : { sure: false, why: `the answer could not be understood, ${data.what}`, answer };
+}
+
+async function repeated(call: Call, operation: Operation, request: ApiRequest): Promise<Repeated> {
+  try {
+    return await repeat(call, request);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    if (error.partial !== undefined && !error.stopped) {
+      return { answer: { ...error.partial, problem: 'was cut off' }, doubted: error.sent };
+    }
+    if (!operation.changes || !error.sent) throw notReached(operation, call, error);
+    throw outcomeUnknown(operation, lostWords(call, error));
+  }
+}
+
+function understood<T>(
+  operation: Operation,
+  call: Call,
+  answer: Answer,
+  read: (answer: Answer) => Understood<T>,
+): T {
+  const { status } = answer;
+  if (!isSuccess(status)) {
+    const doubtful = status === 408 || status >= 500;
+    throw operation.changes && doubtful
+      ? outcomeUnknown(operation, answeredWords(call, answer), status)
+      : refusal(operation, call, answer);
+  }
+  const result = read(answer);
+  if (!result.ok) throw notUnderstood(operation, result.what, status);
+  return result.value;
+}

@@ -1,0 +1,106 @@
+import { BlockList, isIP } from 'node:net';
+import { usageError } from '../errors.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ProxyServer {
+  /** Without user name and password. */
+  readonly url: URL;
+  readonly port: number;
+  /** The value of a Proxy-Authorization header. */
+  readonly authorization?: string;
+}
+
+/** As curl: a variable that is set but empty counts as not set. */
+function firstOf(env: Environment, names: readonly string[]): string | undefined {
+  return names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
+}
+
+/**
+ * The proxy that curl would use for an address: `http_proxy` in lower case alone (a CGI program's
+ * HTTP_PROXY is a header of its caller), else the variables in either case; NO_PROXY wins.
+ *
+ * @throws CliError `usage` when the variable holds something that is no proxy this program can use;
+ * going past a proxy that was asked for would be worse. The value is not told: it may hold a password.
+ */
+export function proxyFor(target: URL, env: Environment): ProxyServer | undefined {
+  const names = target.protocol === 'https:' ? ['https_proxy', 'HTTPS_PROXY'] : ['http_proxy'];
+  const value = firstOf(env, [...names, 'all_proxy', 'ALL_PROXY']);
+  if (value === undefined || isExempt(target, firstOf(env, ['no_proxy', 'NO_PROXY']) ?? '')) {
+    return undefined;
+  }
+  return parse(value.includes('://') ? value : `http://${value}`);
+}
+
+function parse(value: string): ProxyServer {
+  let url: URL;
+  try {
+    url = new URL(value);
+  } catch {
+    throw usageError('The proxy in the environment is not a whole address.', REMEDY);
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw usageError('The proxy in the environment is neither http:// nor https://.', REMEDY);
+  }
+  // URL drops a port that is the usual one of the scheme; without any, curl takes 1080 or 443.
+  const written = /^[a-z]+:\/\/[^/?#]*:([0-9]+)(?:[/?#]|$)/i.exec(value)?.[1];
+  const port = Number(written ?? (url.protocol === 'https:' ? 443 : 1080));
+  const user = `${decoded(url.username)}:${decoded(url.password)}`;
+  url.username = '';
+  url.password = '';
+  return user === ':'
+    ? { url, port }
+    : { url, port, authorization: `Basic ${Buffer.from(user).toString('base64')}` };
+}
+
+/** A lone per cent sign in a password is taken as it stands, as curl does. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const REMEDY = 'Correct https_proxy, http_proxy or all_proxy, or name the host in no_proxy.';
+
+function isExempt(target: URL, list: string): boolean {
+  if (list.trim() === '*') {
+    return true;
+  }
+  const host = plainHost(target.hostname);
+  const port = target.port === '' ? (target.protocol === 'https:' ? '443' : '80') : target.port;
+  return list
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      if (entry.includes('/')) {
+        return inNetwork(host, entry);
+      }
+      const match = /^(\[[^\]]*\]|[^:]*)(?::([0-9]+))?$/.exec(entry);
+      const name = plainHost(match?.[1] ?? entry).replace(/^\*?\./, '');
+      const samePort = match?.[2] === undefined || match[2] === port;
+      return samePort && name !== '' && (host === name || host.endsWith(`.${name}`));
+    });
+}
+
+function plainHost(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+}
+
+function inNetwork(host: string, entry: string): boolean {
+  const [address = '', bits = ''] = entry.split('/');
+  const network = plainHost(address);
+  const family = isIP(network);
+  const most = family === 6 ? 128 : 32;
+  if (family === 0 || isIP(host) !== family || !/^[0-9]{1,3}$/.test(bits) || Number(bits) > most) {
+    return false;
+  }
+  const type = family === 6 ? 'ipv6' : 'ipv4';
+  const block = new BlockList();
+  block.addSubnet(network, Number(bits), type);
+  return block.check(host, type);
+}

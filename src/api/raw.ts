@@ -1,0 +1,106 @@
+import { CliError, usageError } from '../errors.ts';
+import { rawOf } from './call.ts';
+import type { Run } from './client.ts';
+import type { CallOptions, RawAnswer } from './contract.ts';
+import { lostWords, notReached, notUnderstood, outcomeUnknown } from './errors-of-answers.ts';
+import { Fault } from './fault.ts';
+import type { Operation } from './operation.ts';
+import type { ApiRequest } from './request.ts';
+import { once, repeat } from './retry.ts';
+import type { Answer } from './transport.ts';
+
+export interface RawRequest {
+  /** GET, POST, PATCH, PUT, DELETE or HEAD, in capital letters. */
+  method: string;
+  /** Below the base URL, starting with a slash; it may hold a query. */
+  path: string;
+  query?: Readonly<Record<string, string>>;
+  /** JSON text, sent as it is. */
+  body?: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+/** PATCH and DELETE as the retry table has them; what it does not name is never sent twice. */
+const REPEATED: ReadonlySet<string> = new Set([...READS, 'PATCH', 'DELETE']);
+const METHODS: ReadonlySet<string> = new Set([...REPEATED, 'POST', 'PUT']);
+
+/** Headers that belong to the connection, to undici or to the key. */
+const OURS =
+  /^(x-api-key|host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|accept-encoding)$/i;
+
+/**
+ * Any call with the key of the settings. Whatever status comes back is given back raw; what has no
+ * answer is an error as with the documented operations.
+ *
+ * @throws CliError `usage` for a path that would not stay below the base URL.
+ */
+export function rawCall(run: Run, base: URL) {
+  return (request: RawRequest, options?: CallOptions): Promise<RawAnswer> =>
+    run(options, async (call) => {
+      const { method } = request;
+      const sent = checked(request, base);
+      const heading = `${method} ${request.path}`;
+      const operation: Operation = {
+        heading,
+        doing: `to handle ${heading}`,
+        changes: !READS.has(method),
+        repeatable: REPEATED.has(method),
+        bills: method === 'POST',
+        doubt: 'The service may have acted on it.',
+        settle: 'Read the thing that it was about before you send it again.',
+      };
+      let answer: Answer;
+      try {
+        answer = REPEATED.has(method) ? (await repeat(call, sent)).answer : await once(call, sent);
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+        if (!operation.changes && error.partial !== undefined && !error.stopped) {
+          throw notUnderstood(operation, 'it was cut off', error.partial.status);
+        }
+        throw operation.changes && error.sent
+          ? outcomeUnknown(operation, lostWords(call, error))
+          : notReached(operation, call, error);
+      }
+      if (answer.problem !== undefined && answer.cut !== undefined) {
+        throw operation.changes
+          ? outcomeUnknown(operation, `the answer ${answer.problem}`, answer.status)
+          : notUnderstood(operation, `it ${answer.problem}`, answer.status);
+      }
+      return rawOf(answer);
+    });
+}
+
+function checked(request: RawRequest, base: URL): ApiRequest {
+  const { method, body } = request;
+  if (!METHODS.has(method)) {
+    throw usageError(`The method is one of ${[...METHODS].join(', ')}.`);
+  }
+  const query = Object.entries(request.query ?? {})
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+    .join('&');
+  const joint = query === '' ? '' : request.path.includes('?') ? '&' : '?';
+  const path = `${request.path}${joint}${query}`;
+  const whole = `${base.origin}${base.pathname.replace(/\/+$/, '')}${path}`;
+  // A URL that comes back unchanged has nothing in it that is read as another path or another host.
+  const parsed = URL.canParse(whole) ? new URL(whole).href : undefined;
+  if (!path.startsWith('/') || path.startsWith('//') || path.includes('#') || parsed !== whole) {
+    throw new CliError(
+      'usage',
+      'The path starts with one slash, stays below the base URL, and is percent-encoded where needed.',
+      { hint: 'For example: gpucloud api GET /users/me' },
+    );
+  }
+  const headers = Object.entries(request.headers ?? {});
+  for (const [name, value] of headers) {
+    if (OURS.test(name) || !/^[A-Za-z0-9-]+$/.test(name) || !/^[\x20-\x7e]*$/.test(value)) {
+      throw usageError(`The header ${JSON.stringify(name)} can't be set.`);
+    }
+  }
+  return {
+    method,
+    path,
+    ...(body === undefined ? {} : { body }),
+    headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
+  };
+}

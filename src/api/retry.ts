@@ -1,0 +1,103 @@
+import { CliError } from '../errors.ts';
+import type { Call } from './call.ts';
+import { Fault } from './fault.ts';
+import type { ApiRequest } from './request.ts';
+import { retryAfterMs } from './retry-after.ts';
+import type { Answer } from './transport.ts';
+
+const TRIES = 3;
+const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+export interface Repeated {
+  readonly answer: Answer;
+  /** An earlier try may have been acted on. */
+  readonly doubted: boolean;
+}
+
+/**
+ * Sends what may be sent again (GET, PATCH with absolute values, DELETE): three tries over faults
+ * of the transport and 408, 429, 500, 502, 503, 504. The last answer is given back whatever it is.
+ *
+ * @throws Fault when the last try had no answer; `sent` tells whether any of the tries was.
+ * @throws CliError `rateLimited` when Retry-After lies past the deadline.
+ */
+export async function repeat(call: Call, request: ApiRequest): Promise<Repeated> {
+  let doubted = false;
+  for (let tried = 1; ; tried += 1) {
+    let wait: number;
+    try {
+      const answer = await call.exchange(request);
+      if (!RETRIED.has(answer.status) || tried === TRIES) return { answer, doubted };
+      // With 429 the service says that it has not acted.
+      doubted ||= answer.status !== 429;
+      wait = waitMs(call, answer, tried);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      doubted ||= error.sent;
+      if (error.stopped || tried === TRIES) throw error.asSent(doubted);
+      wait = backoffMs(call, tried);
+    }
+    await pause(call, wait, doubted);
+  }
+}
+
+/**
+ * Sends what may not be sent again once it may have left: a further try only after a fault before
+ * the first byte. An answer that was cut off is given back as one, since its status is known.
+ *
+ * @throws Fault without any answer; `sent` tells whether the request may have left.
+ */
+export async function once(call: Call, request: ApiRequest): Promise<Answer> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await call.exchange(request);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      if (error.partial !== undefined) {
+        return { ...error.partial, problem: 'was cut off' };
+      }
+      if (error.sent || error.stopped || tried === TRIES) throw error;
+      await call.pause(backoffMs(call, tried));
+    }
+  }
+}
+
+/** The pause before a request is made once more: Retry-After where it came, else full jitter. */
+export function waitMs(call: Call, answer: Answer | undefined, tried: number): number {
+  const told = retryAfterMs(answer?.headers['retry-after'], call.clock.now());
+  if (answer === undefined || told === undefined) return backoffMs(call, tried);
+  if (told > call.remainingMs()) throw rateLimited(answer.status, told);
+  return told;
+}
+
+function backoffMs(call: Call, tried: number): number {
+  return call.clock.random() * Math.min(8000, 500 * 2 ** (tried - 1));
+}
+
+async function pause(call: Call, milliseconds: number, sent: boolean): Promise<void> {
+  try {
+    await call.pause(milliseconds);
+  } catch (error) {
+    throw error instanceof Fault ? error.asSent(sent) : error;
+  }
+}
+
+/** The service asks for patience: 429, or another status with a Retry-After past the deadline. */
+export function rateLimited(status: number, waitMs: number | undefined): CliError {
+  const seconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
+  const asks = seconds === undefined ? '' : ` and asks to wait ${seconds} s (Retry-After)`;
+  return new CliError(
+    'rateLimited',
+    status === 429
+      ? `The service takes no more requests for now (429)${asks}.`
+      : `The service is not available for now (${status})${asks}.`,
+    {
+      httpStatus: status,
+      retryable: true,
+      hint:
+        seconds === undefined
+          ? 'Wait a little and run the command again.'
+          : `Run the command again in ${seconds} s, or give it more time with --timeout.`,
+    },
+  );
+}

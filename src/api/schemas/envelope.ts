@@ -1,0 +1,20 @@
+import * as z from 'zod/mini';
+import { number } from './fields.ts';
+
+/** API document: Conventions, success envelope. Only what the client leans on is looked at. */
+export const envelope = z.looseObject({ data: z.unknown(), meta: z.optional(z.unknown()) });
+
+/** API document: Conventions, pagination object. */
+export const meta = z.nullish(
+  z.looseObject({ total: number, page: number, limit: number, total_pages: number }),
+);
+
+/** The pagination object of a list, complete: what the service left out is worked out. */
+export interface Meta {
+  total: number;
+  page: number;
+  /** May be smaller than asked for: a cap is not documented. */
+  limit: number;
+  /** May be 0. */
+  total_pages: number;
+}

@@ -1,0 +1,89 @@
+import type { Call } from './call.ts';
+import type { Run } from './client.ts';
+import type { CallOptions } from './contract.ts';
+import type { Operation } from './operation.ts';
+import { getData, post, remove } from './perform.ts';
+import { bodyOf, segment } from './request.ts';
+import { sshKeys } from './schemas/lists.ts';
+import { type AddSshKeyBody, addSshKeyBody, type SshKey, sshKey } from './schemas/ssh-key.ts';
+import { settled } from './settle.ts';
+
+export interface SshKeysApi {
+  /** All keys, newest first (API document: Endpoints, GET /ssh-keys). */
+  list(options?: CallOptions): Promise<SshKey[]>;
+  /**
+   * Registers a public key (API document: Endpoints, POST /ssh-keys). After a doubt the list is
+   * read; the same key there is success, else it is sent once more.
+   */
+  add(body: AddSshKeyBody, options?: CallOptions): Promise<SshKey>;
+  /** Deletes a key for good (API document: Endpoints, DELETE /ssh-keys/{id}). */
+  delete(id: string, options?: CallOptions): Promise<void>;
+}
+
+export function sshKeysApi(run: Run): SshKeysApi {
+  return {
+    list(options) {
+      return run(options, read);
+    },
+    add(body, options) {
+      return run(options, (call) => add(call, body));
+    },
+    delete(id, options) {
+      return run(options, (call) =>
+        remove(
+          call,
+          {
+            heading: 'DELETE /ssh-keys/{id}',
+            doing: `to delete the SSH key ${id}`,
+            changes: true,
+            repeatable: true,
+            resource: id,
+            doubt: 'The key may be gone.',
+            settle: 'See whether it is there: gpucloud ssh-keys list',
+            missing: {
+              words: `There is no SSH key ${id}`,
+              hint: 'See the ones there are: gpucloud ssh-keys list',
+            },
+          },
+          { method: 'DELETE', path: `/ssh-keys/${segment(id, 'an SSH key')}` },
+        ),
+      );
+    },
+  };
+}
+
+function read(call: Call): Promise<SshKey[]> {
+  return getData(
+    call,
+    { heading: 'GET /ssh-keys', doing: 'to list the SSH keys', changes: false },
+    { method: 'GET', path: '/ssh-keys' },
+    sshKeys,
+  );
+}
+
+function add(call: Call, body: AddSshKeyBody): Promise<SshKey> {
+  const operation: Operation = {
+    heading: 'POST /ssh-keys',
+    doing: `to add the SSH key ${body.name}`,
+    changes: true,
+    repeatable: true,
+    resource: body.name,
+    doubt: 'The key may be registered.',
+    settle: 'See whether it is there: gpucloud ssh-keys list',
+  };
+  const request = { method: 'POST', path: '/ssh-keys', body: bodyOf(addSshKeyBody, body) };
+  const wanted = typeAndBlob(body.public_key);
+  return settled(call, {
+    operation,
+    post: () => post(call, operation, request, sshKey),
+    read: () => read(call),
+    done: (keys) =>
+      keys.find(({ public_key }) => public_key != null && typeAndBlob(public_key) === wanted),
+    tell: () => undefined,
+  });
+}
+
+/** What makes two public keys the same: `TYPE BLOB`, without the comment. */
+function typeAndBlob(publicKey: string): string {
+  return publicKey.trim().split(/\s+/).slice(0, 2).join(' ');
+}

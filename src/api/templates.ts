@@ -1,0 +1,25 @@
+import type { Run } from './client.ts';
+import type { CallOptions } from './contract.ts';
+import { getData } from './perform.ts';
+import { templates } from './schemas/lists.ts';
+import type { Template } from './schemas/template.ts';
+
+export interface TemplatesApi {
+  /** All available templates (API document: Endpoints, GET /templates). */
+  list(options?: CallOptions): Promise<Template[]>;
+}
+
+export function templatesApi(run: Run): TemplatesApi {
+  return {
+    list(options) {
+      return run(options, (call) =>
+        getData(
+          call,
+          { heading: 'GET /templates', doing: 'to list the templates', changes: false },
+          { method: 'GET', path: '/templates' },
+          templates,
+        ),
+      );
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { clean, shortened } from './clean.ts';
+import { hidden, masked } from './secrets.ts';
+import type { Answer, WireRequest } from './transport.ts';
+
+const SHOWN_HEADERS = ['content-type', 'content-encoding', 'content-length', 'retry-after', 'date'];
+const MOST_CHARACTERS = 20_000;
+
+export interface Tracer {
+  request(request: WireRequest): void;
+  answer(answer: Answer): void;
+  fault(words: string): void;
+}
+
+/** Tells each request and answer with all secrets replaced; a body that is no JSON by its size. */
+export function createTracer(
+  trace: ((line: string) => void) | undefined,
+  origin: string,
+  apiKey: string,
+): Tracer {
+  if (trace === undefined) {
+    return { request() {}, answer() {}, fault() {} };
+  }
+  const secrets = new Set([apiKey]);
+  const tell = (mark: string, text: string) => {
+    trace(shortened(`${mark} ${hidden(clean(hidden(text, secrets)), secrets)}`, MOST_CHARACTERS));
+  };
+  const body = (mark: string, text: string | undefined) => {
+    if (text === undefined || text === '') return;
+    let shown: string;
+    try {
+      shown = JSON.stringify(masked(JSON.parse(text), secrets));
+    } catch {
+      shown = `(${Buffer.byteLength(text)} bytes that are not JSON)`;
+    }
+    tell(mark, shown);
+  };
+  return {
+    request(request) {
+      tell('>', `${request.method} ${origin}${request.path}`);
+      for (const [name, value] of Object.entries(request.headers)) {
+        tell('>', `${name}: ${name.toLowerCase() === 'x-api-key' ? '***' : value}`);
+      }
+      body('>', request.body);
+    },
+    answer(answer) {
+      tell('<', `${answer.status}${answer.cut ? ' (cut off)' : ''}`);
+      for (const name of SHOWN_HEADERS) {
+        const value = answer.headers[name];
+        if (value !== undefined) tell('<', `${name}: ${value}`);
+      }
+      body('<', answer.text);
+    },
+    fault(words) {
+      tell('!', words);
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import type { Run } from './client.ts';
+import type { CallOptions } from './contract.ts';
+import { getData, postOnce } from './perform.ts';
+import { bodyOf } from './request.ts';
+import {
+  type SetPasswordBody,
+  setPasswordBody,
+  type UpdateUserBody,
+  type User,
+  updateUserBody,
+  user,
+} from './schemas/user.ts';
+
+export interface UsersApi {
+  /** The owner of the key (API document: Endpoints, GET /users/me). */
+  me(options?: CallOptions): Promise<User>;
+  /** Changes the name, the one field that can be (API document: Endpoints, PATCH /users/me). */
+  update(body: UpdateUserBody, options?: CallOptions): Promise<User>;
+  /**
+   * Sets a new password (API document: Endpoints, POST /users/me/update-password). Never sent again
+   * once it may have left; a doubt is CliError `outcomeUnknown`.
+   */
+  setPassword(body: SetPasswordBody, options?: CallOptions): Promise<User>;
+}
+
+export function usersApi(run: Run): UsersApi {
+  return {
+    me(options) {
+      return run(options, (call) =>
+        getData(
+          call,
+          { heading: 'GET /users/me', doing: 'to show the profile', changes: false },
+          { method: 'GET', path: '/users/me' },
+          user,
+        ),
+      );
+    },
+    update(body, options) {
+      return run(options, (call) =>
+        getData(
+          call,
+          {
+            heading: 'PATCH /users/me',
+            doing: 'to update the profile',
+            changes: true,
+            repeatable: true,
+            doubt: 'The name may have changed.',
+            settle: 'See it with gpucloud me get; the same update can be repeated.',
+          },
+          { method: 'PATCH', path: '/users/me', body: bodyOf(updateUserBody, body) },
+          user,
+        ),
+      );
+    },
+    setPassword(body, options) {
+      return run(options, (call) =>
+        postOnce(
+          call,
+          {
+            heading: 'POST /users/me/update-password',
+            doing: 'to set the password',
+            changes: true,
+            doubt: 'Either of the two passwords may be the valid one.',
+            settle: 'Run gpucloud me set-password again: it is refused if the new one is set.',
+          },
+          {
+            method: 'POST',
+            path: '/users/me/update-password',
+            body: bodyOf(setPasswordBody, body),
+          },
+          user,
+        ),
+      );
+    },
+  };
+}
