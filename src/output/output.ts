@@ -62,11 +62,19 @@ export interface View<T> {
   json?(row: T): unknown;
 }
 
+export interface ListOptions {
+  /** Rows come as they happen (events that are followed): none waits for the next one. */
+  readonly live?: boolean;
+}
+
 /** The result of a command: stdout and nothing else. */
 export interface Output {
   readonly format: Format;
-  /** Writes a list: always an array in JSON, `[]` when empty. */
-  list<T>(rows: readonly T[] | AsyncIterable<T>, view: View<T>): Promise<void>;
+  /**
+   * Writes a list: always an array in JSON, `[]` when empty. A long AsyncIterable takes no memory
+   * unless it is to be sorted; it is ended early when the reader of stdout has gone.
+   */
+  list<T>(rows: readonly T[] | AsyncIterable<T>, view: View<T>, how?: ListOptions): Promise<void>;
   /** Writes one thing: details for people, one object in JSON. */
   item<T>(value: T, view: View<T>): Promise<void>;
   /** Writes a text that is itself the result (a script, a secret asked for), as it is. */

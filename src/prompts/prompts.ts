@@ -6,7 +6,10 @@
  */
 export interface Prompts {
   /** A line of text; `check` returns the broken rule, or undefined. */
-  text(question: string, options?: { initial?: string; check?: (text: string) => string | undefined }): Promise<string>;
+  text(
+    question: string,
+    options?: { initial?: string; check?: (text: string) => string | undefined },
+  ): Promise<string>;
   /** A line that is not shown. */
   secret(question: string, check?: (text: string) => string | undefined): Promise<string>;
   confirm(question: string, initial: boolean): Promise<boolean>;

@@ -1,0 +1,42 @@
+import type { Sink } from './sink.ts';
+
+/** Characters after which a batch is written: about what a pipe takes at once. */
+const FULL = 64 * 1024;
+
+/** Gathers small texts into few writes; a write for each row costs several times as much. */
+export interface Batch {
+  /** Ends at once (undefined) while there is room, else when the batch has been written. */
+  add(text: string): Promise<void> | undefined;
+  /** Writes what is left. @throws CliError('storage') when this or an earlier write failed. */
+  finish(): Promise<void>;
+}
+
+/** With `prompt`, a batch also leaves as soon as its source pauses: nobody waits for a full one. */
+export function createBatch(sink: Sink, prompt: boolean): Batch {
+  let text = '';
+  let planned = false;
+
+  function flush(): Promise<void> {
+    const full = text;
+    text = '';
+    return sink.write(full);
+  }
+
+  return {
+    add(more) {
+      text += more;
+      if (text.length >= FULL) return flush();
+      if (prompt && !planned) {
+        planned = true;
+        // The event loop turns only when the source waits for something outside.
+        setImmediate(() => {
+          planned = false;
+          // The sink keeps a failure and throws it again at the next write.
+          if (text !== '') flush().catch(() => undefined);
+        });
+      }
+      return undefined;
+    },
+    finish: flush,
+  };
+}

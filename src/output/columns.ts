@@ -1,0 +1,49 @@
+import { usageError } from '../errors.ts';
+import type { Column, OutputSettings, View } from './output.ts';
+
+type Chosen = Pick<OutputSettings, 'columns' | 'sort'>;
+
+/**
+ * Refuses a column that the view does not have. A verb calls it before its request, so that a slip
+ * of the pen costs nothing; writing checks again.
+ *
+ * @throws CliError('usage') that names the flag, the value and the valid columns.
+ */
+export function checkColumns<T>(view: View<T>, settings: Chosen): void {
+  chosenColumns(view, settings);
+  sortColumn(view, settings);
+}
+
+/** The columns to show, in the order asked for. */
+export function chosenColumns<T>(view: View<T>, settings: Chosen): readonly Column<T>[] {
+  if (settings.columns === undefined) return view.columns.filter((column) => !column.hidden);
+  if (settings.columns.length === 0) {
+    throw usageError(`--columns: at least one is needed; the columns are ${names(view)}`);
+  }
+  return settings.columns.map((id) => named(view, id, '--columns'));
+}
+
+export interface Order<T> {
+  readonly column: Column<T>;
+  readonly downwards: boolean;
+}
+
+/** By what rows are sorted; undefined where they stay as they come. */
+export function sortColumn<T>(view: View<T>, settings: Chosen): Order<T> | undefined {
+  if (settings.sort === undefined) return undefined;
+  const downwards = settings.sort.startsWith('-');
+  const id = downwards ? settings.sort.slice(1) : settings.sort;
+  return { column: named(view, id, '--sort'), downwards };
+}
+
+function named<T>(view: View<T>, id: string, flag: string): Column<T> {
+  const column = view.columns.find((candidate) => candidate.id === id);
+  if (column === undefined) {
+    throw usageError(`${flag}: no column '${id}'; the columns are ${names(view)}`);
+  }
+  return column;
+}
+
+function names<T>(view: View<T>): string {
+  return view.columns.map((column) => column.id).join(', ');
+}

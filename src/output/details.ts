@@ -1,0 +1,89 @@
+import type { Paint } from './colour.ts';
+import { detailText, kindColour, type Reader, tableText } from './kinds.ts';
+import type { Cell, Column, Kind, Section } from './output.ts';
+import { clean, cleanLines } from './sanitise.ts';
+import { padding, width } from './width.ts';
+
+export interface DetailStyle extends Reader {
+  readonly paint: Paint;
+  readonly header: boolean;
+}
+
+interface Line {
+  readonly label: string;
+  readonly text: string;
+  readonly kind: Kind | undefined;
+}
+
+interface Block {
+  heading: string | undefined;
+  lines: Line[];
+}
+
+/** One thing in sections, all values of all sections standing in one column. */
+export function detailsText<T>(
+  value: T,
+  sections: readonly Section<T>[],
+  style: DetailStyle,
+): string {
+  const blocks: Block[] = [];
+  for (const section of sections) {
+    const lines = section.lines(value).flatMap((line) => {
+      const text = cleanLines(detailText(line.value, line.kind, style)).trimEnd();
+      return text === '' ? [] : [{ label: clean(line.label), text, kind: line.kind }];
+    });
+    if (lines.length === 0) continue;
+    const last = blocks.at(-1);
+    if (section.heading === undefined && last !== undefined) last.lines.push(...lines);
+    else blocks.push({ heading: section.heading, lines });
+  }
+  const indent = (block: Block) => (block.heading === undefined ? '' : '  ');
+  const edge = Math.max(
+    0,
+    ...blocks.flatMap((block) => block.lines.map(({ label }) => width(`${indent(block)}${label}`))),
+  );
+  return blocks
+    .map((block) => {
+      const heading =
+        block.heading === undefined ? '' : `${style.paint('bold', clean(block.heading))}\n`;
+      const lines = block.lines.map((line) => lineText(line, indent(block), edge, style));
+      return heading + lines.join('');
+    })
+    .join('\n');
+}
+
+/**
+ * One thing as its columns, a line each; with `--no-header` the bare values, so that
+ * `--columns status --no-header` is one word.
+ */
+export function columnsText<T>(
+  value: T,
+  columns: readonly Column<T>[],
+  style: DetailStyle,
+): string {
+  const lines = columns.map((column) => ({
+    label: style.header ? clean(column.header) : '',
+    text: textOrDash(column.value(value), column.kind, style),
+    kind: column.kind,
+  }));
+  if (!style.header) return lines.map((line) => `${painted(line, style)}\n`).join('');
+  const edge = Math.max(0, ...lines.map(({ label }) => width(label)));
+  return lines.map((line) => lineText(line, '', edge, style)).join('');
+}
+
+function textOrDash(value: Cell, kind: Kind | undefined, style: DetailStyle): string {
+  const text = style.header ? clean(detailText(value, kind, style)) : tableText(value, kind, style);
+  return text === '' ? '-' : text;
+}
+
+function lineText(line: Line, indent: string, edge: number, style: DetailStyle): string {
+  const label = `${indent}${line.label}`;
+  const margin = ' '.repeat(edge + 3);
+  const value = painted(line, style).replaceAll('\n', `\n${margin}`);
+  // An empty line of a readme gets no trailing spaces.
+  return `${label}:${padding(label, edge)}  ${value}\n`.replace(/ +$/gm, '');
+}
+
+function painted(line: Line, style: DetailStyle): string {
+  return style.paint(kindColour(line.text, line.kind), line.text);
+}

@@ -1,0 +1,179 @@
+import type { Writable } from 'node:stream';
+import type { Clock } from '../clock.ts';
+import { usageError } from '../errors.ts';
+import { paintFor } from './colour.ts';
+import { chosenColumns, sortColumn } from './columns.ts';
+import { mask } from './mask.ts';
+import type { ListOptions, Output, OutputSettings, View } from './output.ts';
+import { eachRow, isArray, type Rows } from './rows.ts';
+import { clean } from './sanitise.ts';
+import { createSink } from './sink.ts';
+
+export { wantsColour } from './colour.ts';
+export { checkColumns } from './columns.ts';
+export { parseFormat } from './format.ts';
+export { mask, PLACEHOLDER } from './mask.ts';
+export { createMessages, type MessagesOptions } from './messages.ts';
+export { clean, cleanLines, escapeUnseen } from './sanitise.ts';
+
+export interface OutputOptions {
+  readonly stdout: Writable & { isTTY?: boolean; columns?: number };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly settings: OutputSettings;
+  /** Whether stdout gets colours; see {@link wantsColour}. */
+  readonly colour: boolean;
+  /** Says on stderr that a list for people is empty. */
+  note(text: string): void;
+}
+
+/**
+ * The result of a command on stdout, in the format of the settings.
+ *
+ * With `--columns`, JSON, JSON lines and YAML hold an object of just these columns instead of the
+ * service's own data. What a format needs is loaded when it is written.
+ */
+export function createOutput(options: OutputOptions): Output {
+  const { stdout, settings, clock } = options;
+  const { format, header } = settings;
+  const sink = createSink(stdout);
+  const terminal = stdout.isTTY === true;
+
+  /** What takes the secrets out of a row. */
+  function safely<T>(view: View<T>): (row: T) => T {
+    const secrets = view.secrets ?? [];
+    return (row) => mask(row, secrets, settings.showSecrets);
+  }
+
+  /** The form of a row in the formats that have structure. */
+  function structured<T>(view: View<T>): (row: T) => unknown {
+    const safe = safely(view);
+    if (settings.columns !== undefined) {
+      const columns = chosenColumns(view, settings);
+      return (row) => {
+        const masked = safe(row);
+        return Object.fromEntries(
+          columns.map((column) => [column.id, column.value(masked) ?? null]),
+        );
+      };
+    }
+    return (row) => (view.json === undefined ? safe(row) : view.json(safe(row)));
+  }
+
+  async function style() {
+    return {
+      terminal,
+      now: () => clock.now(),
+      header,
+      paint: await paintFor(options.colour),
+      cells: terminal ? terminalWidth(stdout.columns, options.env.COLUMNS) : UNBOUNDED,
+    };
+  }
+
+  async function sorted<T>(rows: Rows<T>, view: View<T>, live: boolean): Promise<Rows<T>> {
+    const order = sortColumn(view, settings);
+    if (order === undefined) return rows;
+    if (live) throw usageError('--sort: rows that are still coming cannot be sorted');
+    const { sortRows } = await import('./sort.ts');
+    if (isArray(rows)) return sortRows(rows, order);
+    const all: T[] = [];
+    await eachRow(rows, sink, (row) => void all.push(row));
+    return sortRows(all, order);
+  }
+
+  async function list<T>(given: Rows<T>, view: View<T>, how: ListOptions = {}): Promise<void> {
+    const live = how.live === true;
+    const columns = chosenColumns(view, settings);
+    const rows = await sorted(given, view, live);
+    switch (format) {
+      case 'table': {
+        const { writeTable } = await import('./table.ts');
+        const count = await writeTable(rows, columns, sink, await style(), live, safely(view));
+        if (count === 0 && !sink.ended) options.note(view.empty);
+        return;
+      }
+      case 'json': {
+        const { writeJsonArray } = await import('./json.ts');
+        return writeJsonArray(rows, structured(view), sink, live);
+      }
+      case 'yaml': {
+        const { writeYamlList } = await import('./yaml.ts');
+        return writeYamlList(rows, structured(view), sink, live);
+      }
+      default: {
+        const { writeLines } = await import('./lines.ts');
+        const { before, line } = await lines(view, format);
+        return writeLines(rows, line, sink, before);
+      }
+    }
+  }
+
+  /** The formats in which a row is a piece of text of its own. */
+  async function lines<T>(
+    view: View<T>,
+    name: 'jsonl' | 'csv' | 'tsv' | 'id',
+  ): Promise<{ before: string; line(row: T): string }> {
+    if (name === 'jsonl') {
+      const { jsonLine } = await import('./json.ts');
+      const form = structured(view);
+      return { before: '', line: (row) => jsonLine(form(row)) };
+    }
+    if (name === 'id') {
+      return {
+        before: '',
+        line: (row) => {
+          const id = view.id(row);
+          return id === null ? '' : `${clean(id)}\n`;
+        },
+      };
+    }
+    const { csv, tsv } = await import('./separated.ts');
+    const separated = name === 'csv' ? csv : tsv;
+    const columns = chosenColumns(view, settings);
+    const safe = safely(view);
+    return {
+      before: header ? separated.head(columns) : '',
+      line: (row) => separated.row(safe(row), columns),
+    };
+  }
+
+  async function item<T>(value: T, view: View<T>): Promise<void> {
+    const columns = chosenColumns(view, settings);
+    sortColumn(view, settings);
+    switch (format) {
+      case 'table': {
+        const { columnsText, detailsText } = await import('./details.ts');
+        const safe = safely(view)(value);
+        const bySections = settings.columns === undefined ? view.sections : undefined;
+        return sink.write(
+          bySections === undefined
+            ? columnsText(safe, columns, await style())
+            : detailsText(safe, bySections, await style()),
+        );
+      }
+      case 'json': {
+        const { jsonText } = await import('./json.ts');
+        return sink.write(jsonText(structured(view)(value)));
+      }
+      case 'yaml': {
+        const { loadYaml } = await import('./yaml.ts');
+        return sink.write((await loadYaml())(structured(view)(value)));
+      }
+      default: {
+        const { before, line } = await lines(view, format);
+        return sink.write(before + line(value));
+      }
+    }
+  }
+
+  return { format, list, item, text: (text) => sink.write(text) };
+}
+
+/** Nothing is cut where no line ends: in a pipe, and on a terminal that does not tell its width. */
+const UNBOUNDED = Number.POSITIVE_INFINITY;
+
+/** Some terminals (a container's, an editor's) tell their width in COLUMNS alone. */
+function terminalWidth(columns: number | undefined, told: string | undefined): number {
+  if (columns !== undefined && columns > 0) return columns;
+  return /^[1-9][0-9]{0,4}$/.test(told ?? '') ? Number(told) : UNBOUNDED;
+}

@@ -1,0 +1,41 @@
+import { createBatch } from './batch.ts';
+import { eachRow, type Rows } from './rows.ts';
+import { escapeUnseen } from './sanitise.ts';
+import type { Sink } from './sink.ts';
+
+/** One document, indented by two spaces. */
+export function jsonText(value: unknown): string {
+  return `${encode(value, 2)}\n`;
+}
+
+/** One value on one line. */
+export function jsonLine(value: unknown): string {
+  return `${encode(value, 0)}\n`;
+}
+
+function encode(value: unknown, indent: number): string {
+  return escapeUnseen(JSON.stringify(value, null, indent) ?? 'null');
+}
+
+/**
+ * One array, its elements written as they come. When the source fails the array stays open, so that
+ * no reader takes a part for the whole.
+ */
+export async function writeJsonArray<T>(
+  rows: Rows<T>,
+  form: (row: T) => unknown,
+  sink: Sink,
+  live: boolean,
+): Promise<void> {
+  const batch = createBatch(sink, live);
+  let empty = true;
+  await eachRow(rows, sink, (row) => {
+    // As the only element of an array it has the indentation of any element.
+    const element = encode([form(row)], 2).slice(2, -2);
+    const before = empty ? '[\n' : ',\n';
+    empty = false;
+    return batch.add(before + element);
+  });
+  await batch.add(empty ? '[]\n' : '\n]\n');
+  await batch.finish();
+}

@@ -1,0 +1,104 @@
+import { kopecksText, money } from '../rules/money.ts';
+import type { Colour } from './colour.ts';
+import type { Cell, Kind } from './output.ts';
+import { clean } from './sanitise.ts';
+import { instant, local, relative } from './time.ts';
+
+/**
+ * Who reads a table or details. In a terminal a person does, who sees `89.90 ₽` and `3 min ago`.
+ * In a pipe awk or cut does: there money is the bare decimal of the service and a time stays ISO
+ * 8601, so that both can be counted with; everything else is the same.
+ */
+export interface Reader {
+  readonly terminal: boolean;
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+const GIB = 1024 ** 3;
+
+/** What a person sees in a table; '' where there is nothing. Always one clean line. */
+export function tableText(value: Cell, kind: Kind | undefined, reader: Reader): string {
+  if (kind === 'time' && reader.terminal && typeof value === 'string') {
+    const time = instant(value);
+    if (time !== undefined) return relative(time, reader.now());
+  }
+  return clean(plainText(value, kind, reader));
+}
+
+/** What a person sees in details, where there is room: times as local time and relative. */
+export function detailText(value: Cell, kind: Kind | undefined, reader: Reader): string {
+  if (kind === 'time' && reader.terminal && typeof value === 'string') {
+    const time = instant(value);
+    if (time !== undefined) return `${local(time)} (${relative(time, reader.now())})`;
+  }
+  return plainText(value, kind, reader);
+}
+
+function plainText(value: Cell, kind: Kind | undefined, reader: Reader): string {
+  const text = machineText(value);
+  if (text === '') return text;
+  switch (kind) {
+    case 'money':
+      return reader.terminal ? roubles(text) : text;
+    case 'bytes':
+      return gibibytes(text);
+    case 'gigabytes':
+      return /^[0-9.]+$/.test(text) ? `${text} GB` : text;
+    case 'yes':
+      return text === 'true' ? 'yes' : text === 'false' ? 'no' : text;
+    default:
+      return text;
+  }
+}
+
+/** The value itself as text: the decimal string, the ISO time, true or false; '' for null. */
+export function machineText(value: Cell): string {
+  if (value === null || value === undefined) return '';
+  // The service may send an object where its document promises a text.
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** Exact: a price is never rounded, however many decimals it has. */
+function roubles(text: string): string {
+  const amount = money(text);
+  return amount.ok ? `${kopecksText(amount.value)} ₽` : text;
+}
+
+/** Two decimals; what is there but smaller than they can say is not called nothing. */
+function gibibytes(text: string): string {
+  if (!/^[0-9]+$/.test(text)) return text;
+  const size = Number(text) / GIB;
+  return size > 0 && size < 0.01 ? '<0.01 GiB' : `${size.toFixed(2)} GiB`;
+}
+
+export function isNumeric(kind: Kind | undefined): boolean {
+  return kind === 'money' || kind === 'bytes' || kind === 'gigabytes';
+}
+
+const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
+  ACTIVE: 'green',
+  AVAILABLE: 'green',
+  IN_USE: 'green',
+  COMPLETED: 'green',
+  ERROR: 'red',
+  FAILED: 'red',
+  SUSPENDED: 'red',
+  UNKNOWN: 'red',
+  GONE: 'red',
+  STOPPED: 'dim',
+  TERMINATED: 'dim',
+  DELETED: 'dim',
+  CANCELLED: 'dim',
+  EXPIRED: 'dim',
+};
+
+/** The colour of a documented status; none for a word that the service may add one day. */
+export function statusColour(word: string): Colour | undefined {
+  if (Object.hasOwn(STATUS_COLOURS, word)) return STATUS_COLOURS[word];
+  return /^[A-Z]+ING$/.test(word) ? 'yellow' : undefined;
+}
+
+export function kindColour(text: string, kind: Kind | undefined): Colour | undefined {
+  return kind === 'status' ? statusColour(text) : undefined;
+}

@@ -1,0 +1,107 @@
+import type { Colour, Paint } from './colour.ts';
+import { clamp, padding, width } from './width.ts';
+
+/** A cell as people see it: clean text of one line, before colour and width. */
+export interface Shown {
+  readonly text: string;
+  readonly colour: Colour | undefined;
+  /** Numbers stand at the right edge of their column. */
+  readonly numeric: boolean;
+}
+
+/** Where the columns of a table stand. */
+export interface Layout {
+  readonly columns: readonly LayoutColumn[];
+  /** Cells of the terminal that no column uses; a later, wider text may have them. */
+  readonly spare: number;
+}
+
+export interface LayoutColumn {
+  readonly header: string;
+  readonly width: number;
+  readonly right: boolean;
+}
+
+export const GAP = 2;
+
+/** Narrower than this a text says nothing any more. */
+const NARROWEST = 6;
+
+/**
+ * Measures rows. `terminal` is the number of cells of a line, Infinity where there is no end to it:
+ * then nothing is cut.
+ */
+export function layoutOf(
+  headers: readonly string[],
+  fixedRight: readonly boolean[],
+  rows: Iterable<readonly Shown[]>,
+  terminal: number,
+): Layout {
+  const widths = headers.map(width);
+  const numeric = headers.map(() => true);
+  const filled = headers.map(() => false);
+  for (const row of rows) {
+    row.forEach((cell, at) => {
+      widths[at] = Math.max(widths[at] ?? 0, width(cell.text));
+      if (cell.text === '') return;
+      filled[at] = true;
+      if (!cell.numeric) numeric[at] = false;
+    });
+  }
+  const right = headers.map(
+    (_, at) => fixedRight[at] === true || (numeric[at] === true && filled[at] === true),
+  );
+  const room = terminal - GAP * (headers.length - 1);
+  const fitted = squeeze(widths, right, room);
+  return {
+    columns: headers.map((header, at) => ({
+      header,
+      width: fitted[at] ?? 0,
+      right: right[at] === true,
+    })),
+    spare: Math.max(0, room - fitted.reduce((sum, cells) => sum + cells, 0)),
+  };
+}
+
+/** Takes cells from the widest text columns until all fit; a number is never cut. */
+function squeeze(widths: readonly number[], rigid: readonly boolean[], room: number): number[] {
+  const fitted = [...widths];
+  let excess = fitted.reduce((sum, cells) => sum + cells, 0) - room;
+  while (excess > 0 && Number.isFinite(excess)) {
+    const soft = fitted.map((cells, at) => (rigid[at] ? 0 : cells));
+    const widest = Math.max(...soft);
+    if (widest <= NARROWEST) break;
+    const next = Math.max(NARROWEST, ...soft.filter((cells) => cells < widest));
+    const sharing = soft.filter((cells) => cells === widest).length;
+    const each = Math.min(widest - next, Math.ceil(excess / sharing));
+    for (const [at, cells] of soft.entries()) {
+      if (cells !== widest || excess <= 0) continue;
+      const taken = Math.min(each, excess);
+      fitted[at] = cells - taken;
+      excess -= taken;
+    }
+  }
+  return fitted;
+}
+
+/** The cell's text within its column; one that came too late to be measured may use the spare. */
+export function fitted(cell: Shown, column: LayoutColumn, spare: number): string {
+  const text = cell.text === '' ? '-' : cell.text;
+  return column.right ? text : clamp(text, column.width + spare);
+}
+
+/** One line of a table, without a border and without spaces at its end. */
+export function lineOf(cells: readonly Shown[], layout: Layout, paint: Paint): string {
+  const parts = layout.columns.map((column, at) => {
+    const cell = cells[at] ?? { text: '', colour: undefined, numeric: false };
+    const text = fitted(cell, column, layout.spare);
+    const spaces = padding(text, column.width);
+    const painted = paint(cell.colour, text);
+    return column.right ? spaces + painted : painted + spaces;
+  });
+  return `${parts.join(' '.repeat(GAP)).trimEnd()}\n`;
+}
+
+export function headerCells(layout: Layout): readonly Shown[] {
+  return layout.columns.map(({ header }) => ({ text: header, colour: 'bold', numeric: false }));
+}

@@ -1,0 +1,22 @@
+import { createBatch } from './batch.ts';
+import { eachRow, type Rows } from './rows.ts';
+import type { Sink } from './sink.ts';
+
+/**
+ * Writes a text for each row, in few writes. Whole rows are of use even when the source fails later,
+ * so that what came before the failure is written.
+ */
+export async function writeLines<T>(
+  rows: Rows<T>,
+  text: (row: T) => string,
+  sink: Sink,
+  before = '',
+): Promise<void> {
+  const batch = createBatch(sink, true);
+  if (before !== '') await batch.add(before);
+  try {
+    await eachRow(rows, sink, (row) => batch.add(text(row)));
+  } finally {
+    await batch.finish();
+  }
+}

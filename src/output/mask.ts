@@ -1,0 +1,87 @@
+/** What stands in the place of a secret, in every format. */
+export const PLACEHOLDER = '********';
+
+/** Shorter secrets are not looked for in other fields: they would be found in innocent words. */
+const SHORTEST_SOUGHT = 6;
+
+/**
+ * Fields by which a row is told apart. When one of them is, as a whole, equal to a secret (an
+ * environment value that repeats the machine's name), it stays: it says nothing that is not known.
+ */
+const IDENTITY = new Set(['id', 'name', 'status']);
+
+/**
+ * A copy of `value` without its secrets.
+ *
+ * `paths` are dotted (`connection_info.secrets`, `docker_config.env[].value`). Everything under a
+ * path is masked leaf by leaf: keys and structure stay, and so do null and ''. Where the service
+ * sends another structure than the path expects, more is masked, never less. A secret of six
+ * characters or more is also replaced inside every other string of the row, since links carry
+ * tokens. With `shown` the value itself comes back.
+ */
+export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
+  if (shown || paths.length === 0) return value;
+  const secrets = new Set<string>();
+  let masked: unknown = value;
+  for (const path of paths) {
+    masked = maskAt(masked, path.replaceAll('[]', '.[]').split('.').filter(Boolean), secrets);
+  }
+  const sought = [...secrets]
+    .filter((secret) => secret.length >= SHORTEST_SOUGHT && secret !== PLACEHOLDER)
+    .flatMap((secret) => {
+      const inLink = encodedForLink(secret);
+      return inLink === secret ? [secret] : [secret, inLink];
+    })
+    // The longest first: a secret may contain another.
+    .sort((a, b) => b.length - a.length);
+  return (sought.length === 0 ? masked : withoutSecrets(masked, sought, '')) as T;
+}
+
+function maskAt(value: unknown, path: readonly string[], secrets: Set<string>): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined || value === null || typeof value !== 'object') {
+    return value === undefined ? undefined : maskLeaves(value, secrets);
+  }
+  if (Array.isArray(value)) {
+    const next = step === '[]' ? rest : path;
+    return value.map((item: unknown) => maskAt(item, next, secrets));
+  }
+  if (step === '[]') return maskLeaves(value, secrets);
+  return mapValues(value, (field, key) => (key === step ? maskAt(field, rest, secrets) : field));
+}
+
+function maskLeaves(value: unknown, secrets: Set<string>): unknown {
+  if (value === null || value === undefined || value === '') return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => maskLeaves(item, secrets));
+  if (typeof value === 'object') return mapValues(value, (field) => maskLeaves(field, secrets));
+  secrets.add(String(value));
+  return PLACEHOLDER;
+}
+
+function withoutSecrets(value: unknown, sought: readonly string[], key: string): unknown {
+  if (typeof value === 'string') {
+    if (IDENTITY.has(key) && sought.includes(value)) return value;
+    return sought.reduce((text, secret) => text.replaceAll(secret, PLACEHOLDER), value);
+  }
+  if (Array.isArray(value)) {
+    return value.map((item: unknown) => withoutSecrets(item, sought, ''));
+  }
+  if (typeof value === 'object' && value !== null) {
+    return mapValues(value, (field, name) => withoutSecrets(field, sought, name));
+  }
+  return value;
+}
+
+/** fromEntries defines each key as data, so that a key `__proto__` of an answer stays one. */
+function mapValues(value: object, change: (field: unknown, key: string) => unknown): object {
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, change(field, key)]));
+}
+
+function encodedForLink(secret: string): string {
+  try {
+    return encodeURIComponent(secret);
+  } catch {
+    // A lone surrogate has no encoded form, so that no link can carry it.
+    return secret;
+  }
+}

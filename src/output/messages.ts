@@ -1,0 +1,73 @@
+import type { Clock } from '../clock.ts';
+import { YELLOW_WARNING } from './colour.ts';
+import type { Messages, Progress } from './output.ts';
+import { clean } from './sanitise.ts';
+import { canSpin, type Spinner, startSpinner, type Terminal, TICK } from './spinner.ts';
+
+export interface MessagesOptions {
+  readonly stderr: Terminal;
+  /** For TERM; left out, the terminal is taken for an able one. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Whether stderr gets colours; see wantsColour. */
+  readonly colour: boolean;
+  /** No spinner even in a terminal (`--debug` writes there too). */
+  readonly quietProgress?: boolean;
+}
+
+/** Milliseconds before a spinner shows: what is done sooner needs none, nor the loading of ora. */
+const PATIENCE = 150;
+
+const SILENT: Progress = { update: () => undefined, done: () => undefined };
+
+/**
+ * The story of a command on stderr. Nothing here can fail: a story that nobody reads any more is no
+ * reason to stop an operation.
+ */
+export function createMessages(options: MessagesOptions): Messages {
+  const { stderr, clock, colour } = options;
+  const spins = options.quietProgress !== true && canSpin(stderr, options.env ?? {});
+  let spinning = false;
+
+  // Without a listener a closed stderr would end the process in the midst of an operation.
+  stderr.on('error', () => undefined);
+
+  function line(text: string): void {
+    if (!stderr.destroyed && !stderr.writableEnded) stderr.write(`${text}\n`);
+  }
+
+  function progress(text: string): Progress {
+    if (!spins || spinning) return SILENT;
+    spinning = true;
+    const ended = new AbortController();
+    let latest = clean(text);
+    let spinner: Spinner | undefined;
+
+    async function start(): Promise<void> {
+      await clock.sleep(PATIENCE, ended.signal);
+      spinner = await startSpinner(stderr, colour, () => latest, ended.signal);
+    }
+    start().catch(() => undefined);
+
+    return {
+      update(next) {
+        latest = clean(next);
+        spinner?.text(latest);
+      },
+      done(last) {
+        if (ended.signal.aborted) return;
+        spinning = false;
+        ended.abort();
+        const words = last === undefined ? undefined : clean(last);
+        if (spinner !== undefined) spinner.stop(words);
+        else if (words !== undefined) line(`${TICK} ${words}`);
+      },
+    };
+  }
+
+  return {
+    note: (text) => line(clean(text)),
+    warn: (text) => line(`${colour ? YELLOW_WARNING : 'warning:'} ${clean(text)}`),
+    progress,
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * Text from outside must not steer a terminal: an instance's name could otherwise set the clipboard
+ * (OSC 52), move the cursor over a price, or turn the reading order of a line round.
+ */
+
+/**
+ * Whole control sequences: OSC, DCS, SOS, PM and APC with all that they carry up to their end (or
+ * the end of the text, as a terminal would swallow it), CSI, character-set changes, a single ESC.
+ * Every alternative reads each character once, so that hostile text takes linear time.
+ */
+const SEQUENCES =
+  /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]+[0-~]?|\u001b/g;
+
+const BREAKS = /\r\n|[\t\n\r\u2028\u2029]/g;
+
+/** What a person cannot see, or sees as another text than it is: C0, DEL, C1, bidi, zero-width. */
+const UNSEEN =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+
+const LONE_SURROGATES = /\p{Surrogate}/gu;
+
+/** A quick look that lets the usual text pass untouched. */
+const SUSPECT =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]/;
+
+const SUSPECT_IN_JSON = /[^\n -~]/;
+
+/** Controls and bidi controls, without those that a data format carries in its own way. */
+const CONTROLS_OF_DATA =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** One line that is safe to show: no control sequence or invisible character, breaks as spaces. */
+export function clean(text: string): string {
+  if (!SUSPECT.test(text)) return text;
+  return text
+    .replace(SEQUENCES, '')
+    .replace(BREAKS, ' ')
+    .replace(UNSEEN, '')
+    .replace(LONE_SURROGATES, '');
+}
+
+/** The same for a text of several lines (a readme): its line breaks stay, a tab is four spaces. */
+export function cleanLines(text: string): string {
+  return text
+    .split(/\r\n|[\n\r\u2028\u2029]/)
+    .map((line) => clean(line.replaceAll('\t', '    ')))
+    .join('\n');
+}
+
+/**
+ * The form for csv and tsv: tabs and line breaks stay, since these formats write them in their own
+ * way, and so does the joiner inside an emoji. What steers a terminal is gone.
+ */
+export function cleanData(text: string): string {
+  if (!SUSPECT.test(text)) return text;
+  return text
+    .replace(SEQUENCES, '')
+    .replace(CONTROLS_OF_DATA, '')
+    .replace(LONE_SURROGATES, '\ufffd');
+}
+
+/**
+ * JSON text whose strings hold the same data without one raw control: what JSON itself lets through
+ * (DEL, C1, bidi, zero-width) becomes `\uXXXX`.
+ */
+export function escapeUnseen(json: string): string {
+  if (!SUSPECT_IN_JSON.test(json)) return json;
+  return json.replace(UNSEEN, (found) =>
+    found === '\n' ? found : Array.from(found.split(''), escaped).join(''),
+  );
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Whether a text holds anything that {@link clean} would take out of it. */
+export function hasUnseen(text: string): boolean {
+  return clean(text) !== text;
+}

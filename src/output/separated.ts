@@ -1,0 +1,39 @@
+import { machineText } from './kinds.ts';
+import type { Column } from './output.ts';
+import { cleanData } from './sanitise.ts';
+
+/** How csv and tsv write a line; the head holds the column ids, as `--columns` calls them. */
+export interface Separated {
+  head<T>(columns: readonly Column<T>[]): string;
+  row<T>(row: T, columns: readonly Column<T>[]): string;
+}
+
+/**
+ * RFC 4180: CRLF, quotes where they are needed, line breaks inside quotes. Values are the machine's
+ * own; none is changed to keep a spreadsheet from reading it as a formula, since that would change
+ * the data for everybody else.
+ */
+export const csv: Separated = separated(',', '\r\n', (text) =>
+  /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text,
+);
+
+const TSV_ESCAPES: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+};
+
+/** One line is one row and one tab one column, always: `\t`, `\n`, `\r` and `\\` stand for theirs. */
+export const tsv: Separated = separated('\t', '\n', (text) =>
+  text.replace(/[\\\t\n\r]/g, (found) => TSV_ESCAPES[found] ?? found),
+);
+
+function separated(between: string, end: string, quote: (text: string) => string): Separated {
+  const line = (texts: readonly string[]) =>
+    texts.map((text) => quote(cleanData(text))).join(between) + end;
+  return {
+    head: (columns) => line(columns.map((column) => column.id)),
+    row: (row, columns) => line(columns.map((column) => machineText(column.value(row)))),
+  };
+}

@@ -1,0 +1,92 @@
+import { writeSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import { CliError } from '../errors.ts';
+
+/** Where a result is written to, with an honest answer to "has it arrived?". */
+export interface Sink {
+  /** True once nothing more can be written: the reader has gone, or a write has failed. */
+  readonly ended: boolean;
+  /**
+   * Ends when the system has taken the text, which is also what holds a fast source back. Does
+   * nothing once the reader has gone: a closed pipe is how `head` says that it has enough.
+   *
+   * @throws CliError('storage') when the text could not be written (a full disk).
+   */
+  write(text: string): Promise<void>;
+  /** Calls back when {@link ended} turns true; the answer takes the call back. */
+  onEnd(callback: () => void): () => void;
+}
+
+const READER_GONE = new Set([
+  'EPIPE',
+  'ECONNRESET',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
+]);
+
+export function createSink(stream: Writable): Sink {
+  let ended = false;
+  let failure: CliError | undefined;
+  const waiting = new Set<() => void>();
+
+  function end(error: unknown): void {
+    if (ended) return;
+    ended = true;
+    if (!READER_GONE.has(codeOf(error))) {
+      failure = new CliError('storage', `the result could not be written: ${reasonOf(error)}`, {
+        cause: error,
+      });
+    }
+    for (const callback of waiting) callback();
+    waiting.clear();
+  }
+
+  // Without a listener the stream's error would end the process, past every exit code of ours.
+  stream.on('error', end);
+  const write = writerOf(stream);
+
+  return {
+    get ended() {
+      return ended;
+    },
+    async write(text) {
+      if (!ended) await write(text).catch(end);
+      if (failure !== undefined) throw failure;
+    },
+    onEnd(callback) {
+      waiting.add(callback);
+      return () => waiting.delete(callback);
+    },
+  };
+}
+
+function writerOf(stream: Writable): (text: string) => Promise<void> {
+  const file = fileOf(stream);
+  if (file !== undefined) return async (text) => writeWhole(file, text);
+  return (text) =>
+    new Promise((resolve, reject) => {
+      stream.write(text, (error) => (error ? reject(error) : resolve()));
+    });
+}
+
+/**
+ * The descriptor of a standard stream that goes to a file. Node's own stream for it takes a short
+ * write (the disk has filled up half-way) for a whole one, and would report success.
+ */
+function fileOf(stream: Writable): number | undefined {
+  const { _type, fd } = stream as { _type?: unknown; fd?: unknown };
+  return _type === 'fs' && typeof fd === 'number' ? fd : undefined;
+}
+
+function writeWhole(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,53 @@
+import type { Writable } from 'node:stream';
+import { paintFor } from './colour.ts';
+
+/** What stderr has to be for a spinner to turn on it. */
+export type Terminal = Writable & { isTTY?: boolean; columns?: number };
+
+export interface Spinner {
+  text(text: string): void;
+  /** Takes the spinner away; with a text, a line with a tick stays. */
+  stop(text?: string): void;
+}
+
+/** ora turns for ever on a terminal without columns, and writes lines where there is no terminal. */
+export function canSpin(
+  stream: Terminal,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return stream.isTTY === true && (stream.columns ?? 0) > 0 && env.TERM !== 'dumb';
+}
+
+/**
+ * Loads ora and starts it, unless `ended` has been aborted meanwhile: then there is no spinner.
+ * `text` is asked when the spinner starts, since it may change while ora loads.
+ */
+export async function startSpinner(
+  stream: Terminal,
+  colour: boolean,
+  text: () => string,
+  ended: AbortSignal,
+): Promise<Spinner | undefined> {
+  const [{ default: ora }, paint] = await Promise.all([import('ora'), paintFor(colour)]);
+  if (ended.aborted) return undefined;
+  const spinner = ora({
+    text: text(),
+    stream,
+    color: colour ? 'cyan' : false,
+    // It has been decided that this is a terminal; ora would ask the process's environment.
+    isEnabled: true,
+    // Otherwise ora swallows Ctrl-C, and a machine that is being rented could not be left.
+    discardStdin: false,
+  }).start();
+  return {
+    text(next) {
+      spinner.text = next;
+    },
+    stop(last) {
+      if (last === undefined) spinner.stop();
+      else spinner.stopAndPersist({ symbol: paint('green', TICK), text: last });
+    },
+  };
+}
+
+export const TICK = '✔';

@@ -1,0 +1,142 @@
+import { createBatch } from './batch.ts';
+import type { Paint } from './colour.ts';
+import { isNumeric, kindColour, type Reader, tableText } from './kinds.ts';
+import { fitted, GAP, headerCells, type Layout, layoutOf, lineOf, type Shown } from './layout.ts';
+import type { Column } from './output.ts';
+import { eachRow, isArray, type Rows } from './rows.ts';
+import type { Sink } from './sink.ts';
+import { widthIsUndisputed } from './width.ts';
+
+/** cli-table3 takes quadratic time; up to here nobody notices. */
+const SMALL = 200;
+
+export interface TableStyle extends Reader {
+  readonly paint: Paint;
+  readonly header: boolean;
+  /** Cells of a terminal's line; Infinity in a pipe, where nothing is cut. */
+  readonly cells: number;
+}
+
+/**
+ * Writes rows as a table and says how many there were. A short list in a terminal is drawn by
+ * cli-table3, anything else by a line writer with the same look: that one takes linear time, and
+ * a list that is still coming takes its widths from the first rows. `safe` takes the secrets out
+ * of a row.
+ */
+export async function writeTable<T>(
+  rows: Rows<T>,
+  columns: readonly Column<T>[],
+  sink: Sink,
+  style: TableStyle,
+  live: boolean,
+  safe: (row: T) => T,
+): Promise<number> {
+  const batch = createBatch(sink, true);
+  const draw = await drawerFor(style);
+  const headers = columns.map((column) => column.header);
+  const right = columns.map((column) => isNumeric(column.kind));
+  const shown = (row: T) => {
+    const masked = safe(row);
+    return columns.map((column) => shownCell(masked, column, style));
+  };
+  const measure = (measured: Iterable<readonly Shown[]>) =>
+    layoutOf(headers, right, measured, style.cells);
+
+  let first: (readonly Shown[])[] = [];
+  let layout: Layout | undefined;
+  let count = 0;
+
+  function begin(known: Layout): Promise<void> | undefined {
+    layout = known;
+    const lines = first.map((cells) => lineOf(cells, known, style.paint));
+    first = [];
+    const head = style.header ? lineOf(headerCells(known), known, style.paint) : '';
+    return batch.add(head + lines.join(''));
+  }
+
+  if (isArray(rows) && rows.length > SMALL) await begin(measure(each(rows, shown)));
+
+  await eachRow(rows, sink, (row) => {
+    count += 1;
+    const cells = shown(row);
+    if (layout !== undefined) return batch.add(lineOf(cells, layout, style.paint));
+    first.push(cells);
+    if (first.length > SMALL) return begin(measure(first));
+    if (live && first.length === 1) {
+      // What comes in one go is measured together; then the rows wait for nothing.
+      setImmediate(() => {
+        if (layout === undefined) begin(measure(first))?.catch(() => undefined);
+      });
+    }
+    return undefined;
+  });
+
+  if (layout === undefined && first.length > 0) await batch.add(draw(first, measure(first)));
+  await batch.finish();
+  return count;
+}
+
+function* each<T>(rows: readonly T[], shown: (row: T) => readonly Shown[]) {
+  for (const row of rows) yield shown(row);
+}
+
+function shownCell<T>(row: T, column: Column<T>, reader: Reader): Shown {
+  const value = column.value(row);
+  const text = tableText(value, column.kind, reader);
+  return { text, colour: kindColour(text, column.kind), numeric: typeof value === 'number' };
+}
+
+type Draw = (rows: readonly (readonly Shown[])[], layout: Layout) => string;
+
+async function drawerFor(style: TableStyle): Promise<Draw> {
+  const byLine: Draw = (rows, layout) =>
+    [...(style.header ? [headerCells(layout)] : []), ...rows]
+      .map((cells) => lineOf(cells, layout, style.paint))
+      .join('');
+  if (!style.terminal) return byLine;
+  const { default: CliTable } = await import('cli-table3');
+
+  return (rows, layout) => {
+    // cli-table3 measures with an old table of widths; what the two see differently would not line up.
+    const texts = [
+      layout.columns.map(({ header }) => header),
+      ...rows.map((row) => row.map(textOf)),
+    ];
+    if (!texts.flat().every(widthIsUndisputed)) return byLine(rows, layout);
+    const painted = (cells: readonly Shown[]) =>
+      layout.columns.map((column, at) => {
+        const cell = cells[at] ?? { text: '', colour: undefined, numeric: false };
+        return style.paint(cell.colour, fitted(cell, column, 0));
+      });
+    const table = new CliTable({
+      chars: BORDERLESS,
+      style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
+      colAligns: layout.columns.map(({ right }) => (right ? 'right' : 'left')),
+      ...(style.header ? { head: painted(headerCells(layout)) } : {}),
+    });
+    for (const row of rows) table.push(painted(row));
+    return `${table.toString().replace(/ +$/gm, '')}\n`;
+  };
+}
+
+function textOf(cell: Shown): string {
+  return cell.text;
+}
+
+const BORDERLESS = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: ' '.repeat(GAP),
+};

@@ -1,0 +1,41 @@
+import stringWidth from 'string-width';
+
+/** Characters that take one cell each; they make up nearly all text, and need no measuring. */
+const SINGLE =
+  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u20bd]*$/;
+
+/** Besides, characters that always take two: Han, kana, Hangul syllables, full-width forms. */
+const KNOWN =
+  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u20bd\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]*$/;
+
+/** Terminal cells that a clean line takes. */
+export function width(text: string): number {
+  return SINGLE.test(text) ? text.length : stringWidth(text);
+}
+
+/** Whether every table of widths, however old, agrees on this text. */
+export function widthIsUndisputed(text: string): boolean {
+  return KNOWN.test(text);
+}
+
+/** At most `limit` cells, the last one `…` where something was cut off. */
+export function clamp(text: string, limit: number): string {
+  if (width(text) <= limit) return text;
+  const room = Math.max(limit, 1) - 1;
+  if (SINGLE.test(text)) return `${text.slice(0, room)}…`;
+  const kept: string[] = [];
+  let used = 0;
+  for (const point of text) {
+    used += stringWidth(point);
+    if (used > room) break;
+    kept.push(point);
+  }
+  // Some characters are wider together than alone.
+  while (stringWidth(kept.join('')) > room) kept.pop();
+  return `${kept.join('')}…`;
+}
+
+/** How many spaces bring a text to `cells` cells. */
+export function padding(text: string, cells: number): string {
+  return ' '.repeat(Math.max(0, cells - width(text)));
+}

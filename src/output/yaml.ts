@@ -1,0 +1,54 @@
+import { createBatch } from './batch.ts';
+import { eachRow, type Rows } from './rows.ts';
+import { hasUnseen } from './sanitise.ts';
+import type { Sink } from './sink.ts';
+
+/** Loads the writer of a value as YAML, which readers of YAML 1.1 and 1.2 take for the same data. */
+export async function loadYaml(): Promise<(value: unknown) => string> {
+  const { Document, visit } = await import('yaml');
+  return (value) => {
+    // Values of the service repeat nothing on purpose: an alias would only puzzle its reader.
+    const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
+    visit(document, {
+      Scalar(_key, node) {
+        // Only double quotes have an escape for what must not reach a terminal raw.
+        if (typeof node.value === 'string' && isHostile(node.value)) node.type = 'QUOTE_DOUBLE';
+      },
+    });
+    return escapeRaw(document.toString({ lineWidth: 0 }));
+  };
+}
+
+/** One sequence, its elements written as they come. */
+export async function writeYamlList<T>(
+  rows: Rows<T>,
+  form: (row: T) => unknown,
+  sink: Sink,
+  live: boolean,
+): Promise<void> {
+  const yaml = await loadYaml();
+  const batch = createBatch(sink, live);
+  let empty = true;
+  await eachRow(rows, sink, (row) => {
+    empty = false;
+    return batch.add(yaml([form(row)]));
+  });
+  if (empty) await batch.add('[]\n');
+  await batch.finish();
+}
+
+/** A text of several lines is no danger: YAML has a form of its own for it. */
+function isHostile(text: string): boolean {
+  return hasUnseen(text.replaceAll('\n', ''));
+}
+
+/** Anything of the kind that is left stands inside double quotes, where `\u` is an escape. */
+function escapeRaw(yaml: string): string {
+  return yaml.replace(
+    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g,
+    (found) => {
+      const code = (found.codePointAt(0) ?? 0).toString(16);
+      return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
+    },
+  );
+}
