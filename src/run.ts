@@ -3,7 +3,8 @@ import type { Frame } from './commands/kit/frame.ts';
 import { globalFlagsOf } from './commands/kit/globals.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { CliError, SeveralErrors, usageError } from './errors.ts';
-import { clean, writeText } from './output/index.ts';
+import { clean } from './output/index.ts';
+import { createSink } from './output/sink.ts';
 import { addAllVerbs, buildProgram } from './program.ts';
 
 declare const GPUCLOUD_VERSION: string | undefined;
@@ -44,7 +45,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
       const program = build();
       await parse(program, argv);
       if (argv.length === 0) program.outputHelp();
-    })) ?? (await failureOf(() => writeText(host.stdout, shown)));
+    })) ?? (await failureOf(() => createSink(host.stdout).write(shown)));
   const closing = await failureOf(async () => context?.close());
   const told = failure ?? closing;
   if (told === undefined) {
@@ -124,7 +125,7 @@ function wantsJson(
 async function report(failure: CliError, json: boolean, host: Host): Promise<void> {
   const text = json ? `${JSON.stringify({ error: errorObject(failure) })}\n` : errorLines(failure);
   try {
-    await writeText(host.stderr, text);
+    await createSink(host.stderr).write(text);
   } catch {
     // stderr itself is gone: the exit code is all that is left to tell.
   }

@@ -168,17 +168,19 @@ export function openRentals({ folder, scope, clock, pid, isAlive }: RentalsSetti
 
     async see(sighting, origin) {
       const known = (await entries()).find(({ record }) => record.outcome?.id === sighting.id);
+      // The answer of a start or stop tells the status alone; the rest is remembered.
+      const before = known?.record.machine;
       const machine: Snapshot = {
         id: sighting.id,
-        name: sighting.name ?? known?.record.name ?? sighting.id,
+        name: sighting.name ?? before?.name ?? known?.record.name ?? sighting.id,
         status: sighting.status,
-        price_per_hour: sighting.price_per_hour ?? null,
-        offer_name: sighting.offer_name ?? null,
-        created_at: sighting.created_at ?? null,
+        price_per_hour: sighting.price_per_hour ?? before?.price_per_hour ?? null,
+        offer_name: sighting.offer_name ?? before?.offer_name ?? null,
+        created_at: sighting.created_at ?? before?.created_at ?? null,
         seen_at: now(),
       };
       if (known !== undefined) {
-        if (!sameSight(known.record.machine, machine)) {
+        if (!sameSight(before, machine)) {
           await write(known.file, { ...known.record, machine });
         }
         return false;

@@ -1,0 +1,168 @@
+import type { CreateInstanceBody, Instance } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { resourceId } from '../../rules/ids.ts';
+import { type Money, money } from '../../rules/money.ts';
+import { instanceName } from '../../rules/names.ts';
+import { sharedMemoryGb } from '../../rules/numbers.ts';
+import { publishedPort } from '../../rules/ports.ts';
+import { volume } from '../../rules/volumes.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { ruled, ruledEach } from '../kit/parse.ts';
+import { verb } from '../kit/verb.ts';
+import { enforceMaxPrice } from './max-price.ts';
+import { rent } from './rent.ts';
+import { type CreateFlags, createBody } from './request.ts';
+import { createRequestView } from './request-view.ts';
+import { sshCommand } from './ssh-command.ts';
+import { instanceView } from './view.ts';
+import {
+  pollIntervalOption,
+  statusFor,
+  type WaitTimes,
+  waitFor,
+  waitStartedOption,
+  waitTimeoutOption,
+} from './waiting.ts';
+
+const each = (text: string, before: string[] = []) => [...before, text];
+
+export function registerCreate(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'create',
+    summary: 'Rent a machine',
+    notes:
+      'The price of an offer is not in the published API before a machine is created; --max-price\n' +
+      'ends at once a machine that came out dearer. What is said by flags wins over --file.',
+    examples: [
+      'gpucloud instances create trainer --offer OFFER_ID --image IMAGE_ID --ssh-key laptop --wait',
+      'gpucloud instances create lab --offer OFFER_ID --image IMAGE_ID --template jupyterlab --wait=ssh',
+      'gpucloud instances create web --offer OFFER_ID --image IMAGE_ID --docker-image nginx -p 8080:80,name=web,main -e TOKEN',
+      'gpucloud instances create -f box.yaml --name trainer --json',
+    ],
+  })
+    .argument('[name]', 'the name of the new machine', ruled('NAME', instanceName))
+    .option('--name <name>', 'the same as NAME', ruled('--name', instanceName))
+    .option('--offer <id>', 'the offer: which hardware', ruled('--offer', resourceId))
+    .option('--image <id>', 'the base image: which system', ruled('--image', resourceId))
+    .option('--ssh-key <key>', 'an SSH key by name, id or fingerprint (again for more)', each)
+    .option('--template <template>', 'an application template by slug, name or id')
+    .option('--drive <drive>', 'a cloud drive by name or id')
+    .option('--docker-image <image>', 'run this container')
+    .option('--docker-command <command>', 'the command of the container')
+    .option(
+      '--shm-size <gb>',
+      'shared memory of the container in GB',
+      ruled('--shm-size', sharedMemoryGb),
+    )
+    .option(
+      '-p, --port <mapping>',
+      'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)',
+      ruledEach('--port', publishedPort),
+    )
+    .option(
+      '-e, --env <variable>',
+      'KEY=VALUE, or KEY to take it from the environment (again for more)',
+      each,
+    )
+    .option('--env-file <file>', 'a file of such lines (again for more)', each)
+    .option('--any-env-key', 'send environment keys that break the usual rule')
+    .option(
+      '-v, --volume <mapping>',
+      'mount HOST_PATH:CONTAINER_PATH (again for more)',
+      ruledEach('--volume', volume),
+    )
+    .option('-f, --file <file>', 'a YAML or JSON file with the fields of the request; - for stdin')
+    .option(
+      '--max-price <rub>',
+      'terminate at once if an hour costs more than this',
+      ruled('--max-price', money),
+    )
+    .option('--dry-run', 'print the request and send nothing')
+    .addOption(waitStartedOption())
+    .addOption(waitTimeoutOption())
+    .addOption(pollIntervalOption())
+    .action((name, { wait, waitTimeout, pollInterval, maxPrice, dryRun, ...flags }, command) =>
+      create(
+        {
+          flags: { ...flags, name: oneName(name, flags.name) },
+          maxPrice,
+          dryRun: dryRun === true,
+          until: statusFor(wait),
+          times: { timeout: waitTimeout, interval: pollInterval },
+        },
+        frame.context(command),
+      ),
+    );
+}
+
+function oneName(argument: string | undefined, flag: string | undefined): string | undefined {
+  if (argument !== undefined && flag !== undefined && argument !== flag) {
+    throw usageError(`NAME "${argument}" and --name "${flag}" differ: give one of them`);
+  }
+  return argument ?? flag;
+}
+
+export interface CreateInput {
+  readonly flags: CreateFlags;
+  readonly maxPrice: Money | undefined;
+  readonly dryRun: boolean;
+  /** A status, or `ssh`; undefined without `--wait`. */
+  readonly until: string | undefined;
+  readonly times: WaitTimes;
+}
+
+export async function create(input: CreateInput, context: Context): Promise<void> {
+  const body = await createBody(input.flags, context);
+  if (input.dryRun) {
+    await context.out.item(body, createRequestView);
+    return;
+  }
+  const created = await rent(requestOf(body), context, (api, options) =>
+    api.instances.create(body, options),
+  );
+  await enforceMaxPrice(created, input.maxPrice, context);
+  await showRented(created, input, context);
+}
+
+function requestOf(body: CreateInstanceBody) {
+  return { operation: 'create', name: body.instance_name, offer_id: body.offer_id } as const;
+}
+
+/**
+ * Waits when it was asked for, then prints the machine. A wait that ends early still prints it,
+ * since it was rented all the same.
+ */
+export async function showRented(
+  rented: Instance,
+  { until, times }: Pick<CreateInput, 'until' | 'times'>,
+  context: Context,
+): Promise<void> {
+  const name = rented.name ?? rented.id;
+  context.err.note(`Rented ${name} (${rented.id}).`);
+  let latest = rented;
+  let early: unknown;
+  if (until !== undefined) {
+    try {
+      latest = await waitFor({ target: { id: rented.id, name }, until }, times, context);
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      early = error;
+    }
+  }
+  await context.out.item(latest, instanceView);
+  if (early !== undefined) throw early;
+  nextSteps(latest, context);
+}
+
+function nextSteps(instance: Instance, context: Context): void {
+  const connect = sshCommand(instance);
+  const name = instance.name ?? instance.id;
+  if (connect !== undefined && instance.status === 'ACTIVE') {
+    context.err.note(`Connect:     ${connect}`);
+  } else {
+    context.err.note(`See it:      gpucloud instances get ${name}`);
+  }
+  context.err.note(`Stop paying: gpucloud instances terminate ${name}`);
+}

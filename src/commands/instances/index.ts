@@ -1,0 +1,30 @@
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { undocumented } from '../kit/undocumented.ts';
+import { registerCreate } from './create.ts';
+import { registerEvents } from './events.ts';
+import { registerGet } from './get.ts';
+import { registerList } from './list.ts';
+import { registerReorder } from './reorder.ts';
+import { registerStart } from './start.ts';
+import { registerStop } from './stop.ts';
+import { registerTerminate } from './terminate.ts';
+import { registerWait } from './wait.ts';
+
+/** The verbs of `gpucloud instances`, in the order of the help. */
+export function registerInstances(group: AnyCommand, frame: Frame): void {
+  registerList(group, frame);
+  registerGet(group, frame);
+  registerCreate(group, frame);
+  registerReorder(group, frame);
+  registerStart(group, frame);
+  registerStop(group, frame);
+  registerTerminate(group, frame);
+  registerEvents(group, frame);
+  registerWait(group, frame);
+  undocumented(group, {
+    reboot: 'use "gpucloud instances stop NAME --wait" and then "gpucloud instances start NAME"',
+    rename: 'a machine keeps its name; "gpucloud instances reorder" gives a new one a new name',
+    resize: 'create a machine from another offer',
+  });
+}

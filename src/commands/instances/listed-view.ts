@@ -1,0 +1,76 @@
+import type { Instance } from '../../api/index.ts';
+import type { View } from '../../output/output.ts';
+import type { Snapshot } from '../../rentals/index.ts';
+import { instanceView } from './view.ts';
+
+/** A row of `instances list`: a machine as it was read now, as it was last seen, or only asked for. */
+export interface Listed {
+  /** null for a request whose answer was lost. */
+  readonly id: string | null;
+  readonly name: string;
+  /** The service's word, or GONE, UNKNOWN, UNREAD, which are ours. */
+  readonly status: string;
+  readonly instance?: Instance;
+  readonly last?: Snapshot | undefined;
+  readonly asked_at?: string;
+  /** The status is old news: the machine could not be read now. */
+  readonly unread?: true;
+}
+
+export const listedView: View<Listed> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: (row) => row.name },
+    { id: 'id', header: 'ID', value: (row) => row.id },
+    { id: 'status', header: 'STATUS', kind: 'status', value: (row) => row.status },
+    {
+      id: 'offer',
+      header: 'OFFER',
+      value: (row) => row.instance?.offer?.name ?? row.last?.offer_name,
+    },
+    {
+      id: 'price_per_hour_snapshot',
+      header: 'PER HOUR',
+      kind: 'money',
+      value: (row) => row.instance?.price_per_hour_snapshot ?? row.last?.price_per_hour,
+    },
+    { id: 'ip_address', header: 'ADDRESS', value: (row) => row.instance?.ip_address },
+    {
+      id: 'paid_until',
+      header: 'PAID UNTIL',
+      kind: 'time',
+      value: (row) => row.instance?.paid_until,
+    },
+    {
+      id: 'created_at',
+      header: 'CREATED',
+      kind: 'time',
+      value: (row) => row.instance?.created_at ?? row.last?.created_at ?? row.asked_at,
+      hidden: true,
+    },
+    {
+      id: 'last_seen_at',
+      header: 'LAST SEEN',
+      kind: 'time',
+      value: (row) => row.last?.seen_at,
+      hidden: true,
+    },
+  ],
+  id: (row) => row.id,
+  empty: 'No machines are known to this computer. Terminated ones are shown with --all.',
+  secrets: (instanceView.secrets ?? []).map((path) => `instance.${path}`),
+  json: (row) =>
+    row.instance ?? {
+      id: row.id,
+      name: row.name,
+      status: row.status,
+      ...(row.asked_at === undefined ? {} : { asked_at: row.asked_at }),
+      ...(row.last === undefined
+        ? {}
+        : {
+            price_per_hour_snapshot: row.last.price_per_hour ?? null,
+            created_at: row.last.created_at ?? null,
+            last_seen_at: row.last.seen_at,
+          }),
+      ...(row.unread === true ? { unread: true } : {}),
+    },
+};

@@ -1,0 +1,82 @@
+import type { Api } from '../../api/index.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { isUuid } from '../../rules/ids.ts';
+
+/** A thing of the account that can be called by its name. */
+interface Named {
+  readonly id: string;
+  readonly name?: string | null | undefined;
+}
+
+interface Lookup<T extends Named> {
+  readonly flag: string;
+  /** `an SSH key`, for messages. */
+  readonly what: string;
+  list(): Promise<T[]>;
+  /** Other words that name the thing, such as a slug. */
+  also?(item: T): readonly (string | null | undefined)[];
+  readonly hint: string;
+}
+
+/**
+ * The id of what a flag names by id or name. A UUID is taken as it is; anything else is looked up,
+ * ids before names. Throws when nothing fits (not found) or several do (usage).
+ */
+async function idOf<T extends Named>(typed: string, lookup: Lookup<T>): Promise<string> {
+  if (isUuid(typed)) {
+    return typed;
+  }
+  const items = await lookup.list();
+  if (items.some((item) => item.id === typed)) {
+    return typed;
+  }
+  const fitting = items.filter(
+    (item) => item.name === typed || lookup.also?.(item).includes(typed) === true,
+  );
+  const [first, second] = fitting;
+  if (first === undefined) {
+    throw new CliError(
+      'notFound',
+      `${lookup.flag} "${typed}": there is no ${lookup.what} with that name or id.`,
+      {
+        hint: lookup.hint,
+        resource: typed,
+      },
+    );
+  }
+  if (second !== undefined) {
+    const ids = fitting.map((item) => item.id).join(', ');
+    throw usageError(`${lookup.flag} "${typed}": several have that name: ${ids}`, 'use an id');
+  }
+  return first.id;
+}
+
+export function sshKeyId(typed: string, api: () => Promise<Api>): Promise<string> {
+  return idOf(typed, {
+    flag: '--ssh-key',
+    what: 'SSH key',
+    list: async () => (await api()).sshKeys.list(),
+    also: (key) => [key.fingerprint],
+    hint: 'gpucloud ssh-keys list',
+  });
+}
+
+/** `template_id` is an id, and the slug is a separate field (API document: Template). */
+export function templateId(typed: string, api: () => Promise<Api>): Promise<string> {
+  return idOf(typed, {
+    flag: '--template',
+    what: 'template',
+    list: async () => (await api()).templates.list(),
+    also: (template) => [template.slug],
+    hint: 'gpucloud templates list',
+  });
+}
+
+export function driveId(typed: string, api: () => Promise<Api>): Promise<string> {
+  return idOf(typed, {
+    flag: '--drive',
+    what: 'drive',
+    list: async () => (await api()).drives.list(),
+    hint: 'gpucloud drives list',
+  });
+}

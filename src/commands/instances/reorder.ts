@@ -1,0 +1,78 @@
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { anyName, instanceName } from '../../rules/names.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { checked } from '../kit/parse.ts';
+import { verb } from '../kit/verb.ts';
+import { showRented } from './create.ts';
+import { rent } from './rent.ts';
+import { findMachine } from './resolve.ts';
+import {
+  pollIntervalOption,
+  statusFor,
+  type WaitTimes,
+  waitStartedOption,
+  waitTimeoutOption,
+} from './waiting.ts';
+
+export function registerReorder(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'reorder',
+    summary: 'Rent again what a terminated machine was',
+    notes:
+      'Offer, image and SSH keys are taken over. The published API says nothing of the template, the\n' +
+      'cloud drive and the container: expect the new machine to have none of them.',
+    examples: [
+      'gpucloud instances reorder trainer trainer-2',
+      'gpucloud instances reorder trainer --name trainer-2 --wait',
+    ],
+  })
+    .argument('<instance>', 'the terminated machine: id, beginning of an id, or name')
+    .argument('[new-name]', 'the name of the new machine')
+    .option('--name <name>', 'the same as NEW-NAME')
+    .option('--any-name', 'send a name that breaks the rule for names of machines')
+    .addOption(waitStartedOption())
+    .addOption(waitTimeoutOption())
+    .addOption(pollIntervalOption())
+    .action(
+      (instance, newName, { name, anyName: free, wait, waitTimeout, pollInterval }, command) =>
+        reorder(
+          {
+            instance,
+            name: newName ?? name,
+            anyName: free === true,
+            until: statusFor(wait),
+            times: { timeout: waitTimeout, interval: pollInterval },
+          },
+          frame.context(command),
+        ),
+    );
+}
+
+export interface ReorderInput {
+  readonly instance: string;
+  readonly name: string | undefined;
+  /** The document gives `new_name` no rule; that of an instance name is checked unless this is set. */
+  readonly anyName: boolean;
+  /** A status, or `ssh`; undefined without `--wait`. */
+  readonly until: string | undefined;
+  readonly times: WaitTimes;
+}
+
+export async function reorder(input: ReorderInput, context: Context): Promise<void> {
+  if (input.name === undefined) {
+    throw usageError('instances reorder: missing NEW-NAME (or --name)');
+  }
+  const new_name = checked('NEW-NAME', input.name, input.anyName ? anyName : instanceName);
+  const source = await findMachine(input.instance, context);
+  const rented = await rent(
+    { operation: 'reorder', name: new_name, offer_id: null },
+    context,
+    (api, options) => api.instances.reorder(source.id, { new_name }, options),
+  );
+  context.err.note(
+    'Taken over: offer, image and SSH keys. Not mentioned by the published API: template, cloud drive, container.',
+  );
+  await showRented(rented, input, context);
+}

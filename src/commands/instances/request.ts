@@ -1,0 +1,113 @@
+import type { Api, CreateInstanceBody, DockerConfig } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { resourceId } from '../../rules/ids.ts';
+import { instanceName } from '../../rules/names.ts';
+import { checked } from '../kit/parse.ts';
+import { type BoxFile, readBox } from './box.ts';
+import { type ContainerFlags, type ContainerPatch, containerOf } from './container.ts';
+import { driveId, sshKeyId, templateId } from './lookup.ts';
+
+/** What `instances create` was told, before names became ids. */
+export interface CreateFlags extends ContainerFlags {
+  readonly name?: string | undefined;
+  readonly offer?: string | undefined;
+  readonly image?: string | undefined;
+  readonly sshKey?: readonly string[] | undefined;
+  readonly template?: string | undefined;
+  readonly drive?: string | undefined;
+  readonly file?: string | undefined;
+}
+
+/**
+ * The body of POST /instances. All local rules are checked, and all that is missing is named, before
+ * the first request; the lists that turn names into ids are read only for what is not a UUID.
+ */
+export async function createBody(
+  flags: CreateFlags,
+  context: Context,
+): Promise<CreateInstanceBody> {
+  const box = flags.file === undefined ? {} : await readBox(flags.file, context);
+  const instance_name = flags.name ?? box.instance_name;
+  const offer_id = flags.offer ?? box.offer_id;
+  const image_id = flags.image ?? box.image_id;
+  if (instance_name === undefined || offer_id === undefined || image_id === undefined) {
+    throw missing({ 'NAME (or --name)': instance_name, '--offer': offer_id, '--image': image_id });
+  }
+  const typed = typedReferences(flags, box);
+  const container = mergeContainer(box.docker_config, await containerOf(flags, context));
+  return {
+    offer_id: checked('--offer', offer_id, resourceId),
+    image_id: checked('--image', image_id, resourceId),
+    instance_name: checked('--name', instance_name, instanceName),
+    ...(await references(typed, () => context.api())),
+    ...(container === undefined ? {} : { docker_config: container }),
+  };
+}
+
+function missing(flags: Readonly<Record<string, string | undefined>>) {
+  const names = Object.keys(flags).filter((name) => flags[name] === undefined);
+  return usageError(
+    `instances create: missing ${names.join(', ')}`,
+    'offers and images have no list in the published API; in the sandbox: gpucloud sandbox catalog',
+  );
+}
+
+interface TypedReferences {
+  readonly sshKeys: readonly string[];
+  readonly template: string | undefined;
+  readonly drive: string | undefined;
+}
+
+function typedReferences(flags: CreateFlags, box: BoxFile): TypedReferences {
+  const typed = {
+    sshKeys: flags.sshKey ?? box.ssh_keys ?? [],
+    template: flags.template ?? box.template_id,
+    drive: flags.drive ?? box.storage_drive_id,
+  };
+  for (const [flag, texts] of [
+    ['--ssh-key', typed.sshKeys],
+    ['--template', [typed.template]],
+    ['--drive', [typed.drive]],
+  ] as const) {
+    if (texts.includes('')) {
+      throw usageError(`${flag} "": a name or id is not empty`);
+    }
+  }
+  return typed;
+}
+
+async function references(
+  { sshKeys, template, drive }: TypedReferences,
+  api: () => Promise<Api>,
+): Promise<Pick<CreateInstanceBody, 'ssh_keys' | 'template_id' | 'storage_drive_id'>> {
+  const keyIds: string[] = [];
+  for (const key of sshKeys) {
+    keyIds.push(await sshKeyId(key, api));
+  }
+  return {
+    ...(keyIds.length === 0 ? {} : { ssh_keys: [...new Set(keyIds)] }),
+    ...(template === undefined ? {} : { template_id: await templateId(template, api) }),
+    ...(drive === undefined ? {} : { storage_drive_id: await driveId(drive, api) }),
+  };
+}
+
+/** Flags win over the file, field by field; a container without an image is refused. */
+function mergeContainer(
+  file: ContainerPatch | undefined,
+  flags: ContainerPatch,
+): DockerConfig | undefined {
+  const { image, ...rest } = { ...file, ...flags };
+  if (image === undefined) {
+    if (Object.keys(rest).length > 0) {
+      throw usageError(
+        '--docker-image is missing: the other container flags describe its container',
+      );
+    }
+    return undefined;
+  }
+  if (image.trim() === '') {
+    throw usageError('--docker-image "": an image name is not empty');
+  }
+  return { image, ...rest };
+}

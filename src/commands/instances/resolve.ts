@@ -1,0 +1,65 @@
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import type { KnownMachine } from '../../rentals/index.ts';
+import { isUuid, resourceId } from '../../rules/ids.ts';
+import { checked } from '../kit/parse.ts';
+
+/** A machine that a command is to act on. */
+export interface Target {
+  readonly id: string;
+  /** The name known here, or what was typed. */
+  readonly name: string;
+}
+
+/** The shortest beginning of an id that may stand for it. */
+const SHORTEST_PREFIX = 4;
+
+/**
+ * Finds the machine that INSTANCE means: an id, a name known here, or a unique beginning of an id.
+ * A text that fits nothing known is taken for an id, and the service answers for it.
+ * Throws a usage error for what can't be an id, and for what fits several machines.
+ */
+export async function findMachine(typed: string, context: Context): Promise<Target> {
+  checked('INSTANCE', typed, resourceId);
+  const { machines } = await (await context.rentals()).read();
+  const fitting = candidates(typed, machines);
+  const [first, second] = fitting;
+  if (first === undefined) {
+    return { id: typed, name: typed };
+  }
+  if (second !== undefined) {
+    const list = fitting.map((machine) => `${machine.name} ${machine.id}`).join(', ');
+    throw usageError(`INSTANCE "${typed}" fits several machines: ${list}`, 'use an id');
+  }
+  return { id: first.id, name: first.name };
+}
+
+/** Finds several machines, each once, in the order in which they were given. */
+export async function findMachines(typed: readonly string[], context: Context): Promise<Target[]> {
+  const found = new Map<string, Target>();
+  for (const text of typed) {
+    const target = await findMachine(text, context);
+    found.set(target.id, target);
+  }
+  return [...found.values()];
+}
+
+function candidates(typed: string, machines: readonly KnownMachine[]): readonly KnownMachine[] {
+  const exact = machines.filter((machine) => machine.id === typed);
+  if (exact.length > 0 || isUuid(typed)) {
+    return exact;
+  }
+  const named = machines.filter((machine) => machine.name === typed);
+  if (named.length > 0) {
+    return preferLiving(named);
+  }
+  return typed.length < SHORTEST_PREFIX
+    ? []
+    : preferLiving(machines.filter((machine) => machine.id.startsWith(typed.toLowerCase())));
+}
+
+/** A name may be used again after its machine was terminated; the living one is meant. */
+function preferLiving(machines: readonly KnownMachine[]): readonly KnownMachine[] {
+  const living = machines.filter((machine) => machine.last?.status !== 'TERMINATED');
+  return living.length > 0 ? living : machines;
+}

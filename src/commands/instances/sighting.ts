@@ -1,0 +1,28 @@
+import type { Instance } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { Sighting } from '../../rentals/index.ts';
+
+export function sightingOf(instance: Instance): Sighting {
+  return {
+    id: instance.id,
+    status: instance.status,
+    name: instance.name,
+    price_per_hour: instance.price_per_hour_snapshot,
+    offer_name: instance.offer?.name,
+    created_at: instance.created_at,
+  };
+}
+
+/**
+ * Keeps what was read of a machine for the known list. A reading that can't be kept spoils no
+ * command: the machine itself is in the journal since it was asked for.
+ */
+export async function keepSighting(sighting: Sighting, context: Context): Promise<void> {
+  try {
+    await (await context.rentals()).see(sighting, 'track');
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    context.err.warn(error.message);
+  }
+}

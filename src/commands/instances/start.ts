@@ -1,0 +1,33 @@
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { verb } from '../kit/verb.ts';
+import { changeEach } from './lifecycle.ts';
+import { findMachines } from './resolve.ts';
+import { pollIntervalOption, statusFor, waitStartedOption, waitTimeoutOption } from './waiting.ts';
+
+export function registerStart(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'start',
+    summary: 'Start stopped machines',
+    notes: 'The service reserves the price of the next hour at once.',
+    examples: ['gpucloud instances start trainer --wait', 'gpucloud instances start trainer lab'],
+  })
+    .argument('<instance...>', 'ids, beginnings of ids, or names')
+    .addOption(waitStartedOption())
+    .addOption(waitTimeoutOption())
+    .addOption(pollIntervalOption())
+    .action(async (instances, { wait, waitTimeout, pollInterval }, command) => {
+      const context = frame.context(command);
+      const targets = await findMachines(instances, context);
+      await changeEach(
+        targets,
+        {
+          // A start may bill once it has left, so the first Ctrl-C waits for its answer.
+          ask: (api, id) => api.instances.start(id, { signal: context.interrupts.second }),
+          until: statusFor(wait),
+          times: { timeout: waitTimeout, interval: pollInterval },
+        },
+        context,
+      );
+    });
+}

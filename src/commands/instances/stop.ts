@@ -1,0 +1,34 @@
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { verb } from '../kit/verb.ts';
+import { changeEach } from './lifecycle.ts';
+import { findMachines } from './resolve.ts';
+import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
+
+export function registerStop(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'stop',
+    summary: 'Power machines off and keep their disks',
+    notes:
+      'A stopped machine keeps its disk, and the published API does not say what that costs:\n' +
+      'to be sure to stop paying, terminate it.',
+    examples: ['gpucloud instances stop trainer', 'gpucloud instances stop trainer lab --wait'],
+  })
+    .argument('<instance...>', 'ids, beginnings of ids, or names')
+    .option('--wait', 'wait until the machine is stopped')
+    .addOption(waitTimeoutOption())
+    .addOption(pollIntervalOption())
+    .action(async (instances, { wait, waitTimeout, pollInterval }, command) => {
+      const context = frame.context(command);
+      const targets = await findMachines(instances, context);
+      await changeEach(
+        targets,
+        {
+          ask: (api, id) => api.instances.stop(id),
+          until: wait === true ? 'STOPPED' : undefined,
+          times: { timeout: waitTimeout, interval: pollInterval },
+        },
+        context,
+      );
+    });
+}

@@ -1,0 +1,54 @@
+import type { Context } from '../../context.ts';
+import { kopecksText, money } from '../../rules/money.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import { confirm } from '../kit/confirm.ts';
+import type { Frame } from '../kit/frame.ts';
+import { verb } from '../kit/verb.ts';
+import { changeEach } from './lifecycle.ts';
+import { findMachines, type Target } from './resolve.ts';
+import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
+
+export function registerTerminate(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'terminate',
+    aliases: ['rm'],
+    summary: 'End machines for good, with all that is on their disks',
+    notes:
+      'Billing stops, and what is left of the reserved hour comes back to the balance.\n' +
+      'A cloud drive that was attached is kept.',
+    examples: [
+      'gpucloud instances terminate trainer',
+      'gpucloud instances terminate trainer lab --yes --wait',
+    ],
+  })
+    .argument('<instance...>', 'ids, beginnings of ids, or names')
+    .option('--wait', 'wait until the machine is terminated')
+    .addOption(waitTimeoutOption())
+    .addOption(pollIntervalOption())
+    .action(async (instances, { wait, waitTimeout, pollInterval }, command) => {
+      const context = frame.context(command);
+      const targets = await findMachines(instances, context);
+      await confirm(context, await question(targets, context));
+      await changeEach(
+        targets,
+        {
+          ask: (api, id) => api.instances.terminate(id),
+          until: wait === true ? 'TERMINATED' : undefined,
+          times: { timeout: waitTimeout, interval: pollInterval },
+        },
+        context,
+      );
+    });
+}
+
+/** Names each machine with the price last seen, from what is known here: nothing is asked for it. */
+async function question(targets: readonly Target[], context: Context): Promise<string> {
+  const { machines } = await (await context.rentals()).read();
+  const described = targets.map(({ id, name }) => {
+    const last = machines.find((machine) => machine.id === id)?.last;
+    const price = money(last?.price_per_hour ?? '');
+    const cost = price.ok ? `, ${kopecksText(price.value)} RUB an hour` : '';
+    return name === id ? id : `${name} (${id}${cost})`;
+  });
+  return `Terminate ${described.join(' and ')} with all data on ${targets.length === 1 ? 'its disk' : 'their disks'}?`;
+}

@@ -1,0 +1,163 @@
+import type { Instance, InstanceEvent } from '../../api/index.ts';
+import type { DetailLine, Section, View } from '../../output/output.ts';
+import { endpointLines } from './endpoints.ts';
+import { sshCommand } from './ssh-command.ts';
+
+/** Where an instance carries secrets (design: Secrets). */
+const SECRETS = ['connection_info.secrets', 'metadata', 'docker_config.env[].value'] as const;
+
+const sections: readonly Section<Instance>[] = [
+  {
+    lines: (i) => [
+      { label: 'Name', value: i.name },
+      { label: 'ID', value: i.id },
+      { label: 'Status', value: i.status, kind: 'status' },
+      { label: 'Failure', value: i.failure_reason },
+      { label: 'Offer', value: offerText(i) },
+      { label: 'Region', value: i.offer?.region },
+      { label: 'Image', value: i.base_image?.name },
+      { label: 'Template', value: nameIn(i.application_template) },
+      { label: 'Drive', value: nameIn(i.storage_drive) },
+      { label: 'Provider', value: i.provider?.name },
+      { label: 'Provider id', value: i.external_id },
+    ],
+  },
+  {
+    heading: 'Money',
+    lines: (i) => [
+      { label: 'Price per hour', value: i.price_per_hour_snapshot, kind: 'money' },
+      { label: 'Paid until', value: i.paid_until, kind: 'time' },
+      { label: 'Last charged', value: i.last_billed_at, kind: 'time' },
+    ],
+  },
+  {
+    heading: 'Connect',
+    lines: (i) => [
+      { label: 'Address', value: i.ip_address },
+      { label: 'SSH', value: sshCommand(i) },
+      {
+        label: 'SSH keys',
+        value: (i.ssh_keys ?? []).map((key) => key.name ?? key.id).join(', '),
+      },
+    ],
+  },
+  { heading: 'Endpoints', lines: (i) => endpointLines(i.connection_info?.endpoints) },
+  { heading: 'Container', lines: (i) => containerLines(i.docker_config) },
+  {
+    heading: 'Times',
+    lines: (i) => [
+      { label: 'Created', value: i.created_at, kind: 'time' },
+      { label: 'Started', value: i.started_at, kind: 'time' },
+      { label: 'Updated', value: i.updated_at, kind: 'time' },
+      { label: 'Terminated', value: i.terminated_at, kind: 'time' },
+    ],
+  },
+];
+
+export const instanceView: View<Instance> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: (i) => i.name },
+    { id: 'id', header: 'ID', value: (i) => i.id },
+    { id: 'status', header: 'STATUS', kind: 'status', value: (i) => i.status },
+    { id: 'offer', header: 'OFFER', value: (i) => i.offer?.name },
+    {
+      id: 'price_per_hour_snapshot',
+      header: 'PER HOUR',
+      kind: 'money',
+      value: (i) => i.price_per_hour_snapshot,
+    },
+    { id: 'ip_address', header: 'ADDRESS', value: (i) => i.ip_address },
+    { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: (i) => i.paid_until },
+    { id: 'created_at', header: 'CREATED', kind: 'time', value: (i) => i.created_at, hidden: true },
+    { id: 'region', header: 'REGION', value: (i) => i.offer?.region, hidden: true },
+    { id: 'gpu_count', header: 'GPUS', value: (i) => i.offer?.gpu_count, hidden: true },
+    { id: 'image', header: 'IMAGE', value: (i) => i.base_image?.name, hidden: true },
+    {
+      id: 'failure_reason',
+      header: 'FAILURE',
+      value: (i) => i.failure_reason,
+      hidden: true,
+    },
+  ],
+  id: (i) => i.id,
+  empty: 'No machines are known to this computer.',
+  sections,
+  secrets: SECRETS,
+};
+
+export const eventView: View<InstanceEvent> = {
+  columns: [
+    { id: 'created_at', header: 'TIME', kind: 'time', value: (e) => e.created_at },
+    { id: 'type', header: 'TYPE', value: (e) => e.type },
+    { id: 'message', header: 'MESSAGE', value: (e) => e.message },
+    { id: 'id', header: 'ID', value: (e) => e.id, hidden: true },
+    { id: 'instance_id', header: 'INSTANCE', value: (e) => e.instance_id, hidden: true },
+    {
+      id: 'payload',
+      header: 'PAYLOAD',
+      value: (e) => (e.payload == null ? null : JSON.stringify(e.payload)),
+      hidden: true,
+    },
+  ],
+  id: (e) => e.id,
+  empty: 'The event log is empty.',
+};
+
+/** What became of one machine of a start, stop, terminate or wait. */
+export interface Changed {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly paid_until?: string | null | undefined;
+}
+
+export const changedView: View<Changed> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: (c) => c.name },
+    { id: 'id', header: 'ID', value: (c) => c.id },
+    { id: 'status', header: 'STATUS', kind: 'status', value: (c) => c.status },
+    { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: (c) => c.paid_until },
+  ],
+  id: (c) => c.id,
+  empty: 'Nothing was changed.',
+};
+
+function offerText({ offer }: Instance): string | null | undefined {
+  if (offer == null) {
+    return undefined;
+  }
+  const parts = [
+    offer.gpu_model?.name == null
+      ? undefined
+      : `${offer.gpu_count ?? '?'} × ${offer.gpu_model.name}`,
+    offer.vram_gb == null ? undefined : `${offer.vram_gb} GB video memory`,
+    offer.cpu_cores == null ? undefined : `${offer.cpu_cores} cores`,
+    offer.ram_gb == null ? undefined : `${offer.ram_gb} GB memory`,
+    offer.root_disk_gb == null ? undefined : `${offer.root_disk_gb} GB disk`,
+  ].filter((part) => part !== undefined);
+  const name = offer.name ?? offer.id;
+  return parts.length === 0 ? name : `${name} (${parts.join(', ')})`;
+}
+
+/** The document leaves templates and drives inside an instance open: a name is shown where one is. */
+function nameIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) {
+    return undefined;
+  }
+  for (const field of ['name', 'slug', 'id'] as const) {
+    const text: unknown = Reflect.get(value, field);
+    if (typeof text === 'string') return text;
+  }
+  return undefined;
+}
+
+/** `docker_config` of an answer is "json or null": each field is shown as far as it is understood. */
+function containerLines(config: unknown): DetailLine[] {
+  if (typeof config !== 'object' || config === null) {
+    return [];
+  }
+  return Object.entries(config).map(([label, value]) => ({
+    label,
+    value: typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value),
+  }));
+}

@@ -1,0 +1,80 @@
+import type { Context } from '../../context.ts';
+import { CliError, SeveralErrors } from '../../errors.ts';
+import { positiveDuration } from '../../rules/durations.ts';
+import { eachBounded } from '../kit/bounded.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { brokenRule, ruled } from '../kit/parse.ts';
+import { verb } from '../kit/verb.ts';
+import { findMachines } from './resolve.ts';
+import { type Changed, changedView } from './view.ts';
+import { DEFAULT_WAIT, pollIntervalOption, type WaitTimes, waitFor } from './waiting.ts';
+
+/** The machines are waited for at once; more than this would poll the service too hard. */
+const AT_ONCE = 16;
+
+export function registerWait(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'wait',
+    summary: 'Wait until machines have a status',
+    notes: 'Exit code 0 once all have it, 8 past --timeout, 12 for a machine that ended elsewhere.',
+    examples: [
+      'gpucloud instances wait trainer',
+      'gpucloud instances wait trainer lab --for stopped --timeout 5m',
+    ],
+  })
+    .argument('<instance...>', 'ids, beginnings of ids, or names')
+    .option('--for <status>', 'active, stopped, terminated, ssh, or any status', wanted, 'ACTIVE')
+    .option(
+      '--timeout <duration>',
+      'how long to wait (default: 15m)',
+      ruled('--timeout', positiveDuration),
+      DEFAULT_WAIT.timeout,
+    )
+    .addOption(pollIntervalOption())
+    .action((instances, { for: until, timeout, pollInterval }, command) =>
+      wait(
+        { instances, until, times: { timeout, interval: pollInterval } },
+        frame.context(command),
+      ),
+    );
+}
+
+/** Statuses are the service's own words; new ones may come, so any word is waited for. */
+function wanted(text: string): string {
+  if (!/^[A-Za-z_]{1,40}$/.test(text)) {
+    throw brokenRule('--for', text, 'it is ssh or a status, such as active, stopped or terminated');
+  }
+  return text.toLowerCase() === 'ssh' ? 'ssh' : text.toUpperCase();
+}
+
+export interface WaitInput {
+  readonly instances: readonly string[];
+  readonly until: string;
+  readonly times: WaitTimes;
+}
+
+export async function wait(
+  { instances, until, times }: WaitInput,
+  context: Context,
+): Promise<void> {
+  const targets = await findMachines(instances, context);
+  const reached: Changed[] = [];
+  const errors: CliError[] = [];
+  await eachBounded(targets, AT_ONCE, async (target) => {
+    try {
+      const { status, paid_until } = await waitFor({ target, until }, times, context);
+      reached.push({ id: target.id, name: target.name, status, paid_until });
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      errors.push(error);
+    }
+  });
+  if (reached.length > 0 || context.out.format !== 'table') {
+    await context.out.list(reached, changedView);
+  }
+  const [first, ...others] = errors;
+  if (first !== undefined) {
+    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
+  }
+}
