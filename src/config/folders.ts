@@ -1,0 +1,111 @@
+import { posix, win32 } from 'node:path';
+import { CliError, usageError } from '../errors.ts';
+
+/** Where gpucloud keeps what lasts. Each is judged when it is read, not before. */
+export interface Folders {
+  /** Profiles and keys. Throws CliError('storage') when the system names no place for it. */
+  readonly config: string;
+  /** The journal of rented machines, the sandbox. Throws as `config`. */
+  readonly state: string;
+  /** What can be had again, such as names for completion. Throws as `config`. */
+  readonly cache: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The folders of this user, by the custom of the platform: XDG on Linux and its like, Library on
+ * macOS, AppData on Windows. GPUCLOUD_CONFIG_DIR and GPUCLOUD_STATE_DIR name whole folders and go
+ * first; a cache follows the state folder when that is named, so that two variables set a run apart
+ * from the user's own files altogether.
+ *
+ * Nothing depends on the working folder: a relative path in our own variables is CliError('usage'),
+ * one in XDG_* or AppData counts as not set, as the XDG specification demands.
+ */
+export function folders(env: Environment, home: string | undefined, platform: string): Folders {
+  const { join, isAbsolute } = platform === 'win32' ? win32 : posix;
+  const absolute = (path: string | undefined) =>
+    path !== undefined && isAbsolute(path) ? path : undefined;
+
+  const named = (variable: string): string | undefined => {
+    const path = env[variable];
+    if (path === undefined || path === '') return undefined;
+    if (!isAbsolute(path)) {
+      throw usageError(`${variable}: a folder is named by its absolute path, and not "${path}"`);
+    }
+    return path;
+  };
+  const under = (base: string | undefined, ...parts: string[]) =>
+    base === undefined ? undefined : join(base, ...parts);
+  const atHome = (...parts: string[]) => under(absolute(home), ...parts);
+  const place = (kind: string, path: string | undefined, remedy: string): string => {
+    if (path !== undefined) return path;
+    const missing = platform === 'win32' ? 'user profile folder' : 'home folder';
+    throw new CliError('storage', `there is no ${missing} to keep ${kind} in`, {
+      hint: `set ${remedy} to an absolute path`,
+    });
+  };
+
+  const own = PLACES[platform] ?? XDG;
+  const find = (which: keyof Places): string | undefined => {
+    const { variable, base, parts } = own[which];
+    return under(absolute(env[variable]), ...parts) ?? atHome(...base, ...parts);
+  };
+  return {
+    get config() {
+      return place(
+        'the settings',
+        named('GPUCLOUD_CONFIG_DIR') ?? find('config'),
+        'GPUCLOUD_CONFIG_DIR',
+      );
+    },
+    get state() {
+      return place(
+        'the journal of machines',
+        named('GPUCLOUD_STATE_DIR') ?? find('state'),
+        'GPUCLOUD_STATE_DIR',
+      );
+    },
+    get cache() {
+      return place(
+        'known names',
+        under(named('GPUCLOUD_STATE_DIR'), 'cache') ?? find('cache'),
+        'GPUCLOUD_STATE_DIR',
+      );
+    },
+  };
+}
+
+interface Place {
+  /** A variable that names the base; none is called ''. */
+  readonly variable: string;
+  /** The base below the home folder, where the variable is not set. */
+  readonly base: readonly string[];
+  readonly parts: readonly string[];
+}
+
+interface Places {
+  readonly config: Place;
+  readonly state: Place;
+  readonly cache: Place;
+}
+
+const XDG: Places = {
+  config: { variable: 'XDG_CONFIG_HOME', base: ['.config'], parts: ['gpucloud'] },
+  state: { variable: 'XDG_STATE_HOME', base: ['.local', 'state'], parts: ['gpucloud'] },
+  cache: { variable: 'XDG_CACHE_HOME', base: ['.cache'], parts: ['gpucloud'] },
+};
+
+/** macOS and Windows keep no state folder apart, so it is a folder in the next best one. */
+const PLACES: Readonly<Record<string, Places>> = {
+  darwin: {
+    config: { variable: '', base: ['Library', 'Application Support'], parts: ['gpucloud'] },
+    state: { variable: '', base: ['Library', 'Application Support'], parts: ['gpucloud', 'state'] },
+    cache: { variable: '', base: ['Library', 'Caches'], parts: ['gpucloud'] },
+  },
+  win32: {
+    config: { variable: 'APPDATA', base: ['AppData', 'Roaming'], parts: ['gpucloud'] },
+    state: { variable: 'LOCALAPPDATA', base: ['AppData', 'Local'], parts: ['gpucloud', 'state'] },
+    cache: { variable: 'LOCALAPPDATA', base: ['AppData', 'Local'], parts: ['gpucloud', 'cache'] },
+  },
+};

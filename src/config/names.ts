@@ -1,0 +1,29 @@
+import { broken, kept, type Verdict } from '../rules/rule.ts';
+
+/** The built-in profile: it serves itself, and is in no file. */
+export const SANDBOX = 'sandbox';
+
+/**
+ * The name of a profile that a person adds or removes. `sandbox` is refused in any case of letters,
+ * so that nobody takes a profile that costs money for the free one.
+ *
+ * A hyphen at the start would be read as a flag wherever the name is an argument.
+ */
+export function profileName(text: string): Verdict<string> {
+  if (text === '') {
+    return broken('a profile name is not empty');
+  }
+  if (text.length > 50) {
+    return broken('a profile name is at most 50 characters long');
+  }
+  if (!/^[A-Za-z0-9._-]+$/.test(text)) {
+    return broken('a profile name holds letters, digits, ".", "_" and "-" only');
+  }
+  if (text.startsWith('-')) {
+    return broken('a profile name does not start with "-"');
+  }
+  if (text.toLowerCase() === SANDBOX) {
+    return broken(`the profile "${SANDBOX}" is built in, so it can't be added or removed`);
+  }
+  return kept(text);
+}

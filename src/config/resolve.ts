@@ -1,0 +1,205 @@
+import type { GlobalFlags } from '../context.ts';
+import { CliError, usageError } from '../errors.ts';
+import { apiKey } from '../rules/api-key.ts';
+import { baseUrl } from '../rules/base-url.ts';
+import { type ConfigFile, type Profile, profileNames, profileOf } from './file.ts';
+import { storedKey } from './key.ts';
+import { SANDBOX } from './names.ts';
+import type { Settings, Sourced } from './settings.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const SANDBOX_SETTINGS = {
+  sandbox: true,
+  baseUrl: undefined,
+  apiKey: undefined,
+  account: undefined,
+} as const;
+
+/**
+ * What is in force: flag > environment > profile. An empty variable counts as not set. What is set
+ * nowhere is undefined, and no default is made up: the document names no address of the service.
+ *
+ * A stored key belongs to its base URL and goes to no other. The account is the profile's, so it is
+ * known only while the profile's key is in force.
+ *
+ * Throws CliError('usage') for a profile that does not exist, a flag or variable against its rule,
+ * a stored key with another base URL, and `sandbox` with an address; CliError('storage') for a
+ * stored address or key against its rule. No message holds a key.
+ */
+export function resolveSettings(
+  flags: Pick<GlobalFlags, 'profile' | 'baseUrl'>,
+  env: Environment,
+  file: ConfigFile,
+): Settings {
+  const chosen = chosenProfile(flags, env, file);
+  const given = givenBaseUrl(flags, env);
+  if (chosen?.value === SANDBOX && sandboxHolds(chosen, given)) {
+    return { profile: chosen, ...SANDBOX_SETTINGS };
+  }
+  const stored =
+    chosen === undefined || chosen.value === SANDBOX
+      ? undefined
+      : { name: chosen.value, profile: storedProfile(file, chosen) };
+  const base = given ?? (stored && storedBaseUrl(stored.name, stored.profile));
+  const atHome = stored !== undefined && base !== undefined && isHome(stored.profile, base.value);
+  const fromEnvironment = environmentKey(env);
+  const mine = stored === undefined ? undefined : storedKey(stored.profile);
+
+  if (fromEnvironment === undefined && stored !== undefined && mine !== undefined && !atHome) {
+    throw strayKey(stored.name, given);
+  }
+  const key =
+    fromEnvironment ??
+    (stored === undefined || mine === undefined ? undefined : checkedKey(stored.name, mine));
+  return {
+    // A current profile of which nothing is used is not in force: its name would mislead.
+    profile: chosen?.source === 'profile' && !atHome ? undefined : chosen,
+    sandbox: false,
+    baseUrl: base,
+    apiKey: key,
+    account:
+      atHome && key !== undefined && key.value === mine ? stored.profile.account?.id : undefined,
+  };
+}
+
+function chosenProfile(
+  flags: Pick<GlobalFlags, 'profile'>,
+  env: Environment,
+  file: ConfigFile,
+): Sourced<string> | undefined {
+  if (flags.profile !== undefined) {
+    return { value: flags.profile, source: 'flag' };
+  }
+  const named = variable(env, 'GPUCLOUD_PROFILE');
+  if (named !== undefined) {
+    return { value: named, source: 'environment' };
+  }
+  return file.current === undefined ? undefined : { value: file.current, source: 'profile' };
+}
+
+function givenBaseUrl(
+  flags: Pick<GlobalFlags, 'baseUrl'>,
+  env: Environment,
+): Sourced<string> | undefined {
+  if (flags.baseUrl !== undefined) {
+    return { value: checkedUrl('--base-url', flags.baseUrl), source: 'flag' };
+  }
+  const text = variable(env, 'GPUCLOUD_BASE_URL');
+  return text === undefined
+    ? undefined
+    : { value: checkedUrl('GPUCLOUD_BASE_URL', text), source: 'environment' };
+}
+
+/**
+ * Whether the sandbox stays in force beside an address. What is named at a higher rank wins; two
+ * names of the same rank, or an address for a sandbox that was asked for, contradict each other.
+ *
+ * | sandbox from      | --base-url | GPUCLOUD_BASE_URL |
+ * |-------------------|------------|-------------------|
+ * | --profile         | error      | sandbox           |
+ * | GPUCLOUD_PROFILE  | error      | error             |
+ * | `current`         | address    | address           |
+ *
+ * A key alone never moves it: it names no service.
+ */
+function sandboxHolds(sandbox: Sourced<string>, given: Sourced<string> | undefined): boolean {
+  if (given === undefined || (sandbox.source === 'flag' && given.source === 'environment')) {
+    return true;
+  }
+  if (sandbox.source === 'profile') {
+    return false;
+  }
+  throw usageError(
+    `${nameOf('profile', sandbox)} ${SANDBOX} and ${nameOf('base-url', given)} contradict each other: the sandbox serves itself and has no base URL`,
+    'give the one or the other',
+  );
+}
+
+function nameOf(what: 'profile' | 'base-url', sourced: Sourced<string>): string {
+  return sourced.source === 'flag'
+    ? `--${what}`
+    : `GPUCLOUD_${what.toUpperCase().replace('-', '_')}`;
+}
+
+function storedProfile(file: ConfigFile, chosen: Sourced<string>): Profile {
+  const profile = profileOf(file, chosen.value);
+  if (profile !== undefined) {
+    return profile;
+  }
+  const there = `there are: ${profileNames(file).join(', ')}`;
+  if (chosen.source === 'profile') {
+    throw usageError(
+      `the current profile "${chosen.value}" does not exist; ${there}`,
+      'choose one: gpucloud profiles use NAME',
+    );
+  }
+  throw usageError(
+    `${nameOf('profile', chosen)}: no profile "${chosen.value}"; ${there}`,
+    'add one: gpucloud login --profile NAME',
+  );
+}
+
+function storedBaseUrl(name: string, profile: Profile): Sourced<string> {
+  const verdict = baseUrl(profile.base_url);
+  if (!verdict.ok) {
+    throw brokenProfile(name, 'base URL', verdict.rule);
+  }
+  return { value: verdict.value, source: 'profile' };
+}
+
+/** Whether an address is the profile's own, however the two were written. */
+function isHome(profile: Profile, address: string): boolean {
+  const own = baseUrl(profile.base_url);
+  return own.ok && own.value === address;
+}
+
+function environmentKey(env: Environment): Sourced<string> | undefined {
+  const text = variable(env, 'GPUCLOUD_API_KEY');
+  if (text === undefined) {
+    return undefined;
+  }
+  const verdict = apiKey(text);
+  if (!verdict.ok) {
+    throw usageError(`GPUCLOUD_API_KEY: ${verdict.rule}`);
+  }
+  return { value: verdict.value, source: 'environment' };
+}
+
+function checkedKey(name: string, text: string): Sourced<string> {
+  const verdict = apiKey(text);
+  if (!verdict.ok) {
+    throw brokenProfile(name, 'API key', verdict.rule);
+  }
+  return { value: verdict.value, source: 'profile' };
+}
+
+function checkedUrl(origin: string, text: string): string {
+  const verdict = baseUrl(text);
+  if (!verdict.ok) {
+    // An address with a user name, a query or a fragment may hold a password or a token.
+    const shown = /[@?#]/.test(text) ? '' : ` "${text}"`;
+    throw usageError(`${origin}${shown}: ${verdict.rule}`);
+  }
+  return verdict.value;
+}
+
+function strayKey(name: string, given: Sourced<string> | undefined): CliError {
+  const origin = given === undefined ? 'the base URL' : nameOf('base-url', given);
+  return usageError(
+    `${origin} is not the address that the key of profile "${name}" belongs to, so the key is not sent there`,
+    'set GPUCLOUD_API_KEY to a key of that service, or run: gpucloud login --profile NAME --base-url URL',
+  );
+}
+
+function brokenProfile(name: string, part: string, rule: string): CliError {
+  return new CliError('storage', `the ${part} kept in profile "${name}" can't be used: ${rule}`, {
+    hint: `replace it: gpucloud login --profile ${name}`,
+    resource: name,
+  });
+}
+
+function variable(env: Environment, name: string): string | undefined {
+  const text = env[name];
+  return text === '' ? undefined : text;
+}

@@ -1,0 +1,49 @@
+import * as z from 'zod/mini';
+import type { ConfigFile } from './file.ts';
+
+const profileSchema = z.looseObject({
+  base_url: z.string(),
+  api_key: z.optional(z.string()),
+  account: z.optional(
+    z.looseObject({
+      id: z.string(),
+      email: z.optional(z.nullable(z.string())),
+      name: z.optional(z.nullable(z.string())),
+    }),
+  ),
+});
+
+const fileSchema = z.looseObject({
+  current: z.optional(z.string()),
+  profiles: z.looseObject({}),
+});
+
+/**
+ * Where a value that should be a config file is not one: `profiles.work.base_url`, `the whole`;
+ * undefined when it is one.
+ *
+ * The schemas only judge, and the value itself is used: zod drops a key named `__proto__` from
+ * what it returns, which a later save would then lose. For the same reason each profile is judged
+ * by itself. The answer holds no value of the file, since that may be a key.
+ */
+export function wrongPart(value: unknown): string | undefined {
+  const whole = fileSchema.safeParse(value);
+  if (!whole.success) {
+    return part([], whole.error.issues);
+  }
+  for (const [name, profile] of Object.entries((value as ConfigFile).profiles)) {
+    const verdict = profileSchema.safeParse(profile);
+    if (!verdict.success) {
+      return part(['profiles', name], verdict.error.issues);
+    }
+  }
+  return undefined;
+}
+
+function part(
+  above: readonly string[],
+  issues: readonly { readonly path: readonly PropertyKey[] }[],
+): string {
+  const path = [...above, ...(issues[0]?.path ?? [])];
+  return path.length === 0 ? 'the whole' : path.map(String).join('.');
+}
