@@ -1,7 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { CliError } from '../errors.ts';
 import type { Answer, Call, Operation } from './operations.ts';
 import { notFound, Refusal, refusalBody } from './refusal.ts';
@@ -85,17 +84,10 @@ function buildApp(serving: Serving): Hono {
       milliseconds: serving.now() - started,
     });
   });
-  app.use(
-    bodyLimit({
-      maxSize: LARGEST_BODY,
-      onError: () => refused(new Refusal(413, 'The body is larger than 1 MiB')),
-    }),
-  );
-
   for (const operation of serving.operations) {
     app.on(operation.method, operation.path.replace('{id}', ':id'), async (context) => {
       const body = {
-        text: await context.req.text(),
+        text: await bodyText(context.req.raw.body),
         isJson: /^application\/json\s*(;|$)/i.test(context.req.header('content-type') ?? ''),
       };
       const id = context.req.param('id') ?? '';
@@ -120,6 +112,24 @@ function buildApp(serving: Serving): Hono {
   });
   app.onError(failed);
   return app;
+}
+
+/** A whole body, with or without a Content-Length, and no more of it than there is room for. */
+async function bodyText(body: ReadableStream<Uint8Array> | null): Promise<string> {
+  const reader = body?.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const piece = await reader?.read();
+    if (piece?.value === undefined) {
+      return Buffer.concat(chunks).toString('utf8');
+    }
+    size += piece.value.byteLength;
+    if (size > LARGEST_BODY) {
+      throw new Refusal(413, 'The body is larger than 1 MiB');
+    }
+    chunks.push(piece.value);
+  }
 }
 
 /** Spec: Conventions, success envelope. */
