@@ -1,0 +1,51 @@
+import type { Context } from '../../context.ts';
+import { kopecksText, type Money, money } from '../../rules/money.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { checked, ruled } from '../kit/parse.ts';
+import { verb } from '../kit/verb.ts';
+import { advanceable, type StateInput, stateOption } from './flags.ts';
+import { statusView, virtualTime } from './view.ts';
+
+export interface AdvanceInput extends StateInput {
+  readonly milliseconds: number;
+}
+
+export function registerAdvance(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'advance',
+    summary: 'Turn the clock of the sandbox ahead',
+    notes:
+      'Everything that is due in between happens, in order: machines become active, hours are charged, drives are suspended.',
+    examples: ['gpucloud sandbox advance 10m', 'gpucloud sandbox advance 24h --json'],
+  })
+    .argument(
+      '<duration>',
+      'how far, such as 30s, 15m, 2h or 3d; 366d at most',
+      ruled('DURATION', advanceable),
+    )
+    .addOption(stateOption())
+    .action((milliseconds, { state }, command) =>
+      advance({ milliseconds, state }, frame.context(command)),
+    );
+}
+
+/** Turns the clock and tells what left the balance meanwhile. */
+export async function advance(
+  { milliseconds, state }: AdvanceInput,
+  context: Context,
+): Promise<void> {
+  const sandbox = await context.sandbox(state);
+  const before = await sandbox.status();
+  const after = await sandbox.advance(milliseconds);
+  // Reserved funds are part of the balance, so that only charges make it smaller.
+  const charged = kopecksText(roubles(before.balance).minus(roubles(after.balance)));
+  context.err.note(
+    `In the sandbox it is now ${virtualTime(after.now)}; ${charged} ₽ was charged meanwhile.`,
+  );
+  await context.out.item({ ...after, charged }, statusView);
+}
+
+function roubles(text: string): Money {
+  return checked('balance', text, money);
+}

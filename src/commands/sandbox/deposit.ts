@@ -1,0 +1,30 @@
+import type { Context } from '../../context.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { ruled } from '../kit/parse.ts';
+import { verb } from '../kit/verb.ts';
+import { depositAmount, type StateInput, stateOption } from './flags.ts';
+import { statusView } from './view.ts';
+
+export interface DepositInput extends StateInput {
+  /** Roubles, a decimal. */
+  readonly amount: string;
+}
+
+export function registerDeposit(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'deposit',
+    summary: 'Top up the balance of the sandbox with play money',
+    examples: ['gpucloud sandbox deposit 1500', 'gpucloud sandbox deposit 99.90 --json'],
+  })
+    .argument('<amount>', 'roubles, such as 1500 or 99.90', ruled('AMOUNT', depositAmount))
+    .addOption(stateOption())
+    .action((amount, { state }, command) => deposit({ amount, state }, frame.context(command)));
+}
+
+export async function deposit({ amount, state }: DepositInput, context: Context): Promise<void> {
+  const sandbox = await context.sandbox(state);
+  const status = await sandbox.deposit(amount);
+  context.err.note(`${amount} ₽ of play money was deposited; the balance is ${status.balance} ₽.`);
+  await context.out.item(status, statusView);
+}

@@ -1,0 +1,67 @@
+import { duration } from '../../rules/durations.ts';
+import { kopecksText, type Money, money } from '../../rules/money.ts';
+import { wholeNumber } from '../../rules/numbers.ts';
+import { broken, kept, type Verdict } from '../../rules/rule.ts';
+import { Option } from '../kit/command.ts';
+import { ruled } from '../kit/parse.ts';
+
+/** What every verb of the sandbox takes: which of the sandboxes on this computer is meant. */
+export interface StateInput {
+  /** undefined is the sandbox of the built-in profile. */
+  readonly state: string | undefined;
+}
+
+/** Each call makes a new option: commander writes into the object that it is given. */
+export function stateOption() {
+  return new Option(
+    '--state <file>',
+    'the file that holds the sandbox (default: the one of the built-in profile "sandbox")',
+  ).argParser(ruled('--state', fileName));
+}
+
+function fileName(text: string): Verdict<string> {
+  return text === '' ? broken('a state file has a name') : kept(text);
+}
+
+const FASTEST = 1_000_000;
+
+/** Virtual seconds per second. */
+export function speed(text: string): Verdict<number> {
+  const value = Number(text);
+  return /^[0-9]{1,7}(\.[0-9]{1,6})?$/.test(text) && value > 0 && value <= FASTEST
+    ? kept(value)
+    : broken(
+        `a speed is a decimal number above 0 and at most ${FASTEST}: virtual seconds a second`,
+      );
+}
+
+/** A port to listen on; 0 takes any free one. */
+export function listeningPort(text: string): Verdict<number> {
+  return wholeNumber(text, 0, 65_535, 'a port to listen on');
+}
+
+const LONGEST_ADVANCE = 366 * 86_400_000;
+
+/** How far the clock may be turned at once, in milliseconds. */
+export function advanceable(text: string): Verdict<number> {
+  const verdict = duration(text);
+  return verdict.ok && verdict.value > LONGEST_ADVANCE
+    ? broken('the clock is turned by at most 366d at once')
+    : verdict;
+}
+
+export function openingBalance(text: string): Verdict<string> {
+  return amount(text, (value) => value.gte(0), 'a balance is not below 0');
+}
+
+export function depositAmount(text: string): Verdict<string> {
+  return amount(text, (value) => value.gt(0), 'a deposit is above 0');
+}
+
+function amount(text: string, fits: (value: Money) => boolean, rule: string): Verdict<string> {
+  const verdict = money(text);
+  if (!verdict.ok) {
+    return verdict;
+  }
+  return fits(verdict.value) ? kept(kopecksText(verdict.value)) : broken(rule);
+}
