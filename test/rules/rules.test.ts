@@ -1,0 +1,287 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { apiKey } from '../../src/rules/api-key.ts';
+import { baseUrl } from '../../src/rules/base-url.ts';
+import { duration, positiveDuration } from '../../src/rules/durations.ts';
+import { environmentKey, environmentVariable } from '../../src/rules/environment.ts';
+import { isUuid, resourceId } from '../../src/rules/ids.ts';
+import { kopecksText, money, moneyText } from '../../src/rules/money.ts';
+import { anyName, apiKeyName, instanceName } from '../../src/rules/names.ts';
+import { count, sharedMemoryGb } from '../../src/rules/numbers.ts';
+import { portNumber, protocol, publishedPort } from '../../src/rules/ports.ts';
+import type { Rule } from '../../src/rules/rule.ts';
+import { volume } from '../../src/rules/volumes.ts';
+
+function accepted<T>(rule: Rule<T>, text: string): T {
+  const verdict = rule(text);
+  if (!verdict.ok) throw new Error(`"${text}": ${verdict.rule}`);
+  return verdict.value;
+}
+
+function ruleBrokenBy(rule: Rule<unknown>, text: string): string {
+  const verdict = rule(text);
+  if (verdict.ok) throw new Error(`"${text}" was let through`);
+  return verdict.rule;
+}
+
+describe('names', () => {
+  test.each(['abc', 'A1-', 'trainer-2', 'a'.repeat(50)].filter((name) => !name.endsWith('-')))(
+    'instance name %s',
+    (name) => expect(accepted(instanceName, name)).toBe(name),
+  );
+
+  test.each([
+    ['ab', 'long'],
+    ['a'.repeat(51), 'long'],
+    ['', 'long'],
+    ['1ab', 'starts with a letter'],
+    ['-ab', 'starts with a letter'],
+    ['ab-', 'end with a hyphen'],
+    ['a_b', 'Latin letters'],
+    ['a b', 'Latin letters'],
+    ['машина', 'Latin letters'],
+    ['abс', 'Latin letters'],
+    ['abc\n', 'Latin letters'],
+  ])('instance name %j is refused', (name, words) => {
+    expect(ruleBrokenBy(instanceName, name)).toContain(words);
+  });
+
+  test('what the rule lets through follows each clause of the document', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 60 }), (text) => {
+        const documented =
+          text.length >= 3 &&
+          text.length <= 50 &&
+          /^[A-Za-z][A-Za-z0-9-]*$/.test(text) &&
+          !text.endsWith('-');
+        expect(instanceName(text).ok).toBe(documented && !text.includes('\n'));
+      }),
+    );
+  });
+
+  test('an API key name has at most 50 characters, counted as people count', () => {
+    expect(accepted(apiKeyName, 'ключ'.repeat(12))).toHaveLength(48);
+    expect(apiKeyName('🔑'.repeat(50)).ok).toBe(true);
+    expect(ruleBrokenBy(apiKeyName, 'x'.repeat(51))).toContain('at most 50');
+    expect(ruleBrokenBy(apiKeyName, '  ')).toContain('not empty');
+  });
+
+  test('other names are not empty', () => {
+    expect(accepted(anyName, 'my drive')).toBe('my drive');
+    expect(ruleBrokenBy(anyName, '')).toContain('not empty');
+  });
+});
+
+describe('ids', () => {
+  test.each(['3f0c5d9e-1111-4222-8333-444455556666', 'tpl_1', 'a.b', '_x', '7'])('%s', (id) => {
+    expect(accepted(resourceId, id)).toBe(id);
+  });
+
+  test.each([
+    '',
+    '.',
+    '..',
+    'a/b',
+    'a?b',
+    'a#b',
+    'a b',
+    '%2e',
+    '-x',
+    'a\\b',
+    'a\nb',
+    'я',
+    'x'.repeat(201),
+  ])('%j is refused', (id) => expect(resourceId(id).ok).toBe(false));
+
+  test('an id that is let through stays one segment of a path', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 20 }), (id) => {
+        fc.pre(resourceId(id).ok);
+        const { pathname, search, hash } = new URL(`http://h/base/${id}/end`);
+        expect([pathname, search, hash]).toEqual([`/base/${id}/end`, '', '']);
+      }),
+    );
+  });
+
+  test('a UUID is known by its shape', () => {
+    expect(isUuid('3F0C5D9E-1111-4222-8333-444455556666')).toBe(true);
+    expect(isUuid('3f0c5d9e')).toBe(false);
+  });
+});
+
+describe('numbers', () => {
+  test.each([
+    ['1', 1],
+    ['65535', 65535],
+    ['080', 80],
+  ])('port %s', (text, port) => {
+    expect(accepted(portNumber, text)).toBe(port);
+  });
+
+  test.each(['0', '65536', '1.5', '0x10', '1e3', '-1', '+1', '', ' 1', '١'])(
+    'port %j is refused',
+    (text) => {
+      expect(ruleBrokenBy(portNumber, text)).toContain('1 to 65535');
+    },
+  );
+
+  test.each([
+    ['0.1', 0.1],
+    ['8', 8],
+    ['16.5', 16.5],
+  ])('shared memory %s', (text, gb) => {
+    expect(accepted(sharedMemoryGb, text)).toBe(gb);
+  });
+
+  test.each(['0.09', '0', '-1', '1e3', '0x10', '.5', '5.', '', 'NaN', 'Infinity'])(
+    'shared memory %j is refused',
+    (text) => expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('at least 0.1'),
+  );
+
+  test('pages count from one', () => {
+    expect(accepted(count, '10')).toBe(10);
+    expect(count('0').ok).toBe(false);
+  });
+});
+
+describe('ports', () => {
+  test.each([
+    ['8080:80', { external_port: 8080, internal_port: 80, protocol: 'TCP' }],
+    ['53:53/udp', { external_port: 53, internal_port: 53, protocol: 'UDP' }],
+    [
+      '8888:8888/tcp,name=web,main',
+      { external_port: 8888, internal_port: 8888, protocol: 'TCP', name: 'web', is_main: true },
+    ],
+  ])('%s', (text, port) => {
+    expect(accepted(publishedPort, text)).toEqual(port);
+  });
+
+  test.each([
+    '80',
+    '80:',
+    ':80',
+    '1:2:3',
+    '0:80',
+    '80:65536',
+    '8:1.5',
+    '80:80/sctp',
+    '80:80,nam=x',
+    '80:80,name=',
+    '80:80,',
+    '',
+  ])('%j is refused', (text) => expect(publishedPort(text).ok).toBe(false));
+
+  test('a protocol is read in either case', () => {
+    expect([accepted(protocol, 'udp'), accepted(protocol, 'TCP')]).toEqual(['UDP', 'TCP']);
+    expect(ruleBrokenBy(protocol, 'icmp')).toContain('tcp or udp');
+  });
+});
+
+describe('environment and volumes', () => {
+  test.each(['A', '_a1', 'HF_TOKEN'])('key %s', (key) =>
+    expect(accepted(environmentKey, key)).toBe(key),
+  );
+  test.each(['', '1A', 'A-B', 'A B', 'Ключ', 'A=B'])('key %j is refused', (key) =>
+    expect(environmentKey(key).ok).toBe(false),
+  );
+
+  test('a value is taken as it is', () => {
+    expect(accepted(environmentVariable, 'A=b=c ')).toEqual({ key: 'A', value: 'b=c ' });
+    expect(accepted(environmentVariable, 'A=')).toEqual({ key: 'A', value: '' });
+  });
+
+  test('a broken variable is refused without its value', () => {
+    expect(ruleBrokenBy(environmentVariable, '=hunter2')).not.toContain('hunter2');
+  });
+
+  test('volumes name two paths', () => {
+    expect(accepted(volume, '/data:/mnt/data')).toEqual({
+      host_path: '/data',
+      container_path: '/mnt/data',
+    });
+    for (const text of ['/data', ':/mnt', '/data:', '']) {
+      expect(volume(text).ok).toBe(false);
+    }
+  });
+});
+
+describe('money', () => {
+  test('is exact where numbers are not', () => {
+    expect(moneyText(accepted(money, '0.1').plus(accepted(money, '0.2')))).toBe('0.3');
+    const long = '123456789012345678901234567890.123456789012345678901234567891';
+    expect(moneyText(accepted(money, long))).toBe(long);
+  });
+
+  test.each([
+    ['1', '1.00'],
+    ['89.9', '89.90'],
+    ['0.0125', '0.0125'],
+    ['-5', '-5.00'],
+    ['100.000', '100.00'],
+  ])('%s is shown as %s', (text, shown) => expect(kopecksText(accepted(money, text))).toBe(shown));
+
+  test.each(['', '1e5', '0x10', 'NaN', '1,5', '.5', '5.', '--1', '1 000', 'Infinity'])(
+    '%j is no amount',
+    (text) => {
+      expect(money(text).ok).toBe(false);
+    },
+  );
+});
+
+describe('durations', () => {
+  test.each([
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['15m', 900_000],
+    ['2h', 7_200_000],
+    ['3d', 259_200_000],
+    ['0s', 0],
+  ])('%s', (text, milliseconds) => expect(accepted(duration, text)).toBe(milliseconds));
+
+  test.each(['', '5', 's', '1.5h', '-1s', '1 h', '1h30m', '1w', '1H'])('%j is refused', (text) =>
+    expect(ruleBrokenBy(duration, text)).toContain('15m'),
+  );
+
+  test('a deadline is longer than zero', () => {
+    expect(positiveDuration('0s').ok).toBe(false);
+    expect(accepted(positiveDuration, '1s')).toBe(1000);
+  });
+});
+
+describe('the address and the key', () => {
+  test.each([
+    ['https://api.example.com', 'https://api.example.com'],
+    ['https://api.example.com/v1/', 'https://api.example.com/v1'],
+    ['http://localhost:8080', 'http://localhost:8080'],
+    ['http://127.0.0.1:1/', 'http://127.0.0.1:1'],
+    ['http://[::1]:1', 'http://[::1]:1'],
+  ])('%s', (text, url) => expect(accepted(baseUrl, text)).toBe(url));
+
+  test.each([
+    ['api.example.com', 'whole address'],
+    ['', 'whole address'],
+    ['ftp://x', 'https'],
+    ['file:///etc/passwd', 'https'],
+    ['http://api.example.com', 'loopback'],
+    ['http://127.0.0.1.evil.com', 'loopback'],
+    ['http://localhost.evil.com', 'loopback'],
+    ['https://user:pw@api.example.com', 'user name'],
+    ['https://user@api.example.com', 'user name'],
+    ['https://api.example.com/?a=b', 'query'],
+    ['https://api.example.com/#x', 'fragment'],
+    ['https://api.example.com/?', 'query'],
+  ])('%j is refused', (text, words) => expect(ruleBrokenBy(baseUrl, text)).toContain(words));
+
+  test.each(['a\r\nX: y', 'a b', '', 'ключ', 'a\n', 'x'.repeat(1025)])(
+    'key %j is refused unseen',
+    (text) => {
+      const rule = ruleBrokenBy(apiKey, text);
+      expect(rule).toContain('visible ASCII');
+    },
+  );
+
+  test('a key is taken whatever its prefix', () => {
+    expect(accepted(apiKey, 'svc_sk_live_x')).toBe('svc_sk_live_x');
+    expect(apiKey('other').ok).toBe(true);
+  });
+});
