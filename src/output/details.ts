@@ -1,5 +1,6 @@
 import type { Paint } from './colour.ts';
 import { detailText, kindColour, type Reader, tableText } from './kinds.ts';
+import { trimLines } from './layout.ts';
 import type { Cell, Column, Kind, Section } from './output.ts';
 import { clean, cleanLines } from './sanitise.ts';
 import { padding, width } from './width.ts';
@@ -81,7 +82,7 @@ function lineText(line: Line, indent: string, edge: number, style: DetailStyle):
   const margin = ' '.repeat(edge + 3);
   const value = painted(line, style).replaceAll('\n', `\n${margin}`);
   // An empty line of a readme gets no trailing spaces.
-  return `${label}:${padding(label, edge)}  ${value}\n`.replace(/ +$/gm, '');
+  return `${trimLines(`${label}:${padding(label, edge)}  ${value}`)}\n`;
 }
 
 function painted(line: Line, style: DetailStyle): string {

@@ -5,9 +5,11 @@ import { clamp, padding, width } from './width.ts';
 export interface Shown {
   readonly text: string;
   readonly colour: Colour | undefined;
-  /** Numbers stand at the right edge of their column. */
-  readonly numeric: boolean;
+  /** A column of numbers stands at its right edge; undefined where there is no value. */
+  readonly numeric: boolean | undefined;
 }
+
+export const NO_CELL: Shown = { text: '-', colour: undefined, numeric: undefined };
 
 /** Where the columns of a table stand. */
 export interface Layout {
@@ -43,7 +45,7 @@ export function layoutOf(
   for (const row of rows) {
     row.forEach((cell, at) => {
       widths[at] = Math.max(widths[at] ?? 0, width(cell.text));
-      if (cell.text === '') return;
+      if (cell.numeric === undefined) return;
       filled[at] = true;
       if (!cell.numeric) numeric[at] = false;
     });
@@ -86,14 +88,13 @@ function squeeze(widths: readonly number[], rigid: readonly boolean[], room: num
 
 /** The cell's text within its column; one that came too late to be measured may use the spare. */
 export function fitted(cell: Shown, column: LayoutColumn, spare: number): string {
-  const text = cell.text === '' ? '-' : cell.text;
-  return column.right ? text : clamp(text, column.width + spare);
+  return column.right ? cell.text : clamp(cell.text, column.width + spare);
 }
 
 /** One line of a table, without a border and without spaces at its end. */
 export function lineOf(cells: readonly Shown[], layout: Layout, paint: Paint): string {
   const parts = layout.columns.map((column, at) => {
-    const cell = cells[at] ?? { text: '', colour: undefined, numeric: false };
+    const cell = cells[at] ?? NO_CELL;
     const text = fitted(cell, column, layout.spare);
     const spaces = padding(text, column.width);
     const painted = paint(cell.colour, text);
@@ -104,4 +105,12 @@ export function lineOf(cells: readonly Shown[], layout: Layout, paint: Paint): s
 
 export function headerCells(layout: Layout): readonly Shown[] {
   return layout.columns.map(({ header }) => ({ text: header, colour: 'bold', numeric: false }));
+}
+
+/** Without the spaces at the end of each line, found in linear time. */
+export function trimLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
 }

@@ -1,7 +1,17 @@
 import { createBatch } from './batch.ts';
 import type { Paint } from './colour.ts';
 import { isNumeric, kindColour, type Reader, tableText } from './kinds.ts';
-import { fitted, GAP, headerCells, type Layout, layoutOf, lineOf, type Shown } from './layout.ts';
+import {
+  fitted,
+  GAP,
+  headerCells,
+  type Layout,
+  layoutOf,
+  lineOf,
+  NO_CELL,
+  type Shown,
+  trimLines,
+} from './layout.ts';
 import type { Column } from './output.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
 import type { Sink } from './sink.ts';
@@ -33,7 +43,7 @@ export async function writeTable<T>(
 ): Promise<number> {
   const batch = createBatch(sink, true);
   const draw = await drawerFor(style);
-  const headers = columns.map((column) => column.header);
+  const headers = columns.map((column) => (style.header ? column.header : ''));
   const right = columns.map((column) => isNumeric(column.kind));
   const shown = (row: T) => {
     const masked = safe(row);
@@ -45,6 +55,7 @@ export async function writeTable<T>(
   let first: (readonly Shown[])[] = [];
   let layout: Layout | undefined;
   let count = 0;
+  let over = false;
 
   function begin(known: Layout): Promise<void> | undefined {
     layout = known;
@@ -65,12 +76,13 @@ export async function writeTable<T>(
     if (live && first.length === 1) {
       // What comes in one go is measured together; then the rows wait for nothing.
       setImmediate(() => {
-        if (layout === undefined) begin(measure(first))?.catch(() => undefined);
+        if (layout === undefined && !over) begin(measure(first))?.catch(() => undefined);
       });
     }
     return undefined;
   });
 
+  over = true;
   if (layout === undefined && first.length > 0) await batch.add(draw(first, measure(first)));
   await batch.finish();
   return count;
@@ -83,6 +95,8 @@ function* each<T>(rows: readonly T[], shown: (row: T) => readonly Shown[]) {
 function shownCell<T>(row: T, column: Column<T>, reader: Reader): Shown {
   const value = column.value(row);
   const text = tableText(value, column.kind, reader);
+  // A gap would shift the fields of awk.
+  if (text === '') return { text: '-', colour: undefined, numeric: undefined };
   return { text, colour: kindColour(text, column.kind), numeric: typeof value === 'number' };
 }
 
@@ -105,7 +119,7 @@ async function drawerFor(style: TableStyle): Promise<Draw> {
     if (!texts.flat().every(widthIsUndisputed)) return byLine(rows, layout);
     const painted = (cells: readonly Shown[]) =>
       layout.columns.map((column, at) => {
-        const cell = cells[at] ?? { text: '', colour: undefined, numeric: false };
+        const cell = cells[at] ?? NO_CELL;
         return style.paint(cell.colour, fitted(cell, column, 0));
       });
     const table = new CliTable({
@@ -115,7 +129,7 @@ async function drawerFor(style: TableStyle): Promise<Draw> {
       ...(style.header ? { head: painted(headerCells(layout)) } : {}),
     });
     for (const row of rows) table.push(painted(row));
-    return `${table.toString().replace(/ +$/gm, '')}\n`;
+    return `${trimLines(table.toString())}\n`;
   };
 }
 

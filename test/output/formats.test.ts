@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import type { View } from '../../src/output/output.ts';
+import { type Machine, machines, streamed, view, written } from './world.ts';
+
+const first = machines[0] as Machine;
+
+describe('a list in a pipe', () => {
+  it('is a plain table with bare amounts and ISO times', async () => {
+    const { stdout, notes } = await written({}, (out) => out.list(machines, view));
+    expect(stdout).toBe(
+      [
+        'ID    NAME        STATUS                   PRICE/H  GPUS  PAID UNTIL',
+        'a1b2  trainer     ACTIVE                      89.9     1  2026-03-01T12:52:30Z',
+        'c3d4  Ночной бот  STOPPED  1250.123456789012345678    16  -',
+        '',
+      ].join('\n'),
+    );
+    expect(notes).toEqual([]);
+  });
+
+  it('goes without its head on --no-header', async () => {
+    const settings = { header: false, columns: ['name', 'gpus'] };
+    const { stdout } = await written(settings, (out) => out.list(machines, view));
+    expect(stdout).toBe('trainer      1\nНочной бот  16\n');
+  });
+
+  it('is a JSON document of the rows as they are', async () => {
+    const { stdout } = await written({ format: 'json' }, (out) => out.list(machines, view));
+    expect(stdout).toBe(`${JSON.stringify(machines, null, 2)}\n`);
+  });
+
+  it('is the same JSON document when the rows come one by one', async () => {
+    const { stdout } = await written({ format: 'json' }, (out) =>
+      out.list(streamed(machines), view),
+    );
+    expect(stdout).toBe(`${JSON.stringify(machines, null, 2)}\n`);
+  });
+
+  it('is one JSON object a line', async () => {
+    const { stdout } = await written({ format: 'jsonl' }, (out) => out.list(machines, view));
+    expect(stdout).toBe(machines.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  });
+
+  it('is csv with the column ids as head', async () => {
+    const { stdout } = await written({ format: 'csv' }, (out) => out.list(machines, view));
+    expect(stdout).toBe(
+      'id,name,status,price,gpus,paid_until\r\n' +
+        'a1b2,trainer,ACTIVE,89.9,1,2026-03-01T12:52:30Z\r\n' +
+        'c3d4,Ночной бот,STOPPED,1250.123456789012345678,16,\r\n',
+    );
+  });
+
+  it('is tsv', async () => {
+    const settings = { format: 'tsv', columns: ['name', 'used', 'size', 'default'] } as const;
+    const { stdout } = await written(settings, (out) => out.list(machines, view));
+    expect(stdout).toBe(
+      'name\tused\tsize\tdefault\n' +
+        'trainer\t1073741824\t500\ttrue\n' +
+        'Ночной бот\t0\t50\tfalse\n',
+    );
+  });
+
+  it('is yaml whose numbers in quotes stay texts', async () => {
+    const settings = { format: 'yaml', columns: ['id', 'price', 'gpus', 'paid_until'] } as const;
+    const { stdout } = await written(settings, (out) => out.list(machines, view));
+    expect(stdout).toBe(
+      [
+        '- id: a1b2',
+        '  price: "89.9"',
+        '  gpus: 1',
+        '  paid_until: "2026-03-01T12:52:30Z"',
+        '- id: c3d4',
+        '  price: "1250.123456789012345678"',
+        '  gpus: 16',
+        '  paid_until: null',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('is ids, leaving out what has none', async () => {
+    const rows = [...machines, { ...first, id: null }];
+    const { stdout } = await written({ format: 'id' }, (out) => out.list(rows, view));
+    expect(stdout).toBe('a1b2\nc3d4\n');
+  });
+});
+
+describe('an empty list', () => {
+  it.each([
+    ['table', '', ['No machines yet.']],
+    ['json', '[]\n', []],
+    ['jsonl', '', []],
+    ['csv', 'id,name,status,price,gpus,paid_until\r\n', []],
+    ['tsv', 'id\tname\tstatus\tprice\tgpus\tpaid_until\n', []],
+    ['yaml', '[]\n', []],
+    ['id', '', []],
+  ] as const)('is told as %s', async (format, stdout, notes) => {
+    for (const rows of [[], streamed<Machine>([])]) {
+      const result = await written({ format }, (out) => out.list(rows, view));
+      expect([result.stdout, result.notes]).toEqual([stdout, notes]);
+    }
+  });
+});
+
+describe('one thing', () => {
+  it('is one object in JSON', async () => {
+    const { stdout } = await written({ format: 'json' }, (out) => out.item(first, view));
+    expect(stdout).toBe(`${JSON.stringify(first, null, 2)}\n`);
+  });
+
+  it('takes the form that its view gives it', async () => {
+    const own: View<Machine> = { ...view, json: (row) => ({ only: row.name }) };
+    const { stdout } = await written({ format: 'jsonl' }, (out) => out.item(first, own));
+    expect(stdout).toBe('{"only":"trainer"}\n');
+  });
+
+  it('is a mapping in yaml, a row in csv and its id with -q', async () => {
+    const columns = ['name', 'gpus'];
+    const yaml = await written({ format: 'yaml', columns }, (out) => out.item(first, view));
+    const csv = await written({ format: 'csv', columns }, (out) => out.item(first, view));
+    const id = await written({ format: 'id' }, (out) => out.item(first, view));
+    expect(yaml.stdout).toBe('name: trainer\ngpus: 1\n');
+    expect(csv.stdout).toBe('name,gpus\r\ntrainer,1\r\n');
+    expect(id.stdout).toBe('a1b2\n');
+  });
+
+  it('is a line for each column where the view has no sections', async () => {
+    const { stdout } = await written({ columns: ['name', 'paid_until', 'price'] }, (out) =>
+      out.item({ ...first, paid_until: null }, view),
+    );
+    expect(stdout).toBe('NAME:        trainer\nPAID UNTIL:  -\nPRICE/H:     89.9\n');
+  });
+
+  it('is the bare value with --columns and --no-header', async () => {
+    const settings = { columns: ['status'], header: false };
+    const { stdout } = await written(settings, (out) => out.item(first, view));
+    expect(stdout).toBe('ACTIVE\n');
+  });
+
+  it('shows details in sections, without what is not there', async () => {
+    const detailed: View<Machine> = {
+      ...view,
+      sections: [
+        {
+          lines: (row) => [
+            { label: 'Name', value: row.name },
+            { label: 'Status', value: row.status, kind: 'status' },
+            { label: 'Failure', value: null },
+          ],
+        },
+        { lines: (row) => [{ label: 'Price per hour', value: row.price, kind: 'money' }] },
+        { heading: 'Nothing', lines: () => [{ label: 'Empty', value: '' }] },
+        {
+          heading: 'Readme',
+          lines: () => [{ label: 'Text', value: 'one\r\n\r\n\ttwo\u001b[2J\nthree\n' }],
+        },
+      ],
+    };
+    const { stdout } = await written({}, (out) => out.item(first, detailed), {
+      columns: 80,
+      colour: true,
+    });
+    expect(stdout).toBe(
+      [
+        'Name:            trainer',
+        'Status:          \u001b[32mACTIVE\u001b[39m',
+        'Price per hour:  89.90 ₽',
+        '',
+        '\u001b[1mReadme\u001b[22m',
+        '  Text:          one',
+        '',
+        '                     two',
+        '                 three',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('writes a text that is the result as it is', async () => {
+    const { stdout } = await written({ format: 'json' }, (out) => out.text('#!/bin/sh\n\u001b'));
+    expect(stdout).toBe('#!/bin/sh\n\u001b');
+  });
+});
+
+describe('secrets', () => {
+  const rows = [{ ...first, env: [{ key: 'TOKEN', value: 'abcdef123' }], link: '?t=abcdef123' }];
+
+  it.each(['json', 'jsonl', 'yaml'] as const)(
+    'are masked in %s, also inside a link',
+    async (format) => {
+      const { stdout } = await written({ format }, (out) => out.list(rows, view));
+      expect(stdout).toContain('TOKEN');
+      expect(stdout).toContain('?t=********');
+      expect(stdout).not.toContain('abcdef123');
+    },
+  );
+
+  it.each(['table', 'csv', 'tsv'] as const)(
+    'are masked in %s before a column sees the row',
+    async (format) => {
+      const linked: View<Machine> = {
+        ...view,
+        columns: [{ id: 'link', header: 'LINK', value: (row) => row.link }],
+      };
+      const { stdout } = await written({ format }, (out) => out.list(rows, linked));
+      expect(stdout.trim().split(/\s+/).at(-1)).toBe('?t=********');
+    },
+  );
+
+  it('are shown on --show-secrets', async () => {
+    const { stdout } = await written({ format: 'json', showSecrets: true }, (out) =>
+      out.list(rows, view),
+    );
+    expect(JSON.parse(stdout)).toEqual(rows);
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { mask } from '../../src/output/mask.ts';
+
+const M = '********';
+const PATHS = ['connection_info.secrets', 'docker_config.env[].value', 'metadata'];
+
+function masked(value: unknown, paths: readonly string[] = PATHS): unknown {
+  return mask(value, paths, false);
+}
+
+describe('mask', () => {
+  it('masks every leaf under a path and keeps keys, structure, null and empty', () => {
+    const secrets = { a: 'x', b: { c: 12, d: true, e: null, f: '', g: [] }, h: ['y', { i: 'z' }] };
+    expect(masked({ connection_info: { type: 'template', secrets } })).toEqual({
+      connection_info: {
+        type: 'template',
+        secrets: { a: M, b: { c: M, d: M, e: null, f: '', g: [] }, h: [M, { i: M }] },
+      },
+    });
+  });
+
+  it('masks one field of each item', () => {
+    const env = [{ key: 'A', value: '1' }, { key: 'B' }, { key: 'C', value: null }];
+    expect(masked({ docker_config: { env } })).toEqual({
+      docker_config: { env: [{ key: 'A', value: M }, { key: 'B' }, { key: 'C', value: null }] },
+    });
+  });
+
+  it.each([
+    [
+      'a list where an object was expected',
+      { connection_info: [{ secrets: ['a'] }] },
+      { connection_info: [{ secrets: [M] }] },
+    ],
+    [
+      'an object where a list was expected',
+      { docker_config: { env: { A: '1' } } },
+      { docker_config: { env: { A: M } } },
+    ],
+    [
+      'texts where objects were expected',
+      { docker_config: { env: ['A=1', null] } },
+      { docker_config: { env: [M, null] } },
+    ],
+    ['a text above the path', { docker_config: '{"env":[]}' }, { docker_config: M }],
+    ['a number leaf', { metadata: 5 }, { metadata: M }],
+    ['false', { metadata: false }, { metadata: M }],
+    ['null', { metadata: null, connection_info: null }, { metadata: null, connection_info: null }],
+    ['nothing there', { id: '1' }, { id: '1' }],
+    ['lists in lists', { metadata: [[['a']]] }, { metadata: [[[M]]] }],
+    ['no object at all', 'text', M],
+    ['null at the top', null, null],
+  ])('masks more rather than less: %s', (_what, value, expected) => {
+    expect(masked(value)).toEqual(expected);
+  });
+
+  it('replaces a secret wherever else the row repeats it, also encoded for a link', () => {
+    const row = {
+      connection_info: {
+        secrets: { token: 'tok+en/1', pin: 123456, short: 'abc' },
+        endpoints: ['http://h/?token=tok+en/1&x', 'http://h/?token=tok%2Ben%2F1', 'abc'],
+      },
+      note: 'pin 123456',
+      count: 123456,
+    };
+    expect(masked(row)).toEqual({
+      connection_info: {
+        secrets: { token: M, pin: M, short: M },
+        endpoints: [`http://h/?token=${M}&x`, `http://h/?token=${M}`, 'abc'],
+      },
+      note: `pin ${M}`,
+      count: 123456,
+    });
+  });
+
+  it('replaces the longer of two secrets first', () => {
+    const row = { metadata: { a: 'secret', b: 'secret-more' }, link: 'x secret-more y' };
+    expect(masked(row)).toMatchObject({ link: `x ${M} y` });
+  });
+
+  it('leaves what tells the row apart, even when a secret repeats it', () => {
+    const row = { name: 'my-box-1', status: 'ACTIVE', metadata: { name: 'my-box-1', s: 'ACTIVE' } };
+    expect(masked(row)).toEqual({
+      name: 'my-box-1',
+      status: 'ACTIVE',
+      metadata: { name: M, s: M },
+    });
+    expect(masked({ name: 'is my-box-1', metadata: 'my-box-1' })).toMatchObject({
+      name: `is ${M}`,
+    });
+  });
+
+  it('changes nothing in the row itself', () => {
+    const row = { metadata: { token: 'secret-1' }, link: 'secret-1' };
+    const before = structuredClone(row);
+    masked(row);
+    expect(row).toEqual(before);
+  });
+
+  it('keeps a key that would reach for the prototype as data', () => {
+    const row: unknown = JSON.parse(
+      '{"__proto__": {"x": "1"}, "metadata": {"__proto__": "secret"}}',
+    );
+    expect(JSON.stringify(masked(row))).toBe(
+      `{"__proto__":{"x":"1"},"metadata":{"__proto__":"${M}"}}`,
+    );
+  });
+
+  it('gives the value itself back when secrets are shown or there are none', () => {
+    const row = { metadata: 'secret' };
+    expect(mask(row, PATHS, true)).toBe(row);
+    expect(mask(row, [], false)).toBe(row);
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { checkColumns, parseFormat, wantsColour } from '../../src/output/index.ts';
+import type { Output } from '../../src/output/output.ts';
+import { type Machine, machines, Page, streamed, view, written } from './world.ts';
+
+const VALID = 'id, name, status, price, gpus, paid_until, used, size, default';
+
+describe('columns', () => {
+  it.each([
+    [{ columns: ['id', 'ID'] }, `--columns: no column 'ID'; the columns are ${VALID}`],
+    [{ columns: [] }, `--columns: at least one is needed; the columns are ${VALID}`],
+    [{ sort: 'prize' }, `--sort: no column 'prize'; the columns are ${VALID}`],
+    [{ sort: '-' }, `--sort: no column ''; the columns are ${VALID}`],
+  ])('that do not exist are refused before anything is written: %j', async (settings, message) => {
+    const refusal = { failure: 'usage', message };
+    expect(() => checkColumns(view, settings)).toThrow(expect.objectContaining(refusal));
+    const acts: ((out: Output) => Promise<void>)[] = [
+      (out) => out.list(machines, view),
+      (out) => out.list(streamed(machines), view),
+      (out) => out.item(machines[0] as Machine, view),
+    ];
+    for (const act of acts) {
+      for (const format of ['table', 'json', 'id', 'csv'] as const) {
+        const page = written({ ...settings, format }, async (out) => {
+          await expect(act(out)).rejects.toMatchObject(refusal);
+        });
+        expect((await page).stdout).toBe('');
+      }
+    }
+  });
+
+  it('that exist, hidden or not, pass', () => {
+    expect(() => checkColumns(view, { columns: ['used', 'id'], sort: '-size' })).not.toThrow();
+  });
+
+  it('make objects of just themselves in JSON', async () => {
+    const settings = { format: 'jsonl', columns: ['price', 'paid_until', 'size'] } as const;
+    const { stdout } = await written(settings, (out) => out.list(machines, view));
+    expect(stdout).toBe(
+      '{"price":"89.9","paid_until":"2026-03-01T12:52:30Z","size":500}\n' +
+        '{"price":"1250.123456789012345678","paid_until":null,"size":50}\n',
+    );
+  });
+});
+
+describe('sorting', () => {
+  const rows = (
+    [
+      ['b', '100.5', '10', '2026-03-02T00:00:00Z', 10],
+      ['A', '99.123456789012345679', '9', null, 9],
+      ['c', '99.123456789012345678', '9007199254740993', '2026-03-01T23:00:00-05:00', 100],
+      ['a', 'odd', '9007199254740992', '2026-02-01T00:00:00Z', 9],
+    ] as const
+  ).map(([name, price, used_bytes, paid_until, gpus]) => ({
+    ...(machines[0] as Machine),
+    name,
+    price,
+    used_bytes,
+    paid_until,
+    gpus,
+  }));
+
+  it.each([
+    ['name', 'A a b c'],
+    ['-name', 'c b a A'],
+    ['gpus', 'A a b c'],
+    ['-gpus', 'c b A a'],
+    ['used', 'A b a c'],
+    ['paid_until', 'a b c A'],
+    ['-paid_until', 'c b a A'],
+  ])('by %s', async (sort, expected) => {
+    for (const given of [rows, streamed(rows)]) {
+      const settings = { format: 'tsv', header: false, columns: ['name'], sort } as const;
+      const { stdout } = await written(settings, (out) => out.list(given, view));
+      expect(stdout.trim().split('\n').join(' ')).toBe(expected);
+    }
+  });
+
+  it('compares amounts exactly', async () => {
+    const settings = { format: 'tsv', header: false, columns: ['name'], sort: 'price' } as const;
+    const { stdout } = await written(settings, (out) => out.list(rows.slice(0, 3), view));
+    expect(stdout).toBe('c\nA\nb\n');
+  });
+});
+
+describe('parseFormat', () => {
+  it('knows each format and refuses another with the valid ones', () => {
+    expect(parseFormat('jsonl')).toBe('jsonl');
+    expect(() => parseFormat('xml', 'GPUCLOUD_OUTPUT')).toThrow(
+      expect.objectContaining({
+        failure: 'usage',
+        message:
+          "GPUCLOUD_OUTPUT: no format 'xml'; the formats are table, json, jsonl, csv, tsv, yaml, id",
+      }),
+    );
+  });
+});
+
+describe('wantsColour', () => {
+  const terminal = new Page({ columns: 80 });
+  const pipe = new Page();
+
+  it.each([
+    [terminal, {}, undefined, true],
+    [pipe, {}, undefined, false],
+    [terminal, {}, 'auto', true],
+    [terminal, { TERM: 'dumb' }, 'auto', false],
+    [terminal, { NO_COLOR: '1' }, 'auto', false],
+    [terminal, { NO_COLOR: '' }, 'auto', true],
+    [pipe, { FORCE_COLOR: '1' }, 'auto', true],
+    [pipe, { FORCE_COLOR: '' }, 'auto', true],
+    [terminal, { FORCE_COLOR: '0' }, 'auto', false],
+    [terminal, { FORCE_COLOR: 'false' }, 'auto', false],
+    [terminal, { FORCE_COLOR: '1', NO_COLOR: '1' }, 'auto', false],
+    [pipe, { NO_COLOR: '1', TERM: 'dumb' }, 'always', true],
+    [terminal, { FORCE_COLOR: '1' }, 'never', false],
+    [terminal, { FORCE_COLOR: '1' }, false, false],
+  ] as const)('%#', (stream, env, flag, expected) => {
+    expect(wantsColour(stream, env, flag)).toBe(expected);
+  });
+});

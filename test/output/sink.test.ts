@@ -1,0 +1,276 @@
+import { spawn } from 'node:child_process';
+import { createWriteStream, existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Format } from '../../src/output/output.ts';
+import { createSink } from '../../src/output/sink.ts';
+import { type Machine, machines, outputOn, view } from './world.ts';
+
+const row = machines[0] as Machine;
+
+/** A stream that takes a number of writes and then fails. */
+class Failing extends Writable {
+  taken: string[] = [];
+
+  constructor(
+    private readonly room: number,
+    private readonly code: string,
+  ) {
+    super({ decodeStrings: false });
+  }
+
+  override _write(chunk: string, _encoding: string, done: (error?: Error) => void): void {
+    if (this.taken.length >= this.room) {
+      done(Object.assign(new Error(`${this.code}: write`), { code: this.code }));
+      return;
+    }
+    this.taken.push(chunk);
+    done();
+  }
+}
+
+/** Rows without an end, which tell when they were stopped. */
+function endless() {
+  const told = { given: 0, stopped: false };
+  async function* rows() {
+    try {
+      for (;;) {
+        told.given += 1;
+        yield row;
+      }
+    } finally {
+      told.stopped = true;
+    }
+  }
+  return { told, rows: rows() };
+}
+
+const STREAMING: Format[] = ['json', 'jsonl', 'csv', 'tsv', 'yaml', 'table', 'id'];
+
+describe('a reader who has gone', () => {
+  it.each(STREAMING)('ends %s quietly and stops the source', async (format) => {
+    const stdout = new Failing(1, 'EPIPE');
+    const { told, rows } = endless();
+    await outputOn(stdout, { format }).list(rows, view);
+    expect(told.stopped).toBe(true);
+    expect(told.given).toBeGreaterThan(10);
+    expect(told.given).toBeLessThan(200_000);
+  });
+
+  it('ends a source that waits for something that never comes', async () => {
+    const stdout = new Failing(0, 'EPIPE');
+    let returned = false;
+    const rows = {
+      [Symbol.asyncIterator]: () => {
+        let first = true;
+        return {
+          next: () => {
+            if (!first) return new Promise<never>(() => undefined);
+            first = false;
+            return Promise.resolve({ done: false as const, value: row });
+          },
+          return: () => {
+            returned = true;
+            return new Promise<never>(() => undefined);
+          },
+        };
+      },
+    };
+    await outputOn(stdout, { format: 'jsonl' }).list(rows, view);
+    expect(returned).toBe(true);
+  });
+
+  it('does not hear what is written later, and nobody is told that a list was empty', async () => {
+    const stdout = new Failing(0, 'EPIPE');
+    const notes: string[] = [];
+    const out = outputOn(stdout, {}, undefined, (text) => notes.push(text));
+    await out.text('gone');
+    await out.text('gone');
+    await out.item(row, view);
+    await out.list([], view);
+    expect(stdout.taken).toEqual([]);
+    expect(notes).toEqual([]);
+  });
+});
+
+describe('a result that could not be written', () => {
+  it.each(['ENOSPC', 'EIO'])(
+    'is a failure of storage on %s, in every format and ever after',
+    async (code) => {
+      for (const format of STREAMING) {
+        const { told, rows } = endless();
+        const out = outputOn(new Failing(1, code), { format });
+        const failure = {
+          failure: 'storage',
+          exitCode: 9,
+          message: `the result could not be written: ${code}: write`,
+        };
+        await expect(out.list(rows, view)).rejects.toMatchObject(failure);
+        expect(told.stopped).toBe(true);
+        await expect(out.text('more')).rejects.toMatchObject(failure);
+      }
+    },
+  );
+
+  it('is one for a single thing as well', async () => {
+    const out = outputOn(new Failing(0, 'ENOSPC'), { format: 'json' });
+    await expect(out.item(row, view)).rejects.toMatchObject({ failure: 'storage' });
+  });
+
+  it.runIf(existsSync('/dev/full'))('is told on a device that is always full', async () => {
+    const out = outputOn(createWriteStream('/dev/full'), { format: 'json' });
+    await expect(out.list(machines, view)).rejects.toMatchObject({
+      failure: 'storage',
+      message: expect.stringContaining('ENOSPC'),
+    });
+  });
+});
+
+describe('a source that fails', () => {
+  async function* broken() {
+    yield row;
+    throw new Error('page 2');
+  }
+
+  it.each(['jsonl', 'csv', 'tsv', 'id'] as const)(
+    'leaves what came before in %s',
+    async (format) => {
+      const stdout = new Failing(Number.POSITIVE_INFINITY, '');
+      await expect(
+        outputOn(stdout, { format, header: false }).list(broken(), view),
+      ).rejects.toThrow('page 2');
+      expect(stdout.taken.join('')).toContain('a1b2');
+    },
+  );
+
+  it.each(['json', 'yaml', 'table'] as const)(
+    'leaves no half of a document in %s',
+    async (format) => {
+      const stdout = new Failing(Number.POSITIVE_INFINITY, '');
+      await expect(outputOn(stdout, { format }).list(broken(), view)).rejects.toThrow('page 2');
+      expect(stdout.taken.join('')).toBe('');
+    },
+  );
+});
+
+describe('writing', () => {
+  it('waits for a slow reader instead of piling up', async () => {
+    let held = 0;
+    let most = 0;
+    const slow = new Writable({
+      decodeStrings: false,
+      highWaterMark: 1,
+      write(_chunk, _encoding, done) {
+        setImmediate(() => {
+          most = Math.max(most, held);
+          held = 0;
+          done();
+        });
+      },
+    });
+    async function* rows() {
+      for (let at = 0; at < 20_000; at += 1) {
+        held += 1;
+        yield row;
+      }
+    }
+    await outputOn(slow, { format: 'jsonl' }).list(rows(), view);
+    // Two batches of 64 KiB at most: the one that is on its way and the one that fills.
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThan(1200);
+  });
+
+  it('gives a row that waits for the next one to the reader at once', async () => {
+    const stdout = new Failing(Number.POSITIVE_INFINITY, '');
+    let seen = '';
+    async function* events() {
+      yield row;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      seen = stdout.taken.join('');
+    }
+    await outputOn(stdout, { format: 'jsonl' }).list(events(), view);
+    expect(seen).toBe(`${JSON.stringify(row)}\n`);
+  });
+
+  it('turns a stream that throws into a failure', async () => {
+    const throwing = new Writable();
+    throwing.write = () => {
+      throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+    };
+    await expect(createSink(throwing).write('x')).rejects.toMatchObject({ failure: 'storage' });
+  });
+
+  it('takes the death of an unused stream in silence', () => {
+    const stdout = new Failing(0, 'EPIPE');
+    createSink(stdout);
+    expect(() => stdout.emit('error', new Error('late'))).not.toThrow();
+  });
+});
+
+describe('a real process', () => {
+  const folders: string[] = [];
+  afterEach(async () => {
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+  });
+
+  const script = `
+    const { createSink } = await import(process.argv[1]);
+    process.on('SIGXFSZ', () => undefined);
+    try {
+      const sink = createSink(process.stdout);
+      await sink.write('x'.repeat(5000));
+      await sink.write('y');
+      process.stderr.write('done ' + sink.ended);
+    } catch (error) {
+      process.stderr.write(error.failure + ' ' + error.message);
+    }`;
+
+  /** Runs the sink itself, bundled, under a shell that decides where stdout goes. */
+  async function run(
+    shell: string,
+  ): Promise<{ stderr: string; code: number | null; file: string }> {
+    const folder = await mkdtemp(join(tmpdir(), 'gpucloud-sink-'));
+    folders.push(folder);
+    const { build } = await import('esbuild');
+    const bundle = join(folder, 'sink.mjs');
+    const entry = new URL('../../src/output/sink.ts', import.meta.url).pathname;
+    await build({
+      entryPoints: [entry],
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      outfile: bundle,
+    });
+    const file = join(folder, 'out');
+    const command = `${shell.replace('PROGRAM', '"$0" --input-type=module -e "$1" "$2"')}`;
+    const child = spawn('bash', ['-c', command, process.execPath, script, bundle, file]);
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      stderr += chunk;
+    });
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+    return { stderr, code, file };
+  }
+
+  it('notices a disk that fills up half-way through a write', async () => {
+    const { stderr, code, file } = await run('ulimit -f 2; PROGRAM > "$3"');
+    expect(stderr).toMatch(/^storage the result could not be written: EFBIG/);
+    expect(code).toBe(0);
+    expect((await readFile(file)).length).toBe(2048);
+  });
+
+  it('writes a whole file', async () => {
+    const { stderr, file } = await run('PROGRAM > "$3"');
+    expect(stderr).toBe('done false');
+    expect((await readFile(file, 'utf8')).length).toBe(5001);
+  });
+
+  it('ends quietly when the pipe is closed', async () => {
+    const { stderr, code } = await run('set -o pipefail; PROGRAM | true');
+    expect(stderr).toBe('done true');
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,231 @@
+import { createRequire } from 'node:module';
+import stringWidth from 'string-width';
+import { describe, expect, it } from 'vitest';
+import type { View } from '../../src/output/output.ts';
+import { width, widthIsUndisputed } from '../../src/output/width.ts';
+import { type Machine, machines, outputOn, Page, streamed, view, written } from './world.ts';
+
+interface Row {
+  name: string;
+  note: string;
+}
+
+const names: View<Row> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: (row) => row.name },
+    { id: 'note', header: 'NOTE', value: (row) => row.note },
+  ],
+  id: (row) => row.name,
+  empty: 'none',
+};
+
+describe('a table in a terminal', () => {
+  it('shows amounts in roubles and times from now', async () => {
+    const { stdout } = await written({}, (out) => out.list(machines, view), { columns: 100 });
+    expect(stdout).toBe(
+      [
+        'ID    NAME        STATUS                     PRICE/H  GPUS  PAID UNTIL',
+        'a1b2  trainer     ACTIVE                     89.90 ₽     1  in 52 min',
+        'c3d4  Ночной бот  STOPPED  1250.123456789012345678 ₽    16  -',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('colours the head and the status only when asked to', async () => {
+    const { stdout } = await written(
+      { columns: ['name', 'status'] },
+      (out) => out.list(machines, view),
+      { columns: 100, colour: true },
+    );
+    expect(stdout).toBe(
+      [
+        '\u001b[1mNAME\u001b[22m        \u001b[1mSTATUS\u001b[22m',
+        'trainer     \u001b[32mACTIVE\u001b[39m',
+        'Ночной бот  \u001b[2mSTOPPED\u001b[22m',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('takes room from the widest text and never from an amount', async () => {
+    const rows = [{ ...(machines[0] as Machine), name: 'x'.repeat(5000), price: '123456789.01' }];
+    const columns = ['id', 'name', 'price'];
+    const { stdout } = await written({ columns }, (out) => out.list(rows, view), { columns: 40 });
+    expect(stdout).toBe(
+      [
+        'ID    NAME                       PRICE/H',
+        `a1b2  ${'x'.repeat(17)}…  123456789.01 ₽`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('cuts nothing in a pipe', async () => {
+    const name = 'x'.repeat(5000);
+    const { stdout } = await written({}, (out) => out.list([{ name, note: 'end' }], names));
+    expect(stdout).toBe(`NAME${' '.repeat(4996)}  NOTE\n${name}  end\n`);
+  });
+
+  it.each([
+    ['COLUMNS', { COLUMNS: '20' }, `${'x'.repeat(14)}…`],
+    ['nothing, uncut', {}, 'x'.repeat(50)],
+    ['no nonsense', { COLUMNS: '-3' }, 'x'.repeat(50)],
+  ])('of no known width goes by %s', async (_what, env, shown) => {
+    const row = { name: 'x'.repeat(50), note: 'end' };
+    const { stdout } = await written({ header: false }, (out) => out.list([row], names), {
+      columns: 0,
+      env,
+    });
+    expect(stdout).toBe(`${shown}  end\n`);
+  });
+});
+
+/** The cells of a line by a second opinion: East Asian wide or emoji take two, marks none. */
+function cellsOf(text: string): number {
+  let cells = 0;
+  for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)) {
+    const wide =
+      /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/.test(
+        segment,
+      ) || /^\p{Emoji_Presentation}|\ufe0f/u.test(segment);
+    cells += wide ? 2 : 1;
+  }
+  return cells;
+}
+
+describe('wide characters', () => {
+  const rows = [
+    { name: 'plain', note: '|' },
+    { name: '机器学习', note: '|' },
+    { name: '🚀🔥 go', note: '|' },
+    { name: 'Обучение', note: '|' },
+    { name: '한국어', note: '|' },
+    { name: 'e\u0301te\u0301', note: '|' },
+    { name: '❤️ heart', note: '|' },
+    { name: '🇷🇺 flag', note: '|' },
+    { name: '👩🏽 tone', note: '|' },
+  ];
+
+  it.each([
+    ['a pipe', undefined],
+    ['a terminal', { columns: 80 }],
+  ])('line up in %s', async (_where, terminal) => {
+    const { stdout } = await written({ header: false }, (out) => out.list(rows, names), terminal);
+    const lines = stdout.split('\n').slice(0, -1);
+    expect(lines).toHaveLength(rows.length);
+    const edges = new Set(lines.map((line) => cellsOf(line.slice(0, line.indexOf('|')))));
+    expect([...edges]).toEqual([10]);
+  });
+
+  it('line up where they are cut', async () => {
+    const long = rows.map(({ name, note }) => ({ name: `${name} and a long tail`, note }));
+    const { stdout } = await written({ header: false }, (out) => out.list(long, names), {
+      columns: 11,
+    });
+    const lines = stdout.split('\n').slice(0, -1);
+    expect(lines).toHaveLength(rows.length);
+    for (const line of lines) expect(cellsOf(line)).toBe(11);
+    expect(lines[1]).toBe('机器学…   |');
+  });
+
+  it('line up in cli-table3 too, where it draws them', async () => {
+    const agreed = rows.filter(({ name }) => widthIsUndisputed(name));
+    expect(agreed.length).toBeGreaterThan(3);
+    const { stdout } = await written({}, (out) => out.list(agreed, names), { columns: 80 });
+    const edges = stdout
+      .split('\n')
+      .slice(1, -1)
+      .map((line) => cellsOf(line.slice(0, line.indexOf('|'))));
+    expect(new Set(edges).size).toBe(1);
+  });
+
+  it('are measured alike by cli-table3 wherever it is trusted', () => {
+    const require = createRequire(import.meta.url);
+    const ofTable = createRequire(require.resolve('cli-table3'))('string-width') as (
+      text: string,
+    ) => number;
+    const disputed: string[] = [];
+    for (let code = 0x20; code < 0x1_0000; code += 1) {
+      const text = String.fromCharCode(code);
+      if (!widthIsUndisputed(text)) continue;
+      if (ofTable(text) !== stringWidth(text) || width(text) !== stringWidth(text)) {
+        disputed.push(code.toString(16));
+      }
+    }
+    expect(disputed).toEqual([]);
+  });
+});
+
+describe('a long table', () => {
+  const row = (at: number): Row => ({ name: `n${at}`, note: `note ${at}` });
+  const many = (count: number) => Array.from({ length: count }, (_, at) => row(at));
+
+  it.each([undefined, { columns: 80 }])(
+    'looks the same on both sides of the change of writers',
+    async (terminal) => {
+      const [short, long] = await Promise.all(
+        [200, 201].map((count) => written({}, (out) => out.list(many(count), names), terminal)),
+      );
+      expect(long?.stdout).toBe(`${short?.stdout}n200  note 200\n`);
+    },
+  );
+
+  it('ends for 100,000 rows, each in its place, with few writes', async () => {
+    const { stdout, page } = await written({}, (out) => out.list(many(100_000), names), {
+      columns: 80,
+    });
+    const lines = stdout.split('\n');
+    expect(lines).toHaveLength(100_002);
+    expect(lines[0]).toBe('NAME    NOTE');
+    expect(lines[1]).toBe('n0      note 0');
+    expect(lines[100_000]).toBe('n99999  note 99999');
+    expect(page.writes).toBeLessThan(60);
+  });
+
+  it('takes its widths from the first rows while more are coming', async () => {
+    const { stdout } = await written({}, (out) => out.list(streamed(many(1001)), names), {
+      columns: 80,
+    });
+    const lines = stdout.split('\n');
+    expect(lines[0]).toBe('NAME  NOTE');
+    expect(lines[201]).toBe('n200  note 200');
+    expect(lines[1001]).toBe('n1000  note 1000');
+  });
+});
+
+describe('a live table', () => {
+  it('shows each row as it happens', async () => {
+    const page = new Page();
+    const out = outputOn(page, {});
+    const seen: string[] = [];
+    async function* happening() {
+      yield { name: 'one', note: 'a' };
+      yield { name: 'two', note: 'b' };
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      seen.push(page.text);
+      yield { name: 'a longer one', note: 'c' };
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      seen.push(page.text);
+    }
+    await out.list(happening(), names, { live: true });
+    const burst = 'NAME  NOTE\none   a\ntwo   b\n';
+    expect(seen).toEqual([burst, `${burst}a longer one  c\n`]);
+    expect(page.text).toBe(seen[1]);
+  });
+
+  it('is written once when it ends before anybody could wait', async () => {
+    const { stdout } = await written({}, async (out) => {
+      await out.list(streamed([{ name: 'one', note: 'a' }]), names, { live: true });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+    expect(stdout).toBe('NAME  NOTE\none   a\n');
+  });
+
+  it('cannot be sorted', async () => {
+    const sorted = written({ sort: 'name' }, (out) =>
+      out.list(streamed<Row>([]), names, { live: true }),
+    );
+    await expect(sorted).rejects.toMatchObject({ failure: 'usage' });
+  });
+});
