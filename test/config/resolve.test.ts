@@ -1,0 +1,341 @@
+import { expect, test } from 'vitest';
+import type { ConfigFile } from '../../src/config/file.ts';
+import { resolveSettings } from '../../src/config/resolve.ts';
+import type { Settings } from '../../src/config/settings.ts';
+import { CliError } from '../../src/errors.ts';
+
+const WORK = 'https://work.example.com/v1';
+const OTHER = 'https://other.example.com';
+const KEY = 'svc_sk_stored';
+
+const FILE: ConfigFile = {
+  profiles: {
+    work: { base_url: WORK, api_key: KEY, account: { id: 'u-1' } },
+    home: { base_url: 'https://home.example.com', api_key: 'svc_sk_home', account: { id: 'u-2' } },
+    keyless: { base_url: WORK },
+  },
+};
+
+interface Case {
+  flags?: { profile?: string; baseUrl?: string };
+  env?: Record<string, string>;
+  current?: string;
+}
+
+function settings({ flags = {}, env = {}, current }: Case, file = FILE): Settings {
+  return resolveSettings(flags, env, current === undefined ? file : { ...file, current });
+}
+
+function refusal(given: Case, file = FILE): CliError {
+  try {
+    settings(given, file);
+  } catch (error) {
+    if (error instanceof CliError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+/** The settings on one line: `profile=flag:work url=profile:… key=… account=…`. */
+function line(found: Settings): string {
+  const word = (sourced: { source: string; value: string } | undefined) =>
+    sourced === undefined ? '-' : `${sourced.source}:${sourced.value}`;
+  return [
+    word(found.profile),
+    found.sandbox ? 'sandbox' : word(found.baseUrl),
+    word(found.apiKey),
+    found.account ?? '-',
+  ].join(' | ');
+}
+
+test('nothing set anywhere: nothing is made up', () => {
+  expect(settings({}, { profiles: {} })).toEqual({
+    profile: undefined,
+    sandbox: false,
+    baseUrl: undefined,
+    apiKey: undefined,
+    account: undefined,
+  });
+  expect(line(settings({}))).toBe('- | - | - | -');
+});
+
+test.each<[string, Case, string]>([
+  [
+    'the current profile',
+    { current: 'work' },
+    `profile:work | profile:${WORK} | profile:${KEY} | u-1`,
+  ],
+  [
+    'GPUCLOUD_PROFILE over current',
+    { current: 'work', env: { GPUCLOUD_PROFILE: 'home' } },
+    'environment:home | profile:https://home.example.com | profile:svc_sk_home | u-2',
+  ],
+  [
+    '--profile over GPUCLOUD_PROFILE',
+    { current: 'work', env: { GPUCLOUD_PROFILE: 'keyless' }, flags: { profile: 'home' } },
+    'flag:home | profile:https://home.example.com | profile:svc_sk_home | u-2',
+  ],
+  [
+    '--profile over a GPUCLOUD_PROFILE that does not exist',
+    { env: { GPUCLOUD_PROFILE: 'nowhere' }, flags: { profile: 'work' } },
+    `flag:work | profile:${WORK} | profile:${KEY} | u-1`,
+  ],
+  [
+    "the environment's key with the profile's address: whose it is, is not known",
+    { current: 'work', env: { GPUCLOUD_API_KEY: 'svc_sk_env' } },
+    `profile:work | profile:${WORK} | environment:svc_sk_env | -`,
+  ],
+  [
+    "the environment's key, which is the profile's own",
+    { current: 'work', env: { GPUCLOUD_API_KEY: KEY } },
+    `profile:work | profile:${WORK} | environment:${KEY} | u-1`,
+  ],
+  [
+    'address and key from the environment, no profile',
+    { env: { GPUCLOUD_API_KEY: 'svc_sk_env', GPUCLOUD_BASE_URL: `${OTHER}/` } },
+    `- | environment:${OTHER} | environment:svc_sk_env | -`,
+  ],
+  [
+    'address and key from the environment: a current profile of which nothing is used is not in force',
+    { current: 'work', env: { GPUCLOUD_API_KEY: 'svc_sk_env', GPUCLOUD_BASE_URL: OTHER } },
+    `- | environment:${OTHER} | environment:svc_sk_env | -`,
+  ],
+  [
+    'the same with a profile that was asked for',
+    {
+      flags: { profile: 'work' },
+      env: { GPUCLOUD_API_KEY: 'svc_sk_env', GPUCLOUD_BASE_URL: OTHER },
+    },
+    `flag:work | environment:${OTHER} | environment:svc_sk_env | -`,
+  ],
+  [
+    "another address with the profile's own key in the environment: another service's account",
+    { flags: { profile: 'work' }, env: { GPUCLOUD_API_KEY: KEY, GPUCLOUD_BASE_URL: OTHER } },
+    `flag:work | environment:${OTHER} | environment:${KEY} | -`,
+  ],
+  [
+    '--base-url over GPUCLOUD_BASE_URL, which is not even looked at',
+    { flags: { baseUrl: OTHER }, env: { GPUCLOUD_BASE_URL: 'ftp://x', GPUCLOUD_API_KEY: 'k' } },
+    `- | flag:${OTHER} | environment:k | -`,
+  ],
+  [
+    "the profile's own address in other words keeps its key",
+    { current: 'work', flags: { baseUrl: 'HTTPS://WORK.example.com:443/v1//' } },
+    `profile:work | flag:${WORK} | profile:${KEY} | u-1`,
+  ],
+  [
+    'a profile without a key, at another address: no key, as there is none to guard',
+    { flags: { profile: 'keyless', baseUrl: OTHER } },
+    `flag:keyless | flag:${OTHER} | - | -`,
+  ],
+  ['a profile without a key', { current: 'keyless' }, `profile:keyless | profile:${WORK} | - | -`],
+  [
+    'empty variables count as not set',
+    {
+      current: 'work',
+      env: { GPUCLOUD_PROFILE: '', GPUCLOUD_BASE_URL: '', GPUCLOUD_API_KEY: '' },
+    },
+    `profile:work | profile:${WORK} | profile:${KEY} | u-1`,
+  ],
+  [
+    'loopback may be http',
+    { env: { GPUCLOUD_BASE_URL: 'http://127.0.0.1:8080' } },
+    '- | environment:http://127.0.0.1:8080 | - | -',
+  ],
+])('%s', (_name, given, expected) => {
+  expect(line(settings(given))).toBe(expected);
+});
+
+// Where `sandbox` comes from × what else is set. "sandbox" in the answer: it serves itself.
+const URL_ENV = { GPUCLOUD_BASE_URL: OTHER };
+const KEY_ENV = { GPUCLOUD_API_KEY: 'svc_sk_env' };
+const FLAG = { profile: 'sandbox' };
+const ENV = { GPUCLOUD_PROFILE: 'sandbox' };
+test.each<[string, string, Case, string]>([
+  ['--profile', 'nothing', { flags: FLAG }, 'flag:sandbox | sandbox | - | -'],
+  ['--profile', 'key', { flags: FLAG, env: KEY_ENV }, 'flag:sandbox | sandbox | - | -'],
+  ['--profile', 'url', { flags: FLAG, env: URL_ENV }, 'flag:sandbox | sandbox | - | -'],
+  [
+    '--profile',
+    'url and key',
+    { flags: FLAG, env: { ...URL_ENV, ...KEY_ENV } },
+    'flag:sandbox | sandbox | - | -',
+  ],
+  [
+    '--profile',
+    'GPUCLOUD_PROFILE',
+    { flags: FLAG, env: { GPUCLOUD_PROFILE: 'work' } },
+    'flag:sandbox | sandbox | - | -',
+  ],
+  ['--profile', 'current', { flags: FLAG, current: 'work' }, 'flag:sandbox | sandbox | - | -'],
+  [
+    '--profile',
+    '--base-url',
+    { flags: { ...FLAG, baseUrl: OTHER } },
+    'refused: --profile --base-url',
+  ],
+  ['GPUCLOUD_PROFILE', 'nothing', { env: ENV }, 'environment:sandbox | sandbox | - | -'],
+  [
+    'GPUCLOUD_PROFILE',
+    'key',
+    { env: { ...ENV, ...KEY_ENV } },
+    'environment:sandbox | sandbox | - | -',
+  ],
+  [
+    'GPUCLOUD_PROFILE',
+    'url',
+    { env: { ...ENV, ...URL_ENV } },
+    'refused: GPUCLOUD_PROFILE GPUCLOUD_BASE_URL',
+  ],
+  [
+    'GPUCLOUD_PROFILE',
+    'url and key',
+    { env: { ...ENV, ...URL_ENV, ...KEY_ENV } },
+    'refused: GPUCLOUD_PROFILE GPUCLOUD_BASE_URL',
+  ],
+  [
+    'GPUCLOUD_PROFILE',
+    '--base-url',
+    { env: ENV, flags: { baseUrl: OTHER } },
+    'refused: GPUCLOUD_PROFILE --base-url',
+  ],
+  [
+    'GPUCLOUD_PROFILE',
+    '--profile',
+    { env: ENV, flags: { profile: 'work' } },
+    `flag:work | profile:${WORK} | profile:${KEY} | u-1`,
+  ],
+  ['current', 'nothing', { current: 'sandbox' }, 'profile:sandbox | sandbox | - | -'],
+  ['current', 'key', { current: 'sandbox', env: KEY_ENV }, 'profile:sandbox | sandbox | - | -'],
+  ['current', 'url', { current: 'sandbox', env: URL_ENV }, `- | environment:${OTHER} | - | -`],
+  [
+    'current',
+    'url and key',
+    { current: 'sandbox', env: { ...URL_ENV, ...KEY_ENV } },
+    `- | environment:${OTHER} | environment:svc_sk_env | -`,
+  ],
+  [
+    'current',
+    '--base-url',
+    { current: 'sandbox', flags: { baseUrl: OTHER } },
+    `- | flag:${OTHER} | - | -`,
+  ],
+  [
+    'current',
+    '--base-url and key',
+    { current: 'sandbox', flags: { baseUrl: OTHER }, env: KEY_ENV },
+    `- | flag:${OTHER} | environment:svc_sk_env | -`,
+  ],
+  [
+    'current',
+    'GPUCLOUD_PROFILE',
+    { current: 'sandbox', env: { GPUCLOUD_PROFILE: 'work' } },
+    `environment:work | profile:${WORK} | profile:${KEY} | u-1`,
+  ],
+])('sandbox from %s beside %s', (_from, _beside, given, expected) => {
+  if (!expected.startsWith('refused: ')) {
+    expect(line(settings(given))).toBe(expected);
+    return;
+  }
+  const error = refusal(given);
+  expect(error.failure).toBe('usage');
+  for (const name of expected.slice('refused: '.length).split(' ')) {
+    expect(error.message).toContain(name);
+  }
+});
+
+test('a profile "sandbox" that stands in the file has no say', () => {
+  const file = { profiles: { sandbox: { base_url: WORK, api_key: KEY } } };
+  expect(line(settings({ flags: { profile: 'sandbox' } }, file))).toBe(
+    'flag:sandbox | sandbox | - | -',
+  );
+  expect(line(settings({ current: 'sandbox' }, file))).toBe('profile:sandbox | sandbox | - | -');
+});
+
+test.each<[string, Case]>([
+  ['--profile', { flags: { profile: 'wrok' } }],
+  ['--profile', { flags: { profile: '' } }],
+  ['--profile', { flags: { profile: 'Work' } }],
+  ['--profile', { flags: { profile: 'constructor' } }],
+  ['--profile', { flags: { profile: '__proto__' } }],
+  ['GPUCLOUD_PROFILE', { env: { GPUCLOUD_PROFILE: 'wrok' } }],
+  ['current', { current: 'wrok' }],
+])('an unknown profile by %s is refused with the names that there are', (origin, given) => {
+  const error = refusal(given);
+  expect(error.failure).toBe('usage');
+  expect(error.exitCode).toBe(2);
+  expect(error.message).toContain(origin);
+  expect(error.message).toContain('there are: home, keyless, work, sandbox');
+});
+
+test.each<[string, Case]>([
+  ['--base-url', { flags: { profile: 'work', baseUrl: OTHER } }],
+  ['--base-url', { current: 'work', flags: { baseUrl: 'https://work.example.com' } }],
+  ['--base-url', { current: 'work', flags: { baseUrl: 'https://work.example.com:8443/v1' } }],
+  ['--base-url', { current: 'work', flags: { baseUrl: 'https://work.example.com/V1' } }],
+  ['GPUCLOUD_BASE_URL', { current: 'work', env: { GPUCLOUD_BASE_URL: OTHER } }],
+  ['GPUCLOUD_BASE_URL', { flags: { profile: 'work' }, env: { GPUCLOUD_BASE_URL: OTHER } }],
+  ['--base-url', { current: 'work', flags: { baseUrl: OTHER }, env: { GPUCLOUD_API_KEY: '' } }],
+])('a stored key is not sent to another address (%s)', (origin, given) => {
+  const error = refusal(given);
+  expect(error.failure).toBe('usage');
+  expect(error.message).toContain(origin);
+  expect(error.message).toContain('"work"');
+  expect(error.hint).toContain('GPUCLOUD_API_KEY');
+  expect(error.hint).toContain('gpucloud login');
+  expect(`${error.message} ${error.hint}`).not.toContain(KEY);
+});
+
+test.each([
+  'ftp://x.example.com',
+  'x.example.com',
+  '',
+  'http://127.0.0.1.evil.com',
+  'http://localhost.evil.com/v1',
+  'http://work.example.com',
+  'https://ann:hunter2@work.example.com',
+  'https://work.example.com/?token=hunter2',
+  'https://work.example.com/#hunter2',
+  'javascript:hunter2@x',
+])('the address %j is refused by name, without what may be a password', (address) => {
+  const byFlag = refusal({ flags: { baseUrl: address } });
+  expect(byFlag.failure).toBe('usage');
+  expect(byFlag.message).toContain('--base-url');
+  expect(byFlag.message).not.toContain('hunter2');
+  if (address === '') return;
+  const byVariable = refusal({ env: { GPUCLOUD_BASE_URL: address } });
+  expect(byVariable.failure).toBe('usage');
+  expect(byVariable.message).toContain('GPUCLOUD_BASE_URL');
+  expect(byVariable.message).not.toContain('hunter2');
+});
+
+test.each([
+  'canary\r\nX-Evil: 1',
+  'canary\n',
+  'canary\r',
+  ' canary',
+  'canary\0',
+  'канарейка-canary',
+])('the key %j in the environment is refused and never repeated', (key) => {
+  const error = refusal({ current: 'work', env: { GPUCLOUD_API_KEY: key } });
+  expect(error.failure).toBe('usage');
+  expect(error.message).toContain('GPUCLOUD_API_KEY');
+  expect(JSON.stringify([error.message, error.hint, error.cause])).not.toContain('canary');
+});
+
+test.each([
+  ['base URL', { base_url: 'http://work.example.com', api_key: 'canary' }],
+  ['base URL', { base_url: 'nonsense', api_key: 'canary' }],
+  ['API key', { base_url: WORK, api_key: 'canary\r\nX-Evil: 1' }],
+  ['API key', { base_url: WORK, api_key: '' }],
+])('a stored %s against its rule is a fault of the file', (part, profile) => {
+  const file = { profiles: { work: profile, home: { base_url: OTHER } } };
+  const error = refusal({ current: 'work' }, file);
+  expect(error.failure).toBe('storage');
+  expect(error.message).toContain(part);
+  expect(error.message).toContain('"work"');
+  expect(JSON.stringify([error.message, error.hint])).not.toContain('canary');
+  expect(line(settings({ flags: { profile: 'home' } }, file))).toBe(
+    `flag:home | profile:${OTHER} | - | -`,
+  );
+});
