@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { DockerConfig } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -9,6 +8,7 @@ import {
 } from '../../rules/environment.ts';
 import type { Port } from '../../rules/ports.ts';
 import type { Volume } from '../../rules/volumes.ts';
+import { readText } from '../kit/input.ts';
 
 /** The flags that describe a container, in docker's words. */
 export interface ContainerFlags {
@@ -98,15 +98,4 @@ function fromEnvironment(
   return value === undefined
     ? { ok: false, rule: `"${key}" has no value, and the environment has no variable of that name` }
     : { ok: true, value: { key, value } };
-}
-
-/** Reads a file that a flag names. Throws a usage error that names both. */
-export async function readText(flag: string, path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const reason =
-      error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-    throw usageError(`${flag} "${path}": the file can't be read (${reason})`);
-  }
 }

@@ -3,10 +3,10 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { resourceId } from '../../rules/ids.ts';
 import { instanceName } from '../../rules/names.ts';
+import { driveId, sshKeyId, templateId } from '../kit/lookup.ts';
 import { checked } from '../kit/parse.ts';
 import { type BoxFile, readBox } from './box.ts';
 import { type ContainerFlags, type ContainerPatch, containerOf } from './container.ts';
-import { driveId, sshKeyId, templateId } from './lookup.ts';
 
 /** What `instances create` was told, before names became ids. */
 export interface CreateFlags extends ContainerFlags {

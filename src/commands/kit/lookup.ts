@@ -3,12 +3,13 @@ import { CliError, usageError } from '../../errors.ts';
 import { isUuid } from '../../rules/ids.ts';
 
 /** A thing of the account that can be called by its name. */
-interface Named {
+export interface Named {
   readonly id: string;
   readonly name?: string | null | undefined;
 }
 
-interface Lookup<T extends Named> {
+export interface Lookup<T extends Named> {
+  /** The flag or argument that names it, for messages. */
   readonly flag: string;
   /** `an SSH key`, for messages. */
   readonly what: string;
@@ -19,36 +20,37 @@ interface Lookup<T extends Named> {
 }
 
 /**
- * The id of what a flag names by id or name. A UUID is taken as it is; anything else is looked up,
- * ids before names. Throws when nothing fits (not found) or several do (usage).
+ * The thing that a text means: by its id first, then by its name. Throws when nothing fits (not
+ * found) or several do (usage).
  */
-async function idOf<T extends Named>(typed: string, lookup: Lookup<T>): Promise<string> {
-  if (isUuid(typed)) {
-    return typed;
-  }
+export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>): Promise<T> {
   const items = await lookup.list();
-  if (items.some((item) => item.id === typed)) {
-    return typed;
+  const fitting = items.filter((item) => item.id === typed);
+  if (fitting.length === 0) {
+    fitting.push(...items.filter((item) => isCalled(item, typed, lookup)));
   }
-  const fitting = items.filter(
-    (item) => item.name === typed || lookup.also?.(item).includes(typed) === true,
-  );
   const [first, second] = fitting;
   if (first === undefined) {
     throw new CliError(
       'notFound',
       `${lookup.flag} "${typed}": there is no ${lookup.what} with that name or id.`,
-      {
-        hint: lookup.hint,
-        resource: typed,
-      },
+      { hint: lookup.hint, resource: typed },
     );
   }
   if (second !== undefined) {
     const ids = fitting.map((item) => item.id).join(', ');
     throw usageError(`${lookup.flag} "${typed}": several have that name: ${ids}`, 'use an id');
   }
-  return first.id;
+  return first;
+}
+
+function isCalled<T extends Named>(item: T, typed: string, lookup: Lookup<T>): boolean {
+  return item.name === typed || lookup.also?.(item).includes(typed) === true;
+}
+
+/** The same where the id is enough: a UUID is taken as it is, without a request. */
+export async function idOf<T extends Named>(typed: string, lookup: Lookup<T>): Promise<string> {
+  return isUuid(typed) ? typed : (await findOne(typed, lookup)).id;
 }
 
 export function sshKeyId(typed: string, api: () => Promise<Api>): Promise<string> {
