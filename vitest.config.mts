@@ -7,6 +7,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    reporters: ['default', 'json'],
+    outputFile: { json: 'coverage/results.json' },
     // Nothing of the developer's own settings may reach a test.
     env: { NO_COLOR: '1' },
     coverage: {
