@@ -1,0 +1,39 @@
+/**
+ * What the tests run in processes of their own, bundled into their temporary folder.
+ *
+ *   child add FOLDER WHO COUNT   makes COUNT changes, one after the other
+ *   child fill FOLDER LENGTH     makes one change that adds about LENGTH bytes
+ *   child read FOLDER            reads
+ *
+ * Prints one JSON line: `{"profiles": 3}` or the error that a person would be told.
+ */
+import { openConfig, withProfile } from '../../src/config/index.ts';
+import { CliError } from '../../src/errors.ts';
+
+const [, , verb = '', folder = '', first = '', second = ''] = process.argv;
+
+try {
+  process.stdout.write(`${JSON.stringify({ profiles: await run() })}\n`);
+} catch (error) {
+  if (!(error instanceof CliError)) throw error;
+  const { failure, message, exitCode } = error;
+  process.stdout.write(`${JSON.stringify({ failure, message, exitCode })}\n`);
+}
+
+async function run(): Promise<number> {
+  const config = openConfig(folder);
+  if (verb === 'read') {
+    return Object.keys((await config.read()).profiles).length;
+  }
+  let profiles = 0;
+  for (let made = 0; made < (verb === 'add' ? Number(second) : 1); made += 1) {
+    const file = await config.change((old) =>
+      withProfile(old, verb === 'add' ? `${first}-${made}` : 'large', {
+        base_url: 'https://api.example.com',
+        api_key: 'x'.repeat(verb === 'add' ? 100 : Number(first)),
+      }),
+    );
+    profiles = Object.keys(file.profiles).length;
+  }
+  return profiles;
+}

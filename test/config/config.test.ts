@@ -1,0 +1,311 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { ConfigFile } from '../../src/config/file.ts';
+import { openConfig, profileOf, withProfile } from '../../src/config/index.ts';
+import { CliError, usageError } from '../../src/errors.ts';
+
+const CANARY = 'svc_sk_canary';
+const WORK = { base_url: 'https://api.example.com/v1', api_key: CANARY };
+const root = process.getuid?.() === 0;
+
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), 'gpucloud-config-')), 'config');
+  path = join(folder, 'config.json');
+});
+
+afterEach(async () => {
+  await rm(join(folder, '..'), { recursive: true, force: true });
+});
+
+const addWork = (file: ConfigFile) => withProfile(file, 'work', WORK);
+
+async function refusal(work: () => Promise<unknown>): Promise<CliError> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof CliError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+async function mode(of: string): Promise<string> {
+  return ((await stat(of)).mode & 0o777).toString(8);
+}
+
+/** Everything about an error that could reach a screen or a log. */
+function spoken(error: CliError): string {
+  return [error.message, error.hint, error.stack, String(error.cause)].join('\n');
+}
+
+test('a missing file is one without profiles, and reading makes nothing', async () => {
+  const config = openConfig(folder);
+  expect(config.path).toBe(path);
+  expect(await config.read()).toEqual({ profiles: {} });
+  await expect(stat(folder)).rejects.toThrow('ENOENT');
+});
+
+test('a change is on the disk, whole and private, and leaves nothing beside it', async () => {
+  const answer = await openConfig(folder).change((file) => ({ ...addWork(file), current: 'work' }));
+  expect(answer).toEqual({ current: 'work', profiles: { work: WORK } });
+  expect(await openConfig(folder).read()).toEqual(answer);
+  expect(await readFile(path, 'utf8')).toBe(`${JSON.stringify(answer, undefined, 2)}\n`);
+  expect(await readdir(folder)).toEqual(['config.json']);
+  expect([await mode(folder), await mode(path)]).toEqual(['700', '600']);
+});
+
+test('a file that others may read is private after the next change', async () => {
+  await mkdir(folder);
+  await writeFile(path, '{"profiles":{}}', { mode: 0o666 });
+  await chmod(path, 0o666);
+  await openConfig(folder).change(addWork);
+  expect(await mode(path)).toBe('600');
+});
+
+test('fields of a newer version are kept, at every level', async () => {
+  await mkdir(folder);
+  const newer = {
+    version: 3,
+    current: 'home',
+    profiles: {
+      home: { base_url: 'https://h.example.com', region: 'n', account: { id: '1', x: 2 } },
+    },
+    later: { a: [1, null] },
+  };
+  await writeFile(path, JSON.stringify(newer));
+  await openConfig(folder).change(addWork);
+  expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({
+    ...newer,
+    profiles: { ...newer.profiles, work: WORK },
+  });
+});
+
+test.each(['__proto__', 'constructor', 'a.b', 'prototype'])(
+  'a profile named %s is kept like any other, also by later changes',
+  async (name) => {
+    const config = openConfig(folder);
+    expect((await config.read()).profiles[name]).toBeUndefined();
+    await config.change((file) => withProfile(file, name, WORK));
+    await config.change((file) => withProfile(file, 'other', WORK));
+    const file = await config.read();
+    expect(profileOf(file, name)).toEqual(WORK);
+    expect(Object.keys(file.profiles).sort()).toEqual([name, 'other'].sort());
+    expect('base_url' in {}).toBe(false);
+  },
+);
+
+test('a byte order mark, as editors on Windows leave it, is no fault', async () => {
+  await mkdir(folder);
+  await writeFile(path, '\ufeff{"profiles":{}}');
+  expect(await openConfig(folder).read()).toEqual({ profiles: {} });
+});
+
+const half = `{"profiles":{"work":{"base_url":"https://a.example","api_key":"${CANARY}"`;
+test.each<[string, string | Buffer, string]>([
+  ['null', 'null', 'the whole'],
+  ['a list', '[1]', 'the whole'],
+  ['a number', '7', 'the whole'],
+  ['a text', `"${CANARY}"`, 'the whole'],
+  ['nothing', '', 'empty'],
+  ['blanks', ' \n', 'empty'],
+  ['half JSON', half, 'not JSON'],
+  ['a key alone', CANARY, 'not JSON'],
+  ['a key with a slip of the pen', `${half} x}}}`, 'not JSON'],
+  ['text that is not UTF-8', Buffer.from('{"profiles":{"w\xe9":{}}}', 'latin1'), 'UTF-8'],
+  ['UTF-16', Buffer.from('{"profiles":{}}', 'utf16le'), 'not JSON'],
+  ['NUL bytes, as a crash may leave', Buffer.alloc(64), 'not JSON'],
+  ['an object without profiles', '{}', 'profiles'],
+  ['profiles as a list', '{"profiles":[]}', 'profiles'],
+  ['profiles as null', '{"profiles":null}', 'profiles'],
+  ['current as a number', '{"current":1,"profiles":{}}', 'current'],
+  ['a profile as a text', `{"profiles":{"work":"${CANARY}"}}`, 'profiles.work'],
+  [
+    'a profile without an address',
+    `{"profiles":{"work":{"api_key":"${CANARY}"}}}`,
+    'profiles.work.base_url',
+  ],
+  [
+    'a key as a list',
+    `{"profiles":{"work":{"base_url":"x","api_key":["${CANARY}"]}}}`,
+    'profiles.work.api_key',
+  ],
+  [
+    'an account without an id',
+    '{"profiles":{"work":{"base_url":"x","account":{}}}}',
+    'profiles.work.account.id',
+  ],
+  [
+    'a wrong profile named __proto__',
+    '{"profiles":{"__proto__":{"base_url":1}}}',
+    'profiles.__proto__.base_url',
+  ],
+])('%s in the file is told, and no change touches a byte', async (_name, content, words) => {
+  await mkdir(folder);
+  await writeFile(path, content);
+  const before = await readFile(path);
+  const config = openConfig(folder);
+  for (const work of [() => config.read(), () => config.change(addWork)]) {
+    const error = await refusal(work);
+    expect(error.failure).toBe('storage');
+    expect(error.exitCode).toBe(9);
+    expect(error.message).toContain(path);
+    expect(error.message).toContain(words);
+    expect(spoken(error)).not.toContain('canary');
+  }
+  expect((await readFile(path)).equals(before)).toBe(true);
+  expect(await readdir(folder)).toEqual(['config.json']);
+});
+
+test('a folder under the name of the file', async () => {
+  await mkdir(join(path, 'inside'), { recursive: true });
+  const config = openConfig(folder);
+  for (const work of [() => config.read(), () => config.change(addWork)]) {
+    const error = await refusal(work);
+    expect([error.failure, error.message]).toEqual(['storage', expect.stringContaining(path)]);
+    expect(error.message).toContain('a folder');
+  }
+  expect(await readdir(path)).toEqual(['inside']);
+});
+
+test('a pipe under the name of the file is refused and not waited for', async () => {
+  await mkdir(folder);
+  execFileSync('mkfifo', [path]);
+  const error = await refusal(() => openConfig(folder).read());
+  expect(error.message).toContain('not a plain file');
+});
+
+test('a file where the folder should be', async () => {
+  await writeFile(folder, 'mine');
+  const config = openConfig(folder);
+  for (const work of [() => config.read(), () => config.change(addWork)]) {
+    const error = await refusal(work);
+    expect(error.failure).toBe('storage');
+    expect(error.message).toContain(path);
+  }
+  expect(await readFile(folder, 'utf8')).toBe('mine');
+});
+
+test('a link stays a link, and its target is changed', async () => {
+  const real = join(folder, '..', 'dotfiles', 'gpucloud.json');
+  await mkdir(join(real, '..'));
+  await mkdir(folder);
+  await writeFile(real, '{"profiles":{}}');
+  await symlink(real, path);
+  await openConfig(folder).change(addWork);
+  expect((await lstat(path)).isSymbolicLink()).toBe(true);
+  expect(JSON.parse(await readFile(real, 'utf8'))).toEqual({ profiles: { work: WORK } });
+  expect(await readdir(join(real, '..'))).toEqual(['gpucloud.json']);
+  expect(await readdir(folder)).toEqual(['config.json']);
+});
+
+test('a link that leads nowhere is not written over', async () => {
+  await mkdir(folder);
+  await symlink('/nonexistent/gpucloud.json', path);
+  for (const work of [() => openConfig(folder).read(), () => openConfig(folder).change(addWork)]) {
+    const error = await refusal(work);
+    expect([error.failure, error.message]).toEqual(['storage', expect.stringContaining('a link')]);
+  }
+  expect((await lstat(path)).isSymbolicLink()).toBe(true);
+});
+
+test('what the edit throws comes out as it is, with nothing written', async () => {
+  const config = openConfig(folder);
+  await config.change(addWork);
+  const before = await readFile(path);
+  const mine = usageError('no such profile');
+  await expect(
+    config.change(() => {
+      throw mine;
+    }),
+  ).rejects.toBe(mine);
+  expect((await readFile(path)).equals(before)).toBe(true);
+  expect(await readdir(folder)).toEqual(['config.json']);
+});
+
+test('an edit that makes no config file is not written', async () => {
+  const config = openConfig(folder);
+  await config.change(addWork);
+  const before = await readFile(path);
+  const error = await refusal(() =>
+    config.change((file) => ({ ...file, current: 7 as unknown as string })),
+  );
+  expect(error.failure).toBe('storage');
+  expect((await readFile(path)).equals(before)).toBe(true);
+  expect(await readdir(folder)).toEqual(['config.json']);
+});
+
+test('a change by a program that takes no lock is not undone', async () => {
+  const config = openConfig(folder);
+  await config.change(addWork);
+  const theirs = '{"profiles":{},"by":"an editor"}';
+  const error = await refusal(() =>
+    config.change((file) => {
+      writeFileSync(path, theirs);
+      return { ...file, current: 'work' };
+    }),
+  );
+  expect([error.failure, error.message]).toEqual([
+    'storage',
+    expect.stringContaining('another program'),
+  ]);
+  expect(await readFile(path, 'utf8')).toBe(theirs);
+  expect(await readdir(folder)).toEqual(['config.json']);
+});
+
+test('what a killed process left is cleared away, and nothing else', async () => {
+  await mkdir(folder);
+  const left = ['config.json.1f-2e.new', 'config.json.1f-2e.new.tmp-1234567890abcdef'];
+  const theirs = ['config.json.bak', 'new', 'other.json.1.new'];
+  for (const name of [...left, ...theirs]) await writeFile(join(folder, name), CANARY);
+  await openConfig(folder).change(addWork);
+  expect((await readdir(folder)).sort()).toEqual(['config.json', ...theirs].sort());
+});
+
+test('the lock of a process that was killed is taken over', async () => {
+  const lock = `${path}.lock`;
+  await mkdir(lock, { recursive: true });
+  // Old enough to be taken over soon, and too young for a single try of eight seconds.
+  const then = new Date(Date.now() - 500);
+  await utimes(lock, then, then);
+  await openConfig(folder).change(addWork);
+  expect(Object.keys((await openConfig(folder).read()).profiles)).toEqual(['work']);
+});
+
+test('twenty changes at once in one process: none is lost', async () => {
+  const config = openConfig(folder);
+  await Promise.all(
+    Array.from({ length: 20 }, (_, at) =>
+      config.change((file) => withProfile(file, `p${at}`, WORK)),
+    ),
+  );
+  expect(Object.keys((await config.read()).profiles)).toHaveLength(20);
+});
+
+test.runIf(root)('a change made by root leaves the file to its owner', async () => {
+  await mkdir(folder);
+  await writeFile(path, '{"profiles":{}}');
+  await chown(path, 65534, 65534);
+  await openConfig(folder).change(addWork);
+  const { uid, gid } = await stat(path);
+  expect([uid, gid, await mode(path)]).toEqual([65534, 65534, '600']);
+});

@@ -1,0 +1,237 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { bundledChild, start } from './processes.ts';
+
+const NOBODY = 65534;
+const root = process.getuid?.() === 0;
+const mounts =
+  spawnSync('unshare', ['--mount', '--map-root-user', 'sh', '-c', 'mount -t tmpfs t /mnt'])
+    .status === 0;
+
+let bundles: string;
+let child: string;
+let place: string;
+let folder: string;
+let path: string;
+
+beforeAll(async () => {
+  bundles = await mkdtemp(join(tmpdir(), 'gpucloud-child-'));
+  child = await bundledChild(bundles);
+});
+
+afterAll(async () => {
+  await rm(bundles, { recursive: true, force: true });
+});
+
+beforeEach(async () => {
+  place = await mkdtemp(join(tmpdir(), 'gpucloud-config-'));
+  await chmod(place, 0o755);
+  folder = join(place, 'config');
+  path = join(folder, 'config.json');
+});
+
+afterEach(async () => {
+  await chmod(folder, 0o700).catch(() => undefined);
+  await rm(place, { recursive: true, force: true });
+});
+
+interface Answer {
+  profiles?: number;
+  failure?: string;
+  message?: string;
+  exitCode?: number;
+}
+
+function answers(stdout: string): Answer[] {
+  return stdout
+    .split('\n')
+    .filter((text) => text.startsWith('{'))
+    .map((text) => JSON.parse(text) as Answer);
+}
+
+/** Runs the child under a shell, where a limit or a mask can be set for it alone. */
+async function shell(script: string, env: Record<string, string> = {}): Promise<Answer[]> {
+  const run = start('bash', ['-c', script, 'bash', process.execPath, child, folder], { env });
+  const { stdout, stderr } = await run.ended;
+  expect(stderr).toBe('');
+  return answers(stdout);
+}
+
+/** Runs the child as a user whom file modes bind, which they don't do to root. */
+async function bound(...args: string[]): Promise<Answer[]> {
+  const run = start(process.execPath, [child, ...args], root ? { uid: NOBODY } : {});
+  const { stdout, stderr } = await run.ended;
+  expect(stderr).toBe('');
+  return answers(stdout);
+}
+
+async function ownedFile(content: string, mode: number): Promise<void> {
+  await mkdir(folder);
+  await writeFile(path, content);
+  if (root) {
+    await chown(folder, NOBODY, NOBODY);
+    await chown(path, NOBODY, NOBODY);
+  }
+  await chmod(path, mode);
+}
+
+const ONE = '{"profiles":{"one":{"base_url":"https://a.example.com"}}}';
+
+test('eight processes with twenty changes each lose none', { timeout: 60_000 }, async () => {
+  const running = Array.from({ length: 8 }, (_, who) =>
+    start(process.execPath, [child, 'add', folder, `w${who}`, '20']),
+  );
+  for (const { ended } of running) {
+    const { status, stdout, stderr } = await ended;
+    expect([status, stderr]).toEqual([0, '']);
+    expect(answers(stdout)[0]?.failure).toBeUndefined();
+  }
+  const names = Object.keys(JSON.parse(await readFile(path, 'utf8')).profiles);
+  const all = Array.from({ length: 160 }, (_, at) => `w${Math.floor(at / 20)}-${at % 20}`);
+  expect(names.sort()).toEqual(all.sort());
+  expect(await readdir(folder)).toEqual(['config.json']);
+});
+
+test('killed at any moment, the file is whole', { timeout: 60_000 }, async () => {
+  await mkdir(folder);
+  await writeFile(path, ONE);
+  let before = 1;
+  for (let round = 0; round < 10; round += 1) {
+    const running = start(process.execPath, [child, 'add', folder, `r${round}`, '1000']);
+    await new Promise((resolve) => setTimeout(resolve, 150 + 37 * round));
+    running.kill();
+    await running.ended;
+    const { profiles } = JSON.parse(await readFile(path, 'utf8'));
+    expect(Object.keys(profiles).length).toBeGreaterThanOrEqual(before);
+    before = Object.keys(profiles).length;
+    await rm(`${path}.lock`, { recursive: true, force: true });
+  }
+  expect(before).toBeGreaterThan(1);
+  expect(await shell('"$1" "$2" fill "$3" 10')).toEqual([{ profiles: before + 1 }]);
+  expect(await readdir(folder)).toEqual(['config.json']);
+});
+
+test('folder and file are private under any umask', async () => {
+  expect(await shell('umask 000; "$1" "$2" fill "$3" 10')).toEqual([{ profiles: 1 }]);
+  expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await shell('umask 000; "$1" "$2" add "$3" w 1')).toEqual([{ profiles: 2 }]);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+// Under a limit on the size of files a write is cut short without an error, as on a full disk.
+// SNAP makes conf write in place, which must not make a difference.
+test.each([{}, { SNAP: '/snap/x' }])(
+  'a write that was cut short is noticed, and the file is as before (%j)',
+  async (env) => {
+    await mkdir(folder);
+    await writeFile(path, ONE);
+    const [answer] = await shell('ulimit -f 2; "$1" "$2" fill "$3" 5000', env);
+    expect(answer).toMatchObject({ failure: 'storage', exitCode: 9 });
+    expect(answer?.message).toContain(path);
+    expect(answer?.message).toContain('not saved');
+    expect(await readFile(path, 'utf8')).toBe(ONE);
+    expect(await readdir(folder)).toEqual(['config.json']);
+    expect(await shell('ulimit -f 8; "$1" "$2" fill "$3" 5000', env)).toEqual([{ profiles: 2 }]);
+  },
+);
+
+test.runIf(mounts)(
+  'a full disk: the file is as before, and a change goes through later',
+  async () => {
+    await mkdir(folder);
+    const script = `unshare --mount --map-root-user bash -c '
+    mount -t tmpfs -o size=32k t "$3"
+    "$1" "$2" add "$3" small 1
+    cp "$3/config.json" "$4/before"
+    cat /dev/zero > "$3/ballast" 2>/dev/null; truncate -s -$5 "$3/ballast"
+    "$1" "$2" fill "$3" 9000
+    ls "$3" > "$4/names"; cmp "$3/config.json" "$4/before" && echo same
+    rm "$3/ballast"
+    "$1" "$2" fill "$3" 9000
+  ' bash "$1" "$2" "$3" "\${3%/*}"`;
+    for (const free of ['0', '4096']) {
+      const run = start('bash', [
+        '-c',
+        `${script} ${free}`,
+        'bash',
+        process.execPath,
+        child,
+        folder,
+      ]);
+      const { stdout, stderr } = await run.ended;
+      expect(stderr).toBe('');
+      const [small, full, later] = answers(stdout);
+      expect(small).toEqual({ profiles: 1 });
+      expect(full).toMatchObject({ failure: 'storage', exitCode: 9 });
+      expect(full?.message).toContain(path);
+      expect(stdout).toContain('same');
+      expect(await readFile(join(place, 'names'), 'utf8')).toBe('ballast\nconfig.json\n');
+      expect(later).toEqual({ profiles: 2 });
+    }
+  },
+);
+
+test.runIf(mounts)('a read-only disk can be read, and is told at once', async () => {
+  await mkdir(folder);
+  await writeFile(path, ONE);
+  const begun = performance.now();
+  const found = await shell(`unshare --mount --map-root-user bash -c '
+    mount --bind "$3" "$3" && mount -o remount,ro,bind "$3"
+    "$1" "$2" read "$3"; "$1" "$2" fill "$3" 10
+  ' bash "$1" "$2" "$3"`);
+  expect(found[0]).toEqual({ profiles: 1 });
+  expect(found[1]).toMatchObject({ failure: 'storage', exitCode: 9 });
+  expect(found[1]?.message).toContain('read-only');
+  expect(performance.now() - begun).toBeLessThan(5000);
+  expect(await readFile(path, 'utf8')).toBe(ONE);
+});
+
+test('a read-only folder can be read, and is told at once', async () => {
+  await ownedFile(ONE, 0o600);
+  await chmod(folder, 0o500);
+  expect(await bound('read', folder)).toEqual([{ profiles: 1 }]);
+  const begun = performance.now();
+  const [answer] = await bound('fill', folder, '10');
+  expect(answer).toMatchObject({ failure: 'storage', exitCode: 9 });
+  expect(answer?.message).toContain(path);
+  expect(answer?.message).toContain('permission denied');
+  expect(performance.now() - begun).toBeLessThan(5000);
+  expect(await readFile(path, 'utf8')).toBe(ONE);
+});
+
+test('a folder that can not be made is told', async () => {
+  await chmod(place, 0o555);
+  const [answer] = await bound('fill', folder, '10');
+  expect(answer).toMatchObject({ failure: 'storage', exitCode: 9 });
+  expect(answer?.message).toContain('permission denied');
+  await chmod(place, 0o755);
+});
+
+test('a file that may not be read is told and never written over', async () => {
+  await ownedFile(ONE, 0o000);
+  for (const args of [
+    ['read', folder],
+    ['fill', folder, '10'],
+  ]) {
+    const [answer] = await bound(...args);
+    expect(answer).toMatchObject({ failure: 'storage', exitCode: 9 });
+    expect(answer?.message).toContain(path);
+    expect(answer?.message).toContain('permission denied');
+  }
+  await chmod(path, 0o600);
+  expect(await readFile(path, 'utf8')).toBe(ONE);
+});
