@@ -36,6 +36,7 @@ function words(issue: z.core.$ZodIssue, value: unknown): string {
       return `is less than ${issue.minimum}`;
     case 'too_big':
       return `is more than ${issue.maximum}`;
+    case 'invalid_format':
     case 'custom':
       return `breaks the rule: ${issue.message}`;
     default:

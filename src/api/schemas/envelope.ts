@@ -2,7 +2,10 @@ import * as z from 'zod/mini';
 import { number } from './fields.ts';
 
 /** API document: Conventions, success envelope. Only what the client leans on is looked at. */
-export const envelope = z.looseObject({ data: z.unknown(), meta: z.optional(z.unknown()) });
+export const envelope = z.looseObject({
+  data: z.optional(z.unknown()),
+  meta: z.optional(z.unknown()),
+});
 
 /** API document: Conventions, pagination object. */
 export const meta = z.nullish(

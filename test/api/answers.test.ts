@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { apiFor, data, failureOf, ID, json, machine, type Step, scripted } from './harness.ts';
+
+async function got(step: Step) {
+  return apiFor((await scripted(step)).url).instances.get(ID);
+}
+
+const unclear = async (step: Step) => {
+  const error = await failureOf(got(step));
+  expect(error.failure).toBe('notUnderstood');
+  return error.message.replace('The answer to GET /instances/{id} could not be understood: ', '');
+};
+
+test('unknown fields, unknown enum values and the order of fields stay', async () => {
+  const odd = {
+    zeta: { deep: [1, { x: null }] },
+    status: 'HIBERNATING',
+    id: ID,
+    connection_info: { type: 'quantum', endpoints: 'none', secrets: [1], more: true },
+    application_template: 7,
+    storage_drive: [],
+    metadata: 'text',
+    offer: { gpu_model: { name: 'X', new: 1 } },
+  };
+  const instance = await got(data(odd));
+  expect(JSON.stringify(instance)).toBe(JSON.stringify(odd));
+});
+
+test('everything but id and status may be missing or null', async () => {
+  await expect(got(data({ id: ID, status: 'ACTIVE' }))).resolves.toBeDefined();
+  const nulls = { ...machine('ACTIVE'), name: null, offer: null, ssh_keys: null, ssh_port: null };
+  await expect(got(data({ ...nulls, connection_info: null }))).resolves.toEqual({
+    ...nulls,
+    connection_info: null,
+  });
+});
+
+test.each<[string, unknown, string]>([
+  ['no id', { status: 'ACTIVE' }, 'data.id is missing.'],
+  ['an id that is a number', { id: 7, status: 'A' }, 'data.id is not of the type string.'],
+  ['an id that climbs', { id: '../..', status: 'A' }, 'data.id breaks the rule: no id.'],
+  ['no status', { id: ID }, 'data.status is missing.'],
+  ['a number for a name', { ...machine('A'), name: 1 }, 'data.name is not of the type string.'],
+  [
+    'a text for a number',
+    { ...machine('A'), offer: { gpu_count: '8' } },
+    'data.offer.gpu_count is not of the type number.',
+  ],
+  [
+    'a bad item of a list',
+    { ...machine('A'), ssh_keys: [{}, { name: 5 }] },
+    'data.ssh_keys.1.name is not of the type string.',
+  ],
+  ['a list', [], 'data is not of the type object.'],
+  ['null', null, 'data is not of the type object.'],
+])('%s is not understood, by its path alone', async (_name, value, words) => {
+  expect(await unclear(data(value))).toBe(words);
+});
+
+const plain =
+  (text: string, code = 200): Step =>
+  (_request, response) => {
+    response.writeHead(code);
+    response.end(text);
+  };
+
+test.each<[string, Step, string]>([
+  ['no data', json(200, { status: 'success' }), 'data is missing.'],
+  ['a list', json(200, [1]), 'it is not a JSON object.'],
+  ['nothing', plain(''), 'it is empty.'],
+  ['204', plain('', 204), 'it is empty.'],
+  ['half JSON', plain('{"data":{"id":"secret-value'), 'it is not whole JSON.'],
+  ['HTML', plain('<html>secret-value'), 'it is an HTML page, perhaps of a proxy.'],
+])('an answer of %s is not understood', async (_name, step, words) => {
+  expect(await unclear(step)).toBe(words);
+});
+
+describe('DELETE', () => {
+  test.each<[string, Step]>([
+    ['200 without data', json(200, { status: 'success', code: 200 })],
+    ['200 with data', data(null)],
+    ['204 without a body', plain('', 204)],
+  ])('%s is success', async (_name, step) => {
+    await expect(apiFor((await scripted(step)).url).sshKeys.delete('k')).resolves.toBeUndefined();
+  });
+
+  test('a hotel page is not', async () => {
+    const api = apiFor((await scripted(plain('<html>'))).url);
+    expect((await failureOf(api.sshKeys.delete('k'))).failure).toBe('notUnderstood');
+  });
+});
+
+describe('meta', () => {
+  const events = (count: number) => Array.from({ length: count }, (_, at) => ({ id: `e${at}` }));
+  const meta = async (
+    value: unknown,
+    count: number,
+    query: { page?: number; limit?: number } = {},
+  ) => {
+    const step = json(200, {
+      data: events(count),
+      ...(value === undefined ? {} : { meta: value }),
+    });
+    return (await apiFor((await scripted(step)).url).instances.events(ID, query)).meta;
+  };
+
+  test('is taken as the service tells it', async () => {
+    const told = { total: 0, page: 1, limit: 10, total_pages: 0 };
+    expect(await meta(told, 0)).toEqual(told);
+    const capped = { total: 250, page: 1, limit: 100, total_pages: 3 };
+    expect(await meta(capped, 100, { limit: 1000 })).toEqual(capped);
+  });
+
+  test('that is missing is worked out', async () => {
+    expect(await meta(undefined, 10)).toEqual({ total: 10, page: 1, limit: 10, total_pages: 2 });
+    expect(await meta(undefined, 3)).toEqual({ total: 3, page: 1, limit: 10, total_pages: 1 });
+    expect(await meta(null, 5, { page: 3, limit: 20 })).toEqual({
+      total: 45,
+      page: 3,
+      limit: 20,
+      total_pages: 3,
+    });
+    expect(await meta(undefined, 0)).toEqual({ total: 0, page: 1, limit: 10, total_pages: 0 });
+    expect(await meta(undefined, 50)).toMatchObject({ total: 50, total_pages: 1 });
+  });
+
+  test('that is incomplete is completed', async () => {
+    expect(await meta({ total: 41, limit: null }, 10)).toEqual({
+      total: 41,
+      page: 1,
+      limit: 10,
+      total_pages: 5,
+    });
+  });
+
+  test('of another type is not understood', async () => {
+    const error = await failureOf(meta({ total: '41' }, 1));
+    expect(error.message).toContain('meta.total is not of the type number');
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import type { Api } from '../../src/api/index.ts';
+import {
+  apiFor,
+  CREATE,
+  failureOf,
+  ID,
+  json,
+  KEY,
+  type Step,
+  scripted,
+  status,
+} from './harness.ts';
+
+const get = (api: Api) => api.instances.get(ID);
+
+const CASES: [string, (api: Api) => Promise<unknown>, number, number][] = [
+  ['get', get, 400, 1],
+  ['get', get, 401, 4],
+  ['get', get, 403, 4],
+  ['get', get, 402, 5],
+  ['get', get, 404, 3],
+  ['get', get, 409, 5],
+  ['get', get, 410, 1],
+  ['get', get, 422, 1],
+  ['events', (api) => api.instances.events(ID), 404, 3],
+  ['promo', (api) => api.billing.activatePromo({ code: 'A' }), 400, 1],
+  ['promo', (api) => api.billing.activatePromo({ code: 'A' }), 404, 3],
+  ['stop', (api) => api.instances.stop(ID), 400, 5],
+  ['stop', (api) => api.instances.stop(ID), 404, 3],
+  ['terminate', (api) => api.instances.terminate(ID), 400, 5],
+  ['terminate', (api) => api.instances.terminate(ID), 429, 11],
+  ['start', (api) => api.instances.start(ID), 404, 3],
+  ['resume', (api) => api.drives.resume('d'), 400, 5],
+  ['reorder', (api) => api.instances.reorder(ID, { new_name: 'two' }), 400, 5],
+  ['create', (api) => api.instances.create(CREATE), 400, 1],
+  ['create', (api) => api.instances.create(CREATE), 402, 5],
+  ['create', (api) => api.instances.create(CREATE), 409, 5],
+];
+
+test.each(CASES)('%s %#: status %i ends with its exit code', async (_name, send, code, exit) => {
+  const server = await scripted(status(code));
+  const error = await failureOf(send(apiFor(server.url)));
+  expect([error.exitCode, error.httpStatus]).toEqual([exit, code]);
+});
+
+test('the words of a message decide nothing', async () => {
+  const liar = { statusCode: 404, message: 'unauthorized: not enough funds', error: 'x' };
+  const server = await scripted(json(422, liar));
+  expect((await failureOf(get(apiFor(server.url)))).failure).toBe('refused');
+});
+
+test.each([
+  [(api: Api) => api.users.me(), 401, 'gpucloud login'],
+  [get, 404, 'gpucloud instances list --all'],
+  [(api: Api) => api.drives.get('d'), 404, 'gpucloud drives list'],
+  [(api: Api) => api.sshKeys.delete('k'), 404, 'gpucloud ssh-keys list'],
+  [get, 402, 'gpucloud billing balance'],
+  [(api: Api) => api.instances.create(CREATE), 500, 'gpucloud instances recover'],
+  [(api: Api) => api.instances.create(CREATE), 500, 'gpucloud instances list'],
+])('the hint names the next command: %#', async (send, code, hint) => {
+  const server = await scripted(status(code));
+  expect((await failureOf(send(apiFor(server.url)))).hint).toContain(hint);
+});
+
+describe('what the service said', () => {
+  const raw =
+    (type: string, body: string | Buffer): Step =>
+    (_request, response) => {
+      response.writeHead(422, { 'content-type': type });
+      response.end(body);
+    };
+  const messageOf = async (step: Step) => {
+    const server = await scripted(step);
+    const { message } = await failureOf(get(apiFor(server.url)));
+    return message.replace(`The service refused to show the instance ${ID} (422): `, '');
+  };
+
+  test.each<[string, Step, string]>([
+    ['shape A', json(422, { statusCode: 422, message: 'bad image', error: 'X' }), 'bad image.'],
+    ['shape B', json(422, { statusCode: 422, code: 'NOT_FOUND', message: 'gone' }), 'gone.'],
+    ['a list', json(422, { statusCode: 422, message: ['a is bad', 'b too'] }), 'a is bad; b too.'],
+    ['no message', json(422, { statusCode: 422, error: 'Bad Request' }), 'Bad Request.'],
+    ['another shape', json(422, { detail: 1 }), '{"detail":1}.'],
+    ['an array', json(422, [1, 2]), '[1,2].'],
+    ['null', json(422, null), 'null.'],
+    ['an empty body', raw('application/json', ''), 'no explanation given.'],
+    ['text', raw('text/plain', 'go away!'), 'go away!'],
+    ['HTML', raw('text/html', '<h1>Bad gateway</h1>'), 'an HTML page, perhaps of a proxy.'],
+    ['HTML by its look', raw('', ' <!DOCTYPE html><p>x'), 'an HTML page, perhaps of a proxy.'],
+    ['no UTF-8', raw('text/plain', Buffer.from([0xff, 0xfe])), 'an answer that is not UTF-8.'],
+    ['the key', raw('text/plain', `no ${KEY}?`), 'no ***?'],
+    ['another key', raw('text/plain', 'no svc_sk_live_abc-DEF'), 'no svc_sk_***.'],
+    [
+      'controls',
+      json(422, { message: 'a\u001b]52;c;x\u0007b\u009b31m\u202ec\u200bd\r\n\te\u007f' }),
+      'a]52;c;xb31mcd e.',
+    ],
+  ])('%s', async (_name, step, words) => {
+    expect(await messageOf(step)).toBe(words);
+  });
+
+  test('at most 200 characters', async () => {
+    const message = await messageOf(json(422, { message: '🙂'.repeat(5000) }));
+    expect([...message]).toHaveLength(200);
+    expect(message.endsWith('🙂…')).toBe(true);
+  });
+
+  test('the key is not told by halves, at the end of what is told or between controls', async () => {
+    const long = `${'x'.repeat(190)}${KEY}`;
+    expect(await messageOf(json(422, { message: long }))).not.toContain('svc_sk_test');
+    const split = `${KEY.slice(0, 5)}\u200b${KEY.slice(5)}`;
+    expect(await messageOf(json(422, { message: split }))).toBe('***.');
+  });
+
+  test('a password that comes back is not told', async () => {
+    const server = await scripted(json(422, { message: 'hunter2hunter2 is too weak' }));
+    const error = await failureOf(
+      apiFor(server.url).users.setPassword({
+        current_password: 'old-password',
+        new_password: 'hunter2hunter2',
+      }),
+    );
+    expect(error.message).toContain('*** is too weak');
+  });
+});

@@ -1,0 +1,161 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  type AddressInfo,
+  createServer as createSocketServer,
+  type Server,
+  type Socket,
+} from 'node:net';
+import { onTestFinished } from 'vitest';
+import { type Api, type ApiSettings, createApi } from '../../src/api/index.ts';
+import type { Clock } from '../../src/clock.ts';
+import { CliError } from '../../src/errors.ts';
+
+export const KEY = 'svc_sk_test_canary0123456789';
+export const ID = '3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10';
+export const CREATE = { offer_id: 'offer-1', image_id: 'image-1', instance_name: 'box' };
+
+export interface FakeClock extends Clock {
+  readonly sleeps: number[];
+  /** Run at each sleep, before it returns. */
+  onSleep?: () => void;
+}
+
+/** Sleeps return at once, are recorded, and move the time; chance is always a half. */
+export function fakeClock(): FakeClock {
+  let time = Date.UTC(2026, 0, 15, 10, 0, 0);
+  const clock: FakeClock = {
+    sleeps: [],
+    now: () => time,
+    random: () => 0.5,
+    async sleep(milliseconds, signal) {
+      clock.sleeps.push(milliseconds);
+      time += milliseconds;
+      clock.onSleep?.();
+      signal?.throwIfAborted();
+    },
+  };
+  return clock;
+}
+
+export function apiFor(baseUrl: string, settings: Partial<ApiSettings> = {}): Api {
+  const api = createApi({
+    baseUrl,
+    apiKey: KEY,
+    timeoutMs: 20_000,
+    clock: fakeClock(),
+    signal: new AbortController().signal,
+    env: {},
+    userAgent: 'gpucloud/test',
+    ...settings,
+  });
+  onTestFinished(() => api.close());
+  return api;
+}
+
+export interface Seen {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+export type Step = (request: Seen, response: ServerResponse) => void;
+
+export interface Scripted {
+  url: string;
+  seen: Seen[];
+  /** `METHOD /path` of each request, in order. */
+  calls(): string[];
+}
+
+/** A server that answers the requests one after the other as told; one too many gets a 599. */
+export async function scripted(...steps: Step[]): Promise<Scripted> {
+  const seen: Seen[] = [];
+  const server = createServer((incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('error', () => undefined);
+    incoming.on('end', () => {
+      const request = {
+        method: incoming.method ?? '',
+        url: incoming.url ?? '',
+        headers: incoming.headers,
+        body: Buffer.concat(chunks).toString(),
+      };
+      const step = steps[seen.push(request) - 1] ?? status(599);
+      step(request, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: urlOf(server), seen, calls: () => seen.map((one) => `${one.method} ${one.url}`) };
+}
+
+/** A server below HTTP: gets the socket at the first bytes of each connection's request. */
+export async function rawServer(
+  onRequest: (socket: Socket, text: string) => void,
+): Promise<{ url: string; connections: () => number }> {
+  let connections = 0;
+  const sockets = new Set<Socket>();
+  const server = createSocketServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => onRequest(socket, bytes.toString('latin1')));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { url: urlOf(server), connections: () => connections };
+}
+
+export function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** An address on loopback where nothing listens. */
+export async function closedPort(): Promise<string> {
+  const server = createSocketServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = urlOf(server);
+  await new Promise((resolve) => server.close(resolve));
+  return url;
+}
+
+export function json(code: number, body: unknown, headers: Record<string, string> = {}): Step {
+  return (_request, response) => {
+    response.writeHead(code, { 'content-type': 'application/json', ...headers });
+    response.end(JSON.stringify(body));
+  };
+}
+
+export function data(value: unknown, code = 200): Step {
+  return json(code, { status: 'success', code, data: value });
+}
+
+export function status(code: number, headers: Record<string, string> = {}): Step {
+  return json(code, { statusCode: code, message: `said ${code}`, error: 'Reason' }, headers);
+}
+
+/** The request arrives whole, then the connection is cut without a byte of answer. */
+export const cut: Step = (_request, response) => {
+  response.destroy();
+};
+
+/** The error that a call ends with; fails the test when it does not. */
+export async function failureOf(promise: Promise<unknown>): Promise<CliError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof CliError) return error;
+    throw error;
+  }
+  throw new Error('the call succeeded');
+}
+
+export const machine = (state: string) => ({ id: ID, name: 'box', status: state });

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import {
+  apiFor,
+  CREATE,
+  cut,
+  data,
+  failureOf,
+  fakeClock,
+  ID,
+  machine,
+  rawServer,
+  scripted,
+  status,
+} from './harness.ts';
+
+const INTERRUPT = new CliError('interrupted', 'Interrupted.');
+
+describe.each(['settings', 'options'])('a signal of the %s', (where) => {
+  const using = (url: string, signal: AbortSignal) => {
+    const api = apiFor(url, where === 'settings' ? { signal } : {});
+    return { api, options: where === 'options' ? { signal } : {} };
+  };
+
+  test('aborted before: nothing is sent, and its reason comes back', async () => {
+    const server = await scripted(data(machine('PROVISIONING'), 201));
+    const { api, options } = using(server.url, AbortSignal.abort(INTERRUPT));
+    await expect(api.instances.create(CREATE, options)).rejects.toBe(INTERRUPT);
+    await expect(api.users.me(options)).rejects.toBe(INTERRUPT);
+    expect(server.seen).toEqual([]);
+  });
+
+  test('aborted in flight: a read ends with the reason', async () => {
+    const controller = new AbortController();
+    const server = await rawServer(() => controller.abort(INTERRUPT));
+    const { api, options } = using(server.url, controller.signal);
+    await expect(api.users.me(options)).rejects.toBe(INTERRUPT);
+  });
+
+  test('aborted in flight: a POST that may not be repeated is unknown', async () => {
+    const controller = new AbortController();
+    const server = await rawServer(() => controller.abort(INTERRUPT));
+    const { api, options } = using(server.url, controller.signal);
+    const error = await failureOf(api.instances.create(CREATE, options));
+    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
+    expect(error.message).toContain('interrupted before the answer came');
+  });
+
+  test('aborted in flight: terminate and PATCH are unknown, and nothing more is sent', async () => {
+    for (const send of ['terminate', 'update'] as const) {
+      const controller = new AbortController();
+      const server = await rawServer(() => controller.abort(INTERRUPT));
+      const { api, options } = using(server.url, controller.signal);
+      const error = await failureOf(
+        send === 'terminate'
+          ? api.instances.terminate(ID, options)
+          : api.users.update({ name: 'Ann' }, options),
+      );
+      expect(error.failure).toBe('outcomeUnknown');
+      expect(server.connections()).toBe(1);
+    }
+  });
+
+  test('aborted as the connection is made: nothing is ever written', async () => {
+    const controller = new AbortController();
+    let bytes = 0;
+    const server = await rawServer(() => void (bytes += 1));
+    const { api, options } = using(server.url, controller.signal);
+    let sending = 0;
+    const calling = api.instances.create(CREATE, {
+      ...options,
+      onSending: () => void (sending += 1),
+    });
+    // The transport is loaded by an earlier call's time; a microtask is before any connection.
+    await Promise.resolve();
+    controller.abort(INTERRUPT);
+    await expect(calling).rejects.toBe(INTERRUPT);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect([bytes, sending]).toEqual([0, 0]);
+  });
+});
+
+test('an abort while a connection is still on its way leaves nothing behind', async () => {
+  const server = await rawServer(() => undefined);
+  const warm = apiFor(server.url);
+  const controller = new AbortController();
+  let bytes = 0;
+  const target = await rawServer(() => void (bytes += 1));
+  const api = apiFor(target.url);
+  await failureOf(apiFor(target.url, { timeoutMs: 100 }).users.me());
+  bytes = 0;
+  const calling = api.instances.create(CREATE, { signal: controller.signal });
+  // undici is loaded, so that within these turns of the loop the request waits for its socket.
+  await new Promise((resolve) => process.nextTick(resolve));
+  controller.abort(INTERRUPT);
+  await expect(calling).rejects.toBe(INTERRUPT);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(bytes).toBe(0);
+  await warm.close();
+});
+
+test('an abort in a pause between tries ends a read with the reason, a PATCH in doubt', async () => {
+  const paused = async (step: typeof cut) => {
+    const controller = new AbortController();
+    const clock = fakeClock();
+    clock.onSleep = () => controller.abort(INTERRUPT);
+    const server = await scripted(step, data({ id: 'user-1' }));
+    return { server, api: apiFor(server.url, { clock, signal: controller.signal }) };
+  };
+  const read = await paused(status(503));
+  await expect(read.api.users.me()).rejects.toBe(INTERRUPT);
+  expect(read.server.seen).toHaveLength(1);
+  const patch = await paused(cut);
+  const error = await failureOf(patch.api.users.update({ name: 'Ann' }));
+  expect(error.failure).toBe('outcomeUnknown');
+});
+
+test('what onAnswer throws ends the call as it is, and comes after the raw answer only', async () => {
+  const server = await scripted(data({ id: 7 }, 201));
+  const full = new CliError('storage', 'The disk is full.');
+  const texts: string[] = [];
+  const calling = apiFor(server.url).instances.create(CREATE, {
+    onAnswer: async (answer) => {
+      texts.push(answer.text);
+      await Promise.resolve();
+      throw full;
+    },
+  });
+  // The answer is broken, and yet it is the journal's error that ends it: it was asked first.
+  await expect(calling).rejects.toBe(full);
+  expect(texts).toEqual(['{"status":"success","code":201,"data":{"id":7}}']);
+});
+
+test('onAnswer gets every answer of a call, refusals and retries included', async () => {
+  const server = await scripted(
+    status(500),
+    data(machine('ACTIVE')),
+    status(400),
+    data(machine('A')),
+  );
+  const statuses: number[] = [];
+  await failureOf(
+    apiFor(server.url).instances.stop(ID, {
+      onAnswer: async (answer) => void statuses.push(answer.status),
+    }),
+  );
+  expect(statuses).toEqual([500, 200, 400, 200]);
+});

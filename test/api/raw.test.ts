@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { apiFor, closedPort, cut, data, failureOf, KEY, scripted, status } from './harness.ts';
+
+test('a raw call gives back whatever came', async () => {
+  const server = await scripted(status(418, { 'x-request-id': '7' }));
+  const api = apiFor(`${server.url}/v1`);
+  const answer = await api.call({
+    method: 'POST',
+    path: '/teapots?hot=1',
+    query: { 'a b': 'c&d' },
+    body: '{"n":12345678901234567890}',
+    headers: { 'X-Trace': 'yes' },
+  });
+  expect(answer).toMatchObject({ status: 418, headers: { 'x-request-id': '7' } });
+  expect(answer.text).toContain('said 418');
+  expect(server.seen[0]).toMatchObject({
+    method: 'POST',
+    url: '/v1/teapots?hot=1&a%20b=c%26d',
+    body: '{"n":12345678901234567890}',
+    headers: { 'x-trace': 'yes', 'x-api-key': KEY, 'content-type': 'application/json' },
+  });
+});
+
+test('it follows the retry table by its method', async () => {
+  const reads = await scripted(cut, status(503), data(1));
+  expect((await apiFor(reads.url).call({ method: 'GET', path: '/x' })).status).toBe(200);
+  const posts = await scripted(cut, data(1));
+  const error = await failureOf(apiFor(posts.url).call({ method: 'POST', path: '/x' }));
+  expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
+  expect(posts.seen).toHaveLength(1);
+  const failing = await scripted(status(500));
+  expect((await apiFor(failing.url).call({ method: 'POST', path: '/x' })).status).toBe(500);
+});
+
+test('a redirect is given back, not followed', async () => {
+  const server = await scripted(status(302, { location: 'http://192.0.2.1/' }));
+  const answer = await apiFor(server.url).call({ method: 'GET', path: '/x' });
+  expect([answer.status, answer.headers.location]).toEqual([302, 'http://192.0.2.1/']);
+});
+
+test.each([
+  '',
+  'users/me',
+  '//evil.example/x',
+  '/../x',
+  '/a/../../x',
+  '/%2e%2e/x',
+  '/a/%2E%2e/%2e./x',
+  '/a\\..\\x',
+  '/a b',
+  '/я',
+  '/x#y',
+  '@evil.example/',
+  ':80/x',
+  '.evil.example/x',
+  '/a\r\nx-a: b',
+])('the path %j does not leave the base URL', async (path) => {
+  const api = apiFor(`${await closedPort()}/v1`);
+  expect((await failureOf(api.call({ method: 'GET', path }))).failure).toBe('usage');
+});
+
+test.each(['X-Api-Key', 'host', 'Content-Length', 'transfer-encoding', 'a b', 'x:y'])(
+  'the header %j can not be set',
+  async (name) => {
+    const api = apiFor(await closedPort());
+    const call = api.call({ method: 'GET', path: '/x', headers: { [name]: '1' } });
+    expect((await failureOf(call)).failure).toBe('usage');
+  },
+);
+
+test.each(['CONNECT', 'TRACE', 'get', ''])('the method %j is none', async (method) => {
+  const api = apiFor(await closedPort());
+  expect((await failureOf(api.call({ method, path: '/x' }))).failure).toBe('usage');
+});

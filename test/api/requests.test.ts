@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import type { CreateInstanceBody } from '../../src/api/index.ts';
+import { apiFor, CREATE, closedPort, failureOf, ID } from './harness.ts';
+
+// Nothing listens there: a request that were sent would end as `unreachable`.
+const api = async () => apiFor(await closedPort());
+
+test.each(['', '..', '.', 'a/b', 'a?b', 'a#b', 'a b', '%2e%2e', '../users', 'a\r\nx: y', 'я'])(
+  'the id %j never reaches a path',
+  async (id) => {
+    const { instances, drives, sshKeys } = await api();
+    const calls = [
+      instances.get(id),
+      instances.start(id),
+      instances.stop(id),
+      instances.terminate(id),
+      instances.reorder(id, { new_name: 'box' }),
+      instances.events(id),
+      drives.get(id),
+      drives.update(id, { name: 'a', size_gb: 1 }),
+      drives.resume(id),
+      sshKeys.delete(id),
+    ];
+    for (const call of calls) {
+      expect((await failureOf(call)).failure).toBe('usage');
+    }
+  },
+);
+
+const docker = (config: object) => ({ ...CREATE, docker_config: { image: 'a', ...config } });
+
+test.each([
+  ['offer_id is missing', { image_id: 'i', instance_name: 'box' }],
+  [
+    'instance_name breaks the rule: an instance name is 3 to 50',
+    { ...CREATE, instance_name: 'ab' },
+  ],
+  ['price is not documented', { ...CREATE, price: 1 }],
+  ['ssh_keys.0 is not of the type string', { ...CREATE, ssh_keys: [1] }],
+  ['docker_config.image is missing', { ...CREATE, docker_config: {} }],
+  ['docker_config.shm_size_gb is less than 0.1', docker({ shm_size_gb: 0.09 })],
+  ['docker_config.ports.0.internal_port is less than 1', docker({ ports: [{ internal_port: 0 }] })],
+  ['docker_config.ports.0.external_port', docker({ ports: [{ external_port: 1.5 }] })],
+  ['docker_config.ports.0.protocol is none of TCP, UDP', docker({ ports: [{ protocol: 'tcp' }] })],
+  ['docker_config.env.0.key breaks', docker({ env: [{ key: 'A=B', value: '' }] })],
+  ['docker_config.env.0.value is missing', docker({ env: [{ key: 'A' }] })],
+])('a broken body is a usage error that says: %s', async (words, body) => {
+  const { instances } = await api();
+  const error = await failureOf(instances.create(body as CreateInstanceBody));
+  expect(error.failure).toBe('usage');
+  expect(error.message).toContain(words);
+});
+
+test.each([
+  [
+    'drives.create',
+    (a: Awaited<ReturnType<typeof api>>) => a.drives.create({ name: 'd', size_gb: 0 }),
+  ],
+  [
+    'drives.update',
+    (a: Awaited<ReturnType<typeof api>>) => a.drives.update('d', { name: ' ', size_gb: 1 }),
+  ],
+  [
+    'apiKeys.create',
+    (a: Awaited<ReturnType<typeof api>>) => a.apiKeys.create({ name: 'x'.repeat(51) }),
+  ],
+  [
+    'sshKeys.add',
+    (a: Awaited<ReturnType<typeof api>>) => a.sshKeys.add({ name: 'k', public_key: '' }),
+  ],
+  ['users.update', (a: Awaited<ReturnType<typeof api>>) => a.users.update({ name: '' })],
+  ['promo', (a: Awaited<ReturnType<typeof api>>) => a.billing.activatePromo({ code: '' })],
+  ['reorder', (a: Awaited<ReturnType<typeof api>>) => a.instances.reorder(ID, { new_name: '' })],
+  ['events', (a: Awaited<ReturnType<typeof api>>) => a.instances.events(ID, { page: 0 })],
+  [
+    'transactions',
+    (a: Awaited<ReturnType<typeof api>>) => a.billing.transactions({ type: ['A,B'] }),
+  ],
+])('%s refuses what the document does not allow', async (_name, send) => {
+  expect((await failureOf(send(await api()))).failure).toBe('usage');
+});
+
+test('a refused password is not repeated', async () => {
+  const { users } = await api();
+  const body = { current_password: 'hunter2hunter2', new_password: '' };
+  const error = await failureOf(users.setPassword(body));
+  expect(error.failure).toBe('usage');
+  expect(error.message).toBe('new_password breaks the rule: it is not empty.');
+});

@@ -1,0 +1,443 @@
+import { describe, expect, test } from 'vitest';
+import type { Api } from '../../src/api/index.ts';
+import {
+  apiFor,
+  CREATE,
+  closedPort,
+  cut,
+  data,
+  failureOf,
+  fakeClock,
+  ID,
+  json,
+  machine,
+  type Step,
+  scripted,
+  status,
+} from './harness.ts';
+
+async function run(steps: Step[], timeoutMs = 20_000) {
+  const server = await scripted(...steps);
+  const clock = fakeClock();
+  return { server, clock, api: apiFor(server.url, { clock, timeoutMs }) };
+}
+
+const DRIVE = { id: 'drive-1', name: 'data', status: 'AVAILABLE' };
+const USER = { id: 'user-1' };
+
+describe('GET, PATCH, DELETE', () => {
+  test.each([408, 429, 500, 502, 503, 504])('%i is tried again', async (code) => {
+    const { api, server, clock } = await run([status(code), status(code), data(USER)]);
+    await expect(api.users.me()).resolves.toEqual(USER);
+    expect(server.calls()).toHaveLength(3);
+    // Full jitter under 0.5 s and 1 s; chance is a half.
+    expect(clock.sleeps).toEqual([250, 500]);
+  });
+
+  test.each([400, 401, 404, 409, 422, 501, 302])('%i is not', async (code) => {
+    const { api, server } = await run([status(code), data(USER)]);
+    await failureOf(api.users.me());
+    expect(server.calls()).toHaveLength(1);
+  });
+
+  test('three tries, then it is refused and retryable', async () => {
+    const { api, server } = await run([status(503), status(503), status(503), data(USER)]);
+    const error = await failureOf(api.users.me());
+    expect(error).toMatchObject({ failure: 'refused', retryable: true, httpStatus: 503 });
+    expect(server.calls()).toHaveLength(3);
+  });
+
+  test('a cut connection is tried again', async () => {
+    const { api } = await run([cut, cut, data(USER)]);
+    await expect(api.users.me()).resolves.toEqual(USER);
+  });
+
+  test('a read without any answer is unreachable, for it changed nothing', async () => {
+    const { api } = await run([cut, cut, cut]);
+    const error = await failureOf(api.users.me());
+    expect(error).toMatchObject({ failure: 'unreachable', retryable: true });
+    expect(error.message).toContain('Nothing was changed');
+  });
+
+  test('PATCH is tried again', async () => {
+    const { api, server } = await run([cut, status(500), data(DRIVE)]);
+    await api.drives.update('drive-1', { name: 'data', size_gb: 1 });
+    expect(server.calls()).toEqual(Array(3).fill('PATCH /storage/drives/drive-1'));
+  });
+
+  test.each([
+    ['cut', cut],
+    ['500', status(500)],
+  ])(
+    'a PATCH that ends in doubt (%s) is not called unreachable or refused',
+    async (_what, step) => {
+      const { api } = await run([step, step, step]);
+      const error = await failureOf(api.users.update({ name: 'Ann' }));
+      expect(error).toMatchObject({
+        failure: 'outcomeUnknown',
+        retryable: true,
+        mayBeBilling: false,
+      });
+    },
+  );
+
+  test('a 404 after our own doubtful DELETE is success', async () => {
+    const { api, server } = await run([cut, status(404)]);
+    await api.sshKeys.delete('key-1');
+    expect(server.calls()).toEqual(['DELETE /ssh-keys/key-1', 'DELETE /ssh-keys/key-1']);
+  });
+
+  test('a 404 after a 429 is none, for nothing was done', async () => {
+    const { api } = await run([status(429), status(404)]);
+    expect((await failureOf(api.sshKeys.delete('key-1'))).failure).toBe('notFound');
+  });
+
+  test('a first 404 is none', async () => {
+    const { api } = await run([
+      json(404, { statusCode: 404, code: 'NOT_FOUND', message: 'no key' }),
+    ]);
+    const error = await failureOf(api.sshKeys.delete('key-1'));
+    expect(error.message).toBe('There is no SSH key key-1 (404): no key.');
+  });
+
+  test('a refused connection is tried three times and changed nothing', async () => {
+    const clock = fakeClock();
+    const api = apiFor(await closedPort(), { clock });
+    const error = await failureOf(api.users.update({ name: 'Ann' }));
+    expect(error.failure).toBe('unreachable');
+    expect(error.message).toContain('the connection was refused');
+    expect(clock.sleeps).toEqual([250, 500]);
+  });
+});
+
+describe('Retry-After', () => {
+  test('in seconds is honoured in full', async () => {
+    const { api, clock } = await run([status(429, { 'retry-after': '7' }), data(USER)]);
+    await api.users.me();
+    expect(clock.sleeps).toEqual([7000]);
+  });
+
+  test('as a date is honoured in full', async () => {
+    const { api, clock } = await run([
+      status(503, { 'retry-after': 'Thu, 15 Jan 2026 10:00:09 GMT' }),
+      data(USER),
+    ]);
+    await api.users.me();
+    expect(clock.sleeps).toEqual([9000]);
+  });
+
+  test.each(['-1', 'soon', '1e3', ''])('that is %j is none', async (value) => {
+    const { api, clock } = await run([status(429, { 'retry-after': value }), data(USER)]);
+    await api.users.me();
+    expect(clock.sleeps).toEqual([250]);
+  });
+
+  test.each([429, 503])('past the deadline ends a %i at once and is named', async (code) => {
+    const { api, clock, server } = await run([status(code, { 'retry-after': '21' }), data(USER)]);
+    const error = await failureOf(api.users.me());
+    expect(error).toMatchObject({ failure: 'rateLimited', retryable: true, httpStatus: code });
+    expect(error.message).toContain('21 s');
+    expect(clock.sleeps).toEqual([]);
+    expect(server.calls()).toHaveLength(1);
+  });
+});
+
+const NEVER: [string, boolean, (api: Api) => Promise<unknown>, unknown][] = [
+  ['create', true, (api) => api.instances.create(CREATE), machine('PROVISIONING')],
+  [
+    'reorder',
+    true,
+    (api) => api.instances.reorder(ID, { new_name: 'two' }),
+    machine('PROVISIONING'),
+  ],
+  ['drive create', true, (api) => api.drives.create({ name: 'd', size_gb: 1 }), DRIVE],
+  ['api-key', false, (api) => api.apiKeys.create({ name: 'ci' }), { id: 'k' }],
+  ['promo', false, (api) => api.billing.activatePromo({ code: 'A' }), { added_amount: '1' }],
+  [
+    'password',
+    false,
+    (api) => api.users.setPassword({ current_password: 'aaaaaa', new_password: 'bbbbbb' }),
+    USER,
+  ],
+];
+
+describe.each(NEVER)('%s', (_name, bills, send, answer) => {
+  test.each([
+    ['a cut connection', cut],
+    ['408', status(408)],
+    ['500', status(500)],
+    ['502', status(502)],
+    ['503 with Retry-After', status(503, { 'retry-after': '1' })],
+    ['a redirect', status(307, { location: 'https://elsewhere.example/' })],
+    ['200 without data', json(200, { status: 'success' })],
+    ['an HTML page', html],
+    ['an empty 201', empty],
+  ])('is never sent again after %s, and its outcome is unknown', async (_what, step) => {
+    const { api, server } = await run([step, data(answer, 201)]);
+    const error = await failureOf(send(api));
+    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: bills, exitCode: 7 });
+    expect(error.hint).toMatch(/gpucloud/);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test.each([
+    [400, 1],
+    [401, 4],
+    [402, 5],
+    [403, 4],
+    [404, 3],
+    [409, 5],
+    [422, 1],
+    [429, 11],
+  ])('%i is a sure refusal with exit %i', async (code, exit) => {
+    const { api, server } = await run([status(code), data(answer, 201)]);
+    const error = await failureOf(send(api));
+    expect(error.exitCode).toBe(_name === 'reorder' && code === 400 ? 5 : exit);
+    expect(error.mayBeBilling).toBe(false);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('is sent again when it provably never left, and is unreachable in the end', async () => {
+    const clock = fakeClock();
+    let sending = 0;
+    const api = apiFor(await closedPort(), { clock });
+    const error = await failureOf(send(api));
+    expect(error).toMatchObject({ failure: 'unreachable', mayBeBilling: false });
+    expect(clock.sleeps).toEqual([250, 500]);
+    await failureOf(api.instances.create(CREATE, { onSending: () => (sending += 1) }));
+    expect(sending).toBe(0);
+  });
+});
+
+function html(_request: unknown, response: Parameters<Step>[1]): void {
+  response.writeHead(200, { 'content-type': 'text/html' });
+  response.end('<html><body>Welcome to the hotel</body></html>');
+}
+
+function empty(_request: unknown, response: Parameters<Step>[1]): void {
+  response.writeHead(201);
+  response.end();
+}
+
+test('a POST that could not leave at first is sent once when it can', async () => {
+  const server = await scripted(data(machine('PROVISIONING'), 201));
+  const refused = await closedPort();
+  const clock = fakeClock();
+  // The name resolves to the dead address until the pause: the proxy comes up in the meantime.
+  const { createServer } = await import('node:net');
+  clock.onSleep = () => {
+    const relay = createServer((socket) => {
+      socket.on('error', () => undefined);
+      import('node:net').then(({ connect }) => {
+        const onward = connect(Number(new URL(server.url).port), '127.0.0.1');
+        onward.on('error', () => undefined);
+        socket.pipe(onward).pipe(socket);
+      });
+    });
+    relay.listen(Number(new URL(refused).port), '127.0.0.1').unref();
+    delete clock.onSleep;
+    return undefined;
+  };
+  clock.sleep = async (milliseconds) => {
+    clock.sleeps.push(milliseconds);
+    clock.onSleep?.();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  };
+  const api = apiFor(refused, { clock });
+  let sending = 0;
+  const created = await api.instances.create(CREATE, { onSending: () => (sending += 1) });
+  expect(created.id).toBe(ID);
+  expect(sending).toBe(1);
+  expect(server.calls()).toEqual(['POST /instances']);
+});
+
+const CHECKED: [string, string, string[], string, (api: Api) => Promise<unknown>, string][] = [
+  [
+    'terminate',
+    'ACTIVE',
+    ['TERMINATING', 'TERMINATED'],
+    `/instances/${ID}`,
+    (api) => api.instances.terminate(ID),
+    'terminate',
+  ],
+  [
+    'stop',
+    'ACTIVE',
+    ['STOPPING', 'STOPPED'],
+    `/instances/${ID}`,
+    (api) => api.instances.stop(ID),
+    'stop',
+  ],
+  [
+    'drive resume',
+    'SUSPENDED',
+    ['AVAILABLE', 'IN_USE'],
+    `/storage/drives/${ID}`,
+    (api) => api.drives.resume(ID),
+    'resume',
+  ],
+];
+
+describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
+  const POST = `POST ${path}/${verb}`;
+  const GET = `GET ${path}`;
+
+  describe.each([
+    ['a cut connection', cut],
+    ['408', status(408)],
+    ['500', status(500)],
+    ['504', status(504)],
+  ])('after %s', (_what, doubt) => {
+    test.each(wanted)('reads first, and %s is success', async (state) => {
+      const { api, server } = await run([doubt, data(machine(state))]);
+      await expect(send(api)).resolves.toMatchObject({ status: state });
+      expect(server.calls()).toEqual([POST, GET]);
+    });
+
+    test('is sent once more when it is not there yet', async () => {
+      const { api, server, clock } = await run([
+        doubt,
+        data(machine(unwanted)),
+        data(machine('DONE')),
+      ]);
+      await expect(send(api)).resolves.toMatchObject({ status: 'DONE' });
+      expect(server.calls()).toEqual([POST, GET, POST]);
+      expect(clock.sleeps).toEqual([250]);
+    });
+
+    test('is unknown when the state can not be read', async () => {
+      const { api, server } = await run([doubt, cut, cut, cut]);
+      const error = await failureOf(send(api));
+      expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
+      expect(server.calls()).toEqual([POST, GET, GET, GET]);
+    });
+  });
+
+  test('two failures tell the state that was read', async () => {
+    const { api, server } = await run([
+      status(500),
+      data(machine(unwanted)),
+      status(500),
+      data(machine(unwanted)),
+    ]);
+    const error = await failureOf(send(api));
+    expect(error).toMatchObject({ failure: 'refused', retryable: true, mayBeBilling: true });
+    expect(error.message).toContain(`its status is ${unwanted}`);
+    expect(server.calls()).toEqual([POST, GET, POST, GET]);
+  });
+
+  test('two lost answers stay unknown, with the state that was read', async () => {
+    const { api } = await run([cut, data(machine(unwanted)), cut, data(machine(unwanted))]);
+    const error = await failureOf(send(api));
+    expect(error.failure).toBe('outcomeUnknown');
+    expect(error.message).toContain(`its status is ${unwanted}`);
+  });
+
+  test('a 400 to the second may be the echo of the first', async () => {
+    const late = wanted[0] ?? '';
+    const { api } = await run([cut, data(machine(unwanted)), status(400), data(machine(late))]);
+    await expect(send(api)).resolves.toMatchObject({ status: late });
+  });
+
+  test('a plain 400 is the wrong state, without a second request', async () => {
+    const { api, server } = await run([status(400)]);
+    expect((await failureOf(send(api))).failure).toBe('wrongState');
+    expect(server.calls()).toEqual([POST]);
+  });
+
+  test('Retry-After past the deadline is not overrun', async () => {
+    const { api, server } = await run([
+      status(503, { 'retry-after': '600' }),
+      data(machine(unwanted)),
+    ]);
+    const error = await failureOf(send(api));
+    expect(error.failure).toBe('rateLimited');
+    expect(error.message).toContain('600 s');
+    expect(server.calls()).toEqual([POST, GET]);
+  });
+});
+
+describe('start', () => {
+  const POST = `POST /instances/${ID}/start`;
+  const GET = `GET /instances/${ID}`;
+
+  test.each([400, 409])('%i on a machine that is not STOPPED is the wrong state', async (code) => {
+    const { api, server } = await run([status(code), data(machine('ACTIVE'))]);
+    const error = await failureOf(api.instances.start(ID));
+    expect(error).toMatchObject({ failure: 'wrongState', httpStatus: code, mayBeBilling: false });
+    expect(error.message).toContain('is ACTIVE');
+    expect(server.calls()).toEqual([POST, GET]);
+  });
+
+  test.each([400, 409])('%i on a STOPPED machine is a lack of funds', async (code) => {
+    const { api } = await run([status(code), data(machine('STOPPED'))]);
+    const error = await failureOf(api.instances.start(ID));
+    expect(error.failure).toBe('wrongState');
+    expect(error.message).toContain('not enough funds to reserve the next hour');
+  });
+
+  test('400 with a state that can not be read is still the wrong state', async () => {
+    const { api } = await run([status(400), status(404)]);
+    expect((await failureOf(api.instances.start(ID))).failure).toBe('wrongState');
+  });
+
+  test('the documented 500 is refused with the state told', async () => {
+    const { api, server } = await run([status(500), data(machine('STOPPED'))]);
+    const error = await failureOf(api.instances.start(ID));
+    expect(error).toMatchObject({ failure: 'refused', retryable: true, mayBeBilling: false });
+    expect(error.message).toContain('Its status is STOPPED');
+    expect(server.calls()).toEqual([POST, GET]);
+  });
+
+  test.each([
+    ['a cut connection', cut],
+    ['502', status(502)],
+    ['408', status(408)],
+  ])('after %s the state is read: STARTING is success', async (_what, doubt) => {
+    const { api, server } = await run([doubt, data({ ...machine('STARTING'), paid_until: 'P' })]);
+    await expect(api.instances.start(ID)).resolves.toEqual({ status: 'STARTING', paid_until: 'P' });
+    expect(server.calls()).toEqual([POST, GET]);
+  });
+
+  test('after a doubt another state is told, and nothing is sent again', async () => {
+    const { api, server } = await run([
+      cut,
+      data(machine('STOPPED')),
+      data({ status: 'STARTING' }),
+    ]);
+    const error = await failureOf(api.instances.start(ID));
+    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
+    expect(error.message).toContain('its status is STOPPED');
+    expect(server.calls()).toEqual([POST, GET]);
+  });
+});
+
+describe('ssh-keys add', () => {
+  const body = { name: 'laptop', public_key: 'ssh-ed25519 AAAAblob me@laptop' };
+  const added = { id: 'k1', name: 'laptop', public_key: body.public_key };
+
+  test.each([
+    ['a cut connection', cut],
+    ['500', status(500)],
+  ])('after %s the list is read, and the same key there is success', async (_what, doubt) => {
+    const there = { id: 'k9', public_key: 'ssh-ed25519  AAAAblob other comment' };
+    const { api, server } = await run([
+      doubt,
+      data([{ id: 'k0', public_key: 'ssh-rsa AAAAblob' }, there]),
+    ]);
+    await expect(api.sshKeys.add(body)).resolves.toEqual(there);
+    expect(server.calls()).toEqual(['POST /ssh-keys', 'GET /ssh-keys']);
+  });
+
+  test('otherwise it is sent once more', async () => {
+    const { api, server } = await run([cut, data([]), data(added, 201)]);
+    await expect(api.sshKeys.add(body)).resolves.toEqual(added);
+    expect(server.calls()).toEqual(['POST /ssh-keys', 'GET /ssh-keys', 'POST /ssh-keys']);
+  });
+
+  test('a list that can not be read leaves it unknown', async () => {
+    const { api } = await run([cut, status(403)]);
+    const error = await failureOf(api.sshKeys.add(body));
+    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: false });
+  });
+});

@@ -1,0 +1,270 @@
+import { createServer } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { RawAnswer } from '../../src/api/index.ts';
+import {
+  apiFor,
+  CREATE,
+  data,
+  failureOf,
+  ID,
+  KEY,
+  machine,
+  rawServer,
+  scripted,
+  status,
+  urlOf,
+} from './harness.ts';
+
+const USER = JSON.stringify({ status: 'success', code: 200, data: { id: 'user-1' } });
+const MACHINE = JSON.stringify({ status: 'success', code: 201, data: machine('PROVISIONING') });
+
+describe('redirects', () => {
+  test.each([301, 302, 303, 307, 308])('a %i to another host never gets the key', async (code) => {
+    const other = await scripted(data({ id: 'thief' }));
+    const server = await scripted(status(code, { location: `${other.url}/users/me?key=${KEY}` }));
+    const error = await failureOf(apiFor(server.url).users.me());
+    expect(error).toMatchObject({ failure: 'notUnderstood', httpStatus: code });
+    expect(error.message).toContain(new URL(other.url).host);
+    expect(error.message).not.toContain(KEY);
+    expect(other.seen).toEqual([]);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('a 307 does not replay a POST, on the same host either', async () => {
+    const server = await scripted(status(307, { location: '/elsewhere' }), data(machine('X'), 201));
+    const error = await failureOf(apiFor(server.url).instances.create(CREATE));
+    expect(error.failure).toBe('outcomeUnknown');
+    expect(server.calls()).toEqual(['POST /instances']);
+  });
+
+  test('a 421 does not replay a POST', async () => {
+    const server = await scripted(status(421), data(machine('X'), 201));
+    expect((await failureOf(apiFor(server.url).instances.create(CREATE))).failure).toBe('refused');
+    expect(server.calls()).toEqual(['POST /instances']);
+  });
+});
+
+describe('the deadline', () => {
+  test('ends a body that dribbles on', async () => {
+    const timers: NodeJS.Timeout[] = [];
+    const server = await scripted((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      timers.push(setInterval(() => response.write(' '), 20));
+    });
+    const started = Date.now();
+    const error = await failureOf(apiFor(server.url, { timeoutMs: 400 }).users.me());
+    for (const timer of timers) clearInterval(timer);
+    expect(error.failure).toBe('unreachable');
+    expect(error.message).toContain('0.4 s');
+    expect(Date.now() - started).toBeLessThan(3000);
+  });
+
+  test('ends a wait for headers', async () => {
+    const server = await rawServer(() => undefined);
+    const error = await failureOf(apiFor(server.url, { timeoutMs: 200 }).users.me());
+    expect(error.failure).toBe('unreachable');
+  });
+
+  test('ends a wait for a connection, and a POST is then sure not to have left', async () => {
+    // 192.0.2.0/24 is for documents only: packets to it get lost, or are refused at once.
+    const api = apiFor('https://192.0.2.1', { timeoutMs: 200 });
+    const started = Date.now();
+    const error = await failureOf(api.instances.create(CREATE));
+    expect(error).toMatchObject({ failure: 'unreachable', mayBeBilling: false });
+    await api.close();
+    expect(Date.now() - started).toBeLessThan(3000);
+  });
+
+  test('a POST without an answer in time is unknown', async () => {
+    const server = await rawServer(() => undefined);
+    const error = await failureOf(apiFor(server.url, { timeoutMs: 200 }).instances.create(CREATE));
+    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
+    expect(server.connections()).toBe(1);
+  });
+
+  test('offers what came of an answer, so that its id can be saved', async () => {
+    const part = MACHINE.slice(0, -5);
+    const server = await rawServer((socket) => {
+      socket.write(`HTTP/1.1 201 Created\r\ncontent-length: ${MACHINE.length}\r\n\r\n${part}`);
+    });
+    const answers: RawAnswer[] = [];
+    await failureOf(
+      apiFor(server.url, { timeoutMs: 300 }).instances.create(CREATE, {
+        onAnswer: async (answer) => void answers.push(answer),
+      }),
+    );
+    expect(answers).toMatchObject([{ status: 201, text: part, cut: true }]);
+  });
+});
+
+describe('truncated bodies', () => {
+  const heads = {
+    length: (whole: string) => `HTTP/1.1 201 X\r\ncontent-length: ${whole.length}\r\n\r\n`,
+    'length, told to be the last': (whole: string) =>
+      `HTTP/1.1 201 X\r\nconnection: close\r\ncontent-length: ${whole.length}\r\n\r\n`,
+    chunk: (whole: string) =>
+      `HTTP/1.1 201 X\r\ntransfer-encoding: chunked\r\n\r\n${whole.length.toString(16)}\r\n`,
+    'chunk, told to be the last': (whole: string) =>
+      `HTTP/1.1 201 X\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${whole.length.toString(16)}\r\n`,
+    close: () => 'HTTP/1.1 201 X\r\nconnection: close\r\n\r\n',
+  };
+
+  test.each(Object.entries(heads))('by %s are never success', async (_name, head) => {
+    const server = await rawServer((socket, text) => {
+      const whole = text.startsWith('POST') ? MACHINE : USER;
+      socket.end(head(whole) + whole.slice(0, -5));
+    });
+    const api = apiFor(server.url);
+    expect((await failureOf(api.users.me())).failure).toBe('notUnderstood');
+    const answers: RawAnswer[] = [];
+    const error = await failureOf(
+      api.instances.create(CREATE, { onAnswer: async (answer) => void answers.push(answer) }),
+    );
+    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
+    // The id had come, and the journal got to see it.
+    expect(answers).toHaveLength(1);
+    expect(answers[0]?.text).toContain(ID);
+  });
+
+  test('a refusal whose body is cut off is a sure refusal all the same', async () => {
+    const server = await rawServer((socket) => {
+      socket.end('HTTP/1.1 422 X\r\ncontent-length: 100\r\n\r\n{"message":');
+    });
+    const error = await failureOf(apiFor(server.url).instances.create(CREATE));
+    expect(error).toMatchObject({ failure: 'refused', httpStatus: 422, mayBeBilling: false });
+  });
+});
+
+describe('a POST leaves once', () => {
+  test('on a connection of its own, not on one that the server may be closing', async () => {
+    const ports: (number | undefined)[] = [];
+    const server = await scripted(
+      (request, response) => {
+        ports.push(response.socket?.remotePort);
+        data({ id: 'user-1' })(request, response);
+      },
+      (request, response) => {
+        ports.push(response.socket?.remotePort);
+        data(machine('PROVISIONING'), 201)(request, response);
+      },
+    );
+    const api = apiFor(server.url);
+    await api.users.me();
+    await api.instances.create(CREATE);
+    expect(new Set(ports).size).toBe(2);
+  });
+
+  test('when the connection is closed at any moment after it', async () => {
+    let requests = 0;
+    const server = await rawServer((socket) => {
+      requests += 1;
+      if (requests % 2 === 0) socket.resetAndDestroy();
+      else socket.destroy();
+    });
+    const api = apiFor(server.url);
+    for (let round = 1; round <= 10; round += 1) {
+      let sending = 0;
+      const options = { onSending: () => void (sending += 1) };
+      const error = await failureOf(api.instances.create(CREATE, options));
+      expect(error.failure).toBe('outcomeUnknown');
+      expect([sending, requests, server.connections()]).toEqual([1, round, round]);
+    }
+  });
+
+  test('concurrent ones are told apart', async () => {
+    // Half of the connections are cut before a byte is read; the other half get their answer.
+    const server = await scripted(...Array(8).fill(data(machine('PROVISIONING'), 201)));
+    const api = apiFor(server.url);
+    const sent = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        let sending = 0;
+        await api.instances.create(CREATE, { onSending: () => void (sending += 1) });
+        return sending;
+      }),
+    );
+    expect(sent).toEqual(Array(8).fill(1));
+  });
+});
+
+test('onSending comes before the first byte, and what it throws keeps the request back', async () => {
+  const server = await scripted(data(machine('PROVISIONING'), 201));
+  const seen: number[] = [];
+  const api = apiFor(server.url);
+  await expect(
+    api.instances.create(CREATE, {
+      onSending: () => {
+        seen.push(server.seen.length);
+        throw new Error('the disk is full');
+      },
+    }),
+  ).rejects.toThrow('the disk is full');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(seen).toEqual([0]);
+  expect(server.seen).toEqual([]);
+});
+
+describe('bodies', () => {
+  test('of more than 16 MiB are given up while they come', async () => {
+    let written = 0;
+    const server = createServer((request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const block = Buffer.alloc(1024 * 1024, 0x20);
+      const more = () => {
+        if (response.destroyed || written >= 100) return;
+        written += 1;
+        response.write(block, more);
+      };
+      more();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const error = await failureOf(apiFor(urlOf(server)).users.me());
+    server.closeAllConnections();
+    server.close();
+    expect(error.failure).toBe('notUnderstood');
+    expect(error.message).toContain('16 MiB');
+    expect(written).toBeLessThan(40);
+  });
+
+  const packed = (bytes: Buffer) =>
+    scripted((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      response.end(bytes);
+    });
+
+  test('packed against our will are unpacked', async () => {
+    const server = await packed(gzipSync(USER));
+    expect((await apiFor(server.url).users.me()).id).toBe('user-1');
+    expect(server.seen[0]?.headers['accept-encoding']).toBe('identity');
+  });
+
+  test.each([
+    ['of a bomb', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
+    ['that is no gzip', Buffer.from('{}')],
+  ])('packed %s are not understood', async (_what, bytes) => {
+    const server = await packed(bytes);
+    expect((await failureOf(apiFor(server.url).users.me())).failure).toBe('notUnderstood');
+  });
+
+  test('that are not UTF-8 are not understood', async () => {
+    const server = await scripted((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(Buffer.from('{"data":{"id":"user-1","name":"\xff"}}', 'latin1'));
+    });
+    expect((await failureOf(apiFor(server.url).users.me())).message).toContain('UTF-8');
+  });
+
+  test('with a byte order mark are', async () => {
+    const server = await scripted((_request, response) => void response.end(`\uFEFF${USER}`));
+    expect((await apiFor(server.url).users.me()).id).toBe('user-1');
+  });
+});
+
+test('an error tells nothing of undici, its headers or the key', async () => {
+  const server = await rawServer((socket) => void socket.end('SSH-2.0-OpenSSH_9\r\n'));
+  const error = await failureOf(apiFor(server.url).users.me());
+  expect(error.failure).toBe('unreachable');
+  expect(error.message).toContain('not HTTP');
+  expect(`${error.message} ${error.stack} ${error.cause}`).not.toContain(KEY);
+});
