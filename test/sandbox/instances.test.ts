@@ -44,9 +44,9 @@ describe('the transitions of an instance', () => {
     });
 
     await b.sandbox.advance(3 * SECOND - 1);
-    expect(await b.statusOf(String(created.data['id']))).toBe('PROVISIONING');
+    expect(await b.statusOf(String(created.data.id))).toBe('PROVISIONING');
     await b.sandbox.advance(1);
-    expect(await b.instance(String(created.data['id']))).toMatchObject({
+    expect(await b.instance(String(created.data.id))).toMatchObject({
       status: 'ACTIVE',
       ip_address: '203.0.113.1',
       external_id: 'sandbox-000001',
@@ -63,13 +63,13 @@ describe('the transitions of an instance', () => {
     expect(await b.statusOf(id)).toBe('INSTALLING');
     await b.sandbox.advance(3 * SECOND);
     const instance = await b.instance(id);
-    expect(instance['status']).toBe('ACTIVE');
-    expect(row(instance['application_template'])['slug']).toBe('jupyterlab');
-    const connection = row(instance['connection_info']);
-    expect(connection['type']).toBe('template');
-    const token = row(connection['secrets'])['JUPYTER_TOKEN'];
+    expect(instance.status).toBe('ACTIVE');
+    expect(row(instance.application_template).slug).toBe('jupyterlab');
+    const connection = row(instance.connection_info);
+    expect(connection.type).toBe('template');
+    const token = row(connection.secrets).JUPYTER_TOKEN;
     expect(token).toMatch(/^[0-9a-f]{48}$/);
-    expect(rows(connection['endpoints'])[0]).toMatchObject({
+    expect(rows(connection.endpoints)[0]).toMatchObject({
       name: 'JupyterLab',
       is_main: true,
       url: `http://203.0.113.1:8888/lab?token=${token}`,
@@ -95,8 +95,8 @@ describe('the transitions of an instance', () => {
     };
     const id = await b.createActive('container', { docker_config });
     const instance = await b.instance(id);
-    expect(instance['docker_config']).toEqual(docker_config);
-    expect(instance['connection_info']).toEqual({
+    expect(instance.docker_config).toEqual(docker_config);
+    expect(instance.connection_info).toEqual({
       type: 'custom_docker',
       secrets: {},
       endpoints: [
@@ -202,9 +202,9 @@ describe('the transitions of an instance', () => {
     const drive = await b.call('POST', '/storage/drives', { name: 'disk', size_gb: 10 });
     const source = await b.createActive('source', {
       offer_id: A100,
-      ssh_keys: [String(key.data['id'])],
+      ssh_keys: [String(key.data.id)],
       template_id: JUPYTERLAB,
-      storage_drive_id: String(drive.data['id']),
+      storage_drive_id: String(drive.data.id),
     });
     await b.call('POST', `/instances/${source}/terminate`);
     await b.sandbox.advance(2 * SECOND);
@@ -221,12 +221,12 @@ describe('the transitions of an instance', () => {
       ssh_keys: [{ name: 'kept' }],
     });
     expect(reply.data).not.toHaveProperty('storage_drive');
-    expect(reply.data['id']).not.toBe(source);
+    expect(reply.data.id).not.toBe(source);
 
-    await b.call('DELETE', `/ssh-keys/${key.data['id']}`);
+    await b.call('DELETE', `/ssh-keys/${key.data.id}`);
     const later = await b.call('POST', `/instances/${source}/reorder`, { new_name: 'without-key' });
-    expect(later.data['ssh_keys']).toEqual([]);
-    expect(rows((await b.instance(source))['ssh_keys'])[0]?.['name']).toBe('kept');
+    expect(later.data.ssh_keys).toEqual([]);
+    expect(rows((await b.instance(source)).ssh_keys)[0]?.name).toBe('kept');
   });
 });
 
@@ -237,7 +237,7 @@ describe('the documented errors of instances', () => {
     const reply = await b.call('POST', `/instances/${id}/start`);
     expect(reply.status).toBe(400);
     expect(reply.body).toMatchObject({ statusCode: 400, error: 'Bad Request' });
-    expect(reply.body['message']).toContain('ACTIVE');
+    expect(reply.body.message).toContain('ACTIVE');
   });
 
   test('400: start without any funds, naming the status; 409: too few for an hour', async () => {
@@ -250,7 +250,7 @@ describe('the documented errors of instances', () => {
     await b.sandbox.advance(HOUR);
     const empty = await b.call('POST', `/instances/${id}/start`);
     expect(empty.status).toBe(400);
-    expect(empty.body['message']).toContain('STOPPED');
+    expect(empty.body.message).toContain('STOPPED');
 
     // The debt of 96.00 is paid first, so 93.90 remain.
     await b.sandbox.deposit('100');
@@ -295,7 +295,7 @@ describe('the documented errors of instances', () => {
     expect((await b.call('POST', `/instances/${id}/stop`)).status).toBe(200);
     const again = await b.call('POST', `/instances/${id}/stop`);
     expect(again.status).toBe(400);
-    expect(again.body['message']).toContain('STOPPING');
+    expect(again.body.message).toContain('STOPPING');
   });
 
   test('500: the provider fails a stop; it is ACTIVE again and the books are unchanged', async () => {
@@ -325,13 +325,10 @@ describe('the documented errors of instances', () => {
     const id = await b.createActive('gone');
     await b.call('POST', `/instances/${id}/terminate`);
     const first = await b.call('POST', `/instances/${id}/terminate`);
-    expect([first.status, first.body['message']]).toEqual([400, 'Instance is TERMINATING already']);
+    expect([first.status, first.body.message]).toEqual([400, 'Instance is TERMINATING already']);
     await b.sandbox.advance(2 * SECOND);
     const second = await b.call('POST', `/instances/${id}/terminate`);
-    expect([second.status, second.body['message']]).toEqual([
-      400,
-      'Instance is TERMINATED already',
-    ]);
+    expect([second.status, second.body.message]).toEqual([400, 'Instance is TERMINATED already']);
   });
 
   test('500: the provider fails a terminate; the status before is back and a retry works', async () => {
@@ -413,7 +410,7 @@ describe('what the sandbox refuses where the document is silent', () => {
     const id = await b.createActive('alive');
     const reply = await b.call('POST', `/instances/${id}/reorder`, { new_name: 'copy' });
     expect(reply.status).toBe(400);
-    expect(reply.body['message']).toContain('ACTIVE');
+    expect(reply.body.message).toContain('ACTIVE');
   });
 
   test('the default SSH key goes on a machine that names no keys, and only there', async () => {
@@ -423,13 +420,13 @@ describe('what the sandbox refuses where the document is silent', () => {
       public_key: ED25519,
       is_default: true,
     });
-    const keysOf = async (id: string) => rows((await b.instance(id))['ssh_keys']);
+    const keysOf = async (id: string) => rows((await b.instance(id)).ssh_keys);
     const silent = await b.create('silent');
-    expect((await keysOf(silent)).map((one) => one['id'])).toEqual([key.data['id']]);
+    expect((await keysOf(silent)).map((one) => one.id)).toEqual([key.data.id]);
     const none = await b.create('none', { ssh_keys: [] });
     expect(await keysOf(none)).toEqual([]);
     const twice = await b.create('twice', {
-      ssh_keys: [String(key.data['id']), String(key.data['id'])],
+      ssh_keys: [String(key.data.id), String(key.data.id)],
     });
     expect(await keysOf(twice)).toHaveLength(1);
   });
@@ -438,8 +435,8 @@ describe('what the sandbox refuses where the document is silent', () => {
     const b = await bench();
     const id = await b.createActive('windows', { image_id: WINDOWS });
     const instance = await b.instance(id);
-    expect(instance['ssh_username']).toBe('Administrator');
-    expect(row(instance['connection_info'])['secrets']).toEqual({
+    expect(instance.ssh_username).toBe('Administrator');
+    expect(row(instance.connection_info).secrets).toEqual({
       ADMINISTRATOR_PASSWORD: expect.stringMatching(/^[0-9a-f]{20}$/),
     });
   });
@@ -462,12 +459,12 @@ describe('faults', () => {
     const b = await bench();
     await b.sandbox.inject('fail-provisioning');
     const drive = await b.call('POST', '/storage/drives', { name: 'disk', size_gb: 10 });
-    const id = await b.createActive('never', { storage_drive_id: String(drive.data['id']) });
+    const id = await b.createActive('never', { storage_drive_id: String(drive.data.id) });
     const instance = await b.instance(id);
     expect(instance).toMatchObject({ status: 'ERROR', ip_address: null });
-    expect(instance['failure_reason']).toMatch(/hardware/);
+    expect(instance.failure_reason).toMatch(/hardware/);
     expect(await b.sandbox.status()).toMatchObject({ available: '10500.00', reserved: '0.00' });
-    expect((await b.drive(String(drive.data['id'])))['status']).toBe('SYNCING');
+    expect((await b.drive(String(drive.data.id))).status).toBe('SYNCING');
   });
 
   test('a running machine fails at once; what the hour cost is compensated', async () => {
@@ -527,8 +524,8 @@ describe('the log', () => {
     const id = await b.createActive('talker');
     await b.sandbox.advance(HOUR);
     const first = await b.call('GET', `/instances/${id}/events`);
-    expect(first.body['meta']).toEqual({ total: 8, page: 1, limit: 10, total_pages: 1 });
-    const times = first.list.map((event) => String(event['created_at']));
+    expect(first.body.meta).toEqual({ total: 8, page: 1, limit: 10, total_pages: 1 });
+    const times = first.list.map((event) => String(event.created_at));
     expect(times).toEqual(times.toSorted().toReversed());
     expect(first.list[0]).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -538,15 +535,15 @@ describe('the log', () => {
       payload: { from: 'ACTIVE', to: 'STOPPING' },
       created_at: '2026-03-01T13:00:03.000Z',
     });
-    const types = new Set(first.list.map((event) => event['type']));
+    const types = new Set(first.list.map((event) => event.type));
     expect(types).toEqual(new Set(['INFO', 'BILLING', 'STATUS_CHANGE', 'WARNING']));
-    const active = first.list.find((event) => String(event['message']).endsWith('ACTIVE'));
-    expect(row(active?.['payload'])['ip_address']).toBe('203.0.113.1');
+    const active = first.list.find((event) => String(event.message).endsWith('ACTIVE'));
+    expect(row(active?.payload).ip_address).toBe('203.0.113.1');
 
     const second = await b.call('GET', `/instances/${id}/events?page=2&limit=3`);
-    expect(second.body['meta']).toEqual({ total: 8, page: 2, limit: 3, total_pages: 3 });
+    expect(second.body.meta).toEqual({ total: 8, page: 2, limit: 3, total_pages: 3 });
     expect(second.list).toEqual(first.list.slice(3, 6));
-    expect((await b.call('GET', `/instances/${id}/events?limit=1000`)).body['meta']).toMatchObject({
+    expect((await b.call('GET', `/instances/${id}/events?limit=1000`)).body.meta).toMatchObject({
       limit: 100,
     });
     expect((await b.call('GET', `/instances/${id}/events?page=99`)).list).toEqual([]);

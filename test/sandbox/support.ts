@@ -102,7 +102,7 @@ export async function bench(options: { balance?: string } = {}): Promise<Bench> 
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const answer = row((await response.json()) as Json);
-    const data = answer['data'];
+    const data = answer.data;
     return {
       status: response.status,
       body: answer,
@@ -125,7 +125,7 @@ export async function bench(options: { balance?: string } = {}): Promise<Bench> 
     if (reply.status !== 201) {
       throw new Error(`create was refused: ${JSON.stringify(reply.body)}`);
     }
-    return String(reply.data['id']);
+    return String(reply.data.id);
   }
 
   const instance = async (id: string) => (await call('GET', `/instances/${id}`)).data;
@@ -145,14 +145,14 @@ export async function bench(options: { balance?: string } = {}): Promise<Bench> 
       return id;
     },
     instance,
-    statusOf: async (id) => (await instance(id))['status'],
+    statusOf: async (id) => (await instance(id)).status,
     drive: async (id) => (await call('GET', `/storage/drives/${id}`)).data,
     events: async (id) =>
       (await call('GET', `/instances/${id}/events?limit=100`)).list.toReversed(),
     books: async () =>
       (await call('GET', '/billing/transactions?limit=100')).list
         .toReversed()
-        .map((entry) => `${entry['type']} ${entry['amount']}`),
+        .map((entry) => `${entry.type} ${entry.amount}`),
   };
 }
 
@@ -173,9 +173,9 @@ export function rows(json: Json | undefined): Row[] {
 /** Status changes of a log, as `FROM>TO`. */
 export function path(events: Row[]): string[] {
   return events
-    .filter((event) => event['type'] === 'STATUS_CHANGE')
+    .filter((event) => event.type === 'STATUS_CHANGE')
     .map((event) => {
-      const payload = row(event['payload']);
-      return `${payload['from']}>${payload['to']}`;
+      const payload = row(event.payload);
+      return `${payload.from}>${payload.to}`;
     });
 }

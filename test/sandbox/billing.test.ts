@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest';
+import { money } from '../../src/rules/money.ts';
+import { bench, HOUR, MINUTE, row, SECOND } from './support.ts';
+
+function decimal(text: string) {
+  const verdict = money(text);
+  if (!verdict.ok) {
+    throw new Error(text);
+  }
+  return verdict.value;
+}
+
+describe('rent', () => {
+  test('24 hours cost exactly 24 times the price, hour by hour', async () => {
+    const b = await bench();
+    const id = await b.createActive('day');
+    const before = await b.sandbox.status();
+    const after = await b.sandbox.advance(24 * HOUR);
+    const charges = (await b.books()).filter((entry) => entry.startsWith('USAGE_CHARGE'));
+    expect(charges).toEqual(Array.from({ length: 24 }, () => 'USAGE_CHARGE 89.90'));
+    expect(decimal(before.balance).minus(decimal(after.balance)).toFixed()).toBe(
+      decimal('89.90').times(24).toFixed(),
+    );
+    expect(after).toMatchObject({ reserved: '89.90', balance: '8342.40' });
+    expect(await b.instance(id)).toMatchObject({
+      last_billed_at: '2026-03-02T12:00:03.000Z',
+      paid_until: '2026-03-02T13:00:03.000Z',
+    });
+  });
+
+  test('an hour is charged at its end and not a millisecond before', async () => {
+    const b = await bench();
+    await b.createActive('exact');
+    await b.sandbox.advance(HOUR - 1);
+    expect(await b.books()).toHaveLength(2);
+    await b.sandbox.advance(1);
+    expect(await b.books()).toHaveLength(3);
+  });
+
+  test.each([
+    // 89.90 / 3600 × seconds, half up to the kopeck
+    [0, []],
+    [999, []],
+    [SECOND, ['USAGE_CHARGE 0.02']],
+    [MINUTE, ['USAGE_CHARGE 1.50']],
+    [20 * MINUTE + 1, ['USAGE_CHARGE 29.97']],
+    [HOUR - 1, ['USAGE_CHARGE 89.88']],
+  ])('terminating %i ms into the hour charges %j and gives the rest back', async (ms, charges) => {
+    const b = await bench();
+    const id = await b.createActive('short');
+    await b.sandbox.advance(ms);
+    await b.call('POST', `/instances/${id}/terminate`);
+    expect((await b.books()).slice(2)).toEqual(charges);
+    const status = await b.sandbox.status();
+    const charged = decimal(charges[0]?.split(' ')[1] ?? '0');
+    expect(status.reserved).toBe('0.00');
+    expect(decimal(status.available).toFixed(2)).toBe(decimal('10500').minus(charged).toFixed(2));
+    const events = await b.events(id);
+    const release = events.find((event) => row(event.payload ?? {}).action === 'release');
+    expect(release).toMatchObject({ type: 'BILLING' });
+    await b.sandbox.advance(3 * HOUR);
+    expect((await b.books()).slice(2)).toEqual(charges);
+  });
+
+  test('stopping charges what was used; a stopped machine costs nothing', async () => {
+    const b = await bench();
+    const id = await b.createActive('rests');
+    await b.sandbox.advance(90 * MINUTE);
+    await b.call('POST', `/instances/${id}/stop`);
+    expect((await b.books()).slice(2)).toEqual(['USAGE_CHARGE 89.90', 'USAGE_CHARGE 44.95']);
+    expect((await b.instance(id)).paid_until).toBe('2026-03-01T13:30:03.000Z');
+    await b.sandbox.advance(100 * HOUR);
+    expect(await b.sandbox.status()).toMatchObject({ balance: '10365.15', reserved: '0.00' });
+  });
+
+  test('when the next hour is not covered the machine is warned of and stopped', async () => {
+    const b = await bench({ balance: '200' });
+    const id = await b.createActive('spent');
+    await b.sandbox.advance(2 * HOUR);
+    expect(await b.statusOf(id)).toBe('STOPPING');
+    await b.sandbox.advance(2 * SECOND);
+    expect(await b.statusOf(id)).toBe('STOPPED');
+    expect(await b.sandbox.status()).toMatchObject({ available: '20.20', reserved: '0.00' });
+    const kinds = (await b.events(id)).slice(-4).map((event) => event.type);
+    expect(kinds).toEqual(['WARNING', 'BILLING', 'STATUS_CHANGE', 'STATUS_CHANGE']);
+  });
+});
+
+describe('the account', () => {
+  test('balance is the wallet in the profile and the available funds in its update', async () => {
+    const b = await bench();
+    await b.create('holds');
+    const me = await b.call('GET', '/users/me');
+    expect(me.body).toMatchObject({ status: 'success', code: 200 });
+    expect(me.data).toMatchObject({
+      role: 'USER',
+      email: 'sandbox@example.com',
+      balance: '10500.00',
+      has_password: true,
+    });
+    const updated = await b.call('PATCH', '/users/me', { name: 'Анна' });
+    expect(updated.data).toMatchObject({
+      name: 'Анна',
+      balance: '10410.10',
+      reserved_balance: '89.90',
+      total_balance: '10500.00',
+    });
+    expect((await b.call('GET', '/users/me')).data.name).toBe('Анна');
+  });
+
+  test('a new password needs the current one', async () => {
+    const b = await bench();
+    const change = (current_password: string, new_password: string) =>
+      b.call('POST', '/users/me/update-password', { current_password, new_password });
+    expect((await change('wrong', 'long enough')).status).toBe(400);
+    expect((await change('sandbox-password', 'short')).status).toBe(400);
+    const done = await change('sandbox-password', 'long enough');
+    expect(done.status).toBe(200);
+    expect(done.data.email).toBe('sandbox@example.com');
+    expect((await change('sandbox-password', 'long enough')).status).toBe(400);
+    expect((await change('long enough', 'another one')).status).toBe(200);
+  });
+
+  test('promo codes: added once, expired, exhausted, unknown', async () => {
+    const b = await bench();
+    const use = (code: string) => b.call('POST', '/billing/promo/activate', { code });
+    const first = await use('WELCOME500');
+    expect(first.body).toEqual({
+      status: 'success',
+      code: 200,
+      data: { added_amount: '500.00', new_balance: '11000.00' },
+    });
+    for (const [code, words] of [
+      ['WELCOME500', 'already'],
+      ['EXPIRED2020', 'expired'],
+      ['LIMITED', 'exhausted'],
+    ] as const) {
+      const reply = await use(code);
+      expect(reply.body).toMatchObject({ statusCode: 400, error: 'Bad Request' });
+      expect(reply.body.message).toContain(words);
+    }
+    expect((await use('NOTHING')).body).toMatchObject({ statusCode: 404, error: 'Not Found' });
+    expect((await b.sandbox.status()).balance).toBe('11000.00');
+  });
+
+  test('transactions: newest first, filtered, in pages', async () => {
+    const b = await bench();
+    await b.createActive('payer');
+    await b.sandbox.advance(HOUR);
+    const all = await b.call('GET', '/billing/transactions');
+    expect(all.body.meta).toEqual({ total: 3, page: 1, limit: 20, total_pages: 1 });
+    expect(all.list[0]).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      type: 'USAGE_CHARGE',
+      status: 'COMPLETED',
+      amount: '89.90',
+      direction: 'OUTGOING',
+      description: 'Rent of instance payer',
+      created_at: '2026-03-01T13:00:03.000Z',
+    });
+    expect(all.list.map((entry) => entry.direction)).toEqual(['OUTGOING', 'INCOMING', 'INCOMING']);
+    const some = await b.call('GET', '/billing/transactions?type=DEPOSIT,USAGE_CHARGE');
+    expect(some.list.map((entry) => entry.type)).toEqual(['USAGE_CHARGE', 'DEPOSIT']);
+    const none = await b.call('GET', '/billing/transactions?type=REFUND');
+    expect(none.body.meta).toEqual({ total: 0, page: 1, limit: 20, total_pages: 0 });
+    const page = await b.call('GET', '/billing/transactions?page=2&limit=2');
+    expect(page.list.map((entry) => entry.type)).toEqual(['DEPOSIT']);
+    expect((await b.call('GET', '/billing/transactions?limit=101')).body.meta).toMatchObject({
+      limit: 100,
+    });
+    for (const query of ['type=GIFT', 'type=deposit', 'type=', 'type=DEPOSIT,,BONUS', 'limit=x']) {
+      expect((await b.call('GET', `/billing/transactions?${query}`)).status).toBe(400);
+    }
+  });
+
+  test('a deposit is a transaction; nothing and less is refused', async () => {
+    const b = await bench();
+    expect((await b.sandbox.deposit('0.005')).balance).toBe('10500.005');
+    expect((await b.books()).at(-1)).toBe('DEPOSIT 0.005');
+    for (const amount of ['0', '-1', '1e3', '', 'ten']) {
+      await expect(b.sandbox.deposit(amount)).rejects.toMatchObject({ failure: 'usage' });
+    }
+  });
+});

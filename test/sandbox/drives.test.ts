@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'vitest';
+import { type Bench, bench, DAY, HOUR, JUPYTERLAB, NOBODY, row, SECOND } from './support.ts';
+
+async function drive(b: Bench, size_gb: number, name = 'disk'): Promise<string> {
+  const reply = await b.call('POST', '/storage/drives', { name, size_gb });
+  expect(reply.status).toBe(201);
+  return String(reply.data.id);
+}
+
+describe('a drive', () => {
+  test('creation and price', async () => {
+    const b = await bench();
+    const reply = await b.call('POST', '/storage/drives', { name: 'data', size_gb: 50 });
+    expect(reply.body).toEqual({
+      status: 'success',
+      code: 201,
+      data: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        name: 'data',
+        size_gb: 50,
+        s3_path: `sandbox/drives/${reply.data.id}/`,
+        status: 'AVAILABLE',
+        used_bytes: '0',
+        price_per_hour: '0.60',
+        last_billed_at: '2026-03-01T12:00:00.000Z',
+        paid_until: null,
+        current_instance_id: null,
+        created_at: '2026-03-01T12:00:00.000Z',
+        updated_at: '2026-03-01T12:00:00.000Z',
+      },
+    });
+    const second = await drive(b, 1, 'data');
+    const list = (await b.call('GET', '/storage/drives')).list;
+    expect(list.map((one) => one.id)).toEqual([second, reply.data.id]);
+  });
+
+  test('each hour is charged at its end, exactly', async () => {
+    const b = await bench();
+    const id = await drive(b, 7);
+    await b.sandbox.advance(HOUR - 1);
+    expect(await b.books()).toHaveLength(2);
+    await b.sandbox.advance(1 + 2 * HOUR);
+    expect((await b.books()).slice(2)).toEqual(
+      Array.from({ length: 3 }, () => 'USAGE_CHARGE 0.084'),
+    );
+    expect((await b.sandbox.status()).balance).toBe('10499.748');
+    expect(await b.drive(id)).toMatchObject({
+      paid_until: '2026-03-01T15:00:00.000Z',
+      last_billed_at: '2026-03-01T15:00:00.000Z',
+    });
+  });
+
+  test('an update renames and reprices; both fields are needed', async () => {
+    const b = await bench();
+    const id = await drive(b, 10);
+    const reply = await b.call('PATCH', `/storage/drives/${id}`, { name: 'big', size_gb: 1000 });
+    expect(reply.status).toBe(200);
+    expect(reply.data).toMatchObject({
+      name: 'big',
+      size_gb: 1000,
+      price_per_hour: '12.00',
+      status: 'AVAILABLE',
+    });
+    expect((await b.call('PATCH', `/storage/drives/${id}`, { name: 'x' })).status).toBe(400);
+    expect((await b.call('PATCH', `/storage/drives/${id}`, { size_gb: 1 })).status).toBe(400);
+  });
+
+  test.each([0, -1, 1.5, 10_001, '10', null])('size %j is refused', async (size_gb) => {
+    const b = await bench();
+    expect((await b.call('POST', '/storage/drives', { name: 'd', size_gb })).status).toBe(400);
+  });
+
+  test('404 for one that is not there', async () => {
+    const b = await bench();
+    const path = `/storage/drives/${NOBODY}`;
+    for (const reply of [
+      await b.call('GET', path),
+      await b.call('PATCH', path, { name: 'a', size_gb: 1 }),
+      await b.call('POST', `${path}/resume`, {}),
+    ]) {
+      expect(reply.body).toEqual({
+        statusCode: 404,
+        message: `Drive ${NOBODY} not found`,
+        error: 'Not Found',
+      });
+    }
+  });
+});
+
+describe('a drive on a machine', () => {
+  test('IN_USE, then SYNCING, then AVAILABLE again', async () => {
+    const b = await bench();
+    const id = await drive(b, 10);
+    const box = await b.createActive('box', { storage_drive_id: id });
+    expect(await b.drive(id)).toMatchObject({ status: 'IN_USE', current_instance_id: box });
+    expect(row((await b.instance(box)).storage_drive).id).toBe(id);
+    const taken = await b
+      .create('other', { storage_drive_id: id })
+      .catch((error: Error) => error.message);
+    expect(taken).toContain('"statusCode":409');
+
+    await b.call('POST', `/instances/${box}/stop`);
+    await b.sandbox.advance(2 * SECOND);
+    expect((await b.drive(id)).status).toBe('IN_USE');
+    await b.call('POST', `/instances/${box}/terminate`);
+    await b.sandbox.advance(2 * SECOND);
+    expect(await b.drive(id)).toMatchObject({ status: 'SYNCING', current_instance_id: box });
+    expect(
+      (await b.call('PATCH', `/storage/drives/${id}`, { name: 'x', size_gb: 20 })).status,
+    ).toBe(400);
+    await b.sandbox.advance(2 * SECOND);
+    expect(await b.drive(id)).toMatchObject({ status: 'AVAILABLE', current_instance_id: null });
+    expect((await b.instance(box)).storage_drive).toBeNull();
+  });
+
+  test('a failed machine lets its drive go', async () => {
+    const b = await bench();
+    const id = await drive(b, 10);
+    await b.createActive('box', { storage_drive_id: id });
+    await b.sandbox.inject('fail-running');
+    expect((await b.drive(id)).status).toBe('SYNCING');
+    await b.sandbox.advance(2 * SECOND);
+    expect((await b.drive(id)).status).toBe('AVAILABLE');
+  });
+
+  test('it fills by 1 GiB an hour and grows when it is too small', async () => {
+    const b = await bench();
+    const id = await drive(b, 2);
+    const box = await b.createActive('writer', { storage_drive_id: id, template_id: JUPYTERLAB });
+    await b.sandbox.advance(2 * HOUR);
+    expect(await b.drive(id)).toMatchObject({ used_bytes: String(2 * 2 ** 30), size_gb: 2 });
+    expect((await b.call('PATCH', `/storage/drives/${id}`, { name: 'x', size_gb: 1 })).status).toBe(
+      400,
+    );
+    await b.sandbox.advance(HOUR);
+    expect(await b.drive(id)).toMatchObject({
+      used_bytes: String(3 * 2 ** 30),
+      size_gb: 3,
+      price_per_hour: '0.036',
+    });
+    const grown = (await b.events(box)).find((event) => String(event.message).includes('3 GB'));
+    expect(grown?.type).toBe('INFO');
+    // The hours of the drive end 3 s before those of the machine, which fills it.
+    expect((await b.books()).filter((entry) => entry.startsWith('USAGE_CHARGE 0.'))).toEqual([
+      'USAGE_CHARGE 0.024',
+      'USAGE_CHARGE 0.024',
+      'USAGE_CHARGE 0.024',
+    ]);
+  });
+});
+
+describe('a drive without funds', () => {
+  test('SUSPENDED with a debt that grows, paid by a top-up; resumed', async () => {
+    const b = await bench({ balance: '1.50' });
+    const id = await drive(b, 100);
+    await b.sandbox.advance(HOUR);
+    expect((await b.drive(id)).status).toBe('AVAILABLE');
+    await b.sandbox.advance(HOUR);
+    expect((await b.drive(id)).status).toBe('SUSPENDED');
+    expect(await b.sandbox.status()).toMatchObject({ available: '0.30', debt: '1.20' });
+    await b.sandbox.advance(9 * HOUR);
+    expect((await b.sandbox.status()).debt).toBe('12.00');
+
+    expect((await b.call('POST', `/storage/drives/${id}/resume`, {})).status).toBe(409);
+    const part = await b.sandbox.deposit('5');
+    expect(part).toMatchObject({ available: '0.00', debt: '6.70' });
+    expect((await b.books()).slice(-2)).toEqual(['DEPOSIT 5.00', 'USAGE_CHARGE 5.30']);
+    const promo = await b.call('POST', '/billing/promo/activate', { code: 'WELCOME500' });
+    expect(promo.data).toEqual({ added_amount: '500.00', new_balance: '493.30' });
+    expect(await b.sandbox.status()).toMatchObject({ available: '493.30', debt: '0.00' });
+    expect((await b.drive(id)).status).toBe('SUSPENDED');
+
+    const resumed = await b.call('POST', `/storage/drives/${id}/resume`, {});
+    expect(resumed.status).toBe(200);
+    expect(resumed.data.status).toBe('AVAILABLE');
+    expect((await b.call('POST', `/storage/drives/${id}/resume`, {})).status).toBe(400);
+    await b.sandbox.advance(8 * DAY);
+    expect((await b.drive(id)).status).toBe('AVAILABLE');
+  });
+
+  test('resume pays the debt of the hours since the top-up', async () => {
+    const b = await bench({ balance: '0' });
+    const id = await drive(b, 100);
+    await b.sandbox.advance(HOUR);
+    await b.sandbox.deposit('100');
+    await b.sandbox.advance(2 * HOUR);
+    expect(await b.sandbox.status()).toMatchObject({ available: '98.80', debt: '2.40' });
+    expect((await b.call('POST', `/storage/drives/${id}/resume`, {})).status).toBe(200);
+    expect(await b.sandbox.status()).toMatchObject({ available: '96.40', debt: '0.00' });
+  });
+
+  test('a suspended drive can be neither changed nor attached', async () => {
+    const b = await bench({ balance: '1000' });
+    const eater = await drive(b, 10_000, 'eater');
+    const id = await drive(b, 8000);
+    // 120.00 and 96.00 an hour: in the fifth hour the second is no longer covered.
+    await b.sandbox.advance(5 * HOUR);
+    expect((await b.drive(eater)).status).toBe('AVAILABLE');
+    expect((await b.drive(id)).status).toBe('SUSPENDED');
+    const patch = await b.call('PATCH', `/storage/drives/${id}`, { name: 'x', size_gb: 1 });
+    expect(patch.status).toBe(400);
+    await b.sandbox.deposit('1000');
+    const taken = await b
+      .create('box', { storage_drive_id: id })
+      .catch((error: Error) => error.message);
+    expect(taken).toContain('"statusCode":409');
+  });
+
+  test('deleted for good after 7 days, to the millisecond; its debt stays', async () => {
+    const b = await bench({ balance: '0' });
+    const id = await drive(b, 100);
+    await b.sandbox.advance(HOUR);
+    expect((await b.drive(id)).status).toBe('SUSPENDED');
+    await b.sandbox.advance(7 * DAY - 1);
+    expect((await b.drive(id)).status).toBe('SUSPENDED');
+    await b.sandbox.advance(1);
+    expect((await b.call('GET', `/storage/drives/${id}`)).status).toBe(404);
+    expect((await b.call('POST', `/storage/drives/${id}/resume`, {})).status).toBe(404);
+    expect((await b.call('GET', '/storage/drives')).list).toEqual([]);
+    // The first hour and 168 frozen ones.
+    const status = await b.sandbox.status();
+    expect(status).toMatchObject({ debt: '202.80', counts: { drives: { DELETED: 1 } } });
+    await b.sandbox.advance(DAY);
+    expect((await b.sandbox.status()).debt).toBe('202.80');
+    expect((await b.sandbox.deposit('300')).available).toBe('97.20');
+  });
+
+  test('a mounted drive is frozen only when its machine is gone', async () => {
+    const b = await bench({ balance: '100' });
+    const id = await drive(b, 1000);
+    const box = await b.createActive('box', { storage_drive_id: id });
+    await b.sandbox.advance(HOUR);
+    expect(await b.drive(id)).toMatchObject({ status: 'IN_USE' });
+    expect((await b.sandbox.status()).debt).toBe('12.00');
+    await b.call('POST', `/instances/${box}/terminate`);
+    await b.sandbox.advance(4 * SECOND);
+    expect(await b.drive(id)).toMatchObject({ status: 'SUSPENDED', current_instance_id: null });
+  });
+});

@@ -1,0 +1,165 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { bench, MINUTE, NOBODY } from './support.ts';
+
+function field(bytes: Buffer | string): Buffer {
+  const content = Buffer.from(bytes);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(content.length);
+  return Buffer.concat([length, content]);
+}
+
+function line(type: string, ...fields: (Buffer | string)[]): string {
+  return `${type} ${Buffer.concat([type, ...fields].map(field)).toString('base64')}`;
+}
+
+function rsa(): string {
+  const { n = '', e = '' } = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({
+    format: 'jwk',
+  });
+  return line('ssh-rsa', Buffer.from(e, 'base64url'), Buffer.from(n, 'base64url'));
+}
+
+const point = (bytes: number) => Buffer.alloc(bytes, 4);
+const ED25519 = line('ssh-ed25519', Buffer.alloc(32, 7));
+const OTHER = line('ssh-ed25519', Buffer.alloc(32, 8));
+
+describe('SSH keys', () => {
+  test.each([
+    ['RSA', rsa()],
+    ['Ed25519', `${ED25519} me@box with blanks`],
+    ['ECDSA P-256', line('ecdsa-sha2-nistp256', 'nistp256', point(65))],
+    ['ECDSA P-384', line('ecdsa-sha2-nistp384', 'nistp384', point(97))],
+    ['ECDSA P-521', line('ecdsa-sha2-nistp521', 'nistp521', point(133))],
+  ])('%s is taken', async (_, public_key) => {
+    const b = await bench();
+    const reply = await b.call('POST', '/ssh-keys', {
+      name: 'mine',
+      public_key: `${public_key}\n`,
+    });
+    expect(reply.body).toEqual({
+      status: 'success',
+      code: 201,
+      data: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        name: 'mine',
+        public_key,
+        fingerprint: expect.stringMatching(/^SHA256:[A-Za-z0-9+/]{43}$/),
+        is_default: false,
+        created_at: '2026-03-01T12:00:00.000Z',
+        updated_at: '2026-03-01T12:00:00.000Z',
+      },
+    });
+  });
+
+  test('the fingerprint is the one that ssh-keygen shows', async () => {
+    const b = await bench();
+    const reply = await b.call('POST', '/ssh-keys', {
+      name: 'github',
+      public_key:
+        'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl',
+    });
+    // GitHub publishes this pair of host key and fingerprint.
+    expect(reply.data.fingerprint).toBe('SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU');
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['a private key', '-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END'],
+    ['DSA', line('ssh-dss', 'a', 'b', 'c', 'd')],
+    ['another type inside', line('ssh-ed25519', Buffer.alloc(32)).replace('ed25519', 'rsa')],
+    ['a short key', line('ssh-ed25519', Buffer.alloc(31))],
+    ['another curve inside', line('ecdsa-sha2-nistp256', 'nistp384', point(97))],
+    ['a cut blob', ED25519.slice(0, -8)],
+    ['bad base64', `${ED25519.slice(0, -4)}!!!!`],
+    ['two lines', `${ED25519}\n${OTHER}`],
+  ])('%s is refused', async (_, public_key) => {
+    const b = await bench();
+    const reply = await b.call('POST', '/ssh-keys', { name: 'bad', public_key });
+    expect(reply.status).toBe(400);
+    expect(reply.body.message).toContain('public_key');
+  });
+
+  test('newest first; a new default takes the flag from the others', async () => {
+    const b = await bench();
+    await b.call('POST', '/ssh-keys', { name: 'one', public_key: ED25519, is_default: true });
+    await b.sandbox.advance(MINUTE);
+    await b.call('POST', '/ssh-keys', { name: 'two', public_key: OTHER, is_default: true });
+    await b.call('POST', '/ssh-keys', { name: 'three', public_key: rsa() });
+    const list = (await b.call('GET', '/ssh-keys')).list;
+    expect(list.map((key) => [key.name, key.is_default])).toEqual([
+      ['three', false],
+      ['two', true],
+      ['one', false],
+    ]);
+    expect(list[2]?.updated_at).toBe('2026-03-01T12:01:00.000Z');
+  });
+
+  test('names and keys are unique', async () => {
+    const b = await bench();
+    await b.call('POST', '/ssh-keys', { name: 'one', public_key: ED25519 });
+    const name = await b.call('POST', '/ssh-keys', { name: 'one', public_key: OTHER });
+    const key = await b.call('POST', '/ssh-keys', { name: 'two', public_key: `${ED25519} again` });
+    expect([name.status, key.status]).toEqual([409, 409]);
+    expect((await b.call('GET', '/ssh-keys')).list).toHaveLength(1);
+  });
+
+  test('deletion answers without data; a second one is 404 in Shape B', async () => {
+    const b = await bench();
+    const key = await b.call('POST', '/ssh-keys', { name: 'one', public_key: ED25519 });
+    const gone = await b.call('DELETE', `/ssh-keys/${key.data.id}`);
+    expect([gone.status, gone.body]).toEqual([200, { status: 'success', code: 200 }]);
+    const again = await b.call('DELETE', `/ssh-keys/${key.data.id}`);
+    expect([again.status, again.body]).toEqual([
+      404,
+      { statusCode: 404, code: 'NOT_FOUND', message: `SSH key ${key.data.id} not found` },
+    ]);
+    const used = await b
+      .create('box', { ssh_keys: [String(key.data.id)] })
+      .catch((error: Error) => error.message);
+    expect(used).toContain('"statusCode":400');
+    expect((await b.call('DELETE', `/ssh-keys/${NOBODY}`)).body.code).toBe('NOT_FOUND');
+  });
+});
+
+describe('API keys', () => {
+  test('the token is shown once, is not kept, and works', async () => {
+    const b = await bench();
+    const reply = await b.call('POST', '/api-keys', { name: 'ci' });
+    expect(reply.status).toBe(201);
+    const token = String(reply.data.secret_key);
+    expect(token).toMatch(/^svc_sk_sandbox_[0-9a-f]{40}$/);
+    expect(reply.data).toEqual({
+      id: expect.any(String),
+      name: 'ci',
+      key_prefix: token.slice(0, 19),
+      secret_key: token,
+      is_active: true,
+      expires_at: null,
+      last_used_at: null,
+      created_at: '2026-03-01T12:00:00.000Z',
+      updated_at: '2026-03-01T12:00:00.000Z',
+    });
+    expect(await readFile(b.file, 'utf8')).not.toContain(token);
+
+    await b.sandbox.advance(90_000);
+    expect((await b.call('GET', '/users/me', undefined, token)).status).toBe(200);
+    const list = (await b.call('GET', '/api-keys')).list;
+    expect(list.map((key) => key.name)).toEqual(['ci', 'built-in']);
+    expect(list[0]).toMatchObject({
+      key_prefix: `${token.slice(0, 19)}...`,
+      last_used_at: '2026-03-01T12:01:00.000Z',
+    });
+    for (const key of list) {
+      expect(key).not.toHaveProperty('secret_key');
+    }
+  });
+
+  test('names are at most 50 characters long', async () => {
+    const b = await bench();
+    expect((await b.call('POST', '/api-keys', { name: 'x'.repeat(50) })).status).toBe(201);
+    expect((await b.call('POST', '/api-keys', { name: 'x'.repeat(51) })).status).toBe(400);
+    expect((await b.call('POST', '/api-keys', { name: '' })).status).toBe(400);
+  });
+});
