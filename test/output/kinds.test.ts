@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { detailText, machineText, statusColour, tableText } from '../../src/output/kinds.ts';
+import type { Cell, Kind } from '../../src/output/output.ts';
+import { instant, local, relative } from '../../src/output/time.ts';
+import { NOW } from './world.ts';
+
+const terminal = { terminal: true, now: () => NOW };
+const pipe = { terminal: false, now: () => NOW };
+
+describe('values for people', () => {
+  it.each<[Cell, Kind | undefined, string, string]>([
+    ['89.9', 'money', '89.90 ₽', '89.9'],
+    ['-0.005', 'money', '-0.005 ₽', '-0.005'],
+    [
+      '12345678901234567890.123456789',
+      'money',
+      '12345678901234567890.123456789 ₽',
+      '12345678901234567890.123456789',
+    ],
+    ['0', 'money', '0.00 ₽', '0'],
+    ['free', 'money', 'free', 'free'],
+    [null, 'money', '', ''],
+    ['1073741824', 'bytes', '1.00 GiB', '1.00 GiB'],
+    ['1', 'bytes', '<0.01 GiB', '<0.01 GiB'],
+    ['0', 'bytes', '0.00 GiB', '0.00 GiB'],
+    ['many', 'bytes', 'many', 'many'],
+    [500, 'gigabytes', '500 GB', '500 GB'],
+    [true, 'yes', 'yes', 'yes'],
+    [false, 'yes', 'no', 'no'],
+    [true, undefined, 'true', 'true'],
+    ['2026-03-01T11:57:00Z', 'time', '3 min ago', '2026-03-01T11:57:00Z'],
+    ['yesterday\u001b[2J', 'time', 'yesterday', 'yesterday'],
+    ['', 'text', '', ''],
+    [undefined, undefined, '', ''],
+  ])('%j as %s', (value, kind, forPerson, forPipe) => {
+    expect(tableText(value, kind, terminal)).toBe(forPerson);
+    expect(tableText(value, kind, pipe)).toBe(forPipe);
+  });
+
+  it('show an object, which the document does not promise, as JSON', () => {
+    expect(machineText({ a: 1 } as unknown as Cell)).toBe('{"a":1}');
+  });
+
+  it('have the local time in details of a terminal, ISO elsewhere', () => {
+    const iso = '2026-03-01T11:57:00.000Z';
+    expect(detailText(iso, 'time', terminal)).toBe(`${local(Date.parse(iso))} (3 min ago)`);
+    expect(detailText(iso, 'time', pipe)).toBe(iso);
+  });
+});
+
+describe('times', () => {
+  it.each([
+    [0, 'now'],
+    [-999, 'now'],
+    [-1000, '1 s ago'],
+    [-59_999, '59 s ago'],
+    [-60_000, '1 min ago'],
+    [-3_599_999, '59 min ago'],
+    [-3_600_000, '1 h ago'],
+    [-86_399_999, '23 h ago'],
+    [-86_400_000, '1 day ago'],
+    [-172_800_000, '2 days ago'],
+    [52 * 60_000 + 30_000, 'in 52 min'],
+    [7 * 86_400_000, 'in 7 days'],
+  ])('%d ms from now: %s', (distance, words) => {
+    expect(relative(NOW + distance, NOW)).toBe(words);
+  });
+
+  it.each(['Europe/Moscow', 'Asia/Kolkata', 'America/St_Johns', 'UTC'])(
+    'are local in %s, as Intl sees it',
+    (zone) => {
+      const before = process.env.TZ;
+      process.env.TZ = zone;
+      try {
+        const parts = new Intl.DateTimeFormat('sv-SE', {
+          timeZone: zone,
+          dateStyle: 'short',
+          timeStyle: 'medium',
+        }).format(NOW);
+        const offset = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
+          .formatToParts(NOW)
+          .find(({ type }) => type === 'timeZoneName')
+          ?.value.replace('GMT', '');
+        expect(local(NOW)).toBe(`${parts} ${offset || '+00:00'}`);
+      } finally {
+        if (before === undefined) delete process.env.TZ;
+        else process.env.TZ = before;
+      }
+    },
+  );
+
+  it.each(['2026', 'March 1 2026', '2026-13-01T00:00:00Z', ''])('do not guess at %j', (text) => {
+    expect(instant(text)).toBeUndefined();
+  });
+});
+
+describe('the colour of a status', () => {
+  it.each([
+    ['ACTIVE', 'green'],
+    ['PROVISIONING', 'yellow'],
+    ['REBOOTING', 'yellow'],
+    ['ERROR', 'red'],
+    ['SUSPENDED', 'red'],
+    ['UNKNOWN', 'red'],
+    ['GONE', 'red'],
+    ['STOPPED', 'dim'],
+    ['TERMINATED', 'dim'],
+    ['HIBERNATED', undefined],
+    ['toString', undefined],
+    ['__proto__', undefined],
+  ])('%s: %s', (word, colour) => {
+    expect(statusColour(word)).toBe(colour);
+  });
+});

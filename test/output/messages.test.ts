@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
+import { createMessages, type MessagesOptions } from '../../src/output/index.ts';
+import { clock, Page, Screen } from './world.ts';
+
+function messagesOn(stderr: Page, options: Partial<MessagesOptions> = {}) {
+  return createMessages({ stderr, clock, colour: false, env: {}, ...options });
+}
+
+/** Waits until something is so; the spinner loads ora and turns by timers of its own. */
+async function until(so: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 500 && !so(); tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  expect(so()).toBe(true);
+}
+
+describe('lines', () => {
+  it('are clean, one each, with a prefix for what matters', () => {
+    const stderr = new Page();
+    const messages = messagesOn(stderr);
+    messages.note('made \u001b]0;x\u0007a\u202e\nmachine');
+    messages.warn('still billing\u001b[2J');
+    expect(stderr.text).toBe('made a machine\nwarning: still billing\n');
+  });
+
+  it('have a yellow prefix with colour', () => {
+    const stderr = new Page({ columns: 80 });
+    messagesOn(stderr, { colour: true }).warn('low');
+    expect(stderr.text).toBe('\u001b[33mwarning:\u001b[39m low\n');
+  });
+
+  it('do not end the process when nobody reads them', () => {
+    const stderr = new Page();
+    const messages = messagesOn(stderr);
+    expect(() => stderr.emit('error', new Error('EPIPE'))).not.toThrow();
+    stderr.destroy();
+    expect(() => messages.note('late')).not.toThrow();
+    expect(stderr.text).toBe('');
+  });
+});
+
+describe('progress', () => {
+  it('turns in a terminal, follows its text, and leaves a line', async () => {
+    const stderr = new Screen({ columns: 80 });
+    const progress = messagesOn(stderr).progress('Creating\u001b[2J');
+    await until(() => stderr.text.includes('Creating'));
+    expect(stderr.text).not.toContain('\u001b[2J');
+    progress.update('Installing \u202e');
+    await until(() => stderr.text.includes('Installing'));
+    expect(stderr.text).not.toContain('\u202e');
+    progress.done('Active');
+    const ended = stderr.text;
+    expect(ended.replace(/\u001b\[\?[0-9]+[hl]/g, '').endsWith('✔ Active\n')).toBe(true);
+    progress.update('too late');
+    progress.done('twice');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(stderr.text).toBe(ended);
+  });
+
+  it('leaves nothing where nothing is to be said', async () => {
+    const stderr = new Screen({ columns: 80 });
+    const progress = messagesOn(stderr).progress('Waiting');
+    await until(() => stderr.text.includes('Waiting'));
+    progress.done();
+    expect(stderr.text).not.toContain('✔');
+  });
+
+  it('lets a note pass above it and go on', async () => {
+    const stderr = new Screen({ columns: 80 });
+    const messages = messagesOn(stderr);
+    const progress = messages.progress('Waiting');
+    await until(() => stderr.text.includes('Waiting'));
+    messages.note('a note');
+    expect(stderr.text).toMatch(/<clear>.*a note\n.*Waiting/s);
+    progress.done();
+  });
+
+  it('shows nothing of what ends sooner than its patience, and loads nothing for it', async () => {
+    let aborted = false;
+    const patient: Clock = {
+      ...clock,
+      sleep: (_milliseconds, signal) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => {
+            aborted = true;
+            reject(signal.reason);
+          });
+        }),
+    };
+    const stderr = new Screen({ columns: 80 });
+    const progress = messagesOn(stderr, { clock: patient }).progress('Reading');
+    progress.done('Read');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(aborted).toBe(true);
+    expect(stderr.text).toBe('✔ Read\n');
+  });
+
+  it('turns only once at a time, and again afterwards', async () => {
+    const stderr = new Screen({ columns: 80 });
+    const messages = messagesOn(stderr);
+    const outer = messages.progress('outer');
+    const inner = messages.progress('inner');
+    await until(() => stderr.text.includes('outer'));
+    inner.done('inner done');
+    outer.done();
+    expect(stderr.text).not.toContain('inner');
+    const next = messages.progress('next');
+    await until(() => stderr.text.includes('next'));
+    next.done();
+  });
+
+  it.each([
+    ['in a log file', new Page(), {}],
+    ['on a terminal without columns', new Screen({ columns: 0 }), {}],
+    ['on a dumb terminal', new Screen({ columns: 80 }), { env: { TERM: 'dumb' } }],
+    ['when it is to be quiet', new Screen({ columns: 80 }), { quietProgress: true }],
+  ])('is silent %s', async (_where, stderr, options) => {
+    const progress = messagesOn(stderr, options).progress('Creating');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    progress.update('Installing');
+    progress.done('Active');
+    expect(stderr.text).toBe('');
+  });
+});

@@ -1,0 +1,205 @@
+import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { createPrompts, type PromptsOptions } from '../../src/prompts/index.ts';
+import type { Prompts } from '../../src/prompts/prompts.ts';
+
+const ENTER = '\r';
+const DOWN = '\u001b[B';
+
+/** A person at a terminal: reads what is asked, then types. */
+class Person {
+  readonly stdin = Object.assign(new PassThrough(), {
+    isTTY: true,
+    raw: false,
+    setRawMode(raw: boolean) {
+      this.raw = raw;
+    },
+  });
+  readonly stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+  raw = '';
+  readonly prompts: Prompts;
+
+  constructor(options: Partial<PromptsOptions> = {}) {
+    this.stderr.on('data', (chunk: Buffer) => {
+      this.raw += String(chunk);
+    });
+    this.prompts = createPrompts({ stdin: this.stdin, stderr: this.stderr, env: {}, ...options });
+  }
+
+  get screen(): string {
+    return stripVTControlCharacters(this.raw);
+  }
+
+  async reads(text: string): Promise<void> {
+    for (let tries = 0; tries < 500 && !this.screen.includes(text); tries += 1) await pause();
+    expect(this.screen).toContain(text);
+    await pause();
+  }
+
+  async types(text: string): Promise<void> {
+    this.stdin.write(text);
+    await pause();
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+describe('text', () => {
+  it('answers what was typed', async () => {
+    const person = new Person();
+    const answer = person.prompts.text('Name?');
+    await person.reads('Name?');
+    await person.types('my-box');
+    await person.types(ENTER);
+    expect(await answer).toBe('my-box');
+    expect(person.stdin.raw).toBe(false);
+  });
+
+  it('takes the initial text on Enter', async () => {
+    const person = new Person();
+    const answer = person.prompts.text('Size?', { initial: '8' });
+    await person.reads('Size? (8)');
+    await person.types(ENTER);
+    expect(await answer).toBe('8');
+  });
+
+  it('says which rule is broken and asks on', async () => {
+    const person = new Person();
+    const answer = person.prompts.text('Name?', {
+      check: (text) => (text.length < 3 ? 'at least\u001b[2J 3 characters' : undefined),
+    });
+    await person.reads('Name?');
+    await person.types('ab');
+    await person.types(ENTER);
+    await person.reads('at least 3 characters');
+    expect(person.raw).not.toContain('\u001b[2J');
+    await person.types('c');
+    await person.types(ENTER);
+    expect(await answer).toBe('abc');
+  });
+});
+
+describe('secret', () => {
+  it('never shows what is typed, not even on the key of inquirer for it', async () => {
+    const person = new Person();
+    const answer = person.prompts.secret('Key?', (text) => (text === '' ? 'a key' : undefined));
+    await person.reads('Key?');
+    await person.types(ENTER);
+    await person.reads('a key');
+    await person.types('svc_sk_live_1');
+    await person.types('\u0014');
+    await person.types(ENTER);
+    expect(await answer).toBe('svc_sk_live_1');
+    expect(person.screen).not.toContain('svc_sk');
+    expect(person.screen).not.toContain('toggle');
+  });
+});
+
+describe('confirm', () => {
+  it.each([
+    ['', false, false],
+    ['', true, true],
+    ['y', false, true],
+    ['n', true, false],
+  ])('takes %j with %s at first for %s', async (typed, initial, expected) => {
+    const person = new Person();
+    const answer = person.prompts.confirm('Terminate?', initial);
+    await person.reads(initial ? 'Terminate? (Y/n)' : 'Terminate? (y/N)');
+    if (typed !== '') await person.types(typed);
+    await person.types(ENTER);
+    expect(await answer).toBe(expected);
+  });
+});
+
+describe('choose', () => {
+  it('answers the value itself, whatever it is, and shows clean names', async () => {
+    const person = new Person();
+    const value = { run: () => 'x' };
+    const answer = person.prompts.choose<unknown>('Which\u202e?', [
+      { name: 'first', value: undefined },
+      { name: 'sec\u001b]0;evil\u0007ond\u202e', value },
+    ]);
+    await person.reads('Which?');
+    await person.reads('second');
+    expect(person.raw).not.toMatch(/\u202e|\u001b\]/);
+    await person.types(DOWN);
+    await person.types(ENTER);
+    expect(await answer).toBe(value);
+  });
+});
+
+describe('leaving', () => {
+  const questions: [string, (prompts: Prompts) => Promise<unknown>][] = [
+    ['text', (prompts) => prompts.text('Q?')],
+    ['secret', (prompts) => prompts.secret('Q?')],
+    ['confirm', (prompts) => prompts.confirm('Q?', true)],
+    ['choose', (prompts) => prompts.choose('Q?', [{ name: 'one', value: 1 }])],
+  ];
+
+  for (const [name, ask] of questions) {
+    it.each([
+      ['Ctrl-C', (person: Person) => person.types('\u0003')],
+      ['Ctrl-D', (person: Person) => person.types('\u0004')],
+      ['the end of stdin', async (person: Person) => void person.stdin.end()],
+      ['the loss of stdin', async (person: Person) => void person.stdin.destroy()],
+    ])(`a ${name} by %s is an interrupt, never an answer`, async (_how, leave) => {
+      const person = new Person();
+      const answer = ask(person.prompts);
+      const refused = expect(answer).rejects.toMatchObject({
+        name: 'CliError',
+        failure: 'interrupted',
+        exitCode: 130,
+      });
+      await person.reads('Q?');
+      await leave(person);
+      await refused;
+      expect(person.stdin.raw).toBe(false);
+      expect(person.stdin.listenerCount('keypress')).toBe(0);
+    });
+  }
+
+  it('is certain at once when stdin has ended before', async () => {
+    const person = new Person();
+    person.stdin.end();
+    person.stdin.resume();
+    await pause();
+    await expect(person.prompts.confirm('Q?', true)).rejects.toMatchObject({
+      failure: 'interrupted',
+    });
+    expect(person.raw).toBe('');
+  });
+
+  it('by a signal gives the reason of the signal', async () => {
+    const signals = new AbortController();
+    const person = new Person({ signal: signals.signal });
+    const answer = person.prompts.text('Q?');
+    const reason = new CliError('terminated', 'terminated');
+    const refused = expect(answer).rejects.toBe(reason);
+    await person.reads('Q?');
+    signals.abort(reason);
+    await refused;
+    await expect(person.prompts.text('again?')).rejects.toBe(reason);
+  });
+});
+
+describe('colours', () => {
+  it.each([
+    ['with', {}, true],
+    ['without, by NO_COLOR', { env: { NO_COLOR: '1' } }, false],
+    ['without, by --no-color', { colour: false }, false],
+  ])('%s', async (_how, options, coloured) => {
+    const person = new Person(options);
+    const answer = person.prompts.text('Name?');
+    await person.reads('Name?');
+    await person.types(`box${ENTER}`);
+    expect(await answer).toBe('box');
+    const seen = /\u001b\[[0-9;]*m/.test(person.raw);
+    // From Node 22.13 on, inquirer itself leaves colours out where the process has NO_COLOR.
+    if (coloured) expect(seen || process.env.NO_COLOR === '1').toBe(true);
+    else expect(seen).toBe(false);
+  });
+});
