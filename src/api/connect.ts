@@ -157,6 +157,8 @@ export function codeOf(error: unknown): string {
     if ('code' in error && typeof error.code === 'string' && /^[A-Z0-9_]+$/.test(error.code)) {
       return error.code;
     }
+    // undici's parser gives some of its faults no code.
+    if ('name' in error && error.name === 'HTTPParserError') return 'HPE_UNKNOWN';
     if (error instanceof AggregateError && error.errors.length > 0) {
       return codeOf(error.errors[0]);
     }

@@ -15,6 +15,7 @@ import { type UsersApi, usersApi } from './users.ts';
 export type { ApiKeysApi } from './api-keys.ts';
 export type { BillingApi } from './billing.ts';
 export type { ApiSettings, CallOptions, Page, RawAnswer } from './contract.ts';
+export { checkCreateFields } from './create-fields.ts';
 export type { DrivesApi } from './drives.ts';
 export type { InstancesApi } from './instances.ts';
 export type { RawRequest } from './raw.ts';
@@ -25,6 +26,7 @@ export type { Meta } from './schemas/envelope.ts';
 export type {
   ConnectionInfo,
   CreateInstanceBody,
+  CreateInstanceFields,
   DockerConfig,
   Instance,
   InstanceEvent,

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Api } from '../../src/api/index.ts';
 import {
   apiFor,
@@ -204,7 +205,13 @@ describe.each(NEVER)('%s', (_name, bills, send, answer) => {
     const error = await failureOf(send(api));
     expect(error).toMatchObject({ failure: 'unreachable', mayBeBilling: false });
     expect(clock.sleeps).toEqual([250, 500]);
-    await failureOf(api.instances.create(CREATE, { onSending: () => (sending += 1) }));
+    await failureOf(
+      api.instances.create(CREATE, {
+        onSending: () => {
+          sending += 1;
+        },
+      }),
+    );
     expect(sending).toBe(0);
   });
 });
@@ -220,35 +227,31 @@ function empty(_request: unknown, response: Parameters<Step>[1]): void {
 }
 
 test('a POST that could not leave at first is sent once when it can', async () => {
-  const server = await scripted(data(machine('PROVISIONING'), 201));
-  const refused = await closedPort();
+  const address = await closedPort();
   const clock = fakeClock();
-  // The name resolves to the dead address until the pause: the proxy comes up in the meantime.
-  const { createServer } = await import('node:net');
-  clock.onSleep = () => {
-    const relay = createServer((socket) => {
-      socket.on('error', () => undefined);
-      import('node:net').then(({ connect }) => {
-        const onward = connect(Number(new URL(server.url).port), '127.0.0.1');
-        onward.on('error', () => undefined);
-        socket.pipe(onward).pipe(socket);
-      });
-    });
-    relay.listen(Number(new URL(refused).port), '127.0.0.1').unref();
-    delete clock.onSleep;
-    return undefined;
-  };
-  clock.sleep = async (milliseconds) => {
+  const bodies: string[] = [];
+  const late = createServer((request, response) => {
+    request.on('data', (bytes) => bodies.push(String(bytes)));
+    response.end(JSON.stringify({ data: machine('PROVISIONING') }));
+  });
+  onTestFinished(() => {
+    late.closeAllConnections();
+    late.close();
+  });
+  // The service comes up during the first pause.
+  clock.sleep = (milliseconds) => {
     clock.sleeps.push(milliseconds);
-    clock.onSleep?.();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const { port } = new URL(address);
+    return new Promise((resolve) => late.listen(Number(port), '127.0.0.1', resolve));
   };
-  const api = apiFor(refused, { clock });
   let sending = 0;
-  const created = await api.instances.create(CREATE, { onSending: () => (sending += 1) });
+  const created = await apiFor(address, { clock }).instances.create(CREATE, {
+    onSending: () => {
+      sending += 1;
+    },
+  });
   expect(created.id).toBe(ID);
-  expect(sending).toBe(1);
-  expect(server.calls()).toEqual(['POST /instances']);
+  expect([sending, bodies, clock.sleeps]).toEqual([1, [JSON.stringify(CREATE)], [250]]);
 });
 
 const CHECKED: [string, string, string[], string, (api: Api) => Promise<unknown>, string][] = [

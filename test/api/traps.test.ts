@@ -165,7 +165,11 @@ describe('a POST leaves once', () => {
     const api = apiFor(server.url);
     for (let round = 1; round <= 10; round += 1) {
       let sending = 0;
-      const options = { onSending: () => void (sending += 1) };
+      const options = {
+        onSending: () => {
+          sending += 1;
+        },
+      };
       const error = await failureOf(api.instances.create(CREATE, options));
       expect(error.failure).toBe('outcomeUnknown');
       expect([sending, requests, server.connections()]).toEqual([1, round, round]);
@@ -173,13 +177,16 @@ describe('a POST leaves once', () => {
   });
 
   test('concurrent ones are told apart', async () => {
-    // Half of the connections are cut before a byte is read; the other half get their answer.
     const server = await scripted(...Array(8).fill(data(machine('PROVISIONING'), 201)));
     const api = apiFor(server.url);
     const sent = await Promise.all(
       Array.from({ length: 8 }, async () => {
         let sending = 0;
-        await api.instances.create(CREATE, { onSending: () => void (sending += 1) });
+        await api.instances.create(CREATE, {
+          onSending: () => {
+            sending += 1;
+          },
+        });
         return sending;
       }),
     );

@@ -93,6 +93,11 @@ export const createInstanceBody = z.strictObject({
   docker_config: z.optional(dockerConfig),
 });
 
+/** The same fields, each of which may be left out: what a file of `instances create` may hold. */
+export const createInstanceFields = z.partial(
+  z.extend(createInstanceBody, { docker_config: z.optional(z.partial(dockerConfig)) }),
+);
+
 /** API document: Endpoints, POST /instances/{id}/reorder. `new_name` has no documented rule. */
 export const reorderInstanceBody = z.strictObject({ new_name: filled });
 
@@ -102,4 +107,5 @@ export type StatusChange = z.infer<typeof statusChange>;
 export type InstanceEvent = z.infer<typeof instanceEvent>;
 export type DockerConfig = z.infer<typeof dockerConfig>;
 export type CreateInstanceBody = z.infer<typeof createInstanceBody>;
+export type CreateInstanceFields = z.infer<typeof createInstanceFields>;
 export type ReorderInstanceBody = z.infer<typeof reorderInstanceBody>;

@@ -1,0 +1,277 @@
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { connect, createServer, type Socket } from 'node:net';
+import { connect as tlsConnect } from 'node:tls';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createConnector } from '../../src/api/connect.ts';
+import { proxyFor } from '../../src/api/proxy.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
+import {
+  apiFor,
+  CREATE,
+  closedPort,
+  data,
+  failureOf,
+  KEY,
+  machine,
+  rawServer,
+  scripted,
+  status,
+  urlOf,
+} from './harness.ts';
+
+describe('which proxy', () => {
+  const P = 'http://proxy.example:3128';
+  const chosen = (target: string, env: Record<string, string>) => {
+    const proxy = proxyFor(new URL(target), env);
+    return proxy === undefined ? 'none' : `${proxy.url.hostname}:${proxy.port}`;
+  };
+
+  test.each<[string, Record<string, string>, string]>([
+    ['https://a.example', {}, 'none'],
+    ['https://a.example', { HTTPS_PROXY: P }, 'proxy.example:3128'],
+    [
+      'https://a.example',
+      { https_proxy: P, HTTPS_PROXY: 'http://no.example' },
+      'proxy.example:3128',
+    ],
+    ['https://a.example', { https_proxy: '', HTTPS_PROXY: P }, 'proxy.example:3128'],
+    ['https://a.example', { http_proxy: P }, 'none'],
+    ['https://a.example', { ALL_PROXY: P }, 'proxy.example:3128'],
+    ['https://a.example', { all_proxy: P, NO_PROXY: 'b.example' }, 'proxy.example:3128'],
+    ['http://127.0.0.1:80', { http_proxy: P }, 'proxy.example:3128'],
+    ['http://127.0.0.1:80', { HTTP_PROXY: P }, 'none'],
+    ['http://127.0.0.1:80', { https_proxy: P }, 'none'],
+    ['https://a.example', { https_proxy: 'proxy.example' }, 'proxy.example:1080'],
+    ['https://a.example', { https_proxy: 'http://proxy.example:80/' }, 'proxy.example:80'],
+    ['https://a.example', { https_proxy: 'https://proxy.example' }, 'proxy.example:443'],
+    ['https://a.example', { https_proxy: 'http://u:p%40:x@proxy.example:8' }, 'proxy.example:8'],
+  ])('%s with %j: %s', (target, env, expected) => {
+    expect(chosen(target, env)).toBe(expected);
+  });
+
+  test.each([
+    ['*', true],
+    ['a.example', true],
+    ['A.Example', true],
+    ['.example', true],
+    ['example', true],
+    ['*.example', true],
+    ['x, a.example', true],
+    ['x a.example y', true],
+    ['a.example:443', true],
+    ['a.example:8443', false],
+    ['le', false],
+    ['b.example', false],
+    ['.a.example.org', false],
+    ['', false],
+  ])('NO_PROXY %j exempts a.example: %s', (list, exempt) => {
+    const found = chosen('https://a.example', { HTTPS_PROXY: P, NO_PROXY: list });
+    expect(found === 'none').toBe(exempt);
+  });
+
+  test.each([
+    ['http://127.0.0.1:8080', '127.0.0.1', true],
+    ['http://127.0.0.1:8080', '127.0.0.1:8080', true],
+    ['http://127.0.0.1:8080', '127.0.0.0/8', true],
+    ['http://127.0.0.1:8080', '10.0.0.0/8', false],
+    ['http://127.0.0.1:8080', '127.0.0.0/99', false],
+    ['http://[::1]:8080', '::1', true],
+    ['http://[::1]:8080', '[::1]', true],
+    ['http://[::1]:8080', '[::1]:8080', true],
+    ['http://[::1]:8080', '::/64', true],
+    ['http://localhost:8080', '', false],
+  ])('%s with NO_PROXY %j is exempt: %s', (target, list, exempt) => {
+    expect(chosen(target, { http_proxy: P, no_proxy: list }) === 'none').toBe(exempt);
+  });
+
+  test('what can not be used is an error that does not tell the password', async () => {
+    for (const value of ['socks5://user:canary-pass@p.example', 'http://user:canary-pass@:x']) {
+      const api = apiFor('https://a.example', { env: { https_proxy: value } });
+      const error = await failureOf(api.users.me());
+      expect(error.failure).toBe('usage');
+      expect(`${error.message} ${error.hint}`).not.toContain('canary');
+    }
+  });
+});
+
+/** A proxy that tunnels by CONNECT and forwards whole addresses; what it saw is recorded. */
+async function proxy() {
+  const seen: { line: string; headers: Record<string, unknown> }[] = [];
+  const server = createHttpServer((request, response) => {
+    seen.push({ line: `${request.method} ${request.url}`, headers: request.headers });
+    data(machine('FORWARDED'), 201)({ method: '', url: '', headers: {}, body: '' }, response);
+  });
+  server.on('connect', (request, socket: Socket, head: Buffer) => {
+    seen.push({ line: `CONNECT ${request.url}`, headers: request.headers });
+    const port = Number(request.url?.split(':').at(-1));
+    const onward = connect(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connected\r\n\r\n');
+      onward.write(head);
+      socket.pipe(onward).pipe(socket);
+    });
+    for (const end of [socket, onward]) end.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: urlOf(server), seen };
+}
+
+async function secureService() {
+  const requests: string[] = [];
+  const server = createHttpsServer(
+    { cert: CERTIFICATE, key: CERTIFICATE_KEY },
+    (request, response) => {
+      requests.push(`${request.method} ${request.url}`);
+      response.end('{"data":{"id":"user-1"}}');
+    },
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: urlOf(server).replace('http:', 'https:'), requests };
+}
+
+test('plain http is forwarded by the proxy, with its own sign-in', async () => {
+  const through = await proxy();
+  const env = { http_proxy: through.url.replace('//', '//ann:s%40cret@') };
+  let sending = 0;
+  const api = apiFor('http://127.0.0.1:9/v1', { env });
+  const created = await api.instances.create(CREATE, {
+    onSending: () => {
+      sending += 1;
+    },
+  });
+  expect(created.status).toBe('FORWARDED');
+  expect(through.seen).toMatchObject([
+    {
+      line: 'POST http://127.0.0.1:9/v1/instances',
+      headers: {
+        host: '127.0.0.1:9',
+        'proxy-authorization': `Basic ${btoa('ann:s@cret')}`,
+        'x-api-key': KEY,
+      },
+    },
+  ]);
+  expect(sending).toBe(1);
+});
+
+test('NO_PROXY goes straight', async () => {
+  const through = await proxy();
+  const server = await scripted(data({ id: 'user-1' }));
+  const env = { http_proxy: through.url, NO_PROXY: '127.0.0.1' };
+  await apiFor(server.url, { env }).users.me();
+  expect([through.seen.length, server.seen.length]).toEqual([0, 1]);
+});
+
+test('https digs a tunnel, which is not yet the request: a bad certificate ends it before', async () => {
+  const through = await proxy();
+  const service = await secureService();
+  let sending = 0;
+  const api = apiFor(service.url, { env: { https_proxy: through.url } });
+  const error = await failureOf(
+    api.instances.create(CREATE, {
+      onSending: () => {
+        sending += 1;
+      },
+    }),
+  );
+  expect(error).toMatchObject({ failure: 'unreachable', mayBeBilling: false });
+  expect(error.message).toContain('no trusted TLS connection');
+  expect(sending).toBe(0);
+  expect(service.requests).toEqual([]);
+  expect(through.seen.map(({ line }) => line)).toEqual(
+    Array(3).fill(`CONNECT ${new URL(service.url).host}`),
+  );
+  expect(JSON.stringify(through.seen)).not.toContain(KEY);
+});
+
+test('a tunnel carries TLS to the service', async () => {
+  const through = await proxy();
+  const service = await secureService();
+  const { Client } = await import('undici');
+  const { request } = await import('node:http');
+  const connector = createConnector(
+    {
+      tls: ((options: object) => tlsConnect({ ...options, ca: CERTIFICATE })) as never,
+      http: request,
+    },
+    { url: new URL(through.url), port: Number(new URL(through.url).port) },
+  );
+  const client = new Client(service.url, { connect: connector.connect });
+  const answer = await client.request({ method: 'GET', path: '/users/me' });
+  expect(await answer.body.text()).toContain('user-1');
+  expect(service.requests).toEqual(['GET /users/me']);
+  expect(through.seen[0]?.line).toBe(`CONNECT ${new URL(service.url).host}`);
+  await client.close();
+});
+
+describe('a proxy that fails', () => {
+  const through = async (url: string) =>
+    failureOf(
+      apiFor('https://service.example', { env: { https_proxy: url } }).instances.create(CREATE),
+    );
+
+  test.each([
+    [407, 'user name and password (407)'],
+    [403, 'the proxy refused the connection (403)'],
+    [502, 'the proxy refused the connection (502)'],
+  ])('by %i to CONNECT: nothing has left', async (code, words) => {
+    const server = createHttpServer();
+    server.on('connect', (_request, socket: Socket) => {
+      socket.on('error', () => undefined);
+      socket.end(`HTTP/1.1 ${code} No\r\ncontent-length: 2\r\n\r\nno`);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const error = await through(urlOf(server));
+    expect(error).toMatchObject({ failure: 'unreachable', mayBeBilling: false });
+    expect(error.message).toContain(words);
+  });
+
+  test('by hanging up at CONNECT: three tries, not tries without end', async () => {
+    const server = await rawServer((socket) => socket.destroy());
+    expect((await through(server.url)).failure).toBe('unreachable');
+    expect(server.connections()).toBe(3);
+  });
+
+  test('by hanging up in the handshake', async () => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      socket.on('error', () => undefined);
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        socket.once('data', () => socket.destroy());
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    expect((await through(urlOf(server))).failure).toBe('unreachable');
+    expect(connections).toBe(3);
+  });
+
+  test('by saying nothing: the deadline', async () => {
+    const server = await rawServer(() => undefined);
+    const api = apiFor('https://service.example', {
+      env: { https_proxy: server.url },
+      timeoutMs: 200,
+    });
+    expect((await failureOf(api.instances.create(CREATE))).failure).toBe('unreachable');
+  });
+
+  test('by not being there', async () => {
+    expect((await through(await closedPort())).failure).toBe('unreachable');
+  });
+
+  test('by a 502 to a forwarded POST: it may have gone on', async () => {
+    const server = await scripted(status(502));
+    const api = apiFor('http://127.0.0.1:9', { env: { http_proxy: server.url } });
+    expect((await failureOf(api.instances.create(CREATE))).failure).toBe('outcomeUnknown');
+  });
+});
