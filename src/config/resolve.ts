@@ -1,4 +1,3 @@
-import type { GlobalFlags } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { apiKey } from '../rules/api-key.ts';
 import { baseUrl } from '../rules/base-url.ts';
@@ -8,6 +7,12 @@ import { SANDBOX } from './names.ts';
 import type { Settings, Sourced } from './settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The global flags that have a say, as they were given. */
+export interface SettingsFlags {
+  readonly profile?: string;
+  readonly baseUrl?: string;
+}
 
 const SANDBOX_SETTINGS = {
   sandbox: true,
@@ -28,7 +33,7 @@ const SANDBOX_SETTINGS = {
  * stored address or key against its rule. No message holds a key.
  */
 export function resolveSettings(
-  flags: Pick<GlobalFlags, 'profile' | 'baseUrl'>,
+  flags: SettingsFlags,
   env: Environment,
   file: ConfigFile,
 ): Settings {
@@ -64,7 +69,7 @@ export function resolveSettings(
 }
 
 function chosenProfile(
-  flags: Pick<GlobalFlags, 'profile'>,
+  flags: SettingsFlags,
   env: Environment,
   file: ConfigFile,
 ): Sourced<string> | undefined {
@@ -78,10 +83,7 @@ function chosenProfile(
   return file.current === undefined ? undefined : { value: file.current, source: 'profile' };
 }
 
-function givenBaseUrl(
-  flags: Pick<GlobalFlags, 'baseUrl'>,
-  env: Environment,
-): Sourced<string> | undefined {
+function givenBaseUrl(flags: SettingsFlags, env: Environment): Sourced<string> | undefined {
   if (flags.baseUrl !== undefined) {
     return { value: checkedUrl('--base-url', flags.baseUrl), source: 'flag' };
   }
