@@ -1,0 +1,179 @@
+import type { User } from '../../api/index.ts';
+import { type ConfigFile, profileOf, withProfile } from '../../config/file.ts';
+import { storedKey } from '../../config/key.ts';
+import { profileName, SANDBOX } from '../../config/names.ts';
+import type { Context, ServiceAddress } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import type { Prompts } from '../../prompts/prompts.ts';
+import { apiKey } from '../../rules/api-key.ts';
+import { baseUrl } from '../../rules/base-url.ts';
+import { brokenBaseUrl, givenBaseUrl } from '../kit/base-url.ts';
+import { checked, checkedSecret } from '../kit/parse.ts';
+import { namedProfile, profileView, shownProfile, warnOfEnvironment } from '../kit/profile.ts';
+import { keyFromFile, keyFromStdin } from './key.ts';
+
+export interface LoginInput {
+  readonly keyStdin: boolean;
+  readonly keyFile: string | undefined;
+}
+
+/**
+ * Proves a key with GET /users/me (spec: Endpoints) and then keeps it, with its address and its
+ * account, as the current profile. Whatever goes wrong before the proof leaves the settings alone.
+ */
+export async function login(input: LoginInput, context: Context): Promise<void> {
+  const { err, out } = context;
+  const config = await context.config();
+  // First of all: a file that can't be used is no place for a key that was just typed.
+  const before = await config.read();
+  const given = givenBaseUrl(context);
+  const name = nameFor(before, given, context);
+  const known = storedAddress(before, name);
+
+  const address = await addressOf(input, given ?? known, context);
+  const user = await proved(address, context);
+
+  const after = await config.change((file) => ({
+    ...withProfile(file, name, {
+      base_url: address.baseUrl,
+      api_key: address.apiKey,
+      account: { id: user.id, email: user.email ?? null, name: user.name ?? null },
+    }),
+    current: name,
+  }));
+  tellReplaced(before, name, address, user, context);
+  err.note(`Signed in at ${address.baseUrl} as ${whose(user)}.`);
+  err.note(`The key rests in ${config.path}, which only you may read (mode 0600).`);
+  if (user.is_active === false) {
+    err.warn('The service says that this account is blocked.');
+  }
+  warnOfEnvironment(name, context);
+  await out.item(shownProfile(after, name), profileView);
+}
+
+/**
+ * The profile to sign in with, where none is named: the current one when it is for this service, so
+ * that a new key replaces an old one; otherwise `default`, so that no key of another service is lost.
+ */
+function nameFor(file: ConfigFile, given: string | undefined, context: Context): string {
+  const named = namedProfile(context);
+  if (named !== undefined) {
+    if (named.name.toLowerCase() === SANDBOX) {
+      throw usageError(
+        `${named.origin} "${named.name}": the sandbox needs no key, so there is nothing to sign in to`,
+        'choose it with: gpucloud profiles use sandbox',
+      );
+    }
+    return checked(named.origin, named.name, profileName);
+  }
+  const { current } = file;
+  const isSameService =
+    current !== undefined &&
+    profileOf(file, current) !== undefined &&
+    (given === undefined || given === storedAddress(file, current));
+  return isSameService ? current : 'default';
+}
+
+/** An address that is against the rules counts as none: to sign in anew is how it is replaced. */
+function storedAddress(file: ConfigFile, name: string): string | undefined {
+  const profile = profileOf(file, name);
+  const verdict = profile === undefined ? undefined : baseUrl(profile.base_url);
+  return verdict?.ok === true ? verdict.value : undefined;
+}
+
+async function addressOf(
+  { keyStdin, keyFile }: LoginInput,
+  known: string | undefined,
+  context: Context,
+): Promise<ServiceAddress> {
+  const asksKey = !keyStdin && keyFile === undefined;
+  const prompts = known === undefined || asksKey ? await context.prompts() : undefined;
+  if (prompts === undefined && (known === undefined || asksKey)) {
+    const missing = [
+      ...(known === undefined ? ['--base-url URL (or GPUCLOUD_BASE_URL)'] : []),
+      ...(asksKey ? ['--key-stdin or --key-file FILE'] : []),
+    ];
+    throw usageError(`login needs ${missing.join(', and ')}, and nobody can be asked here`);
+  }
+  // The key first: where it can't be had, nobody is asked for an address in vain.
+  const read = await readKey({ keyStdin, keyFile }, context);
+  const address = known ?? (await askedAddress(prompts));
+  return { baseUrl: address, apiKey: read ?? (await askedKey(address, prompts)) };
+}
+
+async function readKey(
+  { keyStdin, keyFile }: LoginInput,
+  context: Context,
+): Promise<string | undefined> {
+  if (keyStdin) {
+    return keyFromStdin(context);
+  }
+  return keyFile === undefined ? undefined : keyFromFile(keyFile, context);
+}
+
+async function askedAddress(prompts: Prompts | undefined): Promise<string> {
+  const text = await prompts?.text('Address of the service', { check: brokenBaseUrl });
+  return checked('--base-url', (text ?? '').trim(), baseUrl);
+}
+
+async function askedKey(address: string, prompts: Prompts | undefined): Promise<string> {
+  const text = await prompts?.secret(`API key for ${address} (not shown)`, brokenKey);
+  return checkedSecret('API key', (text ?? '').trim(), apiKey);
+}
+
+function brokenKey(text: string): string | undefined {
+  const verdict = apiKey(text.trim());
+  return verdict.ok ? undefined : verdict.rule;
+}
+
+/** Whose key it is. Every failure says that nothing was stored. */
+async function proved(address: ServiceAddress, context: Context): Promise<User> {
+  const progress = context.err.progress(`Asking ${address.baseUrl} whose key this is`);
+  try {
+    const api = await context.apiFor(address);
+    return await api.users.me();
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exitCode >= 128) {
+      throw error;
+    }
+    const { failure, message, hint, httpStatus, retryable } = error;
+    const remedy =
+      failure === 'authentication'
+        ? `check that the key is whole and belongs to ${address.baseUrl}`
+        : hint;
+    throw new CliError(failure, `${message} Nothing was stored.`, {
+      retryable,
+      cause: error,
+      ...(remedy === undefined ? {} : { hint: remedy }),
+      ...(httpStatus === undefined ? {} : { httpStatus }),
+    });
+  } finally {
+    progress.done();
+  }
+}
+
+/** A key that gives way to another account's or service's can't be had again from here. */
+function tellReplaced(
+  before: ConfigFile,
+  name: string,
+  address: ServiceAddress,
+  user: User,
+  { err }: Context,
+): void {
+  const old = profileOf(before, name);
+  if (old === undefined || storedKey(old) === undefined) {
+    return;
+  }
+  const { account } = old;
+  if (storedAddress(before, name) !== address.baseUrl) {
+    err.warn(`The profile "${name}" held a key of ${old.base_url}; this one took its place.`);
+  } else if (account !== undefined && account.id !== user.id) {
+    const former = account.email ?? account.name ?? account.id;
+    err.warn(`The profile "${name}" held a key of ${former}; this one took its place.`);
+  }
+}
+
+function whose({ email, name, id, balance }: User): string {
+  const who = email ?? name ?? id;
+  return balance == null ? who : `${who} (balance ${balance} ₽)`;
+}

@@ -1,0 +1,65 @@
+import { profileOf, withProfile } from '../../config/file.ts';
+import { SANDBOX } from '../../config/names.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { namedProfile, profileView, shownProfile } from '../kit/profile.ts';
+
+/** Forgets the key of the profile in force, and whose it was. Done twice, it is done once. */
+export async function logout(context: Context): Promise<void> {
+  const { err, env, out } = context;
+  const config = await context.config();
+  const before = await config.read();
+  const name = namedProfile(context)?.name ?? before.current;
+  if (name === undefined) {
+    throw new CliError('notFound', 'No profile is current, so there is no key to forget.', {
+      hint: 'gpucloud profiles list shows the profiles, and which of them have a key',
+    });
+  }
+  if (name === SANDBOX) {
+    throw usageError(
+      'the profile "sandbox" is built in and keeps no key, so there is none to forget',
+      'name another with --profile NAME',
+    );
+  }
+  const profile = shownProfile(before, name);
+  if (!profile.has_key) {
+    err.note(`The profile "${name}" has no key: there was nothing to forget.`);
+    await out.item(profile, profileView);
+    return;
+  }
+  const running = await maybeRunning(context);
+  const after = await config.change((file) => {
+    const stored = profileOf(file, name);
+    return stored === undefined ? file : withProfile(file, name, { base_url: stored.base_url });
+  });
+  err.note(`The key of the profile "${name}" is forgotten.`);
+  err.note(
+    'The key itself still works at the service, whose API documents no way to revoke one: end it in your account there if others may have it.',
+  );
+  if (running.length > 0) {
+    err.warn(
+      `Signing out ends no machine. Not known to be terminated, and maybe billing: ${running.join(', ')}.`,
+    );
+  }
+  if (env.GPUCLOUD_API_KEY) {
+    err.warn('GPUCLOUD_API_KEY is still set, and is what the next command will use.');
+  }
+  await out.item(shownProfile(after, name), profileView);
+}
+
+/**
+ * The machines of the account that may cost money: without the key nobody can end them from here.
+ * Where they can't be told, the key is forgotten all the same.
+ */
+async function maybeRunning(context: Context): Promise<string[]> {
+  try {
+    const { machines, unknown } = await (await context.rentals()).read();
+    const alive = machines.filter((machine) => machine.last?.status !== 'TERMINATED');
+    return [...unknown, ...alive].map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof CliError) {
+      return [];
+    }
+    throw error;
+  }
+}

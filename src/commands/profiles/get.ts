@@ -1,0 +1,28 @@
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { namedProfile, profileView, shownProfile } from '../kit/profile.ts';
+import { verb } from '../kit/verb.ts';
+
+export function registerGet(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'get',
+    aliases: ['show'],
+    summary: 'Show a profile, never its key',
+    examples: ['gpucloud profiles get', 'gpucloud profiles get work --json'],
+  })
+    .argument('[name]', 'the profile (default: the one in force)')
+    .action((name, _flags, command) => getProfile(name, frame.context(command)));
+}
+
+export async function getProfile(name: string | undefined, context: Context): Promise<void> {
+  const file = await (await context.config()).read();
+  const chosen = name ?? namedProfile(context)?.name ?? file.current;
+  if (chosen === undefined) {
+    throw new CliError('notFound', 'No profile is current.', {
+      hint: 'sign in with "gpucloud login", or try "gpucloud profiles use sandbox"',
+    });
+  }
+  await context.out.item(shownProfile(file, chosen), profileView);
+}

@@ -1,0 +1,15 @@
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { registerAdd } from './add.ts';
+import { registerGet } from './get.ts';
+import { registerList } from './list.ts';
+import { registerRemove } from './remove.ts';
+import { registerUse } from './use.ts';
+
+export function registerProfiles(group: AnyCommand, frame: Frame): void {
+  registerList(group, frame);
+  registerGet(group, frame);
+  registerUse(group, frame);
+  registerAdd(group, frame);
+  registerRemove(group, frame);
+}

@@ -1,0 +1,54 @@
+import { withoutProfile } from '../../config/file.ts';
+import { SANDBOX } from '../../config/names.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import { confirm } from '../kit/confirm.ts';
+import type { Frame } from '../kit/frame.ts';
+import { profileView, type ShownProfile, shownProfile } from '../kit/profile.ts';
+import { verb } from '../kit/verb.ts';
+
+export function registerRemove(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'remove',
+    aliases: ['rm'],
+    summary: 'Remove a profile and its key',
+    notes:
+      'Machines go on running and billing. The key itself still works: the API of the service documents no way to revoke one.',
+    examples: ['gpucloud profiles remove work', 'gpucloud profiles rm work --yes'],
+  })
+    .argument('<name>', 'the profile')
+    .action((name, _flags, command) => removeProfile(name, frame.context(command)));
+}
+
+export async function removeProfile(name: string, context: Context): Promise<void> {
+  const { err, out } = context;
+  if (name.toLowerCase() === SANDBOX) {
+    throw usageError(
+      `NAME "${name}": the profile "sandbox" is built in, so it can't be added or removed`,
+      'to empty it: gpucloud sandbox reset',
+    );
+  }
+  const config = await context.config();
+  const profile = shownProfile(await config.read(), name);
+  await confirm(context, question(profile));
+  await config.change((file) => {
+    shownProfile(file, name);
+    return withoutProfile(file, name);
+  });
+  err.note(`The profile "${name}" is removed.`);
+  if (profile.has_key) {
+    err.note(
+      'Its key still works at the service, whose API documents no way to revoke one, and its machines go on as they were.',
+    );
+  }
+  if (profile.current) {
+    err.note('No profile is current now; choose one: gpucloud profiles use NAME');
+  }
+  await out.item({ ...profile, has_key: false, current: false }, profileView);
+}
+
+function question({ name, has_key, base_url }: ShownProfile): string {
+  const what = has_key ? 'and the key stored in it' : '(it has no key)';
+  return `Remove the profile "${name}" for ${base_url} ${what}?`;
+}

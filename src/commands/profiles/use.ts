@@ -1,0 +1,38 @@
+import { SANDBOX } from '../../config/names.ts';
+import type { Context } from '../../context.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { profileView, shownProfile, warnOfEnvironment } from '../kit/profile.ts';
+import { verb } from '../kit/verb.ts';
+
+export function registerUse(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'use',
+    summary: 'Make a profile the current one',
+    notes:
+      'Commands use the current profile where neither --profile nor GPUCLOUD_PROFILE is given.',
+    examples: ['gpucloud profiles use work', 'gpucloud profiles use sandbox'],
+  })
+    .argument('<name>', 'the profile')
+    .action((name, _flags, command) => useProfile(name, frame.context(command)));
+}
+
+export async function useProfile(name: string, context: Context): Promise<void> {
+  const { err, out } = context;
+  const after = await (await context.config()).change((file) => {
+    // Judged on the file as it is under the lock: a profile that was just removed is not chosen.
+    shownProfile(file, name);
+    return { ...file, current: name };
+  });
+  const profile = shownProfile(after, name);
+  err.note(
+    name === SANDBOX
+      ? 'The sandbox is in force: commands cost nothing and reach no service.'
+      : `The profile "${name}" is in force.`,
+  );
+  if (name !== SANDBOX && !profile.has_key) {
+    err.note(`It has no key yet: gpucloud login --profile ${name}`);
+  }
+  warnOfEnvironment(name, context);
+  await out.item(profile, profileView);
+}
