@@ -1,0 +1,283 @@
+import { connect } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { withLock } from '../../src/files/lock.ts';
+import { OPERATIONS } from '../../src/sandbox/operations.ts';
+import { type Bench, bench, NOBODY, RTX_4090, UBUNTU } from './support.ts';
+
+const ED25519 =
+  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@box';
+
+/** The operations of the document with the code of their success, written out by hand. */
+const DOCUMENTED: readonly [method: string, path: string, code: number, body?: unknown][] = [
+  ['POST', '/api-keys', 201, { name: 'ci' }],
+  ['GET', '/api-keys', 200],
+  [
+    'POST',
+    '/instances',
+    201,
+    { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'new-box', ssh_keys: [] },
+  ],
+  ['POST', '/instances/{terminated}/reorder', 201, { new_name: 'again' }],
+  ['GET', '/instances/{active}', 200],
+  ['POST', '/instances/{stopped}/start', 200],
+  ['POST', '/instances/{active}/stop', 200],
+  ['POST', '/instances/{active}/terminate', 200],
+  ['GET', '/instances/{active}/events', 200],
+  ['GET', '/templates', 200],
+  ['POST', '/storage/drives', 201, { name: 'disk', size_gb: 10 }],
+  ['GET', '/storage/drives', 200],
+  ['GET', '/storage/drives/{drive}', 200],
+  ['PATCH', '/storage/drives/{drive}', 200, { name: 'disk', size_gb: 20 }],
+  ['POST', '/storage/drives/{suspended}/resume', 200, {}],
+  ['POST', '/ssh-keys', 201, { name: 'mine', public_key: ED25519 }],
+  ['GET', '/ssh-keys', 200],
+  ['DELETE', '/ssh-keys/{key}', 200],
+  ['GET', '/users/me', 200],
+  ['PATCH', '/users/me', 200, { name: 'Me' }],
+  [
+    'POST',
+    '/users/me/update-password',
+    200,
+    { current_password: 'sandbox-password', new_password: 'a new password' },
+  ],
+  ['POST', '/billing/promo/activate', 200, { code: 'WELCOME500' }],
+  ['GET', '/billing/transactions', 200],
+];
+
+/** Makes one thing of each kind that the paths above speak of. */
+async function furnish(b: Bench): Promise<Record<string, string>> {
+  const suspended = await b.call('POST', '/storage/drives', { name: 'frozen', size_gb: 10_000 });
+  await b.sandbox.advance(3_600_000);
+  await b.sandbox.deposit('1000');
+  const terminated = await b.createActive('terminated');
+  await b.call('POST', `/instances/${terminated}/terminate`);
+  const stopped = await b.createActive('stopped');
+  await b.call('POST', `/instances/${stopped}/stop`);
+  const active = await b.createActive('active');
+  const drive = await b.call('POST', '/storage/drives', { name: 'drive', size_gb: 1 });
+  const key = await b.call('POST', '/ssh-keys', {
+    name: 'old',
+    public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl',
+  });
+  return {
+    terminated,
+    stopped,
+    active,
+    drive: String(drive.data.id),
+    suspended: String(suspended.data.id),
+    key: String(key.data.id),
+  };
+}
+
+describe('the documented operations', () => {
+  test('are 23, and the sandbox has exactly these', () => {
+    const wanted = DOCUMENTED.map(
+      ([method, path]) => `${method} ${path.replace(/\{.*\}/, '{id}')}`,
+    );
+    expect(OPERATIONS.map(({ method, path }) => `${method} ${path}`)).toEqual(wanted);
+    expect(wanted).toHaveLength(23);
+  });
+
+  test.each(DOCUMENTED)('%s %s answers %i in the envelope', async (method, path, code, body) => {
+    const b = await bench({ balance: '100' });
+    const ids = await furnish(b);
+    const real = path.replace(/\{(.*)\}/, (_, what: string) => ids[what] ?? '?');
+    const reply = await b.call(method, real, body);
+    expect(reply.status).toBe(code);
+    expect(reply.body).toMatchObject({ status: 'success', code });
+    const paged = real.endsWith('/events') || real.endsWith('/transactions');
+    const keys = ['code', 'data', 'meta', 'status'].filter(
+      (key) => (key !== 'meta' || paged) && (key !== 'data' || method !== 'DELETE'),
+    );
+    expect(Object.keys(reply.body).sort()).toEqual(keys);
+  });
+
+  test('no key, a wrong key, an empty key: 401 in Shape A, before anything else', async () => {
+    const b = await bench();
+    const paths = [...DOCUMENTED.map(([method, path]) => [method, path] as const)];
+    for (const [method, path] of [...paths, ['GET', '/nowhere'] as const]) {
+      for (const key of ['', 'svc_sk_wrong']) {
+        const reply = await b.call(method, path.replace(/\{.*\}/, NOBODY), undefined, key);
+        expect(reply.body).toMatchObject({ statusCode: 401, error: 'Unauthorized' });
+        expect(reply.status).toBe(401);
+      }
+    }
+    const bare = await fetch(`${b.url}/users/me`);
+    expect(bare.status).toBe(401);
+    expect((await b.sandbox.status()).counts).toMatchObject({ api_keys: 1, ssh_keys: 0 });
+  });
+
+  test('an unknown path, and a known one with another method: 404 in Shape A', async () => {
+    const b = await bench();
+    for (const [method, path] of [
+      ['GET', '/nowhere'],
+      ['GET', '/instances'],
+      ['GET', '/billing/balance'],
+      ['DELETE', '/users/me'],
+      ['POST', `/instances/${NOBODY}/reboot`],
+    ] as const) {
+      const reply = await b.call(method, path);
+      expect(reply.body).toEqual({
+        statusCode: 404,
+        message: `Cannot ${method} ${path}`,
+        error: 'Not Found',
+      });
+    }
+  });
+});
+
+describe('bodies', () => {
+  const good = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'good-box' };
+  const container = (docker_config: object) => ({ ...good, docker_config });
+
+  test.each([
+    ['an unknown field', { ...good, colour: 'red' }, 'colour'],
+    ['a missing field', { offer_id: RTX_4090, image_id: UBUNTU }, 'instance_name'],
+    ['a wrong type', { ...good, offer_id: 1 }, 'offer_id'],
+    ['null for an optional field', { ...good, template_id: null }, 'template_id'],
+    ['a list of numbers', { ...good, ssh_keys: [1] }, 'ssh_keys[0]'],
+    ['a short name', { ...good, instance_name: 'ab' }, '3 to 50'],
+    ['a long name', { ...good, instance_name: 'a'.repeat(51) }, '3 to 50'],
+    ['a digit first', { ...good, instance_name: '1ab' }, 'letter'],
+    ['a hyphen last', { ...good, instance_name: 'ab-' }, 'hyphen'],
+    ['an underscore', { ...good, instance_name: 'a_b' }, 'Latin'],
+    ['Cyrillic', { ...good, instance_name: 'коробка' }, 'Latin'],
+    ['no container image', container({}), 'docker_config.image'],
+    ['a small shm', container({ image: 'a', shm_size_gb: 0.09 }), 'shm_size_gb'],
+    ['port 0', container({ image: 'a', ports: [{ internal_port: 0 }] }), 'internal_port'],
+    ['port 65536', container({ image: 'a', ports: [{ external_port: 65536 }] }), 'external_port'],
+    ['port 1.5', container({ image: 'a', ports: [{ internal_port: 1.5 }] }), 'internal_port'],
+    ['a port without a number', container({ image: 'a', ports: [{ name: 'x' }] }), 'ports[0]'],
+    [
+      'another protocol',
+      container({ image: 'a', ports: [{ internal_port: 1, protocol: 'SCTP' }] }),
+      'protocol',
+    ],
+    ['a bad env key', container({ image: 'a', env: [{ key: '1A', value: '' }] }), 'env[0].key'],
+    ['an unknown port field', container({ image: 'a', ports: [{ port: 1 }] }), 'port'],
+    ['a list', [good], 'The body'],
+    ['null', null, 'The body'],
+  ])('%s is refused with 400', async (_, body, words) => {
+    const b = await bench();
+    const reply = await b.call('POST', '/instances', body);
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual({
+      statusCode: 400,
+      message: expect.stringContaining(words),
+      error: 'Bad Request',
+    });
+    expect((await b.sandbox.status()).instances).toEqual([]);
+  });
+
+  test('JSON that is none, another content type, no body', async () => {
+    const b = await bench();
+    const post = async (body: string | null, type = 'application/json') => {
+      const response = await fetch(`${b.url}/ssh-keys`, {
+        method: 'POST',
+        headers: { 'X-API-KEY': b.apiKey, 'Content-Type': type },
+        body,
+      });
+      return [response.status, ((await response.json()) as { message: string }).message];
+    };
+    expect(await post('{"name":')).toEqual([400, 'The body is not valid JSON']);
+    expect(await post('')).toEqual([400, 'The body is not valid JSON']);
+    const good = JSON.stringify({ name: 'k', public_key: ED25519 });
+    expect(await post(good, 'text/plain')).toEqual([
+      400,
+      'The header Content-Type must be application/json',
+    ]);
+    expect((await post(good, 'Application/JSON; charset=utf-8'))[0]).toBe(201);
+  });
+
+  test('actions take no body or an empty object; resume takes the empty object alone', async () => {
+    const b = await bench();
+    const id = await b.createActive('acted');
+    expect((await b.call('POST', `/instances/${id}/stop`, { now: true })).status).toBe(400);
+    expect((await b.call('POST', `/instances/${id}/stop`, [])).status).toBe(400);
+    expect((await b.call('POST', `/instances/${id}/stop`, {})).status).toBe(200);
+    const resume = `/storage/drives/${NOBODY}/resume`;
+    expect((await b.call('POST', resume)).status).toBe(400);
+    expect((await b.call('POST', resume, { now: true })).status).toBe(400);
+    expect((await b.call('POST', resume, {})).status).toBe(404);
+  });
+
+  test('a body above 1 MiB is refused, also without a length', async () => {
+    const b = await bench();
+    const reply = await b.call('POST', '/ssh-keys', { name: 'x'.repeat(1024 * 1024) });
+    expect(reply.body).toMatchObject({ statusCode: 413 });
+    const piece = new Uint8Array(300_000).fill(32);
+    const chunked = await fetch(`${b.url}/ssh-keys`, {
+      method: 'POST',
+      headers: { 'X-API-KEY': b.apiKey, 'Content-Type': 'application/json' },
+      body: new ReadableStream({
+        start(controller) {
+          for (let sent = 0; sent < 4; sent += 1) controller.enqueue(piece);
+          controller.close();
+        },
+      }),
+      duplex: 'half',
+    } as RequestInit & { duplex: 'half' });
+    expect(chunked.status).toBe(413);
+  });
+});
+
+describe('templates', () => {
+  test('the active ones, by sort_order, whole', async () => {
+    const b = await bench();
+    const list = (await b.call('GET', '/templates')).list;
+    expect(list.map((one) => one.slug)).toEqual(['jupyterlab', 'vllm', 'comfyui', 'code-server']);
+    expect(list[0]).toMatchObject({
+      readme: expect.stringMatching(/^# JupyterLab\n/),
+      endpoints: [{ auth: { type: 'token', token_key: 'JUPYTER_TOKEN' }, port: 8888 }, {}],
+      variables_schema: [{ key: 'JUPYTER_TOKEN', length: 48, generator: 'hex' }],
+      volumes: [{ host_path: '/workspace' }],
+      is_active: true,
+    });
+  });
+});
+
+describe('the server', () => {
+  test('listens on loopback only, logs requests, and ends although a client keeps its line', async () => {
+    const b = await bench();
+    await b.call('GET', '/users/me');
+    await b.call('GET', '/nowhere');
+    expect(b.log).toEqual([
+      { method: 'GET', path: '/users/me', status: 200, milliseconds: 0 },
+      { method: 'GET', path: '/nowhere', status: 404, milliseconds: 0 },
+    ]);
+    const server = await b.sandbox.listen({ port: 0 });
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:[0-9]+$/);
+    expect(server.apiKey).toMatch(/^svc_sk_/);
+    const idle = connect(Number(new URL(server.url).port), '127.0.0.1');
+    await new Promise((resolve) => idle.once('connect', resolve));
+    const gone = new Promise((resolve) => idle.once('close', resolve));
+    await server.close();
+    await gone;
+    await expect(fetch(server.url)).rejects.toThrow();
+  });
+
+  test('an answer in the making is finished before the port is freed', async () => {
+    const b = await bench();
+    await b.sandbox.status();
+    const server = await b.sandbox.listen({ port: 0 });
+    let answer: Promise<Response> | undefined;
+    let closing: Promise<void> | undefined;
+    await withLock(b.file, async () => {
+      // Another process holds the state: the request arrives and has to wait.
+      answer = fetch(`${server.url}/users/me`, { headers: { 'X-API-KEY': server.apiKey } });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      closing = server.close();
+    });
+    expect((await answer)?.status).toBe(200);
+    await closing;
+  });
+
+  test('a taken port is a usage error that says so', async () => {
+    const b = await bench();
+    const port = Number(new URL(b.url).port);
+    await expect(b.sandbox.listen({ port })).rejects.toMatchObject({
+      failure: 'usage',
+      message: expect.stringContaining(String(port)),
+    });
+  });
+});

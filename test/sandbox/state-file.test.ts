@@ -1,0 +1,276 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { describe, expect, test } from 'vitest';
+import { openSandbox } from '../../src/sandbox/index.ts';
+import {
+  type Bench,
+  bench,
+  DAY,
+  HOUR,
+  ManualClock,
+  RTX_4090,
+  SECOND,
+  START,
+  temporaryFolder,
+  UBUNTU,
+} from './support.ts';
+
+const run = promisify(execFile);
+
+describe('the state file', () => {
+  test('is for its owner only, and so is its folder', async () => {
+    const b = await bench();
+    await b.sandbox.status();
+    expect((await stat(b.file)).mode & 0o777).toBe(0o600);
+    expect((await stat(dirname(b.file))).mode & 0o777).toBe(0o700);
+  });
+
+  test('is not written by a read when nothing was due', async () => {
+    const b = await bench();
+    const id = await b.createActive('quiet');
+    await b.call('GET', `/instances/${id}`);
+    const before = await stat(b.file, { bigint: true });
+    b.clock.time += 20 * SECOND;
+    for (const path of [`/instances/${id}`, `/instances/${id}/events`, '/users/me', '/ssh-keys']) {
+      expect((await b.call('GET', path)).status).toBe(200);
+    }
+    await b.sandbox.status();
+    const after = await stat(b.file, { bigint: true });
+    expect([after.ino, after.mtimeNs]).toEqual([before.ino, before.mtimeNs]);
+  });
+
+  test.each(['', '{', 'null', '[1]', '{"version":2}', '"text"'])(
+    'holding %j is an error that names it and leaves it alone',
+    async (content) => {
+      const b = await bench();
+      await b.sandbox.status();
+      await writeFile(b.file, content);
+      const calls: ((b: Bench) => Promise<unknown>)[] = [
+        (it) => it.sandbox.status(),
+        (it) => it.sandbox.advance(HOUR),
+        (it) => it.sandbox.setSpeed(2),
+        (it) => it.sandbox.inject('fail-start'),
+        (it) => it.sandbox.clearFaults(),
+        (it) => it.sandbox.deposit('1'),
+      ];
+      for (const call of calls) {
+        await expect(call(b)).rejects.toMatchObject({
+          failure: 'storage',
+          message: expect.stringMatching(/sandbox\.json.*gpucloud sandbox reset/),
+        });
+      }
+      const reply = await b.call('GET', '/users/me');
+      expect(reply.status).toBe(500);
+      expect(reply.body).toMatchObject({ statusCode: 500, error: 'Internal Server Error' });
+      expect(await readFile(b.file, 'utf8')).toBe(content);
+
+      await b.sandbox.reset();
+      expect((await b.call('GET', '/users/me')).data.balance).toBe('10500.00');
+    },
+  );
+
+  test.each([
+    ['an amount', (text: string) => text.replace('"10500.00"', '"much"')],
+    ['an amount that is a number', (text: string) => text.replace('"10500.00"', '10500')],
+    ['a status', (text: string) => text.replace('"PROVISIONING"', '"LOST"')],
+    ['an offer', (text: string) => text.replace(RTX_4090, 'other')],
+    ['a missing list', (text: string) => text.replace('"drives"', '"drive"')],
+  ])('with %s changed by hand into nonsense is refused', async (_, spoil) => {
+    const b = await bench();
+    await b.create('box');
+    await b.call('POST', '/instances', {});
+    await b.sandbox.deposit('89.90');
+    const good = await readFile(b.file, 'utf8');
+    const bad = spoil(good);
+    expect(bad).not.toBe(good);
+    await writeFile(b.file, bad);
+    await expect(b.sandbox.status()).rejects.toMatchObject({ failure: 'storage' });
+    expect(await readFile(b.file, 'utf8')).toBe(bad);
+  });
+
+  test('that can be neither read nor made is a storage error that names it', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, 'sandbox.json'));
+    await writeFile(join(folder, 'plain'), '');
+    for (const file of [join(folder, 'sandbox.json'), join(folder, 'plain', 'sandbox.json')]) {
+      const sandbox = openSandbox({ file, clock: new ManualClock() });
+      await expect(sandbox.status()).rejects.toMatchObject({
+        failure: 'storage',
+        message: expect.stringContaining(file),
+      });
+    }
+  });
+
+  test('keeps what eight processes create in it at once', async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, 'state', 'sandbox.json');
+    await build({
+      stdin: {
+        contents: PROCESS,
+        resolveDir: join(import.meta.dirname, '../../src/sandbox'),
+        loader: 'ts',
+      },
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      outfile: join(folder, 'process.cjs'),
+      logLevel: 'error',
+    });
+    const ids = await Promise.all(
+      Array.from({ length: 8 }, async (_, index) => {
+        const { stdout } = await run(process.execPath, [
+          join(folder, 'process.cjs'),
+          file,
+          `process-${index}`,
+        ]);
+        return JSON.parse(stdout) as string[];
+      }),
+    );
+    const clock: ManualClock = new ManualClock();
+    clock.time = Date.now();
+    const status = await openSandbox({ file, clock }).status();
+    expect(new Set(ids.flat()).size).toBe(40);
+    expect(status.instances.map((instance) => instance.id).sort()).toEqual(ids.flat().sort());
+    expect(status.reserved).toBe('3596.00');
+  });
+});
+
+const PROCESS = `
+import { openSandbox } from './index.ts';
+
+const [file = '', name] = process.argv.slice(2);
+const clock = { now: () => Date.now(), sleep: async () => {}, random: Math.random };
+async function main() {
+  const server = await openSandbox({ file, clock }).listen({ port: 0 });
+  const ids = await Promise.all([1, 2, 3, 4, 5].map(async (number) => {
+    const response = await fetch(server.url + '/instances', {
+      method: 'POST',
+      headers: { 'X-API-KEY': server.apiKey, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        offer_id: '${RTX_4090}',
+        image_id: '${UBUNTU}',
+        instance_name: name + '-' + number,
+      }),
+    });
+    return (await response.json()).data.id;
+  }));
+  await server.close();
+  process.stdout.write(JSON.stringify(ids));
+}
+main();
+`;
+
+describe('the virtual clock', () => {
+  test('runs with the real one, at its speed, and jumps', async () => {
+    const b = await bench();
+    const now = async () => Date.parse((await b.sandbox.status()).now) - START;
+    expect(await now()).toBe(0);
+    b.clock.time += SECOND;
+    expect(await now()).toBe(SECOND);
+    await b.sandbox.setSpeed(60);
+    b.clock.time += SECOND;
+    expect(await now()).toBe(61 * SECOND);
+    const status = await b.sandbox.advance(HOUR);
+    expect(status).toMatchObject({ speed: 60, now: '2026-03-01T13:01:01.000Z' });
+    await b.sandbox.setSpeed(0);
+    b.clock.time += DAY;
+    expect(await now()).toBe(HOUR + 61 * SECOND);
+    await b.sandbox.setSpeed(0.5);
+    b.clock.time += SECOND;
+    expect(await now()).toBe(HOUR + 61 * SECOND + 500);
+  });
+
+  test('drives machines without anybody asking in between', async () => {
+    const b = await bench();
+    const id = await b.create('box');
+    b.clock.time += 3 * SECOND + 2 * HOUR;
+    expect(await b.instance(id)).toMatchObject({
+      status: 'ACTIVE',
+      started_at: '2026-03-01T12:00:03.000Z',
+      last_billed_at: '2026-03-01T14:00:03.000Z',
+    });
+  });
+
+  test('does not go back with the computer’s clock', async () => {
+    const b = await bench();
+    await b.sandbox.advance(HOUR);
+    b.clock.time -= DAY;
+    expect((await b.sandbox.status()).now).toBe('2026-03-01T13:00:00.000Z');
+  });
+
+  test('a sandbox left alone for long catches up 366 days, one in use any time', async () => {
+    const b = await bench();
+    await b.sandbox.status();
+    b.clock.time += 3000 * DAY;
+    expect((await b.sandbox.status()).now).toBe('2027-03-02T12:00:00.000Z');
+    for (let month = 0; month < 24; month += 1) {
+      b.clock.time += 30 * DAY;
+      await b.sandbox.status();
+    }
+    expect((await b.sandbox.status()).now).toBe('2029-02-19T12:00:00.000Z');
+  });
+
+  test.each([-1, 1.5, Number.NaN, 367 * DAY])('is not advanced by %d', async (milliseconds) => {
+    const b = await bench();
+    await expect(b.sandbox.advance(milliseconds)).rejects.toMatchObject({ failure: 'usage' });
+  });
+
+  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 2_000_000])(
+    'speed %d is refused',
+    async (speed) => {
+      const b = await bench();
+      await expect(b.sandbox.setSpeed(speed)).rejects.toMatchObject({ failure: 'usage' });
+      await expect(b.sandbox.reset({ speed })).rejects.toMatchObject({ failure: 'usage' });
+    },
+  );
+});
+
+describe('reset and catalog', () => {
+  test('reset empties the account and takes an opening balance and a speed', async () => {
+    const b = await bench();
+    await b.createActive('old');
+    await b.sandbox.inject('fail-stop');
+    const status = await b.sandbox.reset({ balance: '12.345', speed: 10 });
+    expect(status).toEqual({
+      now: '2026-03-01T12:00:00.000Z',
+      speed: 10,
+      balance: '12.345',
+      available: '12.345',
+      reserved: '0.00',
+      debt: '0.00',
+      counts: { instances: {}, drives: {}, ssh_keys: 0, api_keys: 1, transactions: 1 },
+      instances: [],
+      drives: [],
+      faults: [],
+    });
+    expect(await b.books()).toEqual(['DEPOSIT 12.345']);
+    await b.sandbox.reset({ balance: '0' });
+    expect(await b.books()).toEqual([]);
+    for (const balance of ['-1', 'x', '']) {
+      await expect(b.sandbox.reset({ balance })).rejects.toMatchObject({ failure: 'usage' });
+    }
+  });
+
+  test('what the catalog offers can be ordered at the price that it shows', async () => {
+    const b = await bench({ balance: '100000' });
+    const { offers, images } = await b.sandbox.catalog();
+    expect(offers).toHaveLength(5);
+    expect(images.map((image) => image.os_type)).toEqual(['linux', 'linux', 'windows']);
+    for (const [index, offer] of offers.entries()) {
+      const reply = await b.call('POST', '/instances', {
+        offer_id: offer.id,
+        image_id: images[index % images.length]?.id,
+        instance_name: `box-${index}`,
+      });
+      expect(reply.status).toBe(offer.in_stock ? 201 : 409);
+      if (offer.in_stock) {
+        const { price_per_hour, ...shown } = offer;
+        expect(reply.data).toMatchObject({ price_per_hour_snapshot: price_per_hour });
+        expect(reply.data.offer).toEqual(shown);
+      }
+    }
+  });
+});
