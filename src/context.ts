@@ -234,9 +234,9 @@ export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
   }
   const fromEnv = env.GPUCLOUD_OUTPUT;
   if (format === undefined && fromEnv !== undefined && fromEnv !== '') {
-    return parseFormat('GPUCLOUD_OUTPUT', fromEnv);
+    return parseFormat(fromEnv, 'GPUCLOUD_OUTPUT');
   }
-  return format === undefined ? 'table' : parseFormat('--output', format);
+  return format === undefined ? 'table' : parseFormat(format);
 }
 
 function canAsk(host: Host, flags: GlobalFlags): boolean {

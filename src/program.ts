@@ -2,6 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { type AnyCommand, newProgram } from './commands/kit/command.ts';
 import type { Frame } from './commands/kit/frame.ts';
 import { addGlobalOptions } from './commands/kit/globals.ts';
+import { helpStyle } from './commands/kit/help.ts';
 
 /** A group of verbs, or a verb of the root. Its code loads when it is chosen. */
 interface Entry {
@@ -83,12 +84,13 @@ export interface ProgramSettings {
 export function buildProgram({ frame, version, write, width }: ProgramSettings): Command {
   const program = newProgram('gpucloud')
     .description('Rent GPU machines by the hour from the terminal, scripts and CI.')
-    .usage('<command> [options]')
+    .usage('<command>')
     .version(`gpucloud ${version}`, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand(false)
     .enablePositionalOptions()
     .showSuggestionAfterError(true)
+    .configureHelp(helpStyle)
     .exitOverride()
     .configureOutput({
       writeOut: write,
@@ -108,6 +110,8 @@ export function buildProgram({ frame, version, write, width }: ProgramSettings):
       program
         .command(entry.name)
         .aliases([...(entry.aliases ?? [])])
+        .helpCommand(false)
+        .helpOption('-h, --help', 'show this help')
         .summary(entry.summary)
         .description(entry.summary)
         .helpGroup(chapter.heading);

@@ -41,11 +41,8 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   };
 
   const failure =
-    (await failureOf(async () => {
-      const program = build();
-      await parse(program, argv);
-      if (argv.length === 0) program.outputHelp();
-    })) ?? (await failureOf(() => createSink(host.stdout).write(shown)));
+    (await failureOf(() => parse(build(), argv))) ??
+    (await failureOf(() => createSink(host.stdout).write(shown)));
   const closing = await failureOf(async () => context?.close());
   const told = failure ?? closing;
   if (told === undefined) {

@@ -6,6 +6,8 @@ import { iso, isoOrNull } from './time.ts';
 
 /** What a person wants to know of a sandbox at a glance. Amounts are decimal strings of roubles. */
 export interface SandboxStatus {
+  /** The user id of the account; a reset makes a new account. */
+  account: string;
   /** The virtual time, ISO 8601. */
   now: string;
   /** Virtual milliseconds per real one; 0 is a clock that stands still. */
@@ -49,6 +51,7 @@ export interface SandboxStatus {
 
 export function sandboxStatus(state: State, now: number): SandboxStatus {
   return {
+    account: state.account.id,
     now: iso(now),
     speed: state.clock.speed,
     balance: text(total(state)),

@@ -1,18 +1,13 @@
-import { type CreateInstanceBody, checkCreateFields } from '../../api/index.ts';
+import { type CreateInstanceFields, checkCreateFields } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { readInput } from '../kit/input.ts';
-
-/** A machine described in a file: the fields of POST /instances, each of which a flag may give. */
-export type BoxFile = Partial<Omit<CreateInstanceBody, 'docker_config'>> & {
-  docker_config?: Partial<NonNullable<CreateInstanceBody['docker_config']>>;
-};
 
 /**
  * Reads `--file`: YAML, which JSON is a part of, or stdin for `-`.
  * Throws a usage error that names the file and the broken rule, with its path in the file.
  */
-export async function readBox(path: string, context: Context): Promise<BoxFile> {
+export async function readBox(path: string, context: Context): Promise<CreateInstanceFields> {
   const text = await readInput('--file', path, context);
   const { parse } = await import('yaml');
   let content: unknown;

@@ -1,4 +1,4 @@
-import type { DockerConfig } from '../../api/index.ts';
+import type { CreateInstanceFields } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import {
@@ -23,7 +23,7 @@ export interface ContainerFlags {
 }
 
 /** What a flag sets in `docker_config`, but the image; absent where the flag is. */
-export type ContainerPatch = Partial<DockerConfig>;
+export type ContainerPatch = NonNullable<CreateInstanceFields['docker_config']>;
 
 /**
  * The part of `docker_config` that the flags say. Variables of `--env` come after those of

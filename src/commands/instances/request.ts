@@ -1,11 +1,16 @@
-import type { Api, CreateInstanceBody, DockerConfig } from '../../api/index.ts';
+import type {
+  Api,
+  CreateInstanceBody,
+  CreateInstanceFields,
+  DockerConfig,
+} from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { resourceId } from '../../rules/ids.ts';
 import { instanceName } from '../../rules/names.ts';
 import { driveId, sshKeyId, templateId } from '../kit/lookup.ts';
 import { checked } from '../kit/parse.ts';
-import { type BoxFile, readBox } from './box.ts';
+import { readBox } from './box.ts';
 import { type ContainerFlags, type ContainerPatch, containerOf } from './container.ts';
 
 /** What `instances create` was told, before names became ids. */
@@ -59,7 +64,7 @@ interface TypedReferences {
   readonly drive: string | undefined;
 }
 
-function typedReferences(flags: CreateFlags, box: BoxFile): TypedReferences {
+function typedReferences(flags: CreateFlags, box: CreateInstanceFields): TypedReferences {
   const typed = {
     sshKeys: flags.sshKey ?? box.ssh_keys ?? [],
     template: flags.template ?? box.template_id,

@@ -17,6 +17,7 @@ export function registerWait(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'wait',
     summary: 'Wait until machines have a status',
+    replaces: ['--timeout'],
     notes: 'Exit code 0 once all have it, 8 past --timeout, 12 for a machine that ended elsewhere.',
     examples: [
       'gpucloud instances wait trainer',

@@ -1,8 +1,8 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { Command, CommanderError, Option } from '@commander-js/extra-typings';
+import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
 
 export type AnyCommand = CommandUnknownOpts;
-export { CommanderError, Option };
+export { CommanderError, Help, Option };
 
 /**
  * A command whose optional values are taken after `=` alone: `--wait=ssh NAME` and `--wait NAME`

@@ -3,9 +3,8 @@ import { FORMATS } from '../../output/output.ts';
 import { baseUrl } from '../../rules/base-url.ts';
 import { positiveDuration } from '../../rules/durations.ts';
 import { type AnyCommand, Option } from './command.ts';
+import { GLOBAL_HEADING } from './help.ts';
 import { commaList, oneOf, ruled } from './parse.ts';
-
-const HEADING = 'Global options:';
 
 const COLOURS = ['auto', 'always', 'never'] as const;
 
@@ -48,14 +47,14 @@ function globalOptions(): Option[] {
 /**
  * Gives a command the flags that work everywhere. They are added at each level, and positional
  * options are on, so that a flag of the root can never be taken out of a verb's own values.
- * A verb's own flag of the same name wins.
+ * `but` names those in whose place a verb has a flag of its own, as `--timeout`.
  */
-export function addGlobalOptions(command: AnyCommand): void {
+export function addGlobalOptions(command: AnyCommand, but: readonly string[] = []): void {
   for (const option of globalOptions()) {
-    if (command.options.some((own) => own.long === option.long)) {
+    if (option.long !== undefined && but.includes(option.long)) {
       continue;
     }
-    command.addOption(option.helpGroup(HEADING));
+    command.addOption(option.helpGroup(GLOBAL_HEADING));
   }
 }
 
@@ -65,7 +64,7 @@ export function globalFlagsOf(command: AnyCommand): GlobalFlags {
   for (let at: AnyCommand | null = command; at !== null; at = at.parent) {
     for (const option of at.options) {
       const name = option.attributeName();
-      const isGlobal = option.helpGroupHeading === HEADING;
+      const isGlobal = option.helpGroupHeading === GLOBAL_HEADING;
       if (isGlobal && !(name in given) && at.getOptionValueSource(name) === 'cli') {
         given[name] = at.getOptionValue(name);
       }

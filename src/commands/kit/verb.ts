@@ -13,6 +13,8 @@ export interface VerbHelp {
   notes?: string;
   /** Whole command lines, at least one. */
   examples: readonly [string, ...string[]];
+  /** Global flags in whose place the verb has one of its own: `--timeout`. */
+  replaces?: readonly string[];
 }
 
 /**
@@ -32,7 +34,7 @@ export function describe(command: AnyCommand, help: Omit<VerbHelp, 'name'>): Com
     'after',
     `\nExamples:\n${help.examples.map((line) => `  $ ${line}`).join('\n')}`,
   );
-  addGlobalOptions(command);
+  addGlobalOptions(command, help.replaces);
   // A command of unknown flags, as a group hands it on, has none yet: its types start here.
   return command as unknown as Command;
 }

@@ -1,0 +1,27 @@
+import { type AnyCommand, Help, type Option } from './command.ts';
+
+/** The heading under which the help gathers the flags that every command has. */
+export const GLOBAL_HEADING = 'Global options:';
+
+/** Commander's help with what is the command's own first and the flags of every command last. */
+export const helpStyle: Partial<Help> = {
+  formatHelp(command: AnyCommand, helper: Help): string {
+    const text = Help.prototype.formatHelp.call(helper, command, helper);
+    const section = new RegExp(`^${GLOBAL_HEADING}\n(?:.+\n)+\n?`, 'm').exec(text)?.[0] ?? '';
+    return `${text.replace(section, '').trimEnd()}\n${section === '' ? '' : `\n${section.trimEnd()}\n`}`;
+  },
+
+  /** An optional value follows `=` alone, see StrictCommand: `--wait[=target]`. */
+  optionTerm(option: Option): string {
+    return option.optional ? option.flags.replace(/ \[(.+)]$/, '[=$1]') : option.flags;
+  },
+
+  /** `create [name]`: other words for a command and the mark of its flags are left to its own help. */
+  subcommandTerm(command: AnyCommand): string {
+    const args = command.registeredArguments.map((argument) => {
+      const name = argument.variadic ? `${argument.name()}...` : argument.name();
+      return argument.required ? `<${name}>` : `[${name}]`;
+    });
+    return [command.name(), ...args].join(' ');
+  },
+};
