@@ -25,13 +25,14 @@ export async function keyFromFile(path: string, { err, signal }: Context): Promi
   const flag = `--key-file "${path}"`;
   const handle = await opened(flag, path);
   try {
+    const stream = handle.createReadStream({ autoClose: false });
+    const key = keyIn(flag, await wholeText(flag, stream, signal));
     const { mode } = await handle.stat();
     // Windows has no such modes: there Node makes them up.
     if (platform() !== 'win32' && (mode & 0o044) !== 0) {
       err.warn(`${path} can be read by others on this computer: chmod 600 it, or make a new key.`);
     }
-    const stream = handle.createReadStream({ autoClose: false });
-    return keyIn(flag, await wholeText(flag, stream, signal));
+    return key;
   } finally {
     await handle.close();
   }

@@ -5,7 +5,7 @@ import type { Frame } from '../kit/frame.ts';
 import { checked, ruled } from '../kit/parse.ts';
 import { verb } from '../kit/verb.ts';
 import { advanceable, type StateInput, stateOption } from './flags.ts';
-import { statusView, virtualTime } from './view.ts';
+import { statusView } from './view.ts';
 
 export interface AdvanceInput extends StateInput {
   readonly milliseconds: number;
@@ -40,9 +40,6 @@ export async function advance(
   const after = await sandbox.advance(milliseconds);
   // Reserved funds are part of the balance, so that only charges make it smaller.
   const charged = kopecksText(roubles(before.balance).minus(roubles(after.balance)));
-  context.err.note(
-    `In the sandbox it is now ${virtualTime(after.now)}; ${charged} ₽ was charged meanwhile.`,
-  );
   await context.out.item({ ...after, charged }, statusView);
 }
 

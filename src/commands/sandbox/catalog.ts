@@ -57,9 +57,9 @@ function rowsOf({ offers, images }: Catalog): CatalogRow[] {
 
 function nextCommand({ offers, images }: Catalog, state: string | undefined): string {
   if (state !== undefined) {
-    return `\nServe this sandbox with: gpucloud sandbox serve --state ${state}`;
+    return `Serve this sandbox with: gpucloud sandbox serve --state ${state}`;
   }
   const offer = offers.find((one) => one.in_stock);
   const [image] = images;
-  return `\nRent one: gpucloud --profile sandbox instances create my-box --offer ${offer?.id ?? 'ID'} --image ${image?.id ?? 'ID'} --wait`;
+  return `Rent one: gpucloud --profile sandbox instances create my-box --offer ${offer?.id ?? 'ID'} --image ${image?.id ?? 'ID'} --wait`;
 }

@@ -25,6 +25,6 @@ export function registerDeposit(group: AnyCommand, frame: Frame): void {
 export async function deposit({ amount, state }: DepositInput, context: Context): Promise<void> {
   const sandbox = await context.sandbox(state);
   const status = await sandbox.deposit(amount);
-  context.err.note(`${amount} ₽ of play money was deposited; the balance is ${status.balance} ₽.`);
+  context.err.note(`${amount} ₽ of play money was deposited.`);
   await context.out.item(status, statusView);
 }

@@ -16,8 +16,8 @@ const statusSections: readonly Section<ShownStatus>[] = [
   {
     lines: (s) => [
       { label: 'Sandbox time', value: virtualTime(s.now) },
-      { label: 'Speed', value: `${s.speed} virtual s per s` },
-      { label: 'Charged', value: s.charged, kind: 'money' },
+      { label: 'Speed', value: `${s.speed} virtual seconds a second` },
+      { label: 'Charged meanwhile', value: s.charged, kind: 'money' },
       { label: 'Balance', value: s.balance, kind: 'money' },
       { label: 'Available', value: s.available, kind: 'money' },
       { label: 'Reserved', value: s.reserved, kind: 'money' },

@@ -1,0 +1,380 @@
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { login as signIn } from '../../../src/commands/login/login.ts';
+import { CliError } from '../../../src/errors.ts';
+import { type CliOptions, createWorld, type World } from '../../support/run-cli.ts';
+import type { Handler } from '../../support/service.ts';
+import { ANNA_KEY, accounts, BORIS_KEY } from './accounts.ts';
+import { atTerminal } from './at-terminal.ts';
+
+const worlds: World[] = [];
+
+async function newWorld(handler: Handler = accounts): Promise<World> {
+  const world = await createWorld({ handler, signedIn: false });
+  worlds.push(world);
+  return world;
+}
+
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.close();
+});
+
+const configFile = (world: World) => join(world.home, 'config', 'config.json');
+
+async function stored(world: World): Promise<unknown> {
+  return JSON.parse(await readFile(configFile(world), 'utf8'));
+}
+
+async function expectNothingStored(world: World): Promise<void> {
+  expect(await readdir(join(world.home, 'config')).catch(() => [])).toEqual([]);
+}
+
+function login(world: World, key: string, ...more: string[]) {
+  return world.cli(['login', '--base-url', world.service.url, '--key-stdin', ...more], {
+    stdin: `${key}\n`,
+  });
+}
+
+describe('login with everything given', () => {
+  test('proves the key, keeps it, and says whose it is and where it rests', async () => {
+    const world = await newWorld();
+    const { code, stdout, stderr, requests } = await login(world, ANNA_KEY);
+
+    expect(stderr).toBe(
+      `Signed in at ${world.service.url} as anna@example.com (balance 1500.50 ₽).\n` +
+        `The key rests in ${configFile(world)}, which only you may read (mode 0600).\n`,
+    );
+    expect(stdout).toBe(
+      'Profile:   default\n' +
+        `Base URL:  ${world.service.url}\n` +
+        'Account:   anna@example.com\n' +
+        'Key:       stored\n' +
+        'Current:   yes\n',
+    );
+    expect(code).toBe(0);
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /users/me']);
+    expect(requests[0]?.headers['x-api-key']).toBe(ANNA_KEY);
+    expect(await stored(world)).toEqual({
+      current: 'default',
+      profiles: {
+        default: {
+          base_url: world.service.url,
+          api_key: ANNA_KEY,
+          account: { id: 'user-anna', email: 'anna@example.com', name: 'Anna' },
+        },
+      },
+    });
+  });
+
+  test('the file is 0600 and its folder 0700', async () => {
+    const world = await newWorld();
+    await login(world, ANNA_KEY);
+    expect((await stat(configFile(world))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(world.home, 'config'))).mode & 0o777).toBe(0o700);
+    expect(await readdir(join(world.home, 'config'))).toEqual(['config.json']);
+  });
+
+  test('--json is the profile without its key, and nothing else', async () => {
+    const world = await newWorld();
+    const { stdout, stderr } = await login(world, BORIS_KEY, '--profile', 'work', '--json');
+    expect(JSON.parse(stdout)).toEqual({
+      name: 'work',
+      base_url: world.service.url,
+      account: { id: 'user-boris', email: null, name: 'Boris' },
+      has_key: true,
+      current: true,
+    });
+    expect(stdout + stderr).not.toContain(BORIS_KEY);
+  });
+
+  test('the key comes from a file, with its line end dropped; a file for all to read is warned of', async () => {
+    const world = await newWorld();
+    const file = join(world.home, 'key.txt');
+    await writeFile(file, `${ANNA_KEY}\r\n`, { mode: 0o600 });
+    const argv = ['login', '--base-url', `${world.service.url}/`, '--key-file', file];
+    expect((await world.cli(argv)).stderr).not.toContain('warning');
+
+    await chmod(file, 0o644);
+    const { code, stderr } = await world.cli(argv);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      `warning: ${file} can be read by others on this computer: chmod 600 it, or make a new key.\n`,
+    );
+  });
+
+  test('GPUCLOUD_BASE_URL counts, and so does the address of a profile that is there', async () => {
+    const world = await newWorld();
+    const first = await world.cli(['login', '--key-stdin', '--profile', 'work'], {
+      stdin: ANNA_KEY,
+      env: { GPUCLOUD_BASE_URL: world.service.url },
+    });
+    expect(first.code).toBe(0);
+    const again = await world.cli(['login', '--key-stdin', '--profile', 'work'], {
+      stdin: ANNA_KEY,
+    });
+    expect(again).toMatchObject({ code: 0, requests: [{ path: '/users/me' }] });
+    // The current profile is for this service: its key is replaced where no profile is named.
+    expect((await login(world, ANNA_KEY)).stdout).toContain('Profile:   work\n');
+  });
+
+  test('another service does not take the place of the current profile unless it is named', async () => {
+    const [one, other] = [await newWorld(), await newWorld()];
+    await login(one, ANNA_KEY, '--profile', 'work');
+    const result = await one.cli(['login', '--base-url', other.service.url, '--key-stdin'], {
+      stdin: BORIS_KEY,
+    });
+    expect(result.stdout).toContain('Profile:   default\n');
+    expect(await stored(one)).toMatchObject({
+      current: 'default',
+      profiles: { work: { api_key: ANNA_KEY }, default: { api_key: BORIS_KEY } },
+    });
+
+    const named = await one.cli(
+      ['login', '--profile', 'work', '--base-url', other.service.url, '--key-stdin'],
+      { stdin: BORIS_KEY },
+    );
+    expect(named.stderr).toContain(
+      `warning: The profile "work" held a key of ${one.service.url}; this one took its place.\n`,
+    );
+  });
+
+  test("a key that takes the place of another account's is told", async () => {
+    const world = await newWorld();
+    await login(world, ANNA_KEY);
+    expect((await login(world, BORIS_KEY)).stderr).toContain(
+      'warning: The profile "default" held a key of anna@example.com; this one took its place.\n',
+    );
+    expect((await login(world, BORIS_KEY)).stderr).not.toContain('took its place');
+  });
+
+  test('what in the environment goes before the stored key is told', async () => {
+    const world = await newWorld();
+    const { stderr } = await world.cli(
+      ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin'],
+      { stdin: ANNA_KEY, env: { GPUCLOUD_API_KEY: BORIS_KEY, GPUCLOUD_PROFILE: 'home' } },
+    );
+    expect(stderr).toContain('warning: GPUCLOUD_API_KEY is set and goes before every stored key');
+    expect(stderr).toContain('warning: GPUCLOUD_PROFILE is set and chooses the profile "home"');
+    expect(await stored(world)).toMatchObject({ profiles: { work: { api_key: ANNA_KEY } } });
+  });
+});
+
+describe('login stores nothing', () => {
+  test('when the service refuses the key: exit 4', async () => {
+    const world = await newWorld();
+    const { code, stdout, stderr } = await login(world, 'svc_sk_wrong');
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+    expect(stderr).toContain('Nothing was stored.');
+    expect(stderr).toContain(
+      `hint: check that the key is whole and belongs to ${world.service.url}\n`,
+    );
+    expect(stderr).not.toContain('svc_sk_wrong');
+    await expectNothingStored(world);
+  });
+
+  test.each([
+    [403, { any: 'thing' }, 4],
+    [401, '', 4],
+    [404, '<html>no such page</html>', 3],
+    [200, '<html>welcome</html>', 10],
+    [200, { status: 'success', code: 200, data: { name: 'no id' } }, 10],
+  ])('when it answers %i %o: exit %i', async (status, body, exit) => {
+    const world = await newWorld(() => ({ status, body }));
+    const { code, stderr } = await login(world, ANNA_KEY);
+    expect(code).toBe(exit);
+    expect(stderr).toContain('Nothing was stored.');
+    await expectNothingStored(world);
+  });
+
+  test('when it cannot be reached: exit 6', async () => {
+    const world = await newWorld();
+    const { url } = world.service;
+    await world.service.close();
+    const { code, stderr } = await world.cli(['login', '--base-url', url, '--key-stdin'], {
+      stdin: ANNA_KEY,
+    });
+    expect(code).toBe(6);
+    expect(stderr).toContain('Nothing was stored.');
+    await expectNothingStored(world);
+  });
+
+  test('and a key that is refused leaves the profile as it was', async () => {
+    const world = await newWorld();
+    await login(world, ANNA_KEY);
+    const before = await readFile(configFile(world));
+    expect((await login(world, 'svc_sk_wrong')).code).toBe(4);
+    expect(await readFile(configFile(world))).toEqual(before);
+  });
+
+  test.each(['null', '[1]', '{"profiles": {"work"', ''])(
+    'where the settings are %j: exit 9, the file untouched, no request',
+    async (content) => {
+      const world = await newWorld();
+      await mkdir(join(world.home, 'config'), { mode: 0o700 });
+      await writeFile(configFile(world), content);
+      const { code, stderr, requests } = await login(world, ANNA_KEY);
+      expect({ code, requests }).toEqual({ code: 9, requests: [] });
+      expect(stderr).toContain(configFile(world));
+      expect(await readFile(configFile(world), 'utf8')).toBe(content);
+    },
+  );
+});
+
+describe('login refuses before any request', () => {
+  async function refusal(argv: readonly string[], options: CliOptions = {}): Promise<string> {
+    const world = await newWorld();
+    const words = argv.map((word) => word.replace('URL', world.service.url));
+    const { code, stdout, stderr, requests } = await world.cli(['login', ...words], options);
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    await expectNothingStored(world);
+    return stderr;
+  }
+
+  test('all that is missing is named at once', async () => {
+    expect(await refusal([])).toBe(
+      'error: login needs --base-url URL (or GPUCLOUD_BASE_URL), and --key-stdin or --key-file FILE, and nobody can be asked here\n',
+    );
+    expect(await refusal(['--base-url', 'URL'], { stdin: ANNA_KEY })).toBe(
+      'error: login needs --key-stdin or --key-file FILE, and nobody can be asked here\n',
+    );
+    expect(await refusal(['--key-stdin'], { stdin: ANNA_KEY })).toContain('--base-url URL');
+  });
+
+  test.each([
+    [['a-secret-key']],
+    [['--base-url', 'URL', 'a-secret-key']],
+    [['--key', 'a-secret-key']],
+    [['--api-key', 'a-secret-key']],
+    [['--api-key=a-secret-key']],
+  ])('a key among the arguments: %j', async (argv) => {
+    const stderr = await refusal(argv);
+    expect(stderr).toContain('--key-stdin');
+    expect(stderr).not.toContain('a-secret-key');
+  });
+
+  test.each([
+    ['of two lines', 'first-line\nsecond', 'is one line'],
+    ['with a space', 'some secret', 'visible ASCII'],
+    ['in Cyrillic', 'ключ', 'visible ASCII'],
+    ['of nothing', '', 'visible ASCII'],
+    ['of a line end', '\n', 'visible ASCII'],
+    ['that is too long', 'k'.repeat(1025), 'visible ASCII'],
+    ['of more than 64 KiB', 'k'.repeat(64 * 1024 + 1), 'at most 64 KiB'],
+  ])('a key %s', async (_what, stdin, rule) => {
+    const stderr = await refusal(['--base-url', 'URL', '--key-stdin'], { stdin });
+    expect(stderr).toContain('--key-stdin');
+    expect(stderr).toContain(rule);
+    if (stdin.trim() !== '') expect(stderr).not.toContain(stdin.slice(0, 4));
+  });
+
+  test('two sources of a key', async () => {
+    expect(await refusal(['--base-url', 'URL', '--key-stdin', '--key-file', 'x'])).toContain(
+      '--key-stdin and --key-file',
+    );
+  });
+
+  test('a key file that is not there, and one that is a folder', async () => {
+    expect(await refusal(['--base-url', 'URL', '--key-file', '/nowhere/key'])).toBe(
+      'error: --key-file "/nowhere/key": it can\'t be read (ENOENT)\n',
+    );
+    expect(await refusal(['--base-url', 'URL', '--key-file', '/'])).toContain('EISDIR');
+  });
+
+  test.each([
+    ['ftp://example.com', 'https://'],
+    ['http://example.com', 'loopback'],
+    ['example', 'whole address'],
+    ['https://example.com?x=1', 'query'],
+  ])('the address %s', async (url, rule) => {
+    expect(await refusal(['--base-url', url, '--key-stdin'], { stdin: ANNA_KEY })).toContain(rule);
+    const env = { GPUCLOUD_BASE_URL: url };
+    const stderr = await refusal(['--key-stdin'], { stdin: ANNA_KEY, env });
+    expect(stderr).toContain('GPUCLOUD_BASE_URL');
+    expect(stderr).toContain(rule);
+  });
+
+  test('a password in the address is not repeated', async () => {
+    const env = { GPUCLOUD_BASE_URL: 'https://anna:hunter2@example.com' };
+    const stderr = await refusal(['--key-stdin'], { stdin: ANNA_KEY, env });
+    expect(stderr).toContain('user name or password');
+    expect(stderr).not.toContain('hunter2');
+  });
+
+  test.each(['a b', '../x', '', '-', 'x'.repeat(51)])('the profile name %j', async (name) => {
+    const argv = ['--base-url', 'URL', '--key-stdin', `--profile=${name}`];
+    expect(await refusal(argv, { stdin: ANNA_KEY })).toContain('--profile');
+  });
+
+  test.each(['sandbox', 'Sandbox'])('the profile %s', async (name) => {
+    const argv = ['--base-url', 'URL', '--key-stdin', '--profile', name];
+    expect(await refusal(argv, { stdin: ANNA_KEY })).toContain('gpucloud profiles use sandbox');
+    const env = { GPUCLOUD_PROFILE: name };
+    expect(await refusal(argv.slice(0, 3), { stdin: ANNA_KEY, env })).toContain('GPUCLOUD_PROFILE');
+  });
+
+  test('--key-stdin where the key would be typed in sight', async () => {
+    expect(await refusal(['--base-url', 'URL', '--key-stdin'], { terminal: true })).toContain(
+      'stdin is a terminal',
+    );
+  });
+});
+
+describe('login in a terminal', () => {
+  test('asks for what is missing, each answer by its rule, and stores it', async () => {
+    const world = await newWorld();
+    const { url } = world.service;
+    const person = await atTerminal(world, ['http://example.com', `${url}/ `, 'a b', ANNA_KEY]);
+    await signIn({ keyStdin: false, keyFile: undefined }, person.context);
+    expect(person.said).toEqual([
+      'Address of the service',
+      '> http:// is for this computer (loopback) only: the key would travel in the open',
+      `API key for ${url} (not shown)`,
+      '> an API key is one line of visible ASCII characters',
+    ]);
+    expect(await stored(world)).toMatchObject({
+      profiles: { default: { base_url: url, api_key: ANNA_KEY } },
+    });
+  });
+
+  test('asks for the key alone when the address is known', async () => {
+    const world = await newWorld();
+    await login(world, BORIS_KEY);
+    const person = await atTerminal(world, [ANNA_KEY]);
+    await signIn({ keyStdin: false, keyFile: undefined }, person.context);
+    expect(person.said).toEqual([`API key for ${world.service.url} (not shown)`]);
+    expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
+  });
+
+  test('a prompt that is left stores nothing and sends nothing', async () => {
+    const world = await newWorld();
+    const person = await atTerminal(world, []);
+    await expect(
+      signIn({ keyStdin: false, keyFile: undefined }, person.context),
+    ).rejects.toMatchObject({ failure: 'interrupted' });
+    expect(world.service.requests).toEqual([]);
+    await expectNothingStored(world);
+  });
+
+  test('--no-input asks nothing', async () => {
+    const world = await newWorld();
+    const { code, stderr } = await world.cli(['login', '--no-input'], { terminal: true });
+    expect(code).toBe(2);
+    expect(stderr).toContain('--base-url');
+  });
+});
+
+test('an interrupt while the key is proved ends with its own code and stores nothing', async () => {
+  const stop = new AbortController();
+  const world = await newWorld(() => {
+    stop.abort(new CliError('interrupted', 'Interrupted.'));
+    return new Promise(() => undefined);
+  });
+  const { code } = await world.cli(['login', '--base-url', world.service.url, '--key-stdin'], {
+    stdin: ANNA_KEY,
+    interrupts: { first: stop.signal, second: new AbortController().signal },
+  });
+  expect(code).toBe(130);
+  await expectNothingStored(world);
+});
