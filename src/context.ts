@@ -96,7 +96,10 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   const { env, clock, interrupts } = host;
   const closers: (() => Promise<void>)[] = [];
 
+  const format = formatOf(flags, env);
   const err = createMessages({
+    json: format === 'json' || format === 'jsonl',
+    quietProgress: flags.debug === true,
     stderr: host.stderr,
     clock,
     colour: wantsColour(host.stderr, env, flags.color),
@@ -109,7 +112,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     colour: wantsColour(host.stdout, env, flags.color),
     note: (text) => err.note(text),
     settings: {
-      format: formatOf(flags, env),
+      format,
       header: flags.header !== false,
       showSecrets: flags.showSecrets === true,
       ...(flags.columns === undefined ? {} : { columns: flags.columns }),
@@ -146,7 +149,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       signal: interrupts.first,
       env,
       userAgent: `gpucloud/${version}`,
-      ...(flags.debug === true ? { trace: (line: string) => err.note(line) } : {}),
+      ...(flags.debug === true ? { trace: (line: string) => err.debug(line) } : {}),
     });
     closers.push(() => api.close());
     return api;

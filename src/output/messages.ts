@@ -13,6 +13,11 @@ export interface MessagesOptions {
   readonly colour: boolean;
   /** No spinner even in a terminal (`--debug` writes there too). */
   readonly quietProgress?: boolean;
+  /**
+   * The command answers in JSON: what reads stderr is then a program, which gets warnings and traces
+   * as objects, a line each, and no notes.
+   */
+  readonly json?: boolean;
 }
 
 /** Milliseconds before a spinner shows: what is done sooner needs none, nor the loading of ora. */
@@ -65,8 +70,17 @@ export function createMessages(options: MessagesOptions): Messages {
     };
   }
 
+  if (options.json === true) {
+    return {
+      note: () => undefined,
+      warn: (text) => line(JSON.stringify({ warning: clean(text) })),
+      debug: (text) => line(JSON.stringify({ debug: clean(text) })),
+      progress,
+    };
+  }
   return {
     note: (text) => line(clean(text)),
+    debug: (text) => line(clean(text)),
     warn: (text) => line(`${colour ? YELLOW_WARNING : 'warning:'} ${clean(text)}`),
     progress,
   };

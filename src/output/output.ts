@@ -87,6 +87,8 @@ export interface Messages {
   note(text: string): void;
   /** A line that matters to a person's machine or money. */
   warn(text: string): void;
+  /** A line of `--debug`. */
+  debug(text: string): void;
   /** A spinner in a terminal, nothing elsewhere. */
   progress(text: string): Progress;
 }
