@@ -25,37 +25,36 @@ export async function eachRow<T>(
     return;
   }
   const source = rows[Symbol.asyncIterator]();
-  let left: 'done' | 'idle' | 'busy' = 'idle';
+  // A reader who has gone must not wait for an event that may never come. (Promise.race would keep
+  // a reaction of every row alive, a subscription for each row would cost more than its text.)
+  let leave: () => void = () => undefined;
+  const forget = sink.onEnd(() => leave());
+  const nextUnlessEnded = () =>
+    new Promise<IteratorResult<T, unknown> | undefined>((resolve, reject) => {
+      leave = () => resolve(undefined);
+      source.next().then(resolve, reject);
+    });
+
+  let state: 'idle' | 'busy' | 'done' = 'idle';
   try {
     while (!sink.ended) {
-      left = 'busy';
-      const next = await nextUnlessEnded(source, sink);
+      state = 'busy';
+      const next = await nextUnlessEnded();
       if (next === undefined) return;
-      left = next.done ? 'done' : 'idle';
+      state = next.done ? 'done' : 'idle';
       if (next.done) return;
-      await take(next.value);
+      const wait = take(next.value);
+      if (wait !== undefined) await wait;
     }
   } catch (error) {
-    if (left === 'busy') left = 'done';
+    // A source that has failed itself has nothing left to stop.
+    if (state === 'busy') state = 'done';
     throw error;
   } finally {
-    if (left !== 'done') {
+    forget();
+    if (state !== 'done') {
       const stopped = Promise.resolve(source.return?.()).catch(() => undefined);
-      if (left === 'idle') await stopped;
+      if (state === 'idle') await stopped;
     }
   }
-}
-
-/**
- * The next row, or undefined as soon as the sink ends: a reader who has gone must not wait for an
- * event that may never come. (Promise.race would keep a reaction for every row alive.)
- */
-function nextUnlessEnded<T>(
-  source: AsyncIterator<T>,
-  sink: Sink,
-): Promise<IteratorResult<T, unknown> | undefined> {
-  return new Promise((resolve, reject) => {
-    const forget = sink.onEnd(() => resolve(undefined));
-    source.next().then(resolve, reject).finally(forget);
-  });
 }

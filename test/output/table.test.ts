@@ -105,6 +105,7 @@ describe('wide characters', () => {
     { name: '❤️ heart', note: '|' },
     { name: '🇷🇺 flag', note: '|' },
     { name: '👩🏽 tone', note: '|' },
+    { name: 'นี่', note: '|' },
   ];
 
   it.each([

@@ -10,7 +10,7 @@ const DOWN = '\u001b[B';
 
 /** A person at a terminal: reads what is asked, then types. */
 class Person {
-  readonly stdin = Object.assign(new PassThrough(), {
+  readonly stdin = Object.assign(new PassThrough({ autoDestroy: false }), {
     isTTY: true,
     raw: false,
     setRawMode(raw: boolean) {
