@@ -1,0 +1,17 @@
+/**
+ * Whether a text is, or holds, a private key in a form that SSH programs write: PEM (OPENSSH, RSA,
+ * EC, DSA, PKCS #8), PuTTY, the old SSH 1 and SSH.com files, or the bare base64 of an OpenSSH one.
+ *
+ * It errs on the side of yes: what it names is never sent and never repeated on the screen.
+ */
+export function holdsPrivateKey(text: string): boolean {
+  // Windows writes texts of two bytes a letter; the zeros between would hide the words.
+  const plain = text.replaceAll('\0', '');
+  return (
+    /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY/.test(plain) ||
+    /PuTTY-User-Key-File-|^Private-Lines:/m.test(plain) ||
+    plain.includes('SSH PRIVATE KEY FILE FORMAT') ||
+    // "openssh-key-v1", with which the base64 of every OpenSSH private key starts.
+    plain.includes('b3BlbnNzaC1rZXktdj')
+  );
+}

@@ -1,0 +1,246 @@
+import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { holdsPrivateKey } from '../../src/rules/private-key.ts';
+import { compareFingerprint, publicKey, sameKey } from '../../src/rules/public-key.ts';
+import { blobOf, lineOf, sshPublicKey, TYPES } from '../support/ssh-key.ts';
+
+/** A key of each kind, made anew for each run. */
+const KEYS = Object.fromEntries(TYPES.map((type) => [type, sshPublicKey(type)]));
+
+function key(type: string): string {
+  const line = KEYS[type];
+  if (line === undefined) throw new Error(`no key of the type ${type}`);
+  return line;
+}
+
+function ruleFor(text: string): string {
+  const verdict = publicKey(text);
+  return verdict.ok ? 'kept' : verdict.rule;
+}
+
+function keptKey(text: string) {
+  const verdict = publicKey(text);
+  if (!verdict.ok) throw new Error(verdict.rule);
+  return verdict.value;
+}
+
+/** A field of a blob with its length before it. */
+function field(bytes: Buffer | string): Buffer {
+  const content = Buffer.from(bytes);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(content.length);
+  return Buffer.concat([length, content]);
+}
+
+const sshKeygen = hasSshKeygen();
+
+function hasSshKeygen(): boolean {
+  try {
+    execFileSync('ssh-keygen', ['-l', '-f', '/nonexistent'], { stdio: 'ignore' });
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
+  }
+}
+
+describe('a valid key', () => {
+  test.each(TYPES)('%s is kept with its comment and its fingerprint', (type) => {
+    const line = key(type);
+    expect(keptKey(`\n# mine\n  ${line} \t me@home,   my laptop \r\n`)).toEqual({
+      type,
+      comment: 'me@home, my laptop',
+      line: `${line} me@home, my laptop`,
+      fingerprint: expect.stringMatching(/^SHA256:[A-Za-z0-9+/]{43}$/),
+      md5: expect.stringMatching(/^([0-9a-f]{2}:){15}[0-9a-f]{2}$/),
+    });
+    expect(keptKey(`\uFEFF${line}`).comment).toBe('');
+  });
+
+  test.runIf(sshKeygen)('has the fingerprints that ssh-keygen works out', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gpucloud-keys-'));
+    const shapes: [string, string[]][] = [
+      ['ed25519', []],
+      ['rsa', ['-b', '2048']],
+      ['ecdsa', ['-b', '256']],
+      ['ecdsa', ['-b', '384']],
+      ['ecdsa', ['-b', '521']],
+    ];
+    try {
+      for (const [at, [type, bits]] of shapes.entries()) {
+        const file = join(folder, `key${at}`);
+        execFileSync('ssh-keygen', ['-q', '-t', type, ...bits, '-N', '', '-C', 'a b', '-f', file]);
+        const read = keptKey(readFileSync(`${file}.pub`, 'utf8'));
+        const told = (hash: string) =>
+          execFileSync('ssh-keygen', ['-l', '-E', hash, '-f', `${file}.pub`]).toString();
+        expect(told('sha256').split(' ')[1]).toBe(read.fingerprint);
+        expect(told('md5').split(' ')[1]).toBe(`MD5:${read.md5}`);
+        expect(read.comment).toBe('a b');
+        expect(ruleFor(readFileSync(file, 'utf8'))).toContain('private key');
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('what is not one', () => {
+  const ed25519 = () => key('ssh-ed25519');
+
+  test.each([
+    ['', 'there is no key in it'],
+    ['# nothing here\n\n', 'there is no key in it'],
+    ['hello world', 'not an OpenSSH public key'],
+    ['ssh-ed25519', 'the key is missing after its type'],
+    ['ssh-ed25519 me@home', 'the key is not in base64'],
+    ['constructor AAAA', 'not an OpenSSH public key'],
+    ['s\0s\0h\0-\0r\0s\0a\0', 'no plain text'],
+    ['---- BEGIN SSH2 PUBLIC KEY ----\nAAAA', 'ssh-keygen -i'],
+    ['-----BEGIN PUBLIC KEY-----\nAAAA', 'ssh-keygen -i'],
+    ['ssh-dss AAAA', 'DSA (ssh-dss) is not among the documented formats'],
+    ['sk-ssh-ed25519@openssh.com AAAA', 'sk-ssh-ed25519@openssh.com is not among'],
+    ['ssh-ed25519-cert-v01@openssh.com AAAA', 'ssh-ed25519-cert-v01@openssh.com is not among'],
+  ])('%j', (text, rule) => {
+    expect(ruleFor(text)).toContain(rule);
+  });
+
+  test('several keys, a broken line, options and controls in a comment', () => {
+    expect(ruleFor(`${ed25519()}\n${key('ssh-rsa')}`)).toContain('several keys');
+    expect(ruleFor(ed25519().replace(/.{20}$/, '\n$&'))).toContain('several lines');
+    expect(ruleFor(`no-pty,command="id" ${ed25519()}`)).toContain('authorized_keys');
+    expect(ruleFor(`${ed25519()} a\u001b[2Jb`)).toContain('control characters');
+  });
+
+  test.each([
+    ['ssh-rsa', [], 'cut short'],
+    ['ssh-rsa', [field(Buffer.of(3))], 'cut short'],
+    ['ssh-rsa', [field(Buffer.of(3)), field(Buffer.alloc(64, 127))], 'has 511'],
+    ['ssh-rsa', [field(Buffer.of(3)), field(Buffer.alloc(4096, 127))], 'at most 16384 bits'],
+    ['ssh-rsa', [field(Buffer.of(3)), field(Buffer.alloc(256, 255))], 'RSA numbers'],
+    ['ssh-rsa', [field(Buffer.of(0)), field(Buffer.alloc(256, 127))], 'RSA numbers'],
+    ['ssh-rsa', [field(''), field(Buffer.alloc(256, 127))], 'RSA numbers'],
+    ['ssh-ed25519', [field(Buffer.alloc(31))], 'has 31'],
+    ['ssh-ed25519', [field(Buffer.alloc(32)), Buffer.of(0)], 'left over'],
+    ['ecdsa-sha2-nistp256', [field('nistp384'), field(Buffer.alloc(97, 4))], 'another curve'],
+    ['ecdsa-sha2-nistp256', [field('nistp256'), field(Buffer.alloc(64, 4))], 'no point'],
+    ['ecdsa-sha2-nistp256', [field('nistp256'), field(Buffer.alloc(65, 2))], 'no point'],
+    ['ecdsa-sha2-nistp256', [field('nistp256')], 'cut short'],
+  ])('a blob of %s with wrong insides', (type, parts, rule) => {
+    expect(ruleFor(lineOf(type, Buffer.concat([field(type), ...parts])))).toContain(rule);
+  });
+
+  test('a blob of another type than the line says', () => {
+    expect(ruleFor(ed25519().replace('ssh-ed25519', 'ssh-rsa'))).toBe(
+      'the key is of the type ssh-ed25519, and the line says ssh-rsa',
+    );
+    const unknown = lineOf('ssh-rsa', field('hunter2-secret'));
+    expect(ruleFor(unknown)).toBe('the base64 holds no key of the type ssh-rsa');
+  });
+});
+
+describe('a private key is recognised and its rule repeats nothing of it', () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const pkcs1 = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+  const body = Buffer.from('openssh-key-v1\0none and what follows').toString('base64');
+  const forms = [
+    pkcs8,
+    pkcs1,
+    privateKey
+      .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' })
+      .toString(),
+    `-----BEGIN OPENSSH PRIVATE KEY-----\n${body}\n-----END OPENSSH PRIVATE KEY-----`,
+    body,
+    `ssh-ed25519 ${body}`,
+    '---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nabc',
+    'PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none',
+    'SSH PRIVATE KEY FILE FORMAT 1.1\n',
+    [...pkcs8].join('\0'),
+    `${key('ssh-ed25519')}\n${pkcs8}`,
+  ];
+
+  test.each(forms.map((form, at) => [at, form] as const))('form %i', (_at, form) => {
+    expect(holdsPrivateKey(form)).toBe(true);
+    expect(ruleFor(form)).toBe(
+      'this is a private key, which stays on this computer: give the public one',
+    );
+  });
+
+  test('a public key is none', () => {
+    for (const type of TYPES) expect(holdsPrivateKey(`${key(type)} PRIVATE KEY`)).toBe(false);
+  });
+});
+
+describe('hostile text', () => {
+  test.each(TYPES)('no beginning of a %s key is a key, and none crashes', (type) => {
+    const line = key(type);
+    for (let length = 0; length < line.length; length += 1) {
+      expect(publicKey(line.slice(0, length)).ok, `${length} characters`).toBe(false);
+    }
+    const blob = blobOf(line);
+    for (let length = 0; length < blob.length; length += 1) {
+      expect(ruleFor(lineOf(type, blob.subarray(0, length))), `${length} bytes`).toMatch(
+        /cut short|missing|holds no key|point|has \d+/,
+      );
+    }
+  });
+
+  test('flipped bytes, added bytes and other texts never crash', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...TYPES),
+        fc.array(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })), { maxLength: 5 }),
+        fc.uint8Array({ maxLength: 5 }),
+        (type, flips, tail) => {
+          const blob = Buffer.concat([blobOf(key(type)), tail]);
+          for (const [at, mask] of flips) {
+            const place = at % blob.length;
+            blob[place] = (blob[place] ?? 0) ^ mask;
+          }
+          const verdict = publicKey(lineOf(type, blob));
+          // Only what lies within the numbers themselves can change unseen.
+          if (verdict.ok) expect(verdict.value.type).toBe(type);
+          if (tail.length > 0 && flips.length === 0) expect(verdict.ok).toBe(false);
+        },
+      ),
+      { numRuns: 500 },
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(typeof publicKey(text).ok).toBe('boolean');
+        expect(typeof publicKey(`ssh-rsa ${text}`).ok).toBe('boolean');
+      }),
+    );
+  });
+});
+
+describe('fingerprints and lines are compared', () => {
+  test('in each usual form', () => {
+    const one = keptKey(key('ssh-ed25519'));
+    const other = keptKey(key('ssh-rsa'));
+    for (const told of [
+      one.fingerprint,
+      `${one.fingerprint}=`,
+      one.fingerprint.slice('SHA256:'.length),
+      one.md5,
+      `MD5:${one.md5.toUpperCase()}`,
+      one.md5.replaceAll(':', ''),
+    ]) {
+      expect(compareFingerprint(one, told), told).toBe('same');
+      expect(compareFingerprint(other, told), told).toBe('different');
+    }
+    for (const told of [null, undefined, '', 'abc', 'SHA512:abc', 'a'.repeat(64)]) {
+      expect(compareFingerprint(one, told)).toBe('unreadable');
+    }
+  });
+
+  test('two lines are the same key whatever their comments', () => {
+    const line = key('ssh-ed25519');
+    expect(sameKey(`${line} a`, ` ${line}\tb\n`)).toBe(true);
+    expect(sameKey(line, key('ssh-rsa'))).toBe(false);
+  });
+});
