@@ -31,6 +31,17 @@ const CHAPTERS: readonly Chapter[] = [
     ],
   },
   {
+    heading: 'Storage and keys:',
+    entries: [
+      {
+        name: 'drives',
+        aliases: ['drive'],
+        summary: 'Cloud drives: network storage that bills by the hour',
+        load: async () => (await import('./commands/drives/index.ts')).registerDrives,
+      },
+    ],
+  },
+  {
     heading: 'Sign in:',
     entries: [
       {

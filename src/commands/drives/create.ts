@@ -1,0 +1,94 @@
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { checkColumns } from '../../output/index.ts';
+import { anyName } from '../../rules/names.ts';
+import { sizeGb } from '../../rules/sizes.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import { confirm } from '../kit/confirm.ts';
+import type { Frame } from '../kit/frame.ts';
+import { checked, ruled } from '../kit/parse.ts';
+import { verb } from '../kit/verb.ts';
+import { hourly } from './price.ts';
+import { driveView } from './view.ts';
+
+export function registerCreate(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'create',
+    summary: 'Create a cloud drive, which bills by the hour from then on',
+    notes:
+      'The published API has no way to delete a drive, and shows no price before it is created.\n' +
+      'When more data is stored than the size, the service raises size and price by itself.',
+    examples: [
+      'gpucloud drives create datasets --size 500GB',
+      'gpucloud drives create datasets --size 2TB --json',
+    ],
+  })
+    .argument('[name]', 'the name of the new drive', ruled('NAME', anyName))
+    .option('--name <name>', 'the same as NAME', ruled('--name', anyName))
+    .option(
+      '--size <size>',
+      'its size: 500, 500GB or 2TB (1 TB = 1000 GB)',
+      ruled('--size', sizeGb),
+    )
+    .action((name, flags, command) => {
+      if (name !== undefined && flags.name !== undefined && name !== flags.name) {
+        throw usageError(`NAME "${name}" and --name "${flags.name}" differ: give one of them`);
+      }
+      return create({ name: name ?? flags.name, size: flags.size }, frame.context(command));
+    });
+}
+
+export interface CreateInput {
+  readonly name: string | undefined;
+  /** GB. */
+  readonly size: number | undefined;
+}
+
+export async function create(input: CreateInput, context: Context): Promise<void> {
+  checkColumns(driveView, context.flags);
+  const { name, size } = await complete(input, context);
+  context.err.warn(
+    'The published API has no way to delete a drive, and it bills by the hour from its creation on.',
+  );
+  // Nothing is lost by a creation, so that a script need not say yes to it.
+  if ((await context.prompts()) !== undefined) {
+    await confirm(context, `Create the drive ${name} of ${size} GB?`);
+  }
+  const drive = await (await context.api()).drives.create({ name, size_gb: size });
+  // Said before the result is written, so that the id is known even where that fails.
+  context.err.note(
+    `Created the drive ${name} (${drive.id}): ${hourly(drive)}, billing from now on.`,
+  );
+  await context.out.item(drive, driveView);
+}
+
+async function complete(
+  { name, size }: CreateInput,
+  context: Context,
+): Promise<{ name: string; size: number }> {
+  if (name !== undefined && size !== undefined) {
+    return { name, size };
+  }
+  const prompts = await context.prompts();
+  if (prompts === undefined) {
+    const missing = [name === undefined ? 'NAME' : '', size === undefined ? '--size' : ''];
+    throw usageError(`a drive needs ${missing.filter((one) => one !== '').join(' and ')}`);
+  }
+  return {
+    name: name ?? (await prompts.text('Name of the drive?', { check: ruleOf(anyName) })),
+    size:
+      size ??
+      checked(
+        '--size',
+        await prompts.text('Size (such as 500GB or 2TB)?', { check: ruleOf(sizeGb) }),
+        sizeGb,
+      ),
+  };
+}
+
+function ruleOf(rule: typeof anyName | typeof sizeGb): (text: string) => string | undefined {
+  return (text) => {
+    const verdict = rule(text);
+    return verdict.ok ? undefined : verdict.rule;
+  };
+}

@@ -1,0 +1,26 @@
+import type { Context } from '../../context.ts';
+import { checkColumns } from '../../output/index.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { verb } from '../kit/verb.ts';
+import { DRIVE_HELP, findDrive, typedDrive } from './find.ts';
+import { driveView } from './view.ts';
+
+export function registerGet(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'get',
+    aliases: ['show'],
+    summary: 'Show everything about one drive',
+    examples: [
+      'gpucloud drives get datasets',
+      'gpucloud drives get datasets --json | jq -r .used_bytes',
+    ],
+  })
+    .argument('<drive>', DRIVE_HELP, typedDrive)
+    .action((drive, _flags, command) => get(drive, frame.context(command)));
+}
+
+export async function get(typed: string, context: Context): Promise<void> {
+  checkColumns(driveView, context.flags);
+  await context.out.item(await findDrive(typed, await context.api()), driveView);
+}

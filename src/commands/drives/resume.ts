@@ -1,0 +1,31 @@
+import type { Context } from '../../context.ts';
+import { checkColumns } from '../../output/index.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { verb } from '../kit/verb.ts';
+import { DRIVE_HELP, driveIdOf, typedDrive } from './find.ts';
+import { hourly } from './price.ts';
+import { driveView } from './view.ts';
+
+export function registerResume(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'resume',
+    summary: 'Bring a SUSPENDED drive back, once the balance is topped up',
+    notes:
+      'A drive is suspended when the balance is exhausted. The debt of the frozen time is charged on\n' +
+      'top-up, and after 7 days in this state the drive is deleted permanently.',
+    examples: ['gpucloud drives resume datasets'],
+  })
+    .argument('<drive>', DRIVE_HELP, typedDrive)
+    .action((drive, _flags, command) => resume(drive, frame.context(command)));
+}
+
+export async function resume(typed: string, context: Context): Promise<void> {
+  checkColumns(driveView, context.flags);
+  const api = await context.api();
+  const drive = await api.drives.resume(await driveIdOf(typed, api));
+  context.err.note(
+    `The drive ${drive.name ?? drive.id} is ${drive.status ?? 'resumed'}: ${hourly(drive)}, billing goes on.`,
+  );
+  await context.out.item(drive, driveView);
+}

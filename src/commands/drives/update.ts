@@ -1,0 +1,77 @@
+import type { Drive } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { checkColumns } from '../../output/index.ts';
+import { anyName } from '../../rules/names.ts';
+import { sizeGb } from '../../rules/sizes.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { ruled } from '../kit/parse.ts';
+import { verb } from '../kit/verb.ts';
+import { DRIVE_HELP, findDrive, typedDrive } from './find.ts';
+import { hourly } from './price.ts';
+import { driveView } from './view.ts';
+
+export function registerUpdate(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'update',
+    summary: 'Rename a drive or change its billed size',
+    notes: 'The price per hour follows the size; it is told before and after.',
+    examples: [
+      'gpucloud drives update datasets --size 1TB',
+      'gpucloud drives update datasets --name archive',
+    ],
+  })
+    .argument('<drive>', DRIVE_HELP, typedDrive)
+    .option('--name <name>', 'the new name', ruled('--name', anyName))
+    .option('--size <size>', 'the new size: 500, 500GB or 2TB', ruled('--size', sizeGb))
+    .action((drive, { name, size }, command) =>
+      update({ drive, name, size }, frame.context(command)),
+    );
+}
+
+export interface UpdateInput {
+  readonly drive: string;
+  readonly name: string | undefined;
+  /** GB. */
+  readonly size: number | undefined;
+}
+
+export async function update(input: UpdateInput, context: Context): Promise<void> {
+  if (input.name === undefined && input.size === undefined) {
+    throw usageError('nothing to change: give --name, --size or both');
+  }
+  checkColumns(driveView, context.flags);
+  const api = await context.api();
+  const before = await findDrive(input.drive, api);
+  const after = await api.drives.update(before.id, bodyOf(input, before));
+  context.err.note(`Before: ${words(before)}. Now: ${words(after)}.`);
+  await context.out.item(after, driveView);
+}
+
+/**
+ * PATCH takes both fields. The one that stays is sent as it was read just now: the service raises
+ * sizes by itself, and an older reading would take that back.
+ */
+function bodyOf({ name, size }: UpdateInput, before: Drive): { name: string; size_gb: number } {
+  const kept = { name: name ?? before.name, size_gb: size ?? before.size_gb };
+  if (typeof kept.name !== 'string' || kept.name.trim() === '') {
+    throw untold(before, 'name', '--name');
+  }
+  if (typeof kept.size_gb !== 'number') {
+    throw untold(before, 'size', '--size');
+  }
+  return { name: kept.name, size_gb: kept.size_gb };
+}
+
+function untold({ id }: Drive, field: string, flag: string): CliError {
+  return new CliError(
+    'notUnderstood',
+    `The service did not tell the present ${field} of the drive ${id}, and an update has to send it along. Nothing was changed.`,
+    { hint: `give ${flag} too`, resource: id },
+  );
+}
+
+function words(drive: Drive): string {
+  return `${drive.name ?? drive.id}, ${drive.size_gb ?? '?'} GB, ${hourly(drive)}`;
+}
