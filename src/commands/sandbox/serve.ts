@@ -55,7 +55,8 @@ export async function serve(input: ServeInput, context: Context): Promise<void> 
   const sandbox = await context.sandbox(input.state);
   const { url, apiKey, close } = await sandbox.listen({
     port: input.port,
-    onRequest: (entry) => context.err.note(logLine(entry, context.clock.now())),
+    // A log is asked for in every mode, and notes are for people alone.
+    onRequest: (entry) => context.err.debug(logLine(entry, context.clock.now())),
   });
   try {
     // After the port is ours: a command that could not start has changed nothing.

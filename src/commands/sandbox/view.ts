@@ -16,7 +16,7 @@ const statusSections: readonly Section<ShownStatus>[] = [
   {
     lines: (s) => [
       { label: 'Sandbox time', value: virtualTime(s.now) },
-      { label: 'Speed', value: `${s.speed} virtual seconds a second` },
+      { label: 'Speed', value: `${s.speed}× real time` },
       { label: 'Charged meanwhile', value: s.charged, kind: 'money' },
       { label: 'Balance', value: s.balance, kind: 'money' },
       { label: 'Available', value: s.available, kind: 'money' },

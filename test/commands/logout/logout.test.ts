@@ -1,0 +1,144 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openRentals } from '../../../src/rentals/index.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+import { ANNA_KEY, accounts } from '../login/accounts.ts';
+
+const worlds: World[] = [];
+
+async function newWorld(): Promise<World> {
+  const world = await createWorld({ handler: accounts, signedIn: false });
+  worlds.push(world);
+  return world;
+}
+
+async function signedIn(...argv: string[]): Promise<World> {
+  const world = await newWorld();
+  const words = ['login', '--base-url', world.service.url, '--key-stdin', ...argv];
+  expect((await world.cli(words, { stdin: ANNA_KEY })).code).toBe(0);
+  return world;
+}
+
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.close();
+});
+
+const configFile = (world: World) => join(world.home, 'config', 'config.json');
+
+const FORGOTTEN =
+  'The key of the profile "default" is forgotten.\n' +
+  'The key itself still works at the service, whose API documents no way to revoke one: end it in your account there if others may have it.\n';
+
+describe('logout', () => {
+  test('forgets the key and whose it was, keeps the address, and says what it did not do', async () => {
+    const world = await signedIn();
+    const { code, stdout, stderr, requests } = await world.cli(['logout']);
+
+    expect(stderr).toBe(FORGOTTEN);
+    expect(stdout).toBe(
+      `Profile:   default\nBase URL:  ${world.service.url}\nKey:       none\nCurrent:   yes\n`,
+    );
+    expect({ code, requests }).toEqual({ code: 0, requests: [] });
+    const text = await readFile(configFile(world), 'utf8');
+    expect(JSON.parse(text)).toEqual({
+      current: 'default',
+      profiles: { default: { base_url: world.service.url } },
+    });
+    expect((await stat(configFile(world))).mode & 0o777).toBe(0o600);
+  });
+
+  test('done twice it is done once, and writes nothing', async () => {
+    const world = await signedIn();
+    await world.cli(['logout']);
+    const before = await stat(configFile(world));
+    expect(await world.cli(['logout'])).toMatchObject({
+      code: 0,
+      stderr: 'The profile "default" has no key: there was nothing to forget.\n',
+    });
+    expect(JSON.parse((await world.cli(['logout', '--json'])).stdout)).toEqual({
+      name: 'default',
+      base_url: world.service.url,
+      account: null,
+      has_key: false,
+      current: true,
+    });
+    expect((await stat(configFile(world))).ino).toBe(before.ino);
+  });
+
+  test('the profile that is named loses its key, the others keep theirs', async () => {
+    const world = await signedIn('--profile', 'work');
+    await world.cli(
+      ['login', '--profile', 'home', '--base-url', world.service.url, '--key-stdin'],
+      {
+        stdin: ANNA_KEY,
+      },
+    );
+    expect((await world.cli(['logout', '--profile', 'work'])).code).toBe(0);
+    expect((await world.cli(['logout'], { env: { GPUCLOUD_PROFILE: 'work' } })).stderr).toContain(
+      'has no key',
+    );
+    const { profiles } = JSON.parse(await readFile(configFile(world), 'utf8'));
+    expect(profiles.work.api_key).toBeUndefined();
+    expect(profiles.home.api_key).toBe(ANNA_KEY);
+  });
+
+  test('machines that may be billing are named, since the key to end them goes', async () => {
+    const world = await signedIn();
+    const journal = openRentals({
+      folder: join(world.home, 'state', 'rentals'),
+      scope: { service: world.service.url, account: 'user-anna' },
+      clock: world.clock,
+      pid: 1,
+      isAlive: () => false,
+    });
+    await journal.see({ id: 'a', name: 'trainer', status: 'ACTIVE' }, 'track');
+    await journal.see({ id: 'b', name: 'old', status: 'TERMINATED' }, 'track');
+    await journal.intend({ operation: 'create', name: 'lost', offer_id: null });
+
+    expect((await world.cli(['logout'])).stderr).toBe(
+      `${FORGOTTEN}warning: Signing out ends no machine. Not known to be terminated, and maybe billing: lost, trainer.\n`,
+    );
+  });
+
+  test('a journal that cannot be read does not keep the key', async () => {
+    const world = await signedIn();
+    await mkdir(join(world.home, 'state'));
+    await writeFile(join(world.home, 'state', 'rentals'), 'no folder');
+    expect(await world.cli(['logout'])).toMatchObject({ code: 0, stderr: FORGOTTEN });
+  });
+
+  test('a key in the environment is still in force, and that is said', async () => {
+    const world = await signedIn();
+    const { stderr } = await world.cli(['logout'], { env: { GPUCLOUD_API_KEY: ANNA_KEY } });
+    expect(stderr).toContain('warning: GPUCLOUD_API_KEY is still set');
+    expect(stderr).not.toContain(ANNA_KEY);
+  });
+
+  test('without a current profile: exit 3', async () => {
+    const { code, stderr } = await (await newWorld()).cli(['logout']);
+    expect(code).toBe(3);
+    expect(stderr).toContain('No profile is current');
+  });
+
+  test('a profile that is not there: exit 3, the nearest name first', async () => {
+    const world = await signedIn('--profile', 'work');
+    const { code, stderr } = await world.cli(['logout', '--profile', 'wrok']);
+    expect(code).toBe(3);
+    expect(stderr).toContain('There is no profile "wrok"; there are: work, sandbox.');
+  });
+
+  test('the sandbox keeps no key: exit 2', async () => {
+    const { code, stderr } = await (await newWorld()).cli(['logout', '--profile', 'sandbox']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('keeps no key');
+  });
+
+  test('settings that are no settings stay as they are: exit 9', async () => {
+    const world = await newWorld();
+    await mkdir(join(world.home, 'config'));
+    await writeFile(configFile(world), '[1]');
+    expect((await world.cli(['logout'])).code).toBe(9);
+    expect(await readFile(configFile(world), 'utf8')).toBe('[1]');
+  });
+});

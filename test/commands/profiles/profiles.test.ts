@@ -1,0 +1,274 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type CliOptions, createWorld, type World } from '../../support/run-cli.ts';
+import { ANNA_KEY, accounts } from '../login/accounts.ts';
+
+const worlds: World[] = [];
+const WORK_URL = 'https://api.example.com/v1';
+
+async function newWorld(): Promise<World> {
+  const world = await createWorld({ handler: accounts, signedIn: false });
+  worlds.push(world);
+  return world;
+}
+
+/** `home` has a key and is current, `work` has none. */
+async function twoProfiles(): Promise<World> {
+  const world = await newWorld();
+  await world.cli(['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`]);
+  await world.cli(['login', '--profile', 'home', '--base-url', world.service.url, '--key-stdin'], {
+    stdin: ANNA_KEY,
+  });
+  return world;
+}
+
+afterEach(async () => {
+  for (const world of worlds.splice(0)) {
+    const requests = world.service.requests.map(({ path }) => path);
+    expect(new Set([...requests, '/users/me']).size, 'profiles ask nothing of the service').toBe(1);
+    await world.close();
+  }
+});
+
+const configFile = (world: World) => join(world.home, 'config', 'config.json');
+
+async function stored(world: World) {
+  return JSON.parse(await readFile(configFile(world), 'utf8'));
+}
+
+describe('profiles list', () => {
+  test('a new computer has the sandbox', async () => {
+    const world = await newWorld();
+    const { code, stdout, stderr } = await world.cli(['profiles', 'list']);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: 'NAME     BASE URL  ACCOUNT  KEY  CURRENT\nsandbox  -         -        no   no\n',
+      stderr: '',
+    });
+    expect((await world.cli(['profiles', 'ls', '-q'])).stdout).toBe('sandbox\n');
+  });
+
+  test('shows addresses, accounts, whether there is a key, and which is current', async () => {
+    const world = await twoProfiles();
+    const { stdout, stderr } = await world.cli(['profiles', 'list', '--json']);
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        name: 'home',
+        base_url: world.service.url,
+        account: { id: 'user-anna', email: 'anna@example.com', name: 'Anna' },
+        has_key: true,
+        current: true,
+      },
+      { name: 'work', base_url: WORK_URL, account: null, has_key: false, current: false },
+      { name: 'sandbox', base_url: null, account: null, has_key: false, current: false },
+    ]);
+    expect(stdout + stderr).not.toContain(ANNA_KEY);
+
+    const columns = ['--columns', 'name,account,has_key,current', '--no-header'];
+    expect((await world.cli(['profile', 'ls', ...columns])).stdout).toBe(
+      'home     anna@example.com  yes  yes\nwork     -                 no   no\nsandbox  -                 no   no\n',
+    );
+  });
+
+  test('the environment that goes before the current profile is told', async () => {
+    const world = await twoProfiles();
+    const { stderr } = await world.cli(['profiles', 'list'], {
+      env: { GPUCLOUD_PROFILE: 'work', GPUCLOUD_API_KEY: 'svc_sk_other' },
+    });
+    expect(stderr).toContain('warning: GPUCLOUD_API_KEY is set');
+    expect(stderr).toContain('warning: GPUCLOUD_PROFILE is set and chooses the profile "work"');
+  });
+
+  test.each(['null', '[1]', '{"current": "wo'])(
+    'settings that are %j: exit 9, named and untouched',
+    async (content) => {
+      const world = await newWorld();
+      await mkdir(join(world.home, 'config'));
+      await writeFile(configFile(world), content);
+      for (const argv of [['list'], ['get'], ['use', 'sandbox'], ['remove', 'work', '--yes']]) {
+        const { code, stdout, stderr } = await world.cli(['profiles', ...argv]);
+        expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+        expect(stderr).toContain(configFile(world));
+      }
+      expect(await readFile(configFile(world), 'utf8')).toBe(content);
+    },
+  );
+});
+
+describe('profiles get', () => {
+  test('the one named, or the one in force', async () => {
+    const world = await twoProfiles();
+    const name = async (argv: string[], options?: CliOptions) =>
+      (await world.cli(['profiles', ...argv, '--columns', 'name', '--no-header'], options)).stdout;
+    expect(await name(['get', 'work'])).toBe('work\n');
+    expect(await name(['show'])).toBe('home\n');
+    expect(await name(['get', '--profile', 'work'])).toBe('work\n');
+    expect(await name(['get'], { env: { GPUCLOUD_PROFILE: 'sandbox' } })).toBe('sandbox\n');
+  });
+
+  test('the sandbox for people', async () => {
+    expect((await (await newWorld()).cli(['profiles', 'get', 'sandbox'])).stdout).toBe(
+      'Profile:   sandbox\nBase URL:  none: it serves itself\nKey:       none needed\nCurrent:   no\n',
+    );
+  });
+
+  test('none current: exit 3', async () => {
+    expect((await (await newWorld()).cli(['profiles', 'get'])).code).toBe(3);
+  });
+});
+
+describe('a profile that is not there', () => {
+  test.each([['get'], ['use'], ['remove', '--yes']])(
+    '%s: exit 3, those there are with the nearest first',
+    async (verb, ...more) => {
+      const world = await twoProfiles();
+      const before = await stat(configFile(world));
+      const { code, stdout, stderr } = await world.cli(['profiles', verb, 'Wrok', ...more]);
+      expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+      expect(stderr).toBe(
+        'error: There is no profile "Wrok"; there are: work, home, sandbox.\nhint: add one with: gpucloud login --profile NAME\n',
+      );
+      expect((await stat(configFile(world))).ino).toBe(before.ino);
+    },
+  );
+
+  test.each(['constructor', '__proto__', 'toString'])('%s is no profile either', async (name) => {
+    expect((await (await twoProfiles()).cli(['profiles', 'get', name])).code).toBe(3);
+  });
+});
+
+describe('profiles use', () => {
+  test('makes a profile the current one, and says when it has no key', async () => {
+    const world = await twoProfiles();
+    const { code, stdout, stderr } = await world.cli(['profiles', 'use', 'work']);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'The profile "work" is in force.\nIt has no key yet: gpucloud login --profile work\n',
+    });
+    expect(stdout).toContain('Current:   yes\n');
+    expect((await stored(world)).current).toBe('work');
+  });
+
+  test('the sandbox on a new computer', async () => {
+    const world = await newWorld();
+    const { code, stderr } = await world.cli(['profiles', 'use', 'sandbox']);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'The sandbox is in force: commands cost nothing and reach no service.\n',
+    });
+    expect(await stored(world)).toEqual({ current: 'sandbox', profiles: {} });
+  });
+
+  test('GPUCLOUD_PROFILE that names another is told', async () => {
+    const world = await twoProfiles();
+    const { stderr } = await world.cli(['profiles', 'use', 'home'], {
+      env: { GPUCLOUD_PROFILE: 'work' },
+    });
+    expect(stderr).toContain('warning: GPUCLOUD_PROFILE is set and chooses the profile "work"');
+  });
+});
+
+describe('profiles add', () => {
+  test('keeps an address, private, with no key, and leaves the current profile alone', async () => {
+    const world = await newWorld();
+    const argv = ['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`];
+    expect(await world.cli(argv)).toEqual({
+      code: 0,
+      stdout: `Profile:   work\nBase URL:  ${WORK_URL}\nKey:       none\nCurrent:   no\n`,
+      stderr: 'The profile "work" has no key yet: gpucloud login --profile work\n',
+      requests: [],
+    });
+    const json = (await world.cli([...argv, '--json'])).stdout;
+    expect(JSON.parse(json)).toEqual({
+      name: 'work',
+      base_url: WORK_URL,
+      account: null,
+      has_key: false,
+      current: false,
+    });
+    expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });
+    expect((await stat(configFile(world))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(world.home, 'config'))).mode & 0o777).toBe(0o700);
+  });
+
+  test('the same again changes nothing; another address is refused, so that no key is stranded', async () => {
+    const world = await twoProfiles();
+    const { url } = world.service;
+    const again = await world.cli(['profiles', 'add', 'home', '--base-url', `${url}/`]);
+    expect(again).toMatchObject({
+      code: 0,
+      stderr: 'The profile "home" is there already, with this address and a key.\n',
+    });
+    const other = await world.cli(['profiles', 'add', 'home', '--base-url', WORK_URL]);
+    expect(other.code).toBe(2);
+    expect(other.stderr).toBe(
+      `error: NAME "home": this profile exists, with the base URL ${url} (to change it: gpucloud login --profile home --base-url ${WORK_URL})\n`,
+    );
+    expect((await stored(world)).profiles.home).toMatchObject({ base_url: url, api_key: ANNA_KEY });
+  });
+
+  test('GPUCLOUD_BASE_URL counts; without an address it says what is missing', async () => {
+    const world = await newWorld();
+    const missing = await world.cli(['profiles', 'add', 'work']);
+    expect(missing.code).toBe(2);
+    expect(missing.stderr).toContain('--base-url (or GPUCLOUD_BASE_URL) is missing');
+    const env = { GPUCLOUD_BASE_URL: WORK_URL };
+    expect((await world.cli(['profiles', 'add', 'work'], { env })).code).toBe(0);
+  });
+
+  test.each(['a b', 'sandbox', 'SandBox', '', 'x/y', 'ключ'])(
+    'the name %j: exit 2',
+    async (name) => {
+      const world = await newWorld();
+      const { code, stderr } = await world.cli(['profiles', 'add', name, '--base-url', WORK_URL]);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`NAME "${name}": `);
+      await expect(stat(configFile(world))).rejects.toThrow('ENOENT');
+    },
+  );
+
+  test('the address http://example.com: exit 2', async () => {
+    const argv = ['profiles', 'add', 'work', '--base-url', 'http://example.com'];
+    const { code, stderr } = await (await newWorld()).cli(argv);
+    expect(code).toBe(2);
+    expect(stderr).toContain('loopback');
+  });
+});
+
+describe('profiles remove', () => {
+  test('needs a consent, and exits 2 where nobody can be asked', async () => {
+    const world = await twoProfiles();
+    const { code, stderr } = await world.cli(['profiles', 'remove', 'home']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--yes');
+    expect((await stored(world)).profiles.home.api_key).toBe(ANNA_KEY);
+  });
+
+  test('takes the profile and its key away, and says what goes on', async () => {
+    const world = await twoProfiles();
+    const { code, stdout, stderr } = await world.cli(['profiles', 'rm', 'home', '--yes']);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr:
+        'The profile "home" is removed.\n' +
+        'Its key still works at the service, whose API documents no way to revoke one, and its machines go on as they were.\n' +
+        'No profile is current now; choose one: gpucloud profiles use NAME\n',
+    });
+    expect(stdout).toContain('Profile:   home\n');
+    expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });
+  });
+
+  test('one without a key leaves the current one current', async () => {
+    const world = await twoProfiles();
+    const { stderr } = await world.cli(['profiles', 'remove', 'work', '-y']);
+    expect(stderr).toBe('The profile "work" is removed.\n');
+    expect((await stored(world)).current).toBe('home');
+  });
+
+  test('the sandbox stays: exit 2, even with --yes', async () => {
+    const { code, stderr } = await (await newWorld()).cli(['profiles', 'rm', 'sandbox', '--yes']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('gpucloud sandbox reset');
+  });
+});

@@ -1,0 +1,288 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createWorld, type World } from '../../support/run-cli.ts';
+
+const worlds: World[] = [];
+const OFFER = '40904090-0000-4000-8000-000000000001';
+const IMAGE = '22042204-0000-4000-8000-000000000011';
+
+/** A computer without a profile and without a key; what it asks of a service fails the test. */
+async function newWorld(): Promise<World> {
+  const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
+  worlds.push(world);
+  return world;
+}
+
+afterEach(async () => {
+  for (const world of worlds.splice(0)) {
+    expect(world.service.requests).toEqual([]);
+    await world.close();
+  }
+});
+
+const builtIn = (world: World) => join(world.home, 'state', 'sandbox.json');
+
+async function json(world: World, ...argv: string[]) {
+  const { code, stdout, stderr } = await world.cli(['sandbox', ...argv, '--json']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+/** Rents a machine in the built-in sandbox. */
+async function rent(world: World, name: string): Promise<void> {
+  const argv = ['instances', 'create', name, '--offer', OFFER, '--image', IMAGE];
+  const { code, stderr } = await world.cli([...argv, '--profile', 'sandbox']);
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+}
+
+describe('sandbox catalog', () => {
+  test('two tables and the command that rents', async () => {
+    const { code, stdout, stderr } = await (await newWorld()).cli(['sandbox', 'catalog']);
+    expect(stdout).toBe(
+      `OFFER ID                              NAME               PER HOUR    VRAM  STOCK  REGION
+40904090-0000-4000-8000-000000000001  RTX 4090              89.90   24 GB  yes    ru-1
+a100a100-0000-4000-8000-000000000002  A100 80GB            189.50   80 GB  yes    ru-1
+01000100-0000-4000-8000-000000000003  H100 80GB            299.95   80 GB  yes    ru-2
+81008100-0000-4000-8000-000000000004  8x H100 80GB SXM5   2359.60  640 GB  yes    ru-2
+30903090-0000-4000-8000-000000000005  RTX 3090              54.00   24 GB  no     ru-1
+
+IMAGE ID                              NAME                 CUDA  DRIVER     DOCKER
+22042204-0000-4000-8000-000000000011  Ubuntu 22.04         12.4  550.90.07  yes
+24042404-0000-4000-8000-000000000012  Ubuntu 24.04         12.8  570.86.15  yes
+20222022-0000-4000-8000-000000000013  Windows Server 2022  12.4  551.61     no
+`,
+    );
+    expect(stderr).toBe(
+      `Rent one: gpucloud --profile sandbox instances create my-box --offer ${OFFER} --image ${IMAGE} --wait\n`,
+    );
+    expect(code).toBe(0);
+  });
+
+  test('--json is the offers and images in the shapes of the service', async () => {
+    const catalog = await json(await newWorld(), 'catalog');
+    expect(Object.keys(catalog)).toEqual(['offers', 'images']);
+    expect(catalog.offers[0]).toMatchObject({
+      id: OFFER,
+      in_stock: true,
+      gpu_model: { name: 'NVIDIA RTX 4090', vram_gb: 24 },
+    });
+    expect(catalog.images[0]).toMatchObject({ id: IMAGE, os_type: 'linux' });
+  });
+
+  test('formats of rows list both', async () => {
+    const world = await newWorld();
+    const ids = (await world.cli(['sandbox', 'catalog', '-q'])).stdout.trimEnd().split('\n');
+    expect(ids).toHaveLength(8);
+    expect(ids).toContain(OFFER);
+    const chosen = ['--columns', 'kind,name', '--sort', '-name', '--no-header'];
+    const { stdout } = await world.cli(['sandbox', 'catalog', '-o', 'csv', ...chosen]);
+    expect(stdout.split(/\r?\n/).slice(0, 2)).toEqual([
+      'image,Windows Server 2022',
+      'image,Ubuntu 24.04',
+    ]);
+    expect((await world.cli(['sandbox', 'catalog', '--columns', 'gpu'])).stdout).toContain(
+      'NVIDIA',
+    );
+  });
+
+  test('of another state file: how to reach it', async () => {
+    const { stderr } = await (await newWorld()).cli(['sandbox', 'catalog', '--state', '/tmp/x']);
+    expect(stderr).toBe('Serve this sandbox with: gpucloud sandbox serve --state /tmp/x\n');
+  });
+});
+
+describe('sandbox status', () => {
+  test('of a new computer, for people', async () => {
+    const world = await newWorld();
+    expect(await world.cli(['sandbox', 'status'])).toEqual({
+      code: 0,
+      stdout:
+        'Sandbox time:  2026-01-15 12:00:00 UTC\n' +
+        'Speed:         1× real time\n' +
+        'Balance:       10500.00\n' +
+        'Available:     10500.00\n' +
+        'Reserved:      0.00\n' +
+        'Machines:      none\n' +
+        'Drives:        none\n',
+      stderr: '',
+      requests: [],
+    });
+    expect((await stat(builtIn(world))).mode & 0o777).toBe(0o600);
+  });
+
+  test('machines, each with its price and how long it is paid', async () => {
+    const world = await newWorld();
+    await rent(world, 'trainer');
+    await world.cli(['sandbox', 'fault', 'fail-stop']);
+    const { stdout } = await world.cli(['sandbox', 'status']);
+    expect(stdout).toContain('Reserved:      89.90\n');
+    expect(stdout).toContain('Machines:      1 PROVISIONING\n');
+    expect(stdout).toMatch(/\nMachines\n {2}trainer: +PROVISIONING, 89\.90 ₽\/h/);
+    expect(stdout).toMatch(/\nOrdered failures\n {2}fail-stop: +has not struck yet\n/);
+  });
+
+  test.each([
+    ['another profile', ['--profile', 'nowhere']],
+    ['a stray address', ['--base-url', 'https://api.example.com']],
+  ])('works with %s', async (_what, argv) => {
+    const world = await newWorld();
+    expect((await world.cli(['sandbox', 'status', ...argv])).code).toBe(0);
+    expect((await world.cli(['sandbox', 'catalog', ...argv])).code).toBe(0);
+  });
+
+  test('a state file that is none: exit 9, named and untouched', async () => {
+    const world = await newWorld();
+    const file = join(world.home, 'notes.txt');
+    await writeFile(file, 'my notes');
+    for (const argv of [['status'], ['advance', '1h'], ['deposit', '5'], ['fault', 'none']]) {
+      const { code, stdout, stderr } = await world.cli(['sandbox', ...argv, '--state', file]);
+      expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+      expect(stderr).toContain(file);
+    }
+    expect(await readFile(file, 'utf8')).toBe('my notes');
+  });
+});
+
+describe('sandbox advance', () => {
+  test('turns the clock and tells what was charged, to the kopeck', async () => {
+    const world = await newWorld();
+    await rent(world, 'trainer');
+    const { code, stdout, stderr } = await world.cli(['sandbox', 'advance', '24h']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('Sandbox time:       2026-01-16 12:00:00 UTC\n');
+    // 24 h × 89.90 ₽, less the hour that runs when the clock stops.
+    expect(stdout).toContain('Charged meanwhile:  2067.70\n');
+    expect(stdout).toContain('Balance:            8432.30\n');
+    expect(stdout).toContain('Machines:           1 ACTIVE\n');
+  });
+
+  test('--json is the status with what was charged', async () => {
+    expect(await json(await newWorld(), 'advance', '90m')).toMatchObject({
+      now: '2026-01-15T13:30:00.000Z',
+      charged: '0.00',
+      balance: '10500.00',
+      instances: [],
+    });
+  });
+
+  test.each(['1', '1.5h', '-1h', '1h30m', 'an hour', '367d', '0x10s'])(
+    'the duration %s: exit 2, nothing made',
+    async (text) => {
+      const world = await newWorld();
+      const { code, stdout, stderr } = await world.cli(['sandbox', 'advance', '--', text]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain(`DURATION "${text}": `);
+      await expect(stat(builtIn(world))).rejects.toThrow('ENOENT');
+    },
+  );
+});
+
+describe('sandbox deposit', () => {
+  test('tops the balance up', async () => {
+    const world = await newWorld();
+    const { code, stdout, stderr } = await world.cli(['sandbox', 'deposit', '99.9']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '99.90 ₽ of play money was deposited.\n' });
+    expect(stdout).toContain('Balance:       10599.90\n');
+    expect((await json(world, 'status')).balance).toBe('10599.90');
+  });
+
+  test.each(['0', '0.00', '-5', '1e3', '1,5', ''])('the amount %j: exit 2', async (text) => {
+    const { code, stderr } = await (await newWorld()).cli(['sandbox', 'deposit', '--', text]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`AMOUNT "${text}": `);
+  });
+});
+
+describe('sandbox fault', () => {
+  test('orders failures one after the other, and forgets them', async () => {
+    const world = await newWorld();
+    const { code, stderr } = await world.cli(['sandbox', 'fault', 'fail-start']);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^Ordered fail-start: the provider fails the next start/);
+    expect((await json(world, 'fault', 'slow-provisioning')).faults).toEqual([
+      'fail-start',
+      'slow-provisioning',
+    ]);
+    expect((await world.cli(['sandbox', 'fault', 'none'])).stderr).toBe(
+      'No failure is ordered any more.\n',
+    );
+    expect((await json(world, 'status')).faults).toEqual([]);
+  });
+
+  test('an unknown one: exit 2, with those there are', async () => {
+    const { code, stderr } = await (await newWorld()).cli(['sandbox', 'fault', 'fail-everything']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('NAME "fail-everything": it is one of fail-start, fail-stop,');
+  });
+
+  test('help says what each does', async () => {
+    const { stdout } = await (await newWorld()).cli(['sandbox', 'fault', '--help']);
+    for (const name of ['fail-start', 'fail-terminate', 'slow-provisioning', 'none']) {
+      expect(stdout).toMatch(new RegExp(`^ +${name} +\\w`, 'm'));
+    }
+  });
+});
+
+describe('sandbox reset', () => {
+  test('an empty sandbox needs no consent', async () => {
+    const world = await newWorld();
+    await world.cli(['sandbox', 'deposit', '5']);
+    const { code, stdout, stderr } = await world.cli([
+      ...['sandbox', 'reset', '--balance', '300', '--speed', '2.5'],
+    ]);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'The sandbox starts afresh: no machines, no drives, a new account.\n',
+    });
+    expect(stdout).toContain('Speed:         2.5× real time\n');
+    expect(stdout).toContain('Balance:       300.00\n');
+  });
+
+  test('a machine is not forgotten without one', async () => {
+    const world = await newWorld();
+    await rent(world, 'trainer');
+    const { code, stderr } = await world.cli(['sandbox', 'reset']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('This forgets trainer PROVISIONING.');
+    expect(stderr).toContain('--yes');
+    expect((await json(world, 'status')).instances).toHaveLength(1);
+
+    expect((await json(world, 'reset', '--yes')).instances).toEqual([]);
+  });
+
+  test('a terminated machine is nothing to lose', async () => {
+    const world = await newWorld();
+    await rent(world, 'trainer');
+    await world.cli(['instances', 'terminate', 'trainer', '--yes', '--profile', 'sandbox']);
+    await world.cli(['sandbox', 'advance', '1h']);
+    expect((await world.cli(['sandbox', 'reset'])).code).toBe(0);
+  });
+
+  test('a file that is no sandbox is not overwritten without a consent, and is with one', async () => {
+    const world = await newWorld();
+    const file = join(world.home, 'notes.txt');
+    await writeFile(file, 'my notes');
+    const { code, stderr } = await world.cli(['sandbox', 'reset', '--state', file]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(file);
+    expect(await readFile(file, 'utf8')).toBe('my notes');
+
+    expect((await json(world, 'reset', '--state', file, '-y')).balance).toBe('10500.00');
+  });
+
+  test.each([
+    ['--balance', '-1'],
+    ['--balance', 'much'],
+    ['--speed', '0'],
+    ['--speed', '-1'],
+    ['--speed', '1e3'],
+    ['--speed', '1000001'],
+    ['--speed', 'fast'],
+    ['--state', ''],
+  ])('%s %j: exit 2', async (flag, text) => {
+    const { code, stderr } = await (await newWorld()).cli(['sandbox', 'reset', flag, text]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${flag} "${text}": `);
+  });
+});

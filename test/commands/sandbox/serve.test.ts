@@ -1,0 +1,175 @@
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { CliError, type Failure } from '../../../src/errors.ts';
+import { type CliResult, createWorld, type World } from '../../support/run-cli.ts';
+
+const worlds: World[] = [];
+
+async function newWorld(): Promise<World> {
+  const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
+  worlds.push(world);
+  return world;
+}
+
+afterEach(async () => {
+  for (const world of worlds.splice(0)) {
+    expect(world.service.requests).toEqual([]);
+    await world.close();
+  }
+});
+
+const KEY = /svc_sk_\w+/;
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+interface Serving {
+  readonly url: string;
+  get(path: string, key?: string): Promise<{ status: number; body: string }>;
+  end(failure: Failure): Promise<CliResult>;
+}
+
+async function serve(world: World, ...argv: string[]): Promise<Serving> {
+  const port = await freePort();
+  const stop = new AbortController();
+  const result = world.cli(['sandbox', 'serve', '--port', String(port), ...argv], {
+    interrupts: { first: stop.signal, second: new AbortController().signal },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await answering(url, result);
+  return {
+    url,
+    async get(path, key) {
+      const response = await fetch(`${url}${path}`, {
+        headers: key === undefined ? {} : { 'x-api-key': key },
+      });
+      return { status: response.status, body: await response.text() };
+    },
+    end(failure) {
+      stop.abort(new CliError(failure, 'Over.'));
+      return result;
+    },
+  };
+}
+
+/** Waits until something answers; a command that ended before is the answer to why not. */
+async function answering(url: string, result: Promise<CliResult>): Promise<void> {
+  let ended: CliResult | undefined;
+  void result.then((outcome) => {
+    ended = outcome;
+  });
+  for (;;) {
+    if (ended !== undefined) throw new Error(`serve ended: ${ended.stderr}`);
+    try {
+      await fetch(`${url}/ready`);
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}
+
+describe('sandbox serve', () => {
+  test.each(['interrupted', 'terminated', 'hungUp'] as const)(
+    'ends with 0 when it is %s, with its port free and its state kept',
+    async (failure) => {
+      const world = await newWorld();
+      await world.cli(['sandbox', 'deposit', '1']);
+      const serving = await serve(world);
+      const { code, stderr } = await serving.end(failure);
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/\nThe sandbox has ended; its state is kept\.\n$/);
+      await expect(fetch(serving.url)).rejects.toThrow();
+      expect((await world.cli(['sandbox', 'status'])).stdout).toContain('10501.00');
+    },
+  );
+
+  test('prints the two lines to copy, and a log of requests on stderr', async () => {
+    const serving = await serve(await newWorld());
+    await serving.get('/users/me?secret=1', 'wrong');
+    const { stdout, stderr } = await serving.end('interrupted');
+    expect(stdout.replace(KEY, 'KEY')).toBe(
+      `export GPUCLOUD_BASE_URL=${serving.url}\nexport GPUCLOUD_API_KEY=KEY\n`,
+    );
+    expect(stderr.split('\n')).toEqual([
+      'The sandbox listens. Copy these lines into another terminal; Ctrl-C ends it here.',
+      '2026-01-15T12:00:00.000Z GET /ready 401 0 ms',
+      '2026-01-15T12:00:00.000Z GET /users/me 401 0 ms',
+      'The sandbox has ended; its state is kept.',
+      '',
+    ]);
+  });
+
+  test('--json prints one line of JSON with the address and a key that works', async () => {
+    const world = await newWorld();
+    const first = await serve(world, '--json');
+    const { stdout } = await first.end('terminated');
+    expect(stdout).toMatch(/^\{"url":"http:\/\/127\.0\.0\.1:\d+","api_key":"svc_sk_\w+"\}\n$/);
+    const { url, api_key } = JSON.parse(stdout);
+    expect(url).toBe(first.url);
+
+    const second = await serve(world, '--json');
+    expect(await second.get('/users/me', api_key)).toMatchObject({ status: 200 });
+    const { stderr } = await second.end('terminated');
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual([['debug'], ['debug']]);
+  });
+
+  test('other formats have the same two fields', async () => {
+    const { stdout } = await (await serve(await newWorld(), '-o', 'yaml')).end('interrupted');
+    expect(stdout).toMatch(/^url: http:\/\/127\.0\.0\.1:\d+\napi_key: svc_sk_\w+\n$/);
+  });
+
+  test('--state, --speed and --fault hold for what is served', async () => {
+    const world = await newWorld();
+    const file = join(world.home, 'other.json');
+    const more = ['--speed', '3600', '--fault', 'fail-start', '--fault', 'fail-stop'];
+    const serving = await serve(world, '--state', file, ...more);
+    await serving.end('interrupted');
+
+    world.clock.advance(1000);
+    const { stdout } = await world.cli(['sandbox', 'status', '--state', file, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      now: '2026-01-15T13:00:00.000Z',
+      speed: 3600,
+      faults: ['fail-start', 'fail-stop'],
+    });
+  });
+
+  test('a port that is taken: exit 2 at once, and the state as it was', async () => {
+    const world = await newWorld();
+    const port = new URL(world.service.url).port;
+    const { code, stdout, stderr } = await world.cli([
+      ...['sandbox', 'serve', '--port', port, '--speed', '9', '--fault', 'fail-stop'],
+    ]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(port);
+    const status = await world.cli(['sandbox', 'status', '--json']);
+    expect(JSON.parse(status.stdout)).toMatchObject({ speed: 1, faults: [] });
+  });
+
+  test.each([
+    ['--port', '65536'],
+    ['--port', '-1'],
+    ['--port', '0x10'],
+    ['--port', '1e3'],
+    ['--port', '80.5'],
+    ['--port', ''],
+    ['--speed', '0'],
+    ['--speed', '1e3'],
+    ['--speed', '.5'],
+    ['--fault', 'fail-all'],
+    ['--state', ''],
+  ])('%s %j: exit 2', async (flag, text) => {
+    const { code, stderr } = await (await newWorld()).cli(['sandbox', 'serve', flag, text]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${flag} "${text}": `);
+  });
+});
