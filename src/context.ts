@@ -139,7 +139,8 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     return openSandbox({ file: file ?? join((await folders()).state, 'sandbox.json'), clock });
   }
 
-  async function apiFor({ baseUrl, apiKey }: ServiceAddress): Promise<Api> {
+  /** The proxies of `proxies`, where the address may lie behind one. */
+  async function connect({ baseUrl, apiKey }: ServiceAddress, proxies: Host['env']): Promise<Api> {
     const { createApi } = await import('./api/index.ts');
     const api = createApi({
       baseUrl,
@@ -147,7 +148,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       timeoutMs: flags.timeout ?? DEFAULT_TIMEOUT_MS,
       clock,
       signal: interrupts.first,
-      env,
+      env: proxies,
       userAgent: `gpucloud/${version}`,
       ...(flags.debug === true ? { trace: (line: string) => err.debug(line) } : {}),
     });
@@ -165,9 +166,9 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   const api = once(async () => {
     const { sandbox: builtIn, baseUrl, apiKey } = await settings();
     if (builtIn) {
-      return apiFor(await selfServed());
+      return connect(await selfServed(), {});
     }
-    return apiFor(requireAddress(baseUrl?.value, apiKey?.value));
+    return connect(requireAddress(baseUrl?.value, apiKey?.value), env);
   });
 
   const rentals = once(async () => {
@@ -210,7 +211,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     config,
     folders,
     api,
-    apiFor,
+    apiFor: (target) => connect(target, env),
     rentals,
     prompts,
     sandbox,

@@ -25,6 +25,7 @@ export interface CliResult {
 export interface CliOptions {
   /** Merged over the world's own; undefined takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** In a terminal it is typed when the first question is asked. */
   readonly stdin?: string;
   /** Makes stdin, stdout and stderr terminals of 100 columns. */
   readonly terminal?: boolean;
@@ -106,6 +107,17 @@ export async function createSandboxWorld(): Promise<SandboxWorld> {
   };
 }
 
+/** As of the process's own streams, nothing that is piped into it can end it. */
+class StandardStream extends PassThrough {
+  override end(): this {
+    return this;
+  }
+
+  close(): void {
+    super.end();
+  }
+}
+
 async function runCli(
   argv: readonly string[],
   options: CliOptions,
@@ -114,9 +126,13 @@ async function runCli(
 ): Promise<Omit<CliResult, 'requests'>> {
   const terminal = options.terminal === true ? { isTTY: true, columns: 100 } : {};
   const stdin = Object.assign(new PassThrough(), options.terminal === true ? { isTTY: true } : {});
-  stdin.end(options.stdin ?? '');
-  const stdout = Object.assign(new PassThrough(), terminal);
-  const stderr = Object.assign(new PassThrough(), terminal);
+  const stdout = Object.assign(new StandardStream(), terminal);
+  const stderr = Object.assign(new StandardStream(), terminal);
+  if (options.terminal === true) {
+    typeWhenAsked(stdin, stderr, options.stdin);
+  } else {
+    stdin.end(options.stdin ?? '');
+  }
   const written = Promise.all([textOf(stdout), textOf(stderr)]);
   const host: Host = {
     stdin,
@@ -136,10 +152,21 @@ async function runCli(
     },
   };
   const code = await run(argv, host);
-  stdout.end();
-  stderr.end();
+  stdout.close();
+  stderr.close();
   const [out, err] = await written;
   return { code, stdout: out, stderr: err };
+}
+
+/** A person types once a question is there; a terminal's input has no end. */
+function typeWhenAsked(stdin: PassThrough, stderr: PassThrough, text = ''): void {
+  const onData = (chunk: Buffer) => {
+    if (chunk.includes('?')) {
+      stderr.off('data', onData);
+      setImmediate(() => stdin.write(text));
+    }
+  };
+  stderr.on('data', onData);
 }
 
 async function textOf(stream: PassThrough): Promise<string> {

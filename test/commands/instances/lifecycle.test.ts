@@ -1,0 +1,328 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+
+let world: SandboxWorld;
+
+beforeEach(async () => {
+  world = await createSandboxWorld();
+});
+afterEach(() => world.close());
+
+async function rent(name: string): Promise<string> {
+  const { stdout } = await world.cli(['instances', 'create', name, ...HARDWARE, '--wait', '-q']);
+  return stdout.trim();
+}
+
+describe('instances stop and start', () => {
+  test('stop asks the service and prints a line for the machine', async () => {
+    const id = await rent('trainer');
+    const { code, stdout, requests } = await world.cli([
+      'instances',
+      'stop',
+      'trainer',
+      '-o',
+      'csv',
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toBe(`name,id,status,paid_until\r\ntrainer,${id},STOPPING,\r\n`);
+    expect(requests).toMatchObject([
+      { method: 'POST', path: `/instances/${id}/stop`, body: undefined },
+    ]);
+  });
+
+  test('--wait reads until the status is there', async () => {
+    await rent('trainer');
+    const stopped = await world.cli(['instances', 'stop', 'trainer', '--wait', '--json']);
+    expect(JSON.parse(stopped.stdout)).toMatchObject([{ name: 'trainer', status: 'STOPPED' }]);
+    const started = await world.cli(['instances', 'start', 'trainer', '--wait', '--json']);
+    expect(JSON.parse(started.stdout)).toMatchObject([
+      { name: 'trainer', status: 'ACTIVE', paid_until: expect.any(String) },
+    ]);
+  });
+
+  test('several machines get a line each, and one failure stops no other', async () => {
+    const a = await rent('box-a');
+    const b = await rent('box-b');
+    await world.cli(['instances', 'stop', 'box-a', '--wait']);
+    const { code, stdout, stderr } = await world.cli([
+      'instances',
+      'stop',
+      'box-a',
+      'box-b',
+      'box-a',
+      '--json',
+    ]);
+
+    expect(code).toBe(5);
+    expect(JSON.parse(stdout)).toEqual([{ id: b, name: 'box-b', status: 'STOPPING' }]);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      code: 'wrong_state',
+      http_status: 400,
+      resource: a,
+    });
+  });
+
+  test('two failures are two lines for people and one object for scripts', async () => {
+    const people = await world.cli(['instances', 'stop', 'no-such-a', 'no-such-b']);
+    expect(people.code).toBe(3);
+    expect(people.stdout).toBe('');
+    expect(people.stderr.split('\n').filter((line) => line.startsWith('error: '))).toHaveLength(2);
+    const scripts = await world.cli(['instances', 'stop', 'no-such-a', 'no-such-b', '--json']);
+    expect(scripts.stdout).toBe('[]\n');
+    expect(JSON.parse(scripts.stderr).error.errors).toHaveLength(2);
+  });
+
+  test('start of a running machine is exit 5 and tells its status', async () => {
+    await rent('trainer');
+    const { code, stderr } = await world.cli(['instances', 'start', 'trainer']);
+    expect(code).toBe(5);
+    expect(stderr).toContain('ACTIVE');
+  });
+
+  test('start without funds is exit 5 and says that it is the money', async () => {
+    await world.sandbox.reset({ balance: '100.00' });
+    await rent('trainer');
+    await world.cli(['instances', 'stop', 'trainer', '--wait']);
+    await rent('eater');
+    const { code, stderr } = await world.cli(['instances', 'start', 'trainer']);
+    expect(code).toBe(5);
+    expect(stderr).toMatch(/funds/);
+  });
+
+  test('a stop that the provider refuses twice leaves the machine running and says so', async () => {
+    const id = await rent('trainer');
+    await world.sandbox.inject('fail-stop');
+    await world.sandbox.inject('fail-stop');
+    const { code, stderr } = await world.cli(['instances', 'stop', 'trainer', '--json']);
+    expect(code).toBe(1);
+    expect(JSON.parse(stderr).error).toMatchObject({ http_status: 500, retryable: true });
+    const { stdout } = await world.cli(['instances', 'get', id, '--json']);
+    expect(JSON.parse(stdout).status).toBe('ACTIVE');
+  });
+
+  test('a stop that the provider refuses once is asked for again', async () => {
+    const id = await rent('trainer');
+    await world.sandbox.inject('fail-stop');
+    const { code, requests } = await world.cli(['instances', 'stop', 'trainer']);
+    expect(code).toBe(0);
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      `POST /instances/${id}/stop`,
+      `GET /instances/${id}`,
+      `POST /instances/${id}/stop`,
+    ]);
+  });
+
+  test('a start that fails is never sent twice', async () => {
+    await rent('trainer');
+    await world.cli(['instances', 'stop', 'trainer', '--wait']);
+    await world.sandbox.inject('fail-start');
+    const { code, requests, stderr } = await world.cli(['instances', 'start', 'trainer']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('STOPPED');
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+});
+
+describe('instances terminate', () => {
+  test('off a terminal wants --yes before any request', async () => {
+    const id = await rent('trainer');
+    const { code, stdout, stderr, requests } = await world.cli([
+      'instances',
+      'terminate',
+      'trainer',
+    ]);
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+    expect(stderr).toContain(
+      `add --yes (Terminate trainer (${id}, 89.90 RUB an hour) with all data on its disk?)`,
+    );
+  });
+
+  test('--yes --wait ends the machine', async () => {
+    await rent('trainer');
+    const { code, stdout } = await world.cli([
+      'instances',
+      'terminate',
+      'trainer',
+      '-y',
+      '--wait',
+      '--json',
+    ]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'trainer', status: 'TERMINATED' }]);
+    expect((await world.cli(['instances', 'list', '-q'])).stdout).toBe('');
+    expect((await world.cli(['instances', 'list', '-q', '--all'])).stdout).not.toBe('');
+  });
+
+  test('a machine that is terminated already is exit 5', async () => {
+    await rent('trainer');
+    await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
+    const { code } = await world.cli(['instances', 'terminate', 'trainer', '-y']);
+    expect(code).toBe(5);
+  });
+
+  test('an answer in a terminal decides', async () => {
+    await rent('trainer');
+    const refused = await world.cli(['instances', 'terminate', 'trainer'], {
+      terminal: true,
+      stdin: 'n\n',
+    });
+    expect(refused.code).toBe(130);
+    expect(refused.requests).toEqual([]);
+    const agreed = await world.cli(['instances', 'terminate', 'trainer'], {
+      terminal: true,
+      stdin: 'y\n',
+    });
+    expect(agreed.code).toBe(0);
+  });
+
+  test('--no-input and CI forbid the question', async () => {
+    await rent('trainer');
+    const quiet = await world.cli(['instances', 'terminate', 'trainer', '--no-input'], {
+      terminal: true,
+      stdin: 'y\n',
+    });
+    expect(quiet.code).toBe(2);
+    const ci = await world.cli(['instances', 'terminate', 'trainer'], {
+      terminal: true,
+      stdin: 'y\n',
+      env: { CI: 'true' },
+    });
+    expect(ci.code).toBe(2);
+  });
+});
+
+describe('instances reorder', () => {
+  test('rents again what a terminated machine was and tells what is left behind', async () => {
+    const id = await rent('trainer');
+    await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
+    const { code, stdout, stderr, requests } = await world.cli([
+      'instances',
+      'reorder',
+      'trainer',
+      'trainer-2',
+      '--wait',
+      '--json',
+    ]);
+    expect(code).toBe(0);
+    expect(requests[0]).toMatchObject({
+      method: 'POST',
+      path: `/instances/${id}/reorder`,
+      body: { new_name: 'trainer-2' },
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'trainer-2', status: 'ACTIVE' });
+    expect(stderr).toBe('');
+    const people = await world.cli(['instances', 'reorder', id, 'trainer-3']);
+    expect(people.stderr).toContain('template, cloud drive, container');
+  });
+
+  test.each([
+    [['reorder', 'trainer'], 'missing NEW-NAME'],
+    [['reorder', 'trainer', 'x'], 'NEW-NAME "x"'],
+    [['reorder', '..', 'trainer-2'], 'INSTANCE ".."'],
+  ])('%j is refused before any request', async (argv, words) => {
+    const { code, stderr, requests } = await world.cli(['instances', ...argv]);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain(words);
+  });
+
+  test('--any-name sends a name that the rule would refuse', async () => {
+    await rent('trainer');
+    const { code, requests } = await world.cli([
+      'instances',
+      'reorder',
+      'trainer',
+      'x',
+      '--any-name',
+    ]);
+    expect(code).not.toBe(2);
+    expect(requests[0]?.body).toEqual({ new_name: 'x' });
+  });
+});
+
+describe('instances wait', () => {
+  test('waits for several machines at once', async () => {
+    await world.cli(['instances', 'create', 'box-a', ...HARDWARE]);
+    await world.cli(['instances', 'create', 'box-b', ...HARDWARE]);
+    const { code, stdout } = await world.cli(['instances', 'wait', 'box-a', 'box-b', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ status: 'ACTIVE' }, { status: 'ACTIVE' }]);
+  });
+
+  test('another end is exit 12 with the reason', async () => {
+    await world.sandbox.inject('fail-provisioning');
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    const { code, stderr } = await world.cli(['instances', 'wait', 'trainer']);
+    expect(code).toBe(12);
+    expect(stderr).toContain('will not become ACTIVE by itself: ');
+  });
+
+  test('--timeout is the deadline of the wait', async () => {
+    await world.sandbox.inject('slow-provisioning');
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    const { code, stderr } = await world.cli([
+      'instances',
+      'wait',
+      'trainer',
+      '--timeout',
+      '1m',
+      '--poll-interval',
+      '10s',
+    ]);
+    expect(code).toBe(8);
+    expect(stderr).toContain('is not ACTIVE after 1 min; it was last seen PROVISIONING');
+    expect(world.clock.slept.filter((slept) => slept === 10_000)).toHaveLength(6);
+  });
+
+  test('any status is waited for, in either case of letters', async () => {
+    await rent('trainer');
+    const { code } = await world.cli(['instances', 'wait', 'trainer', '--for', 'active']);
+    expect(code).toBe(0);
+    const odd = await world.cli(['instances', 'wait', 'trainer', '--for', 'no/such']);
+    expect(odd.code).toBe(2);
+  });
+
+  test('an interrupt says that the machine goes on billing', async () => {
+    await world.sandbox.inject('slow-provisioning');
+    const interrupt = new AbortController();
+    const { CliError } = await import('../../../src/errors.ts');
+    const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+    const started = world.cli(
+      ['instances', 'create', 'trainer', ...HARDWARE, '--wait', '--poll-interval', '1s'],
+      { interrupts },
+    );
+    while (world.service.requests.length < 3)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+    const { code, stdout, stderr } = await started;
+    expect(code).toBe(130);
+    expect(stdout).toContain('trainer');
+    expect(stderr).toContain('It may still be billing.');
+    expect(stderr).toMatch(/end it with "gpucloud instances terminate [0-9a-f-]{36}"/);
+  });
+});
+
+describe('instances wait --for ssh', () => {
+  test('is done when a banner is read at the address of the machine', async () => {
+    const { createServer } = await import('node:net');
+    const sshd = createServer((socket) => socket.end('SSH-2.0-Test\r\n'));
+    await new Promise<void>((resolve) => sshd.listen(0, '127.0.0.1', resolve));
+    const { port } = sshd.address() as { port: number };
+    const near = await createWorld({
+      handler: () => ({
+        status: 200,
+        body: {
+          status: 'success',
+          code: 200,
+          data: { id: 'box-1', status: 'ACTIVE', ip_address: '127.0.0.1', ssh_port: port },
+        },
+      }),
+    });
+    expect((await near.cli(['instances', 'wait', 'box-1', '--for', 'ssh'])).code).toBe(0);
+    await new Promise((resolve) => sshd.close(resolve));
+    expect(
+      (await near.cli(['instances', 'wait', 'box-1', '--for', 'ssh', '--timeout', '10s'])).code,
+    ).toBe(8);
+    await near.close();
+  });
+});

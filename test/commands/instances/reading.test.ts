@@ -1,0 +1,296 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  createSandboxWorld,
+  createWorld,
+  type SandboxWorld,
+  type World,
+} from '../../support/run-cli.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+import type { Answer } from '../../support/service.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+
+const ok = (data: unknown): Answer => ({
+  status: 200,
+  body: { status: 'success', code: 200, data },
+});
+const missing: Answer = {
+  status: 404,
+  body: { statusCode: 404, message: 'Instance not found', error: 'Not Found' },
+};
+
+describe('instances get', () => {
+  let world: SandboxWorld;
+  beforeEach(async () => {
+    world = await createSandboxWorld();
+  });
+  afterEach(() => world.close());
+
+  test('finds a machine by name, id and the beginning of its id', async () => {
+    const id = (
+      await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '-q'])
+    ).stdout.trim();
+    for (const typed of ['trainer', id, id.slice(0, 4), id.slice(0, 13)]) {
+      const { stdout } = await world.cli(['instances', 'get', typed, '-q']);
+      expect(stdout).toBe(`${id}\n`);
+    }
+  });
+
+  test('of two machines of one name the living one is meant', async () => {
+    const first = (
+      await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '-q'])
+    ).stdout.trim();
+    await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
+    const second = (
+      await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '-q'])
+    ).stdout.trim();
+    expect((await world.cli(['instances', 'get', 'trainer', '-q'])).stdout).toBe(`${second}\n`);
+    expect((await world.cli(['instances', 'get', first, '-q'])).stdout).toBe(`${first}\n`);
+  });
+
+  test('generated secrets are masked, and shown with --show-secrets', async () => {
+    await world.cli([
+      'instances',
+      'create',
+      'lab',
+      ...HARDWARE,
+      '--template',
+      'jupyterlab',
+      '--wait',
+    ]);
+    const secrets = async (...flags: string[]) => {
+      const { stdout } = await world.cli(['instances', 'get', 'lab', '--json', ...flags]);
+      return {
+        all: stdout,
+        values: Object.values(JSON.parse(stdout).connection_info.secrets) as string[],
+      };
+    };
+    const masked = await secrets();
+    expect(new Set(masked.values)).toEqual(new Set(['********']));
+    const shown = await secrets('--show-secrets');
+    expect(shown.values[0]).toMatch(/^[0-9a-f]{16,}$/);
+    expect(masked.all).not.toContain(shown.values[0]);
+    const people = await world.cli(['instances', 'get', 'lab']);
+    expect(people.stdout).toContain('Endpoints');
+    expect(people.stdout).not.toContain(shown.values[0]);
+  });
+
+  test('an id that nothing has is exit 3', async () => {
+    const { code, stdout, stderr } = await world.cli(['instances', 'get', ID, '--json']);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(JSON.parse(stderr).error).toMatchObject({
+      code: 'not_found',
+      http_status: 404,
+      resource: ID,
+    });
+  });
+
+  test.each(['..', 'a/b', 'a?b', '', '.', 'a#b', 'a b', '%2e%2e'])(
+    'INSTANCE %j is refused before any request',
+    async (typed) => {
+      const { code, stdout, stderr, requests } = await world.cli(['instances', 'get', typed]);
+      expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+      expect(stderr).toContain(`INSTANCE "${typed}": `);
+    },
+  );
+});
+
+describe('answers of odd services', () => {
+  let world: World;
+  afterEach(() => world.close());
+
+  test('unknown fields, statuses and odd open structures are shown and passed through', async () => {
+    const data = {
+      id: ID,
+      status: 'HIBERNATING',
+      name: 'odd\u001b[31m\u202e',
+      price_per_hour_snapshot: '0.30000000000000000000000000001',
+      connection_info: { type: 'new', endpoints: { a: [1] }, secrets: null },
+      application_template: ['x'],
+      storage_drive: 7,
+      docker_config: { image: 'i', deep: { er: true } },
+      brand_new: { x: [null] },
+      failure_reason: null,
+      ssh_keys: null,
+    };
+    world = await createWorld({ handler: () => ok(data) });
+    const json = await world.cli(['instances', 'get', ID, '--json']);
+    expect(JSON.parse(json.stdout)).toEqual(data);
+    expect(json.stdout).not.toMatch(/[\u001b\u202e]/);
+    const people = await world.cli(['instances', 'get', ID]);
+    expect(people.code).toBe(0);
+    expect(people.stdout).toContain('Status:            HIBERNATING');
+    expect(people.stdout).toContain('Price per hour:  0.30000000000000000000000000001');
+    expect(people.stdout).not.toMatch(/[\u001b\u202e]/);
+  });
+
+  test.each([
+    [401, 4],
+    [403, 4],
+    [404, 3],
+    [429, 11],
+    [418, 1],
+    [302, 10],
+  ])('HTTP %i is exit %i', async (status, code) => {
+    world = await createWorld({
+      handler: () => ({
+        status,
+        body: '<html>no</html>',
+        headers: { location: 'https://elsewhere.example/', 'retry-after': '3600' },
+      }),
+    });
+    const outcome = await world.cli(['instances', 'get', ID, '--json']);
+    expect(outcome.code).toBe(code);
+    expect(JSON.parse(outcome.stderr).error.http_status).toBe(status);
+  });
+
+  test.each([
+    ['an empty body', ''],
+    ['half a document', '{"status":"success","data":{"id":'],
+    ['a list', '[1]'],
+    ['no data', '{"status":"success"}'],
+    ['an id that is a number', '{"data":{"id":5,"status":"ACTIVE"}}'],
+    ['an id that climbs', '{"data":{"id":"../..","status":"ACTIVE"}}'],
+  ])('%s is exit 10', async (_what, body) => {
+    world = await createWorld({ handler: () => ({ status: 200, body }) });
+    const { code, stdout } = await world.cli(['instances', 'get', ID]);
+    expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
+  });
+});
+
+describe('instances list', () => {
+  let world: World;
+  afterEach(() => world.close());
+
+  test('is an empty array and a friendly word when nothing is known', async () => {
+    world = await createWorld({ handler: () => ok([]) });
+    const json = await world.cli(['instances', 'list', '--json']);
+    expect(json).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
+    const people = await world.cli(['instances', 'list']);
+    expect(people).toMatchObject({ code: 0, stdout: '' });
+    expect(people.stderr).toContain('No machines are known to this computer.');
+  });
+
+  test('takes up a machine that a drive names, and shows GONE what the service does not find', async () => {
+    let present = true;
+    world = await createWorld({
+      handler: ({ path }) => {
+        if (path === '/storage/drives')
+          return ok([{ id: 'd1', current_instance_id: present ? ID : null }]);
+        return present
+          ? ok({ id: ID, name: 'found', status: 'ACTIVE', price_per_hour_snapshot: '10.00' })
+          : missing;
+      },
+    });
+    const first = await world.cli(['instances', 'list']);
+    expect(first.stdout).toContain(ID);
+    expect(first.stderr).toBe(`Found through a drive and taken into the list: ${ID}.\n`);
+    present = false;
+    const second = await world.cli(['instances', 'list', '--json']);
+    expect(JSON.parse(second.stdout)).toMatchObject([
+      { id: ID, name: 'found', status: 'GONE', price_per_hour_snapshot: '10.00' },
+    ]);
+  });
+
+  test('shows what was last seen of a machine that can not be read, and says so', async () => {
+    let broken = false;
+    world = await createWorld({
+      handler: ({ path }) => {
+        if (path === '/storage/drives')
+          return ok([
+            { id: 'd1', current_instance_id: ID },
+            { id: 'd2', current_instance_id: 'other' },
+          ]);
+        return broken && path.endsWith(ID)
+          ? { status: 500, body: '' }
+          : ok({ id: path.split('/').at(-1), status: 'ACTIVE' });
+      },
+    });
+    await world.cli(['instances', 'list']);
+    broken = true;
+    const { code, stdout, stderr } = await world.cli(['instances', 'list', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({ id: ID, status: 'ACTIVE', unread: true }),
+    );
+    expect(JSON.parse(stderr).warning).toContain('1 of 2 machines could not be read');
+  });
+
+  test('another account sees none of them', async () => {
+    world = await createWorld({
+      handler: ({ path }) =>
+        path === '/storage/drives' ? ok([]) : ok({ id: ID, name: 'trainer', status: 'ACTIVE' }),
+    });
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    expect((await world.cli(['instances', 'list', '-q'])).stdout).toBe(`${ID}\n`);
+    const other = await world.cli(['instances', 'list', '-q'], {
+      env: { GPUCLOUD_API_KEY: 'svc_sk_other' },
+    });
+    expect(other.stdout).toBe('');
+  });
+});
+
+describe('instances events', () => {
+  let world: SandboxWorld;
+  beforeEach(async () => {
+    world = await createSandboxWorld();
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait']);
+    await world.sandbox.advance(150 * 3_600_000);
+  });
+  afterEach(() => world.close());
+
+  test('shows a page, newest first, and where the rest is', async () => {
+    const { stdout, stderr, requests } = await world.cli([
+      'instances',
+      'events',
+      'trainer',
+      '--limit',
+      '3',
+      '--page',
+      '2',
+    ]);
+    expect(requests[0]?.path).toMatch(/\/events\?page=2&limit=3$/);
+    expect(stdout.trim().split('\n')).toHaveLength(4);
+    expect(stderr).toMatch(
+      /^Page 2 of \d+ \(\d+ events\): --page 3 for the next, --all for all\.\n$/,
+    );
+  });
+
+  test("asks for the service's own page when nothing is said", async () => {
+    const { requests } = await world.cli(['instances', 'events', 'trainer']);
+    expect(requests[0]?.path).toMatch(/\/events$/);
+  });
+
+  test('--all reads each event once', async () => {
+    const { stdout, requests } = await world.cli([
+      'instances',
+      'events',
+      'trainer',
+      '--all',
+      '-o',
+      'jsonl',
+    ]);
+    const ids = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).id);
+    expect(requests.length).toBeGreaterThan(1);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length).toBeGreaterThan(150);
+  });
+
+  test.each([
+    [['--limit', '0'], '--limit "0"'],
+    [['--page', '1.5'], '--page "1.5"'],
+    [['--all', '--page', '2'], '--all and --page exclude each other'],
+  ])('%j is refused before any request', async (flags, words) => {
+    const { code, stderr, requests } = await world.cli([
+      'instances',
+      'events',
+      'trainer',
+      ...flags,
+    ]);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain(words);
+  });
+});
