@@ -117,7 +117,7 @@ async function askedAddress(prompts: Prompts | undefined): Promise<string> {
 }
 
 async function askedKey(address: string, prompts: Prompts | undefined): Promise<string> {
-  const text = await prompts?.secret(`API key for ${address} (not shown)`, brokenKey);
+  const text = await prompts?.secret(`API key for ${address}`, brokenKey);
   return checkedSecret('API key', (text ?? '').trim(), apiKey);
 }
 

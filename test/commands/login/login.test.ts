@@ -330,7 +330,7 @@ describe('login in a terminal', () => {
     expect(person.said).toEqual([
       'Address of the service',
       '> http:// is for this computer (loopback) only: the key would travel in the open',
-      `API key for ${url} (not shown)`,
+      `API key for ${url}`,
       '> an API key is one line of visible ASCII characters',
     ]);
     expect(await stored(world)).toMatchObject({
@@ -343,7 +343,7 @@ describe('login in a terminal', () => {
     await login(world, BORIS_KEY);
     const person = await atTerminal(world, [ANNA_KEY]);
     await signIn({ keyStdin: false, keyFile: undefined }, person.context);
-    expect(person.said).toEqual([`API key for ${world.service.url} (not shown)`]);
+    expect(person.said).toEqual([`API key for ${world.service.url}`]);
     expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
   });
 
