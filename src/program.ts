@@ -39,6 +39,12 @@ const CHAPTERS: readonly Chapter[] = [
         summary: 'Cloud drives: network storage that bills by the hour',
         load: async () => (await import('./commands/drives/index.ts')).registerDrives,
       },
+      {
+        name: 'ssh-keys',
+        aliases: ['ssh-key'],
+        summary: 'Public SSH keys for new machines',
+        load: async () => (await import('./commands/ssh-keys/index.ts')).registerSshKeys,
+      },
     ],
   },
   {

@@ -1,0 +1,126 @@
+import { basename } from 'node:path';
+import type { Api, SshKey } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import type { PublicKey } from '../../rules/public-key.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { verb } from '../kit/verb.ts';
+import { checkArguments, checkedName, keyIn } from './given.ts';
+import { chosenFile } from './local-keys.ts';
+import { sshKeyView } from './view.ts';
+
+export function registerAdd(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'add',
+    aliases: ['create'],
+    summary: 'Add a public SSH key to the account',
+    notes:
+      'RSA, Ed25519 and ECDSA keys in the OpenSSH form are taken, and checked here before anything is\n' +
+      'sent; a private key is refused. A key that is there already is success. In a terminal, without\n' +
+      'FILE, the keys in ~/.ssh are offered.',
+    examples: [
+      'gpucloud ssh-keys add ~/.ssh/id_ed25519.pub',
+      'gpucloud ssh-keys add ~/.ssh/id_ed25519.pub --name laptop --default',
+      'ssh-add -L | head -n 1 | gpucloud ssh-keys add - --name agent',
+    ],
+  })
+    .argument('[file]', 'the public key, such as ~/.ssh/id_ed25519.pub; - for stdin')
+    .option('--name <name>', 'its name (default: its comment, or the name of the file)')
+    .option('--default', 'make it the main key for new machines, in place of any other')
+    // A private key starts with a hyphen: commander would repeat it as an unknown option.
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(async (file, flags, command) => {
+      checkArguments(command.args);
+      await addKey(
+        { file, name: flags.name, isDefault: flags.default === true },
+        frame.context(command),
+      );
+    });
+}
+
+export interface AddInput {
+  /** A path, or `-` for stdin; undefined to ask. */
+  readonly file: string | undefined;
+  readonly name: string | undefined;
+  readonly isDefault: boolean;
+}
+
+export async function addKey(input: AddInput, context: Context): Promise<void> {
+  const { err, out } = context;
+  const given = input.name === undefined ? undefined : checkedName(input.name);
+  const file = input.file ?? (await chosenFile(context));
+  const key = await keyIn(file, context);
+  const name = given ?? nameFor(key, file);
+  err.note(`Fingerprint, worked out here: ${key.fingerprint}`);
+
+  const api = await context.api();
+  const there = await registered(key, api);
+  const stored = there ?? (await added(key, name, input.isDefault, api));
+  if (there !== undefined) {
+    tellThere(there, { name: given, isDefault: input.isDefault }, context);
+  }
+  await warnOfDifference(key, stored, context);
+  await out.item(stored, sshKeyView);
+}
+
+/** The same key in the account, told by itself or, where the service leaves it out, by its hash. */
+async function registered(key: PublicKey, api: Api): Promise<SshKey | undefined> {
+  const { compareFingerprint, sameKey } = await import('../../rules/public-key.ts');
+  return (await api.sshKeys.list()).find(({ public_key, fingerprint }) =>
+    public_key == null
+      ? compareFingerprint(key, fingerprint) === 'same'
+      : sameKey(public_key, key.line),
+  );
+}
+
+function added(key: PublicKey, name: string, isDefault: boolean, api: Api): Promise<SshKey> {
+  return api.sshKeys.add({
+    name,
+    public_key: key.line,
+    ...(isDefault ? { is_default: true } : {}),
+  });
+}
+
+function nameFor(key: PublicKey, file: string): string {
+  if (key.comment !== '') {
+    return checkedName(key.comment);
+  }
+  if (file === '-') {
+    throw usageError('--name is missing: the key on stdin has no comment to name it by');
+  }
+  return checkedName(basename(file).replace(/(?<=.)\.pub$/, ''));
+}
+
+/** What was asked for and can't be had of a key that is there: the API changes none. */
+function tellThere(
+  there: SshKey,
+  asked: { name: string | undefined; isDefault: boolean },
+  { err }: Context,
+): void {
+  const called = there.name ?? there.id;
+  err.note(`This key is there already, as ${called} (${there.id}). Nothing was changed.`);
+  if (asked.name !== undefined && asked.name !== there.name) {
+    err.note(`It keeps the name ${called}: the published API has no way to rename a key.`);
+  }
+  if (asked.isDefault && there.is_default !== true) {
+    err.warn(
+      `It is not the default key, and the published API has no way to change that: delete it and add it again with --default.`,
+    );
+  }
+}
+
+/** The service may have stored something else than it was sent. */
+async function warnOfDifference(key: PublicKey, stored: SshKey, { err }: Context): Promise<void> {
+  const { compareFingerprint } = await import('../../rules/public-key.ts');
+  const told = compareFingerprint(key, stored.fingerprint);
+  if (told === 'different') {
+    err.warn(
+      `The service tells another fingerprint for this key, ${stored.fingerprint}: do not trust what is stored there before you have compared the two.`,
+    );
+  }
+  if (told === 'unreadable') {
+    err.note('The fingerprint that the service tells is in no usual form: it was not compared.');
+  }
+}

@@ -1,0 +1,20 @@
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { registerGetVerb } from '../kit/get-verb.ts';
+import { findKey } from './find.ts';
+import { sshKeyView } from './view.ts';
+
+export function registerGet(group: AnyCommand, frame: Frame): void {
+  registerGetVerb(group, frame, {
+    summary: 'Show one SSH key, the public key itself included',
+    notes: 'The published API reads no single key: it is looked up in the list.',
+    examples: [
+      'gpucloud ssh-keys get laptop',
+      'gpucloud ssh-keys get laptop --columns public_key --no-header',
+    ],
+    argument: 'key',
+    argumentHelp: 'name, id or fingerprint',
+    view: sshKeyView,
+    read: (api, typed) => findKey(typed, () => api.sshKeys.list()),
+  });
+}

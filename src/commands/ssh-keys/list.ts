@@ -1,0 +1,13 @@
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { registerListVerb } from '../kit/list-verb.ts';
+import { sshKeyView } from './view.ts';
+
+export function registerList(group: AnyCommand, frame: Frame): void {
+  registerListVerb(group, frame, {
+    summary: 'List the SSH keys of the account, newest first',
+    examples: ['gpucloud ssh-keys list', 'gpucloud ssh-keys list --columns name,public_key'],
+    view: sshKeyView,
+    read: (api) => api.sshKeys.list(),
+  });
+}

@@ -1,0 +1,356 @@
+import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { publicKey } from '../../../src/rules/public-key.ts';
+import {
+  createSandboxWorld,
+  createWorld,
+  type SandboxWorld,
+  TEST_KEY,
+  type World,
+} from '../../support/run-cli.ts';
+import type { RecordedRequest } from '../../support/service.ts';
+import { sshPublicKey } from '../../support/ssh-key.ts';
+
+const ED25519 = sshPublicKey('ssh-ed25519');
+const RSA = sshPublicKey('ssh-rsa');
+
+function fingerprintOf(line: string): string {
+  const verdict = publicKey(line);
+  if (!verdict.ok) throw new Error(verdict.rule);
+  return verdict.value.fingerprint;
+}
+
+/** Lines of a request, without its headers. */
+function sent(requests: readonly RecordedRequest[]): string[] {
+  return requests.map(({ method, path }) => `${method} ${path}`);
+}
+
+async function fileIn(world: World, name: string, text: string): Promise<string> {
+  const path = join(world.home, name);
+  await writeFile(path, text);
+  return path;
+}
+
+describe('in the sandbox', () => {
+  let world: SandboxWorld;
+  beforeEach(async () => {
+    world = await createSandboxWorld();
+  });
+  afterEach(() => world.close());
+
+  test('a key is added, listed, shown and deleted', async () => {
+    const file = await fileIn(world, 'id_ed25519.pub', `${ED25519} me@laptop\n`);
+    const added = await world.cli(['ssh-keys', 'add', file, '--default', '--json']);
+    expect(added.code).toBe(0);
+    expect(added.stderr).toBe('');
+    const key = JSON.parse(added.stdout);
+    expect(key).toEqual({
+      id: expect.any(String),
+      name: 'me@laptop',
+      public_key: `${ED25519} me@laptop`,
+      fingerprint: fingerprintOf(ED25519),
+      is_default: true,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    });
+    expect(sent(added.requests)).toEqual(['GET /ssh-keys', 'POST /ssh-keys']);
+    expect(added.requests[1]?.body).toEqual({
+      name: 'me@laptop',
+      public_key: `${ED25519} me@laptop`,
+      is_default: true,
+    });
+
+    const list = await world.cli(['ssh-keys', 'ls']);
+    expect(list.stdout.split('\n')[0]?.split(/ {2,}/)).toEqual([
+      'NAME',
+      'ID',
+      'TYPE',
+      'FINGERPRINT',
+      'DEFAULT',
+      'ADDED',
+    ]);
+    expect(list.stdout).toMatch(/me@laptop +\S+ +ssh-ed25519 +SHA256:\S+ +yes /);
+
+    for (const named of [key.id, 'me@laptop', key.fingerprint]) {
+      const got = await world.cli(['ssh-key', 'get', named]);
+      expect([got.code, got.stdout]).toEqual([
+        0,
+        expect.stringContaining(`Public key:   ${ED25519} me@laptop\n`),
+      ]);
+    }
+
+    const deleted = await world.cli(['ssh-keys', 'rm', key.fingerprint, '--yes', '-q']);
+    expect(deleted).toMatchObject({
+      code: 0,
+      stdout: `${key.id}\n`,
+      stderr: `Deleted me@laptop (${key.fingerprint}). Machines that have it already keep it.\n`,
+    });
+    const empty = await world.cli(['ssh-keys', 'list', '--json']);
+    expect(empty.stdout).toBe('[]\n');
+    expect(await world.cli(['ssh-keys', 'list'])).toMatchObject({
+      stdout: '',
+      stderr: 'The account has no SSH keys. Add one: gpucloud ssh-keys add FILE\n',
+    });
+  });
+
+  test('the same key again is success, with what can not be changed told', async () => {
+    const first = await world.cli(['ssh-keys', 'add', '-', '--name', 'one', '-q'], {
+      stdin: `${ED25519} a@b`,
+    });
+    const again = await world.cli(['ssh-keys', 'add', '-', '--name', 'two', '--default', '-q'], {
+      stdin: `${ED25519} another comment`,
+    });
+    expect(again.code).toBe(0);
+    expect(again.stdout).toBe(first.stdout);
+    expect(sent(again.requests)).toEqual(['GET /ssh-keys']);
+    const id = first.stdout.trim();
+    expect(again.stderr).toBe(
+      `Fingerprint, worked out here: ${fingerprintOf(ED25519)}
+This key is there already, as one (${id}). Nothing was changed.
+It keeps the name one: the published API has no way to rename a key.
+warning: It is not the default key, and the published API has no way to change that: delete it and add it again with --default.
+`,
+    );
+  });
+
+  test('a name comes from --name, the comment, or the file', async () => {
+    const file = await fileIn(world, 'work.pub', ED25519);
+    const named = await world.cli(['ssh-keys', 'add', file, '--columns', 'name', '--no-header']);
+    expect(named.stdout).toBe('work\n');
+    const given = await world.cli([
+      ...['ssh-keys', 'add', await fileIn(world, 'rsa', `${RSA} x`)],
+      ...['--name', 'Рабочий ключ', '--columns', 'name', '--no-header'],
+    ]);
+    expect(given.stdout).toBe('Рабочий ключ\n');
+  });
+
+  test('several keys are deleted, each by what it is called, or none', async () => {
+    for (const [name, line] of [
+      ['one', ED25519],
+      ['two', RSA],
+    ] as const) {
+      await world.cli(['ssh-keys', 'add', '-', '--name', name], { stdin: line });
+    }
+    const missing = await world.cli(['ssh-keys', 'delete', 'one', 'three', '--yes']);
+    expect(missing.code).toBe(3);
+    expect(missing.stderr).toBe(
+      'error: KEY "three": there is no SSH key with that name or id.\nhint: gpucloud ssh-keys list\n',
+    );
+    expect(sent(missing.requests)).toEqual(['GET /ssh-keys']);
+
+    const both = await world.cli(['ssh-keys', 'delete', 'one', 'two', 'one', '-y', '--json']);
+    expect(JSON.parse(both.stdout).map((key: { name: string }) => key.name)).toEqual([
+      'one',
+      'two',
+    ]);
+    expect(sent(both.requests)).toHaveLength(3);
+  });
+
+  test('a deletion asks first, and No is the default', async () => {
+    await world.cli(['ssh-keys', 'add', '-', '--name', 'one'], { stdin: ED25519 });
+    const nobody = await world.cli(['ssh-keys', 'delete', 'one']);
+    expect(nobody).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(nobody.stderr).toContain('add --yes');
+    expect(nobody.stderr).toContain('Machines that have it keep it.');
+
+    const no = await world.cli(['ssh-keys', 'delete', 'one'], { terminal: true, stdin: '\r' });
+    expect(no.code).toBe(130);
+    expect(sent(no.requests)).toEqual(['GET /ssh-keys']);
+    const yes = await world.cli(['ssh-keys', 'delete', 'one'], { terminal: true, stdin: 'y\r' });
+    expect(yes.code).toBe(0);
+    expect(sent(yes.requests)).toContain('GET /ssh-keys');
+    expect((await world.cli(['ssh-keys', 'list', '--json'])).stdout).toBe('[]\n');
+  });
+
+  test('in a terminal the keys in ~/.ssh are offered', async () => {
+    const env = { HOME: world.home };
+    const none = await world.cli(['ssh-keys', 'add'], { terminal: true, env });
+    expect(none).toMatchObject({ code: 2, requests: [] });
+    expect(none.stderr).toContain('there is no public key in ~/.ssh');
+
+    await mkdir(join(world.home, '.ssh'));
+    await fileIn(world, '.ssh/broken.pub', ED25519.slice(0, -8));
+    await fileIn(world, '.ssh/id_ed25519', 'not offered');
+    await fileIn(world, '.ssh/id_ed25519.pub', `${ED25519} me@laptop`);
+    const chosen = await world.cli(['ssh-keys', 'add', '--json'], {
+      terminal: true,
+      stdin: '\r',
+      env,
+    });
+    expect(chosen.code).toBe(0);
+    expect(chosen.stderr).toContain(`id_ed25519.pub  ssh-ed25519`);
+    expect(chosen.stderr).not.toContain('broken');
+    expect(JSON.parse(chosen.stdout).name).toBe('me@laptop');
+  });
+
+  test('verbs that the service does not document name the nearest', async () => {
+    expect(await world.cli(['ssh-keys', 'rename', 'a', '--to', 'b'])).toMatchObject({
+      code: 2,
+      stderr:
+        'error: ssh-keys rename: not in the published API (delete the key and add it again with --name)\n',
+      requests: [],
+    });
+  });
+});
+
+describe('bad input ends before any request', () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await createWorld({ handler: () => ({ status: 500 }) });
+  });
+  afterEach(() => world.close());
+
+  test.each([
+    [['add'], '', 'error: FILE is missing: the public key to add'],
+    [
+      ['add', '/nowhere/x.pub'],
+      '',
+      'error: FILE "/nowhere/x.pub": the file can\'t be read (ENOENT)',
+    ],
+    [['add', '-'], 'hello', 'error: FILE "stdin": this is not an OpenSSH public key'],
+    [['add', '-'], ED25519.slice(0, -4), 'error: FILE "stdin": the key is cut short\n'],
+    [['add', '-'], ED25519, 'error: --name is missing'],
+    [['add', '-', '--name', ' '], ED25519, 'error: --name " ": a name is not empty\n'],
+    [['add', '-', '--name', 'a\nb'], ED25519, 'error: --name: a name is one line'],
+    [['add', '-', '--nam', 'a'], ED25519, "error: unknown option '--nam' (the options: gpucloud"],
+    [['add', '-', '--nam=svc'], ED25519, "error: unknown option '--nam' ("],
+    [['add', 'a', 'b'], '', 'error: too many arguments: one FILE is expected, and there are 2'],
+    [['add', ED25519], '', 'error: FILE: this is no file but the text of a key'],
+    [['delete'], '', "error: missing required argument 'key'"],
+    [['get'], '', "error: missing required argument 'key'"],
+  ])('ssh-keys %j', async (argv, stdin, message) => {
+    const result = await world.cli(['ssh-keys', ...argv], { stdin });
+    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(result.stderr.split('\n')).toHaveLength(2);
+    expect(result.stderr).toContain(message);
+  });
+
+  describe('a private key is never sent and never repeated', () => {
+    const pem = generateKeyPairSync('ed25519')
+      .privateKey.export({ type: 'pkcs8', format: 'pem' })
+      .toString();
+    const canary = pem.split('\n')[1] ?? '';
+
+    test.each([
+      ['in a file', (file: string) => ['add', file], undefined],
+      ['on stdin', () => ['add', '-'], pem],
+      ['as FILE', () => ['add', pem], undefined],
+      ['as FILE after --', () => ['add', '--', pem], undefined],
+      ['as FILE without its head', () => ['add', ` ${pem}`], undefined],
+      ['as words', () => ['add', ...pem.split(/\s+/)], undefined],
+      ['as a name', (file: string) => ['add', file, '--name', pem], undefined],
+      ['as a flag', (file: string) => ['add', file, `--name=${pem}`], undefined],
+      ['as KEY of get', () => ['get', '--', pem], undefined],
+      ['as KEY of delete', () => ['delete', '--yes', '--', pem], undefined],
+    ])('%s', async (_where, argv, stdin) => {
+      const file = await fileIn(world, 'id_ed25519', pem);
+      for (const json of [[], ['--json']]) {
+        const result = await world.cli(
+          [...json, 'ssh-keys', ...argv(file)],
+          stdin === undefined ? {} : { stdin },
+        );
+        expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+        expect(result.stderr).not.toContain(canary);
+        expect(result.stderr).toMatch(/private key|unknown option/);
+      }
+    });
+
+    test('and its public half is named where it lies beside it', async () => {
+      const file = await fileIn(world, 'id_ed25519', pem);
+      await fileIn(world, 'id_ed25519.pub', ED25519);
+      const { stderr } = await world.cli(['ssh-keys', 'add', file]);
+      expect(stderr).toContain(`(nothing was sent; the public half is in ${file}.pub)`);
+    });
+  });
+
+  test('an API key as an argument is not repeated', async () => {
+    for (const argv of [
+      ['add', TEST_KEY],
+      ['add', '-', '--name', TEST_KEY],
+      ['delete', '-y', TEST_KEY],
+      ['get', TEST_KEY],
+    ]) {
+      const result = await world.cli(['ssh-keys', ...argv], { stdin: ED25519 });
+      expect(result).toMatchObject({ code: 2, requests: [] });
+      expect(result.stderr).not.toContain(TEST_KEY);
+      expect(result.stderr).toContain('this is an API key');
+    }
+  });
+});
+
+describe('a service of another mind', () => {
+  test('another fingerprint is a warning, one in an odd form a note', async () => {
+    let fingerprint: string | null = 'SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU';
+    const world = await createWorld({
+      handler: ({ method, body }) =>
+        method === 'GET'
+          ? { status: 200, body: { data: [] } }
+          : { status: 201, body: { data: { id: 'k1', ...Object(body), fingerprint, extra: 1 } } },
+    });
+    const add = (...more: string[]) =>
+      world.cli(['ssh-keys', 'add', '-', '--name', 'a', ...more], { stdin: RSA });
+    const other = await add('--json');
+    expect(other.code).toBe(0);
+    expect(JSON.parse(other.stderr).warning).toContain('tells another fingerprint');
+    expect(JSON.parse(other.stdout)).toMatchObject({ id: 'k1', extra: 1 });
+    expect((await add()).stderr).toContain('warning: The service tells another fingerprint');
+    fingerprint = null;
+    expect((await add()).stderr).toContain('in no usual form: it was not compared');
+    await world.close();
+  });
+
+  test('keys that share a name are told apart by their ids, one without a key by its hash', async () => {
+    const world = await createWorld({
+      handler: () => ({
+        status: 200,
+        body: {
+          data: [
+            { id: 'k1', name: 'a', public_key: null, fingerprint: fingerprintOf(RSA) },
+            { id: 'k2', name: 'a' },
+          ],
+        },
+      }),
+    });
+    const vague = await world.cli(['ssh-keys', 'delete', 'a', '-y']);
+    expect(vague).toMatchObject({
+      code: 2,
+      stderr: 'error: KEY "a": several have that name: k1, k2 (use an id)\n',
+    });
+    const there = await world.cli(['ssh-keys', 'add', '-', '--name', 'a', '-q'], { stdin: RSA });
+    expect(there).toMatchObject({ code: 0, stdout: 'k1\n' });
+    await world.close();
+  });
+
+  test('one deletion that fails stops no other', async () => {
+    const world = await createWorld({
+      handler: ({ method, path }) => {
+        if (method === 'GET') return { status: 200, body: { data: [{ id: 'k1' }, { id: 'k2' }] } };
+        return path.endsWith('k1')
+          ? { status: 404, body: { statusCode: 404, code: 'NOT_FOUND', message: 'gone' } }
+          : { status: 200, body: { status: 'success', code: 200 } };
+      },
+    });
+    const result = await world.cli(['ssh-keys', 'delete', 'k1', 'k2', '--yes', '-q']);
+    expect(result).toMatchObject({ code: 3, stdout: 'k2\n' });
+    expect(result.stderr).toContain('There is no SSH key k1 (404): gone');
+    await world.close();
+  });
+});
+
+test('keys that ssh-keygen makes go through', async () => {
+  const world = await createSandboxWorld();
+  for (const type of ['ed25519', 'rsa', 'ecdsa']) {
+    const file = join(world.home, type);
+    try {
+      execFileSync('ssh-keygen', ['-q', '-t', type, '-N', '', '-C', type, '-f', file]);
+    } catch {
+      continue;
+    }
+    const result = await world.cli(['ssh-keys', 'add', `${file}.pub`]);
+    expect([result.code, result.stdout]).toEqual([0, expect.stringContaining(`Name:`)]);
+  }
+  await world.close();
+});
