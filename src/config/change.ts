@@ -12,11 +12,11 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
-import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { syncFolder } from '../files/replace.ts';
-import { codeOf, meaning, notSaved } from './faults.ts';
+import { meaning, notSaved } from './faults.ts';
 import type { ConfigFile } from './file.ts';
+import { locked } from './locked.ts';
 import { parseConfig, type Reading, readConfig } from './read.ts';
 
 export type Edit = (file: ConfigFile) => ConfigFile;
@@ -54,28 +54,6 @@ async function writablePlace(path: string): Promise<string> {
     throw notSaved(path, `its folder can't be written to: ${meaning(error)}`, error);
   }
   return target;
-}
-
-/**
- * Tries for the lock several times: one try gives up after about eight seconds, before the lock of
- * a process that was killed counts as abandoned (ten seconds).
- */
-async function locked<T>(target: string, work: () => Promise<T>, tries = 3): Promise<T> {
-  let started = false;
-  try {
-    return await withLock(target, async () => {
-      started = true;
-      return await work();
-    });
-  } catch (error) {
-    if (started) throw error;
-    if (codeOf(error) === 'ELOCKED' && tries > 1) return await locked(target, work, tries - 1);
-    const what =
-      codeOf(error) === 'ELOCKED'
-        ? 'another gpucloud is changing the file and does not come to an end'
-        : `it can't be locked: ${meaning(error)}`;
-    throw notSaved(target, what, error);
-  }
 }
 
 async function save(target: string, before: Reading, after: ConfigFile): Promise<ConfigFile> {

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { locked } from '../../src/config/locked.ts';
+import { usageError } from '../../src/errors.ts';
+
+const HELD = Object.assign(new Error('Lock file is already being held'), { code: 'ELOCKED' });
+
+/** A lock that is refused with these errors first, and is then had. */
+function refusing(...errors: Error[]) {
+  return async <T>(_path: string, work: () => Promise<T>): Promise<T> => {
+    const error = errors.shift();
+    if (error !== undefined) throw error;
+    return await work();
+  };
+}
+
+test('a lock that is held is tried for three times', async () => {
+  const work = async () => 'done';
+  expect(await locked('/c.json', work, refusing(HELD, HELD))).toBe('done');
+  await expect(locked('/c.json', work, refusing(HELD, HELD, HELD))).rejects.toMatchObject({
+    failure: 'storage',
+    message: expect.stringMatching(/^\/c\.json: .*another gpucloud/),
+  });
+});
+
+test('a lock that can not be made is told at the first try', async () => {
+  const full = Object.assign(new Error('ENOSPC: mkdir'), { code: 'ENOSPC' });
+  await expect(locked('/c.json', async () => 'done', refusing(full))).rejects.toMatchObject({
+    failure: 'storage',
+    message: expect.stringContaining('no space'),
+  });
+});
+
+test('the work is done once, whatever it throws', async () => {
+  for (const error of [usageError('no'), HELD]) {
+    let times = 0;
+    const work = async () => {
+      times += 1;
+      throw error;
+    };
+    await expect(locked('/c.json', work, refusing())).rejects.toBe(error);
+    expect(times).toBe(1);
+  }
+});
