@@ -13,26 +13,30 @@ export interface Batch {
 
 /** With `prompt`, a batch also leaves as soon as its source pauses: nobody waits for a full one. */
 export function createBatch(sink: Sink, prompt: boolean): Batch {
-  let text = '';
+  // Joined at the end: a text that grows by a row at a time is a deep tree, slow to write.
+  let parts: string[] = [];
+  let length = 0;
   let planned = false;
 
   function flush(): Promise<void> {
-    const full = text;
-    text = '';
+    const full = parts.join('');
+    parts = [];
+    length = 0;
     return sink.write(full);
   }
 
   return {
     add(more) {
-      text += more;
-      if (text.length >= FULL) return flush();
+      parts.push(more);
+      length += more.length;
+      if (length >= FULL) return flush();
       if (prompt && !planned) {
         planned = true;
         // The event loop turns only when the source waits for something outside.
         setImmediate(() => {
           planned = false;
           // The sink keeps a failure and throws it again at the next write.
-          if (text !== '') flush().catch(() => undefined);
+          if (length > 0) flush().catch(() => undefined);
         });
       }
       return undefined;
