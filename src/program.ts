@@ -45,6 +45,18 @@ const CHAPTERS: readonly Chapter[] = [
         summary: 'Public SSH keys for new machines',
         load: async () => (await import('./commands/ssh-keys/index.ts')).registerSshKeys,
       },
+      {
+        name: 'api-keys',
+        aliases: ['api-key'],
+        summary: 'API keys: list them, create one',
+        load: async () => (await import('./commands/api-keys/index.ts')).registerApiKeys,
+      },
+      {
+        name: 'templates',
+        aliases: ['template'],
+        summary: 'Application templates, with what they need and how they are used',
+        load: async () => (await import('./commands/templates/index.ts')).registerTemplates,
+      },
     ],
   },
   {

@@ -20,7 +20,8 @@ const FLOORS: readonly (readonly string[])[] = [
 /** Each third-party part and the files that may import it. */
 const PARTS: Readonly<Record<string, RegExp>> = {
   '@commander-js/extra-typings': /^(commands\/kit\/(command|verb)|program)\.ts$/,
-  undici: /^api\/transport\.ts$/,
+  undici: /^api\/(transport|connect)\.ts$/,
+  marked: /^commands\/templates\/markdown\.ts$/,
   'zod/mini': /^(api\/schemas\/|config\/schema|rentals\/record|sandbox\/)/,
   'cli-table3': /^output\/table\.ts$/,
   chalk: /^output\/colour\.ts$/,
@@ -31,6 +32,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   inquirer: /^prompts\/inquirer\.ts$/,
   hono: /^sandbox\/http\.ts$/,
   '@hono/node-server': /^sandbox\/http\.ts$/,
+  marked: /^commands\/templates\/markdown\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^files\/lock\.ts$/,
 };

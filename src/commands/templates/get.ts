@@ -1,0 +1,66 @@
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { checkColumns, cleanLines } from '../../output/index.ts';
+import { anyName } from '../../rules/names.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { findOne } from '../kit/lookup.ts';
+import { ruled } from '../kit/parse.ts';
+import { verb } from '../kit/verb.ts';
+import { templateView } from './view.ts';
+
+/** Lines longer than this are hard to read; a narrower terminal breaks them itself. */
+const READABLE = 80;
+
+export function registerGet(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'get',
+    aliases: ['show'],
+    summary: 'Show a template with its readme',
+    notes: 'The readme is laid out for reading; --markdown prints it alone, as it was written.',
+    examples: [
+      'gpucloud templates get jupyterlab',
+      'gpucloud templates get jupyterlab --markdown > README.md',
+      'gpucloud templates get jupyterlab --json | jq .variables_schema',
+    ],
+  })
+    .argument('<template>', 'slug, name or id of the template', ruled('TEMPLATE', anyName))
+    .option('--markdown', 'the readme alone, in Markdown')
+    .action((template, { markdown }, command) =>
+      get({ template, markdown: markdown === true }, frame.context(command)),
+    );
+}
+
+export interface GetInput {
+  readonly template: string;
+  readonly markdown: boolean;
+}
+
+export async function get(
+  { template: typed, markdown }: GetInput,
+  context: Context,
+): Promise<void> {
+  checkColumns(templateView, context.flags);
+  if (markdown && context.out.format !== 'table') {
+    throw usageError(`--markdown prints a text of its own: it excludes -o ${context.out.format}`);
+  }
+  const api = await context.api();
+  const template = await findOne(typed, {
+    flag: 'TEMPLATE',
+    what: 'template',
+    list: () => api.templates.list(),
+    also: ({ slug }) => [slug],
+    hint: 'gpucloud templates list',
+  });
+  const readme = template.readme ?? '';
+  if (markdown) {
+    await context.out.text(`${cleanLines(readme).trimEnd()}\n`);
+    return;
+  }
+  await context.out.item(template, templateView);
+  // A readme is a page, not a value beside a label, so that it stands below the details.
+  if (context.out.format === 'table' && context.flags.columns === undefined && readme !== '') {
+    const { markdownText } = await import('./markdown.ts');
+    await context.out.text(`\n${markdownText(readme, READABLE)}\n`);
+  }
+}

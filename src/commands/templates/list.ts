@@ -1,0 +1,32 @@
+import type { Template } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { checkColumns } from '../../output/index.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { verb } from '../kit/verb.ts';
+import { templateView } from './view.ts';
+
+export function registerList(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'list',
+    aliases: ['ls'],
+    summary: 'List the application templates',
+    notes: 'In the order that the service gives them (sort_order).',
+    examples: [
+      'gpucloud templates list',
+      'gpucloud templates list --columns slug,image_name,tags -o csv',
+    ],
+  }).action((_flags, command) => list(frame.context(command)));
+}
+
+export async function list(context: Context): Promise<void> {
+  checkColumns(templateView, context.flags);
+  const templates = await (await context.api()).templates.list();
+  await context.out.list(inOrder(templates), templateView);
+}
+
+/** "Lower value listed first" (API document: Template); without a value, last. */
+function inOrder(templates: readonly Template[]): readonly Template[] {
+  const place = ({ sort_order: order }: Template) => order ?? Number.MAX_VALUE;
+  return [...templates].sort((a, b) => place(a) - place(b));
+}
