@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/build.ts'],
     // The end-to-end tests start processes of their own; two cores are the least machine.
     maxWorkers: 2,
     testTimeout: 30_000,

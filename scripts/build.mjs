@@ -6,6 +6,21 @@ import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
+/**
+ * A part of conf sends each signal to the process a second time, which would make one Ctrl-C count
+ * as two and drop a request whose answer the first Ctrl-C waits for. It cleans up temporary files,
+ * which config/ does by itself.
+ */
+const noWhenExit = {
+  name: 'no-when-exit',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^when-exit$/ }, () => ({ path: 'when-exit', namespace: 'stub' }));
+    onLoad({ filter: /.*/, namespace: 'stub' }, () => ({
+      contents: 'export default () => () => {};',
+    }));
+  },
+};
+
 await build({
   absWorkingDir: new URL('..', import.meta.url).pathname,
   entryPoints: ['src/main.ts'],
@@ -18,5 +33,6 @@ await build({
   keepNames: false,
   legalComments: 'linked',
   logLevel: 'warning',
+  plugins: [noWhenExit],
   define: { GPUCLOUD_VERSION: JSON.stringify(version) },
 });

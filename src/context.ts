@@ -195,7 +195,12 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       return undefined;
     }
     const { createPrompts } = await import('./prompts/index.ts');
-    return createPrompts({ stdin: host.stdin, stderr: host.stderr });
+    return createPrompts({
+      stdin: host.stdin,
+      stderr: host.stderr,
+      colour: wantsColour(host.stderr, env, flags.color),
+      signal: interrupts.first,
+    });
   });
 
   return {

@@ -83,6 +83,8 @@ function listenForInterrupts(): Interrupts {
     };
     process.on(signal, stop);
   }
+  // A file that grows past a limit is told by the failing write; the signal alone would end us.
+  process.on('SIGXFSZ', () => undefined);
   return { first: first.signal, second: second.signal };
 }
 

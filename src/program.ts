@@ -156,8 +156,16 @@ export async function addAllVerbs(program: AnyCommand, frame: Frame): Promise<vo
   for (const entry of CHAPTERS.flatMap((chapter) => chapter.entries)) {
     const command = program.commands.find((known) => known.name() === entry.name);
     if (command !== undefined) {
-      (await entry.load())(command, frame);
+      await addVerbs(entry, command, frame);
     }
+  }
+}
+
+async function addVerbs(entry: Entry, command: AnyCommand, frame: Frame): Promise<void> {
+  (await entry.load())(command, frame);
+  // A verb of the root has its global flags by now; a group takes them too, before its verbs.
+  if (command.commands.length > 0) {
+    addGlobalOptions(command);
   }
 }
 
@@ -168,7 +176,7 @@ async function loadEntry(
 ): Promise<void> {
   const entry = entries.get(chosen.name());
   if (entry !== undefined) {
-    (await entry.load())(chosen, frame);
+    await addVerbs(entry, chosen, frame);
   }
 }
 

@@ -89,13 +89,21 @@ function asCliError(error: unknown): CliError {
     return error;
   }
   if (error instanceof CommanderError) {
-    return usageError(error.message.replace(/^error: /, '').replaceAll('\n', ' '));
+    return usageError(wordsOfCommander(error.message));
   }
   const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return new CliError('refused', `Something unexpected happened: ${words}`, {
     hint: 'this is a fault of gpucloud itself; run the command with --debug and report what it prints',
     cause: error,
   });
+}
+
+/** One line, and without what was given to a flag that does not exist: it may be a secret. */
+function wordsOfCommander(message: string): string {
+  return message
+    .replace(/^error: /, '')
+    .replace(/(unknown option '[^'=]+)=[^']*'/, "$1'")
+    .replaceAll('\n', ' ');
 }
 
 /**

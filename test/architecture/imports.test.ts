@@ -21,7 +21,6 @@ const FLOORS: readonly (readonly string[])[] = [
 const PARTS: Readonly<Record<string, RegExp>> = {
   '@commander-js/extra-typings': /^(commands\/kit\/(command|verb)|program)\.ts$/,
   undici: /^api\/(transport|connect)\.ts$/,
-  marked: /^commands\/templates\/markdown\.ts$/,
   'zod/mini': /^(api\/schemas\/|config\/schema|rentals\/record|sandbox\/)/,
   'cli-table3': /^output\/table\.ts$/,
   chalk: /^output\/colour\.ts$/,

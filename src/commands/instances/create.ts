@@ -8,6 +8,7 @@ import { sharedMemoryGb } from '../../rules/numbers.ts';
 import { publishedPort } from '../../rules/ports.ts';
 import { volume } from '../../rules/volumes.ts';
 import type { AnyCommand } from '../kit/command.ts';
+import { writeCreated } from '../kit/created.ts';
 import type { Frame } from '../kit/frame.ts';
 import { ruled, ruledEach } from '../kit/parse.ts';
 import { verb } from '../kit/verb.ts';
@@ -151,7 +152,7 @@ export async function showRented(
       early = error;
     }
   }
-  await context.out.item(latest, instanceView);
+  await writeCreated('The machine', rented.id, true, () => context.out.item(latest, instanceView));
   if (early !== undefined) throw early;
   nextSteps(latest, context);
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { baseUrl } from '../../rules/base-url.ts';
-import { checked, checkedSecret } from './parse.ts';
+import { checkedAddress } from './parse.ts';
 
 /** The address that a flag (checked where it was parsed) or the environment gives. */
 export function givenBaseUrl({ flags, env }: Pick<Context, 'flags' | 'env'>): string | undefined {
@@ -11,9 +11,7 @@ export function givenBaseUrl({ flags, env }: Pick<Context, 'flags' | 'env'>): st
   if (text === undefined || text === '') {
     return undefined;
   }
-  // An address with a user name, a query or a fragment may hold a password or a token.
-  const check = /[@?#]/.test(text) ? checkedSecret : checked;
-  return check('GPUCLOUD_BASE_URL', text, baseUrl);
+  return checkedAddress('GPUCLOUD_BASE_URL', text, baseUrl);
 }
 
 /** The check of a prompt for an address: the broken rule, or undefined. */

@@ -4,7 +4,7 @@ import { baseUrl } from '../../rules/base-url.ts';
 import { positiveDuration } from '../../rules/durations.ts';
 import { type AnyCommand, Option } from './command.ts';
 import { GLOBAL_HEADING } from './help.ts';
-import { commaList, oneOf, ruled } from './parse.ts';
+import { checkedAddress, commaList, oneOf, ruled } from './parse.ts';
 
 const COLOURS = ['auto', 'always', 'never'] as const;
 
@@ -16,7 +16,7 @@ function globalOptions(): Option[] {
   return [
     new Option('--profile <name>', 'the profile to use (env: GPUCLOUD_PROFILE)'),
     new Option('--base-url <url>', 'the address of the service (env: GPUCLOUD_BASE_URL)').argParser(
-      ruled('--base-url', baseUrl),
+      (text) => checkedAddress('--base-url', text, baseUrl),
     ),
     new Option(
       '-o, --output <format>',

@@ -18,6 +18,10 @@ export const helpStyle: Partial<Help> = {
 
   /** `create [name]`: other words for a command and the mark of its flags are left to its own help. */
   subcommandTerm(command: AnyCommand): string {
+    // The root lists groups and verbs alike by their names.
+    if (command.parent?.parent === null) {
+      return command.name();
+    }
     const args = command.registeredArguments.map((argument) => {
       const name = argument.variadic ? `${argument.name()}...` : argument.name();
       return argument.required ? `<${name}>` : `[${name}]`;

@@ -30,6 +30,11 @@ export function brokenRule(flag: string, text: string, rule: string): CliError {
   return usageError(`${flag} "${shown}": ${rule}`);
 }
 
+/** An address with a user name, a query or a fragment may hold a password or a token. */
+export function checkedAddress<T>(flag: string, text: string, rule: Rule<T>): T {
+  return /[@?#]/.test(text) ? checkedSecret(flag, text, rule) : checked(flag, text, rule);
+}
+
 /** A commander parser for a flag with a rule. */
 export function ruled<T>(flag: string, rule: Rule<T>): (text: string) => T {
   return (text) => checked(flag, text, rule);

@@ -1,0 +1,176 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+
+const SANDBOX = { env: { GPUCLOUD_PROFILE: 'sandbox' } };
+
+let computer: Computer;
+beforeEach(async () => {
+  computer = await createComputer();
+});
+afterEach(() => computer.remove());
+
+describe('the built program', () => {
+  test('rents, shows, charges and ends a machine in the built-in sandbox', async () => {
+    const created = await computer.gpucloud(
+      ['instances', 'create', 'trainer', ...HARDWARE, '--wait', '--poll-interval', '200ms'],
+      SANDBOX,
+    );
+    expect(created.code).toBe(0);
+    expect(created.stdout).toContain('ACTIVE');
+    expect(created.stderr).toContain('Stop paying: gpucloud instances terminate trainer');
+
+    await computer.gpucloud(['sandbox', 'advance', '24h']);
+    const events = await computer.gpucloud(
+      ['instances', 'events', 'trainer', '--all', '--json'],
+      SANDBOX,
+    );
+    const charges = (JSON.parse(events.stdout) as { message: string }[]).filter(({ message }) =>
+      message.startsWith('Charged 89.90'),
+    );
+    expect(charges).toHaveLength(24);
+
+    const ended = await computer.gpucloud(
+      ['instances', 'terminate', 'trainer', '-y', '--json'],
+      SANDBOX,
+    );
+    expect(JSON.parse(ended.stdout)).toMatchObject([{ name: 'trainer', status: 'TERMINATING' }]);
+    expect(ended.stderr).toBe('');
+  });
+
+  test('eight processes that rent at once in one sandbox lose no machine', async () => {
+    await computer.gpucloud(['sandbox', 'reset', '--balance', '100000', '-y']);
+    const names = Array.from({ length: 8 }, (_, at) => `box-${at}`);
+    const outcomes = await Promise.all(
+      names.map((name) =>
+        computer.gpucloud(['instances', 'create', name, ...HARDWARE, '-q'], SANDBOX),
+      ),
+    );
+    expect(outcomes.map(({ code }) => code)).toEqual(names.map(() => 0));
+    const ids = outcomes.map(({ stdout }) => stdout.trim()).sort();
+    expect(new Set(ids).size).toBe(8);
+
+    const listed = await computer.gpucloud(['instances', 'list', '--json'], SANDBOX);
+    const machines = JSON.parse(listed.stdout) as { id: string; name: string }[];
+    expect(machines.map(({ id }) => id).sort()).toEqual(ids);
+    expect(machines.map(({ name }) => name).sort()).toEqual(names);
+    const status = JSON.parse((await computer.gpucloud(['sandbox', 'status', '--json'])).stdout);
+    expect(status.reserved).toBe('719.20');
+  });
+
+  test('keeps all of its files to their owner', async () => {
+    await computer.gpucloud(['instances', 'create', 'trainer', ...HARDWARE], SANDBOX);
+    const state = join(computer.home, 'state');
+    expect((await stat(state)).mode & 0o777).toBe(0o700);
+    for (const name of await readdir(state, { recursive: true })) {
+      const { mode } = await stat(join(state, name));
+      expect(mode & 0o077, name).toBe(0);
+    }
+  });
+
+  test('says nothing but the version and needs no settings for it', async () => {
+    const { version } = JSON.parse(
+      await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
+    );
+    expect(await computer.gpucloud(['--version'])).toEqual({
+      code: 0,
+      stdout: `gpucloud ${version}\n`,
+      stderr: '',
+    });
+  });
+
+  test('without a key is exit 4 and offers login and the sandbox', async () => {
+    const { code, stdout, stderr } = await computer.gpucloud(['instances', 'list']);
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+    expect(stderr).toContain('gpucloud login');
+    expect(stderr).toContain('--profile sandbox');
+  });
+
+  test('a service that is not there is exit 6', async () => {
+    const env = { GPUCLOUD_API_KEY: 'svc_sk_x', GPUCLOUD_BASE_URL: 'http://127.0.0.1:1' };
+    const { code, stderr } = await computer.gpucloud(
+      ['instances', 'get', 'box', '--json', '--timeout', '1s'],
+      { env },
+    );
+    expect(code).toBe(6);
+    expect(JSON.parse(stderr).error.code).toBe('unreachable');
+  });
+});
+
+describe('sandbox serve', () => {
+  test('serves other programs and ends on SIGTERM with its state kept', async () => {
+    const server = computer.start(['sandbox', 'serve', '--port', '0', '--speed', '20', '--json']);
+    const ended = outcomeOf(server);
+    const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n/));
+    const env = { GPUCLOUD_BASE_URL: url, GPUCLOUD_API_KEY: api_key };
+
+    const created = await computer.gpucloud(
+      ['instances', 'create', 'trainer', ...HARDWARE, '--wait', '--poll-interval', '100ms', '-q'],
+      { env },
+    );
+    expect(created.code).toBe(0);
+    await computer.gpucloud(['sandbox', 'advance', '2h']);
+    const read = await computer.gpucloud(['instances', 'get', 'trainer', '--json'], { env });
+    expect(JSON.parse(read.stdout)).toMatchObject({ id: created.stdout.trim(), status: 'ACTIVE' });
+    const refused = await computer.gpucloud(['instances', 'get', created.stdout.trim()], {
+      env: { ...env, GPUCLOUD_API_KEY: 'svc_sk_wrong' },
+    });
+    expect(refused.code).toBe(4);
+
+    server.kill('SIGTERM');
+    const { code, stdout } = await ended;
+    expect(code).toBe(0);
+    expect(stdout.trim().split('\n')).toHaveLength(1);
+    const status = await computer.gpucloud(['sandbox', 'status', '--json']);
+    expect(JSON.parse(status.stdout).instances).toMatchObject([{ name: 'trainer' }]);
+  });
+});
+
+describe('streams and signals', () => {
+  test('a closed pipe ends quietly', async () => {
+    const { code, stdout, stderr } = await computer.bash(
+      'set -o pipefail; gpucloud sandbox catalog --json | head -c 1; echo " ${PIPESTATUS[0]}"',
+    );
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '{ 0\n', stderr: '' });
+  });
+
+  test('a full disk behind stdout is exit 9', async () => {
+    const { code, stderr } = await computer.bash('gpucloud sandbox catalog --json > /dev/full');
+    expect(code).toBe(9);
+    expect(JSON.parse(stderr).error.code).toBe('storage');
+  });
+
+  test.each(['-q', '--json', '-o yaml'])(
+    'a full disk behind stdout does not lose the id of a new machine (%s)',
+    async (format) => {
+      const { code, stderr } = await computer.bash(
+        `gpucloud --profile sandbox instances create trainer ${HARDWARE.join(' ')} ${format} > /dev/full`,
+      );
+      expect(code).toBe(9);
+      const listed = await computer.gpucloud(['instances', 'list', '-q'], SANDBOX);
+      expect(stderr).toContain(listed.stdout.trim());
+      expect(listed.stdout).toMatch(/^[0-9a-f-]{36}\n$/);
+    },
+  );
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('%s while waiting is exit %i and says what goes on', async (signal, code) => {
+    await computer.gpucloud(['sandbox', 'fault', 'slow-provisioning']);
+    const child = computer.start(
+      ['instances', 'create', 'trainer', ...HARDWARE, '--wait'],
+      SANDBOX,
+    );
+    const ended = outcomeOf(child);
+    await heard(child, 'stderr', /Rented trainer/);
+    child.kill(signal);
+    const outcome = await ended;
+    expect(outcome.code).toBe(code);
+    expect(outcome.stdout).toContain('PROVISIONING');
+    expect(outcome.stderr).toContain('It may still be billing.');
+  });
+});

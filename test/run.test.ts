@@ -1,0 +1,237 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliError, FAILURES, type Failure, SeveralErrors, worstOf } from '../src/errors.ts';
+import { createWorld, type World } from './support/run-cli.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({
+    handler: () => ({ status: 404, body: { statusCode: 404, message: 'no', error: 'Not Found' } }),
+  });
+});
+afterEach(() => world.close());
+
+describe('what was typed wrong', () => {
+  test.each([
+    [['instanzes'], "error: unknown command 'instanzes' (Did you mean instances?)\n"],
+    [['instances', 'lst'], "error: unknown command 'lst' (Did you mean one of list, ls?)\n"],
+    [['instances', 'list', '--jsn'], "error: unknown option '--jsn' (Did you mean --json?)\n"],
+    [['instances', 'get'], "error: missing required argument 'instance'\n"],
+    [
+      ['instances', 'get', ID, 'more'],
+      "error: too many arguments for 'get'. Expected 1 argument but got 2.\n",
+    ],
+    [
+      ['instances', 'list', '-o', 'xml'],
+      'error: --output "xml": it is one of table, json, jsonl, csv, tsv, yaml, id\n',
+    ],
+    [['instances', 'list', '--output'], "error: option '-o, --output <format>' argument missing\n"],
+    [
+      ['instances', 'list', '-o', 'csv', '-q'],
+      'error: --output, --json and --quiet ask for different formats: csv and id\n',
+    ],
+    [
+      ['instances', 'list', '--columns', 'a,,b'],
+      'error: --columns "a,,b": it is a list separated by commas, with no empty item\n',
+    ],
+    [
+      ['instances', 'list', '--timeout', 'soon'],
+      'error: --timeout "soon": a duration is a whole number with a unit, such as 500ms, 30s, 15m, 2h or 3d\n',
+    ],
+    [
+      ['instances', 'list', '--color', 'red'],
+      'error: --color "red": it is one of auto, always, never\n',
+    ],
+    [
+      ['instances', 'reboot', ID],
+      'error: instances reboot: not in the published API (use "gpucloud instances stop NAME --wait" and then "gpucloud instances start NAME")\n',
+    ],
+    [
+      ['help', 'nothing'],
+      'error: help: there is no command "nothing" (gpucloud --help lists them)\n',
+    ],
+  ])('%j', async (argv, stderr) => {
+    expect(await world.cli(argv)).toEqual({ code: 2, stdout: '', stderr, requests: [] });
+  });
+
+  test('is one JSON object in a JSON mode, however the mode was asked for', async () => {
+    const asked = [
+      { argv: ['instances', 'lst', '--json'] },
+      { argv: ['--json', 'instances', 'lst'] },
+      { argv: ['instances', 'list', '-o', 'json', '--nope'] },
+      { argv: ['instances', 'list', '--output=jsonl', '--nope'] },
+      { argv: ['instances', 'lst'], env: { GPUCLOUD_OUTPUT: 'json' } },
+    ];
+    for (const { argv, env } of asked) {
+      const { code, stdout, stderr } = await world.cli(argv, env === undefined ? {} : { env });
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(JSON.parse(stderr).error).toMatchObject({
+        code: 'usage',
+        http_status: null,
+        may_be_billing: false,
+        retryable: false,
+        resource: null,
+      });
+    }
+    const { stderr } = await world.cli(['instances', 'get', '--', '--json', 'x']);
+    expect(stderr).toMatch(/^error: /);
+  });
+
+  test.each([
+    [['instances', 'svc_sk_live_secret']],
+    [['svc_sk_live_secret']],
+    [['instances', 'list', '--api-key=hunter2-svc']],
+    [['instances', 'list', '--base-url', 'https://me:hunter2@api.example.com']],
+    [['instances', 'list', '--base-url', 'https://api.example.com/?token=hunter2']],
+  ])('%j is refused without the secret in it', async (argv) => {
+    const { code, stdout, stderr, requests } = await world.cli(argv);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stdout + stderr).not.toMatch(/live_secret|hunter2/);
+  });
+});
+
+describe('global flags', () => {
+  test.each([
+    [['--json', 'instances', 'list']],
+    [['instances', '--json', 'list']],
+    [['instances', 'list', '--json']],
+  ])('%j mean the same', async (argv) => {
+    const empty = await createWorld({ handler: () => ({ status: 200, body: { data: [] } }) });
+    expect(await empty.cli(argv)).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
+    await empty.close();
+  });
+
+  test('a global flag is never taken out of the value of another', async () => {
+    const argv = [
+      'instances',
+      'create',
+      'box',
+      '--offer',
+      'o',
+      '--image',
+      'i',
+      '--docker-image',
+      'x',
+      '--docker-command',
+      '--json',
+      '--dry-run',
+    ];
+    const { code, stdout } = await world.cli(argv);
+    expect(code).toBe(0);
+    expect(stdout).toContain('"run_command":"--json"');
+  });
+
+  test('--wait takes a value after = alone', async () => {
+    const argv = [
+      'instances',
+      'create',
+      '--wait',
+      'box',
+      '--offer',
+      'o',
+      '--image',
+      'i',
+      '--dry-run',
+      '--json',
+    ];
+    const { code, stdout } = await world.cli(argv);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).instance_name).toBe('box');
+  });
+
+  test('GPUCLOUD_OUTPUT is the format, and a flag wins over it', async () => {
+    const env = { GPUCLOUD_OUTPUT: 'json' };
+    const empty = await createWorld({ handler: () => ({ status: 200, body: { data: [] } }) });
+    expect((await empty.cli(['instances', 'list'], { env })).stdout).toBe('[]\n');
+    expect((await empty.cli(['instances', 'list', '-o', 'table'], { env })).stdout).toBe('');
+    expect((await empty.cli(['instances', 'list'], { env: { GPUCLOUD_OUTPUT: 'xml' } })).code).toBe(
+      2,
+    );
+    await empty.close();
+  });
+
+  test('--debug shows requests and answers and never the key', async () => {
+    const { code, stderr } = await world.cli(['instances', 'get', ID, '--debug']);
+    expect(code).toBe(3);
+    expect(stderr).toContain(`GET ${world.service.url}/instances/${ID}`);
+    expect(stderr).not.toContain(world.env.GPUCLOUD_API_KEY);
+  });
+});
+
+describe('help', () => {
+  test('of the program lists the groups under their headings', async () => {
+    const bare = await world.cli([]);
+    expect(bare).toMatchObject({ code: 0, stderr: '', requests: [] });
+    expect(bare.stdout).toMatch(/^Usage: gpucloud <command>\n/);
+    expect(bare.stdout).toContain('\nRent machines:\n  instances ');
+    expect(bare.stdout.indexOf('Global options:')).toBeGreaterThan(bare.stdout.indexOf('Learn:'));
+    expect(bare.stdout).toContain('\nExamples:\n');
+    expect((await world.cli(['--help'])).stdout).toBe(bare.stdout);
+    expect((await world.cli(['help'])).stdout).toBe(bare.stdout);
+  });
+
+  test('of a group and of a verb are had in three ways', async () => {
+    const group = await world.cli(['instances']);
+    expect(group).toMatchObject({ code: 0, stderr: '' });
+    expect((await world.cli(['instances', '--help'])).stdout).toBe(group.stdout);
+    expect((await world.cli(['instance', '-h'])).stdout).toBe(group.stdout);
+    const verb = await world.cli(['instances', 'create', '--help']);
+    expect(verb.stdout).toContain('--wait[=target]');
+    expect(verb.stdout).toContain('\nExamples:\n  $ gpucloud instances create trainer');
+    expect((await world.cli(['help', 'instances', 'create'])).stdout).toBe(verb.stdout);
+  });
+});
+
+describe('the table of failures', () => {
+  const DOCUMENTED: Record<Failure, number> = {
+    refused: 1,
+    usage: 2,
+    notFound: 3,
+    authentication: 4,
+    wrongState: 5,
+    unreachable: 6,
+    outcomeUnknown: 7,
+    deadline: 8,
+    storage: 9,
+    notUnderstood: 10,
+    rateLimited: 11,
+    otherEnd: 12,
+    hungUp: 129,
+    interrupted: 130,
+    terminated: 143,
+  };
+
+  test('is the documented one', () => {
+    const table = Object.fromEntries(
+      Object.entries(FAILURES).map(([name, { exit }]) => [name, exit]),
+    );
+    expect(table).toEqual(DOCUMENTED);
+  });
+
+  test('the README tells the same codes in the same words', async () => {
+    const { readFile } = await import('node:fs/promises');
+    const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+    for (const { exit, meaning } of Object.values(FAILURES)) {
+      const told =
+        exit > 100 ? '129, 130, 143 | hang-up, interrupt, termination' : `${exit} | ${meaning}`;
+      expect(readme).toContain(`| ${told} |`);
+    }
+  });
+
+  test('codes are snake case', () => {
+    expect(new CliError('outcomeUnknown', 'x').code).toBe('outcome_unknown');
+  });
+
+  test('the gravest of several decides', () => {
+    const errors = [
+      new CliError('notFound', 'a'),
+      new CliError('outcomeUnknown', 'b', { mayBeBilling: true }),
+      new CliError('refused', 'c'),
+    ] as const;
+    expect(worstOf(errors)?.failure).toBe('outcomeUnknown');
+    const several = new SeveralErrors(errors);
+    expect(several).toMatchObject({ exitCode: 7, mayBeBilling: true, message: 'b' });
+    expect(worstOf([])).toBeUndefined();
+  });
+});

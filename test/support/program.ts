@@ -1,0 +1,105 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A computer of its own for the built program: folders, environment, nothing of the developer's. */
+export interface Computer {
+  readonly home: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Runs the built program to its end. */
+  gpucloud(argv: readonly string[], options?: RunOptions): Promise<Outcome>;
+  /** Starts it and leaves it running. */
+  start(argv: readonly string[], options?: RunOptions): ChildProcessWithoutNullStreams;
+  /** Runs a line of bash in which `gpucloud` is the built program. */
+  bash(line: string, options?: RunOptions): Promise<Outcome>;
+  remove(): Promise<void>;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+export async function createComputer(): Promise<Computer> {
+  const home = await mkdtemp(join(tmpdir(), 'gpucloud-e2e-'));
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: home,
+    GPUCLOUD_CONFIG_DIR: join(home, 'config'),
+    GPUCLOUD_STATE_DIR: join(home, 'state'),
+  };
+  const start = (argv: readonly string[], options: RunOptions = {}) =>
+    spawn(process.execPath, [PROGRAM, ...argv], { env: { ...env, ...options.env }, cwd: home });
+  return {
+    home,
+    env,
+    start,
+    gpucloud: (argv, options = {}) => outcomeOf(start(argv, options), options.stdin),
+    bash: (line, options = {}) =>
+      outcomeOf(
+        spawn(
+          'bash',
+          ['-c', `gpucloud() { "$GPUCLOUD_NODE" "$GPUCLOUD_PROGRAM" "$@"; }; ${line}`],
+          {
+            env: {
+              ...env,
+              ...options.env,
+              GPUCLOUD_NODE: process.execPath,
+              GPUCLOUD_PROGRAM: PROGRAM,
+            },
+            cwd: home,
+          },
+        ),
+        options.stdin,
+      ),
+    remove: () => rm(home, { recursive: true, force: true }),
+  };
+}
+
+/** Waits for the end of a process and gathers what it wrote. */
+export async function outcomeOf(
+  child: ChildProcessWithoutNullStreams,
+  stdin?: string,
+): Promise<Outcome> {
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(stdin ?? '');
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  return { code, stdout, stderr };
+}
+
+/** Waits until a process has written something that fits. */
+export function heard(
+  child: ChildProcessWithoutNullStreams,
+  stream: 'stdout' | 'stderr',
+  pattern: RegExp,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child[stream].setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      if (pattern.test(text)) resolve(text);
+    });
+    child.on('close', () => reject(new Error(`the process ended and had only said: ${text}`)));
+  });
+}
