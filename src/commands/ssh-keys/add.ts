@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { Api, SshKey } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { checkColumns } from '../../output/index.ts';
 import type { PublicKey } from '../../rules/public-key.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
@@ -49,6 +50,7 @@ export interface AddInput {
 
 export async function addKey(input: AddInput, context: Context): Promise<void> {
   const { err, out } = context;
+  checkColumns(sshKeyView, context.flags);
   const given = input.name === undefined ? undefined : checkedName(input.name);
   const file = input.file ?? (await chosenFile(context));
   const key = await keyIn(file, context);

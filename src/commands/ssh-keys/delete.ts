@@ -1,6 +1,7 @@
 import type { Api, SshKey } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';
+import { checkColumns } from '../../output/index.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import { confirm } from '../kit/confirm.ts';
 import type { Frame } from '../kit/frame.ts';
@@ -28,6 +29,7 @@ export function registerDelete(group: AnyCommand, frame: Frame): void {
 
 /** Every key is found before the first is deleted. A failure of one stops no other. */
 export async function deleteKeys(typed: readonly string[], context: Context): Promise<void> {
+  checkColumns(sshKeyView, context.flags);
   for (const text of typed) {
     refuseSecret('KEY', text);
   }

@@ -1,0 +1,342 @@
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  createSandboxWorld,
+  createWorld,
+  type SandboxWorld,
+  TEST_KEY,
+  type World,
+} from '../../support/run-cli.ts';
+import type { Answer, RecordedRequest } from '../../support/service.ts';
+
+const SECRET = 'svc_sk_live_abcdef0123456789';
+
+function sent(requests: readonly RecordedRequest[]): string[] {
+  return requests.map(({ method, path }) => `${method} ${path}`);
+}
+
+/** A service with keys that can be listed and made; the answer to a creation can be set. */
+async function keyWorld(answer?: Answer | 'hangUp', env = {}): Promise<World> {
+  const keys: Record<string, unknown>[] = [];
+  const world = await createWorld({
+    handler: ({ method, path, body }) => {
+      if (path === '/users/me') {
+        return { status: 200, body: { data: { id: 'u1', email: 'me@example.com', balance: '1' } } };
+      }
+      if (method === 'GET') return { status: 200, body: { status: 'success', data: keys } };
+      const key = {
+        id: `key-${keys.length + 1}`,
+        ...Object(body),
+        key_prefix: 'svc_sk_live_abcd…',
+      };
+      keys.push(key);
+      return answer ?? { status: 201, body: { data: { ...key, secret_key: SECRET, extra: true } } };
+    },
+  });
+  return { ...world, env: { ...world.env, ...env } };
+}
+
+describe('in the sandbox', () => {
+  let world: SandboxWorld;
+  beforeEach(async () => {
+    world = await createSandboxWorld();
+  });
+  afterEach(() => world.close());
+
+  test('a key is created and works, its secret alone on stdout', async () => {
+    const created = await world.cli(['api-keys', 'create', 'ci']);
+    expect(created.code).toBe(0);
+    expect(created.stdout).toMatch(/^svc_sk_sandbox_[0-9a-f]+\n$/);
+    expect(created.stderr).toMatch(
+      /^Created the API key ci \([0-9a-f-]{36}\)\. Its secret is shown this once\.\n$/,
+    );
+    expect(created.requests.map(({ body }) => body)).toEqual([{ name: 'ci' }]);
+
+    const env = { GPUCLOUD_API_KEY: created.stdout.trim() };
+    const list = await world.cli(['api-keys', 'list'], { env });
+    expect(list.code).toBe(0);
+    const [head, ...rows] = list.stdout.trimEnd().split('\n');
+    expect(head?.split(/ {2,}/)).toEqual([
+      'NAME',
+      'ID',
+      'PREFIX',
+      'ACTIVE',
+      'IN USE',
+      'EXPIRES',
+      'LAST USED',
+      'CREATED',
+    ]);
+    expect(rows.map((row) => row.split(/ {2,}/)).map(([name, , , , used]) => [name, used])).toEqual(
+      [
+        ['ci', 'yes'],
+        ['built-in', 'no'],
+      ],
+    );
+    const json = await world.cli(['api-keys', 'list', '--json'], { env });
+    expect(json.stdout).not.toContain(created.stdout.trim());
+    expect(Object.keys(JSON.parse(json.stdout)[0])).not.toContain('in_use');
+    const marks = await world.cli(['api-key', 'ls', '--columns', 'name,in_use', '--json']);
+    expect(JSON.parse(marks.stdout)).toEqual([
+      { name: 'ci', in_use: false },
+      { name: 'built-in', in_use: true },
+    ]);
+  });
+
+  test('the built-in profile marks its own key and keeps none in a profile', async () => {
+    const env = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
+    const argv = ['--profile', 'sandbox', 'api-keys'];
+    const list = await world.cli([...argv, 'list', '--columns', 'name,in_use', '-o', 'csv'], {
+      env,
+    });
+    expect(list.stdout).toContain('built-in,true');
+    const saved = await world.cli([...argv, 'create', 'ci', '--save-profile', 'work'], { env });
+    expect(saved).toMatchObject({ code: 2, stdout: '' });
+    expect(saved.stderr).toContain('so a key of it is no use in a profile');
+    expect((await world.cli([...argv, 'list', '-q'], { env })).stdout.trim().split('\n')).toEqual([
+      expect.any(String),
+    ]);
+  });
+
+  test('verbs that the service does not document', async () => {
+    for (const verb of ['delete', 'revoke', 'update', 'rotate']) {
+      const result = await world.cli(['api-keys', verb, 'ci']);
+      expect(result).toMatchObject({ code: 2, requests: [] });
+      expect(result.stderr).toContain(`api-keys ${verb}: not in the published API`);
+    }
+  });
+});
+
+describe('create', () => {
+  let world: World;
+  afterEach(() => world.close());
+
+  test('in other formats the secret is a field', async () => {
+    world = await keyWorld();
+    const json = await world.cli(['api-keys', 'create', 'ci', '--json']);
+    expect(JSON.parse(json.stdout)).toEqual({
+      id: 'key-1',
+      name: 'ci',
+      key_prefix: 'svc_sk_live_abcd…',
+      secret_key: SECRET,
+      extra: true,
+    });
+    const csv = await world.cli(['api-keys', 'create', 'ci', '-o', 'csv']);
+    expect(csv.stdout).toMatch(new RegExp(`^secret_key,name,.*\\r?\\n${SECRET},ci,key-2,`));
+    const columns = ['--columns', 'id,secret_key', '--no-header'];
+    const table = await world.cli(['api-keys', 'create', 'ci', ...columns]);
+    expect(table.stdout).toBe(`key-3\n${SECRET}\n`);
+  });
+
+  test('--key-file keeps the secret in a private file, and stdout does not show it', async () => {
+    world = await keyWorld();
+    const path = join(world.home, 'ci.key');
+    const created = await world.cli(['api-keys', 'create', 'ci', '--key-file', path, '-q']);
+    expect(created).toMatchObject({
+      code: 0,
+      stdout: 'key-1\n',
+      stderr: `Created the API key ci (key-1). Its secret rests in ${path}, which only you may read (mode 0600).\n`,
+    });
+    expect(await readFile(path, 'utf8')).toBe(`${SECRET}\n`);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+
+    const again = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
+    expect(again).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(again.stderr).toBe(
+      `error: --key-file "${path}": there is something of that name, and it is not overwritten\n`,
+    );
+    const details = await world.cli([
+      'api-keys',
+      'create',
+      'ci',
+      '--key-file',
+      join(world.home, 'b'),
+    ]);
+    expect(details.stdout).toContain('Prefix:');
+    expect(details.stdout + details.stderr).not.toContain(SECRET);
+  });
+
+  test('--save-profile keeps it with the base URL and the account in force', async () => {
+    world = await keyWorld();
+    const created = await world.cli([
+      'api-keys',
+      'create',
+      'ci',
+      '--save-profile',
+      'work',
+      '--json',
+    ]);
+    expect(created.code).toBe(0);
+    expect(JSON.parse(created.stdout)).toEqual({
+      id: 'key-1',
+      name: 'ci',
+      key_prefix: 'svc_sk_live_abcd…',
+      extra: true,
+    });
+    expect(sent(created.requests)).toEqual(['GET /users/me', 'POST /api-keys']);
+    const config = JSON.parse(await readFile(join(world.home, 'config/config.json'), 'utf8'));
+    expect(config.profiles.work).toEqual({
+      base_url: world.service.url,
+      api_key: SECRET,
+      account: { id: 'u1', email: 'me@example.com', name: null },
+    });
+    expect(config.current).toBeUndefined();
+
+    // The profile works by itself, and now has a key that is not replaced unasked.
+    const env = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
+    const list = await world.cli(['--profile', 'work', 'api-keys', 'list', '--json'], { env });
+    expect(list.requests[0]?.headers['x-api-key']).toBe(SECRET);
+    const unasked = await world.cli(['api-keys', 'create', 'ci', '--save-profile', 'work']);
+    expect(unasked).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(unasked.stderr).toContain('Replace the key in the profile "work"');
+    const replaced = await world.cli(
+      ['--profile', 'work', 'api-keys', 'create', 'ci', '--save-profile', 'work', '--yes'],
+      { env },
+    );
+    expect(replaced.code).toBe(0);
+    expect(sent(replaced.requests)).toEqual(['POST /api-keys']);
+  });
+
+  test('a profile without a key changes its address only when that is said', async () => {
+    world = await keyWorld();
+    const add = ['profiles', 'add', 'work', '--base-url', 'https://other.example'];
+    expect((await world.cli(add)).code).toBe(0);
+    const unasked = await world.cli(['api-keys', 'create', 'ci', '--save-profile', 'work']);
+    expect(unasked).toMatchObject({ code: 2, requests: [] });
+    expect(unasked.stderr).toContain('Change the address of the profile "work" from https://other');
+    const said = await world.cli(['api-keys', 'create', 'ci', '--save-profile', 'work', '-y']);
+    expect(said.code).toBe(0);
+  });
+
+  test('what fails to be kept is on stdout as the last resort, with exit 9', async () => {
+    let made = 0;
+    world = await createWorld({
+      handler: async ({ path }) => {
+        if (path === '/users/me') return { status: 200, body: { data: { id: 'u1' } } };
+        // The settings break while the key is on its way.
+        await mkdir(join(world.home, 'config'), { recursive: true });
+        await writeFile(join(world.home, 'config/config.json'), '[');
+        made += 1;
+        return { status: 201, body: { data: { id: `k${made}`, name: 'ci', secret_key: SECRET } } };
+      },
+    });
+    const argv = ['api-keys', 'create', 'ci', '--save-profile', 'work'];
+    const failed = await world.cli(argv);
+    expect(failed).toMatchObject({ code: 9, stdout: `${SECRET}\n` });
+    expect(failed.stderr).toContain('The API key ci (k1) was created, but: ');
+    expect(failed.stderr).toContain('Its secret is on stdout and nowhere else.');
+    expect(failed.stderr).not.toContain(SECRET);
+
+    await rm(join(world.home, 'config/config.json'));
+    const spare = join(world.home, 'spare.key');
+    const half = await world.cli([...argv, '--key-file', spare, '-q']);
+    expect(half).toMatchObject({ code: 9, stdout: 'k2\n' });
+    expect(half.stderr).toContain(`Its secret rests in ${spare}`);
+    expect(await readFile(spare, 'utf8')).toBe(`${SECRET}\n`);
+  });
+
+  test('a profile that another program changed meanwhile is not overwritten', async () => {
+    world = await createWorld({
+      handler: async ({ path }) => {
+        if (path === '/users/me') return { status: 200, body: { data: { id: 'u1' } } };
+        await mkdir(join(world.home, 'config'), { recursive: true });
+        await writeFile(
+          join(world.home, 'config/config.json'),
+          JSON.stringify({
+            profiles: { work: { base_url: 'https://x.example', api_key: 'theirs' } },
+          }),
+        );
+        return { status: 201, body: { data: { id: 'k', name: 'ci', secret_key: SECRET } } };
+      },
+    });
+    const result = await world.cli(['api-keys', 'create', 'ci', '--save-profile', 'work']);
+    expect(result).toMatchObject({ code: 9, stdout: `${SECRET}\n` });
+    expect(result.stderr).toContain('was changed by another program meanwhile');
+    const config = await readFile(join(world.home, 'config/config.json'), 'utf8');
+    expect(config).toContain('theirs');
+    expect(config).not.toContain(SECRET);
+  });
+
+  test('a lost answer tells of the orphan and leaves no file behind', async () => {
+    world = await keyWorld('hangUp');
+    const path = join(world.home, 'ci.key');
+    const result = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
+    expect(result).toMatchObject({ code: 7, stdout: '' });
+    expect(result.stderr).toContain('A key may exist whose secret nobody has seen.');
+    expect(result.stderr).toContain('gpucloud api-keys list');
+    expect(sent(result.requests)).toEqual(['POST /api-keys']);
+    await expect(stat(path)).rejects.toThrow('ENOENT');
+  });
+
+  test('a broken answer gives up its secret all the same', async () => {
+    world = await keyWorld({
+      status: 201,
+      body: `{"data":{"id":7,"name":"ci","secret_key":"${SECRET}"}}`,
+    });
+    const result = await world.cli(['api-keys', 'create', 'ci']);
+    expect(result).toMatchObject({ code: 10, stdout: `${SECRET}\n` });
+    expect(result.stderr).toContain('The API key ci was created and its secret came');
+  });
+
+  test('an answer without a secret is no success', async () => {
+    world = await keyWorld({ status: 201, body: { data: { id: 'k9', name: 'ci' } } });
+    const result = await world.cli(['api-keys', 'create', 'ci', '--json']);
+    expect(result).toMatchObject({ code: 10, stdout: '' });
+    expect(JSON.parse(result.stderr).error).toMatchObject({
+      code: 'not_understood',
+      resource: 'k9',
+    });
+  });
+
+  test('a refusal takes the empty file back', async () => {
+    world = await keyWorld({ status: 422, body: { message: ['name is odd'] } });
+    const path = join(world.home, 'ci.key');
+    const result = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
+    expect(result).toMatchObject({ code: 1, stdout: '' });
+    await expect(stat(path)).rejects.toThrow('ENOENT');
+  });
+
+  test.each([
+    [['create'], "error: missing required argument 'name'"],
+    [['create', ' '], 'error: NAME " ": an API key name is not empty'],
+    [['create', 'n'.repeat(51)], 'an API key name is at most 50 characters long'],
+    [['create', TEST_KEY], 'error: NAME: this is an API key'],
+    [['create', 'ci', '-q'], 'error: --quiet: the secret, which is shown this once, would be lost'],
+    [['create', 'ci', '--columns', 'id'], 'error: --columns without secret_key: the secret'],
+    [['create', 'ci', '--columns', 'nope'], "error: --columns: no column 'nope'"],
+    [['create', 'ci', '--key-file', ''], 'error: --key-file "": a path is not empty'],
+    [['create', 'ci', '--key-file', '/nowhere/x'], 'its folder does not exist'],
+    [['create', 'ci', '--save-profile', 'sandbox'], 'error: --save-profile "sandbox": the profile'],
+    [['create', 'ci', '--save-profile', 'a b'], 'error: --save-profile "a b": a profile name'],
+  ])('bad input: api-keys %j', async (argv, message) => {
+    world = await keyWorld();
+    const result = await world.cli(['api-keys', ...argv]);
+    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(result.stderr).toContain(message);
+    expect(result.stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(result.stderr).not.toContain(TEST_KEY);
+  });
+});
+
+describe('list', () => {
+  test('keys that begin alike are not told apart, and secrets are masked', async () => {
+    const world = await createWorld({
+      handler: () => ({
+        status: 200,
+        body: {
+          data: [
+            { id: 'a', name: 'a', key_prefix: 'svc_sk_...', secret_key: SECRET },
+            { id: 'b', name: 'b', key_prefix: 'svc_sk_' },
+            { id: 'c', name: 'c', key_prefix: null },
+          ],
+        },
+      }),
+    });
+    const list = await world.cli(['api-keys', 'list', '--columns', 'name,in_use', '-o', 'csv']);
+    expect(list.stdout.split(/\r?\n/)).toEqual(['name,in_use', 'a,', 'b,', 'c,false', '']);
+    expect(list.stderr).toContain('could not be told which');
+    const json = await world.cli(['api-keys', 'list', '--json']);
+    expect(json.stdout).not.toContain(SECRET);
+    await world.close();
+  });
+});
