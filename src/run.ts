@@ -3,7 +3,7 @@ import type { Frame } from './commands/kit/frame.ts';
 import { globalFlagsOf } from './commands/kit/globals.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { CliError, SeveralErrors, usageError } from './errors.ts';
-import { clean } from './output/index.ts';
+import { clean, escapeUnseen } from './output/index.ts';
 import { createSink } from './output/sink.ts';
 import { addAllVerbs, buildProgram } from './program.ts';
 
@@ -128,7 +128,9 @@ function wantsJson(
 }
 
 async function report(failure: CliError, json: boolean, host: Host): Promise<void> {
-  const text = json ? `${JSON.stringify({ error: errorObject(failure) })}\n` : errorLines(failure);
+  const text = json
+    ? `${escapeUnseen(JSON.stringify({ error: errorObject(failure) }))}\n`
+    : errorLines(failure);
   try {
     await createSink(host.stderr).write(text);
   } catch {

@@ -5,6 +5,14 @@ export const PLACEHOLDER = '********';
 const SHORTEST_SOUGHT = 6;
 
 /**
+ * `metadata` holds "tokens, environment name, etc." (API document: Instance). Its plain words are
+ * masked where they stand and looked for nowhere else: "production" would spoil innocent texts.
+ */
+function isPlainMetadata(path: string, secret: string): boolean {
+  return /(^|\.)metadata$/.test(path) && /^[a-z]+$/i.test(secret);
+}
+
+/**
  * Fields by which a row is told apart. When one of them is, as a whole, equal to a secret (an
  * environment value that repeats the machine's name), it stays: it says nothing that is not known.
  */
@@ -24,7 +32,11 @@ export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
   const secrets = new Set<string>();
   let masked: unknown = value;
   for (const path of paths) {
-    masked = maskAt(masked, path.replaceAll('[]', '.[]').split('.').filter(Boolean), secrets);
+    const found = new Set<string>();
+    masked = maskAt(masked, path.replaceAll('[]', '.[]').split('.').filter(Boolean), found);
+    for (const secret of found) {
+      if (!isPlainMetadata(path, secret)) secrets.add(secret);
+    }
   }
   const sought = [...secrets]
     .filter((secret) => secret.length >= SHORTEST_SOUGHT && secret !== PLACEHOLDER)

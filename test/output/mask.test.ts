@@ -112,3 +112,14 @@ describe('mask', () => {
     expect(mask(row, [], false)).toBe(row);
   });
 });
+
+it('a plain word of metadata is masked where it stands and left alone elsewhere', () => {
+  const row = { metadata: { env: 'production', token: 'abc123xyz' }, note: 'production abc123xyz' };
+  expect(mask(row, ['metadata'], false)).toEqual({
+    metadata: { env: M, token: M },
+    note: `production ${M}`,
+  });
+  expect(
+    mask({ secrets: { pw: 'swordfish' }, link: '?t=swordfish' }, ['secrets'], false).link,
+  ).toBe(`?t=${M}`);
+});
