@@ -232,9 +232,12 @@ describe('reset and catalog', () => {
   test('reset empties the account and takes an opening balance and a speed', async () => {
     const b = await bench();
     await b.createActive('old');
+    const { account } = await b.sandbox.status();
     await b.sandbox.inject('fail-stop');
     const status = await b.sandbox.reset({ balance: '12.345', speed: 10 });
+    expect(status.account).not.toBe(account);
     expect(status).toEqual({
+      account: (await b.call('GET', '/users/me')).data.id,
       now: '2026-03-01T12:00:00.000Z',
       speed: 10,
       balance: '12.345',
