@@ -60,6 +60,21 @@ const CHAPTERS: readonly Chapter[] = [
     ],
   },
   {
+    heading: 'Account and money:',
+    entries: [
+      {
+        name: 'me',
+        summary: 'The account: see it, rename it, set its password',
+        load: async () => (await import('./commands/me/index.ts')).registerMe,
+      },
+      {
+        name: 'billing',
+        summary: 'Balance, transactions and promo codes',
+        load: async () => (await import('./commands/billing/index.ts')).registerBilling,
+      },
+    ],
+  },
+  {
     heading: 'Sign in:',
     entries: [
       {

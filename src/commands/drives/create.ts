@@ -5,6 +5,7 @@ import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/sizes.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import { confirm } from '../kit/confirm.ts';
+import { writeCreated } from '../kit/created.ts';
 import type { Frame } from '../kit/frame.ts';
 import { checked, ruled } from '../kit/parse.ts';
 import { verb } from '../kit/verb.ts';
@@ -55,11 +56,10 @@ export async function create(input: CreateInput, context: Context): Promise<void
     await confirm(context, `Create the drive ${name} of ${size} GB?`);
   }
   const drive = await (await context.api()).drives.create({ name, size_gb: size });
-  // Said before the result is written, so that the id is known even where that fails.
   context.err.note(
     `Created the drive ${name} (${drive.id}): ${hourly(drive)}, billing from now on.`,
   );
-  await context.out.item(drive, driveView);
+  await writeCreated('The drive', drive.id, true, () => context.out.item(drive, driveView));
 }
 
 async function complete(

@@ -1,0 +1,51 @@
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { checkColumns } from '../../output/index.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { verb } from '../kit/verb.ts';
+import { balanceView } from './view.ts';
+
+export function registerBalance(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'balance',
+    summary: 'Show the wallet balance',
+    notes:
+      'The wallet balance is what the profile tells; it may include funds that are held for running\n' +
+      'machines. --raw asks /billing/balance, which the API document names without giving its shape,\n' +
+      'and prints the JSON that comes, as it is.',
+    examples: ['gpucloud billing balance', 'gpucloud billing balance --json | jq -r .balance'],
+  })
+    .option('--raw', 'the answer of /billing/balance as it is')
+    .action(({ raw }, command) => balance(raw === true, frame.context(command)));
+}
+
+export async function balance(raw: boolean, context: Context): Promise<void> {
+  checkColumns(balanceView, context.flags);
+  if (raw) {
+    await rawBalance(context);
+    return;
+  }
+  const user = await (await context.api()).users.me();
+  await context.out.item(user, balanceView);
+  if (context.out.format === 'table' && user.reserved_balance == null) {
+    context.err.note(
+      'This is the wallet balance. How much of it running machines hold is told only in the answer to a change of the profile ("gpucloud me update --name NAME"), or perhaps by --raw.',
+    );
+  }
+}
+
+async function rawBalance(context: Context): Promise<void> {
+  const { format } = context.out;
+  if ((format !== 'table' && format !== 'json') || context.flags.columns !== undefined) {
+    throw usageError(
+      '--raw prints JSON as the service sent it: it goes with no --columns and no -o but json',
+    );
+  }
+  const { readRawBalance } = await import('./raw-balance.ts');
+  const json = await readRawBalance(await context.api());
+  context.err.note(
+    'The API document names /billing/balance and does not give its shape: this is what the service answered.',
+  );
+  await context.out.text(json);
+}

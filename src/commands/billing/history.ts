@@ -1,0 +1,70 @@
+import type { Api, Transaction, TransactionsQuery } from '../../api/index.ts';
+import { CliError } from '../../errors.ts';
+
+/** The page size that is asked for; the service may give less (its maximum is not documented). */
+const PAGE = 100;
+
+/**
+ * Transactions that come in meanwhile push older ones onto the next pages. As many ids as this are
+ * remembered to leave those out: far more than can come in during one request, and few enough for
+ * a history of millions.
+ */
+const REMEMBERED = 10_000;
+
+/** So many known ones in a row are no push any more: the service does not page. */
+const STUCK = REMEMBERED / 2;
+
+/**
+ * The whole history, page after page, each transaction once. Their order is not documented, so that
+ * no page but the last one says that there is nothing more to be found.
+ */
+export async function* wholeHistory(
+  api: Api,
+  query: TransactionsQuery,
+  warn: (text: string) => void,
+): AsyncGenerator<Transaction> {
+  const limit = query.limit ?? PAGE;
+  const seen = new Set<string>();
+  let repeated = 0;
+  let total = 0;
+  for (let page = 1; ; page += 1) {
+    const { data, meta } = await api.billing.transactions({ ...query, page, limit });
+    if (meta.total < total) {
+      warn(
+        'The history became shorter while it was read: some transactions may be missing here. Run the command again.',
+      );
+    }
+    total = meta.total;
+    for (const transaction of data) {
+      if (seen.has(transaction.id)) {
+        repeated += 1;
+        continue;
+      }
+      repeated = 0;
+      remember(seen, transaction.id);
+      yield transaction;
+    }
+    if (repeated >= STUCK) {
+      throw new CliError(
+        'notUnderstood',
+        `The service gives the same transactions on page after page (page ${page}): the history can't be read to its end.`,
+        { hint: 'read single pages with --page and --limit' },
+      );
+    }
+    // `total_pages` may be 0 although there are rows; then a page that is not full is the last.
+    const last = meta.total_pages > 0 ? page >= meta.total_pages : data.length < meta.limit;
+    if (data.length === 0 || last) {
+      return;
+    }
+  }
+}
+
+function remember(seen: Set<string>, id: string): void {
+  seen.add(id);
+  if (seen.size > REMEMBERED) {
+    const [oldest] = seen;
+    if (oldest !== undefined) {
+      seen.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import type { Context } from '../../context.ts';
+import { checkColumns } from '../../output/index.ts';
+import { broken, kept, type Rule } from '../../rules/rule.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { ruled } from '../kit/parse.ts';
+import { verb } from '../kit/verb.ts';
+import { promoView } from './view.ts';
+
+export function registerPromo(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'promo',
+    summary: 'Activate a promo code: its bonus is credited at once',
+    examples: ['gpucloud billing promo WELCOME500'],
+  })
+    .argument('<code>', 'the promo code', ruled('CODE', promoCode))
+    .action((code, _flags, command) => promo(code, frame.context(command)));
+}
+
+/** The document gives no form of a code; capital and small letters may differ, so it stays as it is. */
+const promoCode: Rule<string> = (text) =>
+  text.trim() === '' ? broken('a promo code is not empty') : kept(text.trim());
+
+export async function promo(code: string, context: Context): Promise<void> {
+  checkColumns(promoView, context.flags);
+  const bonus = await (await context.api()).billing.activatePromo({ code });
+  context.err.note('The promo code is activated.');
+  await context.out.item(bonus, promoView);
+}

@@ -1,0 +1,141 @@
+import type { Meta, Transaction, TransactionsQuery } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { checkColumns } from '../../output/index.ts';
+import { count } from '../../rules/numbers.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { type Moment, since, until } from '../kit/moment.ts';
+import { brokenRule, commaList, ruled } from '../kit/parse.ts';
+import { verb } from '../kit/verb.ts';
+import { wholeHistory } from './history.ts';
+import { isWithin, type Period, periodOf, periodWords } from './period.ts';
+import { createTotals, type Totals } from './totals.ts';
+import { transactionView } from './view.ts';
+
+/** API document: Transaction. New types may come, so that others are let through. */
+const TYPES: readonly string[] = ['DEPOSIT', 'USAGE_CHARGE', 'BONUS', 'REFUND'];
+
+export function registerTransactions(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'transactions',
+    summary: 'List deposits, charges, bonuses and refunds',
+    notes:
+      'The totals below the rows are exact, and of COMPLETED transactions alone. The service has no\n' +
+      'filter by time: --since and --until read the whole history (or the one --page) and filter here.',
+    examples: [
+      'gpucloud billing transactions',
+      'gpucloud billing transactions --type deposit,bonus --all',
+      'gpucloud billing transactions --since 7d',
+      'gpucloud billing transactions --since 2026-01-01 --until 2026-01-31 -o csv > january.csv',
+    ],
+  })
+    .option('--type <types>', `${TYPES.join(', ').toLowerCase()}: one or more, by commas`, types)
+    .option('--page <number>', 'which page', ruled('--page', count))
+    .option('--limit <number>', 'transactions on a page', ruled('--limit', count))
+    .option('--all', 'every page')
+    .option('--since <time>', 'from this date, time, or so long ago (7d)', ruled('--since', since))
+    .option('--until <time>', 'up to this date or time', ruled('--until', until))
+    .action(({ all, ...flags }, command) =>
+      transactions({ ...flags, all: all === true }, frame.context(command)),
+    );
+}
+
+const eachType = commaList('--type');
+
+function types(text: string, before: string[] = []): string[] {
+  const given = eachType(text).map((word) => word.toUpperCase().replaceAll('-', '_'));
+  if (!given.every((word) => /^[A-Z_]{1,40}$/.test(word))) {
+    throw brokenRule('--type', text, `it is a list of ${TYPES.join(', ').toLowerCase()}`);
+  }
+  return [...new Set([...before, ...given])];
+}
+
+export interface TransactionsInput {
+  readonly type?: string[] | undefined;
+  readonly page?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly all: boolean;
+  readonly since?: Moment | undefined;
+  readonly until?: Moment | undefined;
+}
+
+export async function transactions(input: TransactionsInput, context: Context): Promise<void> {
+  const { page, limit, type = [] } = input;
+  if (input.all && page !== undefined) {
+    throw usageError('--all and --page exclude each other');
+  }
+  const period = periodOf(input, context.clock.now());
+  checkColumns(transactionView, context.flags);
+  tellWhatIsAsked(input, period, context);
+
+  const query: TransactionsQuery = {
+    ...(limit === undefined ? {} : { limit }),
+    ...(type.length === 0 ? {} : { type }),
+  };
+  const api = await context.api();
+  // People alone read them; a script has the rows, and a million of them to go through fast.
+  const totals = context.out.format === 'table' ? createTotals() : undefined;
+  let undated = 0;
+  const chosen = (row: Transaction): boolean => {
+    const inside = period === undefined ? true : isWithin(row, period);
+    if (inside === undefined) undated += 1;
+    return inside !== false;
+  };
+
+  if (input.all || (period !== undefined && page === undefined)) {
+    const history = wholeHistory(api, query, (text) => context.err.warn(text));
+    await context.out.list(counted(history, chosen, totals), transactionView);
+  } else {
+    const answer = await api.billing.transactions({
+      ...query,
+      ...(page === undefined ? {} : { page }),
+    });
+    await context.out.list(counted(answer.data, chosen, totals), transactionView);
+    tellMorePages(answer.meta, context);
+  }
+  if (undated > 0) {
+    context.err.warn(`Shown although their time could not be read: ${undated}.`);
+  }
+  for (const line of totals?.lines() ?? []) {
+    context.err.note(line);
+  }
+}
+
+async function* counted(
+  rows: Iterable<Transaction> | AsyncIterable<Transaction>,
+  chosen: (row: Transaction) => boolean,
+  totals: Totals | undefined,
+): AsyncGenerator<Transaction> {
+  for await (const row of rows) {
+    if (chosen(row)) {
+      totals?.add(row);
+      yield row;
+    }
+  }
+}
+
+function tellWhatIsAsked(
+  { type = [], page }: TransactionsInput,
+  period: Period | undefined,
+  { err }: Context,
+): void {
+  const unknown = type.filter((word) => !TYPES.includes(word));
+  if (unknown.length > 0) {
+    err.note(`Not a type of the API document, asked for all the same: ${unknown.join(', ')}.`);
+  }
+  if (period !== undefined) {
+    const read = page === undefined ? 'the whole history is read' : `page ${page} alone is read`;
+    err.note(
+      `The service has no filter by time: ${read} and filtered here, ${periodWords(period)}.`,
+    );
+  }
+}
+
+function tellMorePages({ page, total_pages: pages, total }: Meta, { err }: Context): void {
+  if (page < pages) {
+    err.note(
+      `Page ${page} of ${pages} (${total} transactions): --page ${page + 1} for the next, --all for all.`,
+    );
+  }
+}

@@ -1,0 +1,20 @@
+import type { Context } from '../../context.ts';
+import { checkColumns } from '../../output/index.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { verb } from '../kit/verb.ts';
+import { profileView } from './view.ts';
+
+export function registerGet(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'get',
+    aliases: ['show'],
+    summary: 'Show the account that the API key belongs to',
+    examples: ['gpucloud me get', 'gpucloud me get --json | jq -r .email'],
+  }).action((_flags, command) => get(frame.context(command)));
+}
+
+export async function get(context: Context): Promise<void> {
+  checkColumns(profileView, context.flags);
+  await context.out.item(await (await context.api()).users.me(), profileView);
+}

@@ -1,0 +1,41 @@
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { checkColumns } from '../../output/index.ts';
+import { anyName } from '../../rules/names.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { ruled } from '../kit/parse.ts';
+import { verb } from '../kit/verb.ts';
+import { updatedView } from './view.ts';
+
+export function registerUpdate(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'update',
+    summary: 'Change the name of the account, the one field that can be changed',
+    notes: 'The answer also tells the available and the reserved funds.',
+    examples: ['gpucloud me update --name "Ann Lee"'],
+  })
+    .option('--name <name>', 'the new name', ruled('--name', anyName))
+    .action(({ name }, command) => update(name, frame.context(command)));
+}
+
+export async function update(given: string | undefined, context: Context): Promise<void> {
+  checkColumns(updatedView, context.flags);
+  const name = given ?? (await askName(context));
+  const user = await (await context.api()).users.update({ name });
+  context.err.note(`The account is now named ${user.name ?? name}.`);
+  await context.out.item(user, updatedView);
+}
+
+async function askName(context: Context): Promise<string> {
+  const prompts = await context.prompts();
+  if (prompts === undefined) {
+    throw usageError('nothing to change: give --name');
+  }
+  return prompts.text('New name?', {
+    check: (text) => {
+      const verdict = anyName(text);
+      return verdict.ok ? undefined : verdict.rule;
+    },
+  });
+}
