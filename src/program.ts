@@ -110,6 +110,16 @@ const CHAPTERS: readonly Chapter[] = [
       },
     ],
   },
+  {
+    heading: 'More:',
+    entries: [
+      {
+        name: 'api',
+        summary: 'Send any request with the key in force',
+        load: async () => (await import('./commands/api/index.ts')).registerApi,
+      },
+    ],
+  },
 ];
 
 export interface ProgramSettings {

@@ -1,0 +1,89 @@
+import { cleanLines, escapeUnseen, mask } from '../../output/index.ts';
+
+/** Where the things in `data` carry secrets (API document: Resources). */
+const SECRETS = [
+  'secret_key',
+  'connection_info.secrets',
+  'metadata',
+  'docker_config.env[].value',
+  'env_vars',
+];
+
+export interface BodyStyle {
+  readonly showSecrets: boolean;
+  /** Spaces; 0 puts a value on one line. */
+  readonly indent: number;
+  /** Takes the key in force and the secrets of the request out of a text. */
+  hide(text: string): string;
+}
+
+/** A whole body as it is shown: JSON with its secrets masked, or a text without terminal controls. */
+export function bodyText(text: string, style: BodyStyle): string {
+  if (text.trim() === '') {
+    return '';
+  }
+  const value = parsed(text);
+  return value === undefined
+    ? `${style.hide(cleanLines(text)).trimEnd()}\n`
+    : `${written(safeBody(value.json, style), style)}\n`;
+}
+
+/** One element of `data`, without a line break at its end. */
+export function elementText(element: unknown, style: BodyStyle): string {
+  const safe = safeThing(element, style);
+  // As the only element of an array it has the indentation of any element.
+  return style.indent === 0 ? written(safe, style) : written([safe], style).slice(2, -2);
+}
+
+function safeBody(body: unknown, style: BodyStyle): unknown {
+  if (typeof body !== 'object' || body === null || !('data' in body)) {
+    return body;
+  }
+  const { data } = body;
+  const safe = Array.isArray(data)
+    ? data.map((element: unknown) => safeThing(element, style))
+    : safeThing(data, style);
+  return { ...body, data: safe };
+}
+
+/** A bare number or text is no documented thing, and has no place for a secret. */
+function safeThing(thing: unknown, { showSecrets }: BodyStyle): unknown {
+  return typeof thing === 'object' ? mask(thing, SECRETS, showSecrets) : thing;
+}
+
+function written(value: unknown, style: BodyStyle): string {
+  return style.hide(escapeUnseen(unmarked(JSON.stringify(value, null, style.indent))));
+}
+
+/** Stands before each number while it is held as a text; the service sends no such character. */
+const MARK = '\uE000';
+
+/**
+ * The JSON in a text, undefined when it is none. Numbers are held as marked texts, since JavaScript
+ * would round what is longer than its own numbers, and nothing here may alter an answer.
+ */
+export function parsed(text: string): { readonly json: unknown } | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    if (text.includes(MARK) || /\\ue000/i.test(text)) {
+      return { json };
+    }
+    const marked = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*/g, (token) =>
+      token.startsWith('"') ? token : `"${MARK}${token}"`,
+    );
+    return { json: JSON.parse(marked) };
+  } catch {
+    return undefined;
+  }
+}
+
+function unmarked(json: string): string {
+  return json.replace(/"\uE000([^"]*)"/g, '$1');
+}
+
+/** A number of a body that was read by {@link parsed}; undefined for anything else. */
+export function numberIn(value: unknown): number | undefined {
+  const number = typeof value === 'string' ? Number(value.replace(MARK, '')) : value;
+  const isMarked = typeof value !== 'string' || value.startsWith(MARK);
+  return isMarked && typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}

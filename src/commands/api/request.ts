@@ -1,0 +1,188 @@
+import type { RawRequest } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { readInput } from '../kit/input.ts';
+import { refuseSecret } from '../kit/no-secret.ts';
+import { brokenRule, checked } from '../kit/parse.ts';
+import { apiPath, segmentsOf } from './path.ts';
+
+export interface ApiInput {
+  readonly method: string;
+  readonly path: string;
+  /** `name=value`, the value a string. */
+  readonly rawFields: readonly string[];
+  /** `name=value`, the value typed, or `@file`. */
+  readonly fields: readonly string[];
+  /** A file with the body, or `-`. */
+  readonly input: string | undefined;
+  readonly include: boolean;
+  readonly paginate: boolean;
+}
+
+/** One `-f` or `-F` as it was understood. */
+interface Field {
+  readonly name: string;
+  /** In a query. */
+  readonly text: string;
+  /** In a body: JSON text, so that a number keeps all of its digits. */
+  readonly json: string;
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/**
+ * What is to be sent. Every rule is judged here, before there is a connection.
+ * Throws a usage error that names the flag, the rule and the value, unless that is a secret.
+ */
+export async function requestOf(input: ApiInput, context: Context): Promise<RawRequest> {
+  refuseSecret('PATH', input.path);
+  const method = input.method.toUpperCase();
+  if (!METHODS.includes(method)) {
+    throw brokenRule('METHOD', input.method, `it is one of ${METHODS.join(', ')}`);
+  }
+  const path = checked('PATH', input.path, apiPath);
+  refuseLosing(method, segmentsOf(path), context);
+  refusePages(input, method, path);
+
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (input.input !== undefined && isRead) {
+    throw usageError(`--input: a ${method} has no body`, 'give its query with -f');
+  }
+  refuseStdinTwice(input);
+  const fields = await fieldsOf(input, context);
+  const body = await bodyOf(input, isRead ? [] : fields, context);
+  const asQuery = isRead || input.input !== undefined;
+  return {
+    method,
+    path,
+    ...(asQuery ? { query: Object.fromEntries(fields.map(({ name, text }) => [name, text])) } : {}),
+    ...(body === undefined ? {} : { body }),
+  };
+}
+
+/** Requests after which something would be lost that only another command keeps. */
+function refuseLosing(method: string, segments: readonly string[], { flags }: Context): void {
+  if (method === 'GET' || method === 'HEAD') {
+    return;
+  }
+  const [third, , last] = [segments.at(-3), segments.at(-2), segments.at(-1)];
+  if (last === 'instances') {
+    throw usageError(
+      'PATH: a machine rented past the journal could be lost and bill unseen, so this is not sent',
+      'rent it with "gpucloud instances create", which takes the same body with --file',
+    );
+  }
+  if (third === 'instances' && last === 'reorder') {
+    throw usageError(
+      'PATH: a machine rented past the journal could be lost and bill unseen, so this is not sent',
+      'rent it with "gpucloud instances reorder"',
+    );
+  }
+  if (last === 'api-keys' && flags.showSecrets !== true) {
+    throw usageError(
+      'PATH: the answer tells the secret of the new key this once, and it would be masked',
+      'create it with "gpucloud api-keys create", or add --show-secrets',
+    );
+  }
+}
+
+function refusePages(input: ApiInput, method: string, path: string): void {
+  if (!input.paginate) {
+    return;
+  }
+  if (method !== 'GET') {
+    throw usageError(`--paginate: only a GET has pages, and this is a ${method}`);
+  }
+  if (input.include) {
+    throw usageError('--paginate and --include: many answers have no one head; give one of them');
+  }
+  const query = new URLSearchParams(path.split('?').slice(1).join('?'));
+  const named = [...input.rawFields, ...input.fields].map((text) => text.split('=', 1)[0]);
+  if (query.has('page') || named.includes('page')) {
+    throw usageError('--paginate asks for each page itself, so no page can be given');
+  }
+}
+
+function refuseStdinTwice({ fields, input }: ApiInput): void {
+  const readers = fields.filter((text) => text.slice(text.indexOf('=') + 1) === '@-').length;
+  if (readers + (input === '-' ? 1 : 0) > 1) {
+    throw usageError('--input and --field: stdin can be read once only');
+  }
+}
+
+async function fieldsOf(input: ApiInput, context: Context): Promise<Field[]> {
+  const fields: Field[] = [];
+  for (const text of input.rawFields) {
+    const [name, value] = parted('--raw-field', text);
+    refuseSecretField('--raw-field', name);
+    fields.push({ name, text: value, json: JSON.stringify(value) });
+  }
+  for (const text of input.fields) {
+    fields.push(await typedField(text, context));
+  }
+  const names = fields.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) {
+    throw usageError(`--field "${twice}": it is given twice`);
+  }
+  return fields;
+}
+
+async function typedField(text: string, context: Context): Promise<Field> {
+  const [name, value] = parted('--field', text);
+  if (value.startsWith('@')) {
+    const content = await readInput('--field', value.slice(1), context);
+    return { name, text: content, json: JSON.stringify(content) };
+  }
+  refuseSecretField('--field', name);
+  const isLiteral = /^(true|false|null|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?)$/.test(
+    value,
+  );
+  return { name, text: value, json: isLiteral ? value : JSON.stringify(value) };
+}
+
+function parted(flag: string, text: string): [name: string, value: string] {
+  refuseSecret(flag, text);
+  const at = text.indexOf('=');
+  if (at < 1) {
+    // What stands there may be a secret whose name was forgotten.
+    throw usageError(`${flag}: a field is written NAME=VALUE (it is not shown)`);
+  }
+  const name = text.slice(0, at);
+  if (/[[\]]/.test(name)) {
+    throw usageError(
+      `${flag} "${name}": nested fields are not built from flags`,
+      'give the whole body as JSON with --input',
+    );
+  }
+  return [name, text.slice(at + 1)];
+}
+
+function refuseSecretField(flag: string, name: string): void {
+  if (/password|passwd|secret|token|api[-_]?key/i.test(name)) {
+    throw usageError(
+      `${flag} "${name}": a secret does not belong on a command line, where other programs and the shell's history see it (the value is not shown)`,
+      `give it with --field ${name}=@FILE, or the whole body with --input FILE; - is stdin`,
+    );
+  }
+}
+
+async function bodyOf(
+  { input }: ApiInput,
+  fields: readonly Field[],
+  context: Context,
+): Promise<string | undefined> {
+  if (input !== undefined) {
+    const text = await readInput('--input', input, context);
+    try {
+      JSON.parse(text);
+    } catch {
+      throw usageError(`--input "${input === '-' ? 'stdin' : input}": it is not whole JSON`);
+    }
+    return text;
+  }
+  if (fields.length === 0) {
+    return undefined;
+  }
+  return `{${fields.map(({ name, json }) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
+}

@@ -1,0 +1,412 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { apiPath, segmentsOf } from '../../../src/commands/api/path.ts';
+import {
+  createSandboxWorld,
+  createWorld,
+  type SandboxWorld,
+  TEST_KEY,
+  type World,
+} from '../../support/run-cli.ts';
+import type { Answer, Handler, RecordedRequest } from '../../support/service.ts';
+
+function sent(requests: readonly RecordedRequest[]): string[] {
+  return requests.map(({ method, path }) => `${method} ${path}`);
+}
+
+describe('in the sandbox', () => {
+  let world: SandboxWorld;
+  beforeEach(async () => {
+    world = await createSandboxWorld();
+  });
+  afterEach(() => world.close());
+
+  test('GET prints the answer, envelope and all', async () => {
+    const result = await world.cli(['api', 'GET', '/users/me']);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(result.stdout)).toMatchObject({
+      status: 'success',
+      code: 200,
+      data: { email: expect.any(String), balance: expect.any(String) },
+    });
+    expect(result.stdout.startsWith('{\n  "status": "success",\n')).toBe(true);
+    const line = await world.cli(['api', 'get', '/users/me', '-o', 'jsonl']);
+    expect(line.stdout.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('fields make a body, strings and typed values', async () => {
+    const argv = ['api', 'POST', '/storage/drives', '-f', 'name=data', '-F', 'size_gb=500'];
+    const made = await world.cli([...argv, '--include']);
+    expect(made.code).toBe(0);
+    expect(made.requests.map(({ body }) => body)).toEqual([{ name: 'data', size_gb: 500 }]);
+    const [head = '', body = ''] = made.stdout.split('\n\n');
+    expect(head.split('\n')[0]).toBe('HTTP/1.1 201');
+    expect(head).toContain('content-type: application/json');
+    expect(JSON.parse(body).data).toMatchObject({ name: 'data', size_gb: 500 });
+  });
+
+  test('--paginate makes one list of all pages', async () => {
+    const drives = ['a', 'b', 'c', 'd'];
+    for (const name of drives) {
+      await world.cli(['api', 'POST', '/storage/drives', '-f', `name=${name}`, '-F', 'size_gb=9']);
+    }
+    await world.sandbox.advance(3 * 3_600_000);
+    const argv = ['api', 'GET', '/billing/transactions?type=USAGE_CHARGE', '-f', 'limit=5'];
+    const all = await world.cli([...argv, '--paginate']);
+    expect(all.code).toBe(0);
+    const rows: { id: string }[] = JSON.parse(all.stdout);
+    expect(sent(all.requests).slice(0, 2)).toEqual([
+      'GET /billing/transactions?type=USAGE_CHARGE&limit=5',
+      'GET /billing/transactions?type=USAGE_CHARGE&limit=5&page=2',
+    ]);
+    expect(all.requests).toHaveLength(Math.ceil(rows.length / 5));
+    expect(rows.length).toBeGreaterThan(5);
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+
+    const lines = await world.cli([...argv, '--paginate', '-o', 'jsonl']);
+    expect(
+      lines.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(rows);
+    const templates = await world.cli(['api', 'GET', '/templates', '--paginate']);
+    expect(sent(templates.requests)).toEqual(['GET /templates']);
+    expect(JSON.parse(templates.stdout).length).toBeGreaterThan(0);
+  });
+
+  test('the body of a failure is on stdout and the error on stderr', async () => {
+    const missing = await world.cli(['api', 'GET', '/storage/drives/none']);
+    expect(missing.code).toBe(3);
+    expect(JSON.parse(missing.stdout)).toMatchObject({ statusCode: 404 });
+    expect(missing.stderr).toMatch(/^error: GET \/storage\/drives\/none was answered with 404: /);
+    const env = { GPUCLOUD_API_KEY: 'svc_sk_wrong' };
+    const refused = await world.cli(['--json', 'api', 'GET', '/users/me'], { env });
+    expect(refused.code).toBe(4);
+    expect(JSON.parse(refused.stderr).error).toMatchObject({
+      code: 'authentication',
+      http_status: 401,
+    });
+  });
+
+  test('the key of a new key is shown only where that is asked for', async () => {
+    const argv = ['api', 'POST', '/api-keys', '-f', 'name=ci'];
+    const masked = await world.cli(argv);
+    expect(masked).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(masked.stderr).toContain('gpucloud api-keys create');
+    const shown = await world.cli([...argv, '--show-secrets']);
+    expect(JSON.parse(shown.stdout).data.secret_key).toMatch(/^svc_sk_/);
+  });
+
+  test('what would rent a machine past the journal is not sent', async () => {
+    for (const path of [
+      '/instances',
+      '/instances/',
+      '/Instances?x=1',
+      '/%69nstances',
+      '/v1//instances',
+      '/instances/abcd/reorder',
+      '/instances/abcd//reorder/?a=/x',
+      '/instances/abcd/%72eorder',
+    ]) {
+      const result = await world.cli(['api', 'POST', path, '-f', 'new_name=a']);
+      expect(result, path).toMatchObject({ code: 2, stdout: '', requests: [] });
+      expect(result.stderr).toContain('could be lost and bill unseen');
+      expect(result.stderr).toMatch(/gpucloud instances (create|reorder)/);
+    }
+  });
+});
+
+describe('bad input ends before any request', () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await createWorld({ handler: () => ({ status: 500 }) });
+    await writeFile(join(world.home, 'broken.json'), '{"a":');
+  });
+  afterEach(() => world.close());
+
+  test.each([
+    [['GET'], "missing required argument 'path'"],
+    [['TRACE', '/x'], 'METHOD "TRACE": it is one of GET, HEAD, POST, PUT, PATCH, DELETE'],
+    [['/users/me', '/x'], 'METHOD "/users/me": it is one of'],
+    [['GET', 'users/me'], 'PATH "users/me": a path starts with a slash'],
+    [['GET', 'https://evil.example/x'], 'no scheme and no host'],
+    [['GET', 'evil:/x'], 'no scheme and no host'],
+    [['GET', '//evil.example/x'], 'no scheme and no host'],
+    [['GET', '/\\evil.example/x'], 'a path holds no backslash'],
+    [['GET', '/x#y'], 'no fragment'],
+    [['GET', '/a b'], 'percent-encoded'],
+    [['GET', '/я'], 'percent-encoded'],
+    [['GET', '/a\r\nx-a: b'], 'percent-encoded'],
+    [['GET', '/a/../b'], 'no "." or ".."'],
+    [['GET', '/a/..'], 'no "." or ".."'],
+    [['GET', '/%2e%2E/b'], 'no "." or ".."'],
+    [['GET', '/a/.%2e?x'], 'no "." or ".."'],
+    [['GET', '/a%2f..%2fb'], 'hides no slash'],
+    [['GET', '/a%5cb'], 'hides no slash'],
+    [['GET', '/a%3fb'], 'hides no slash'],
+    [['GET', '/a%252e%252e/b'], 'hides no slash'],
+    [['GET', '/a%00'], 'hides no slash'],
+    [['GET', '/%ff'], 'UTF-8'],
+    [['GET', `/x/${TEST_KEY}`], 'PATH: this is an API key'],
+    [['POST', '/x', '-f', 'a'], '--raw-field: a field is written NAME=VALUE'],
+    [['POST', '/x', '-F', '=a'], '--field: a field is written NAME=VALUE'],
+    [['POST', '/x', '-f', 'a=1', '-F', 'a=2'], '--field "a": it is given twice'],
+    [['POST', '/x', '-f', 'a[b]=1'], '--raw-field "a[b]": nested fields'],
+    [['POST', '/x', '-f', `a=${TEST_KEY}`], '--raw-field: this is an API key'],
+    [['POST', '/x', '-f', 'new_password=hunter2'], '--raw-field "new_password": a secret'],
+    [['POST', '/x', '-F', 'current_password=hunter2'], '--field "current_password": a secret'],
+    [['POST', '/x', '-F', 'a=@/nowhere'], '--field "/nowhere": the file can\'t be read'],
+    [['POST', '/x', '-F', 'a=@-', '-F', 'b=@-'], 'stdin can be read once only'],
+    [['POST', '/x', '-F', 'a=@-', '--input', '-'], 'stdin can be read once only'],
+    [['POST', '/x', '--input', '/nowhere'], '--input "/nowhere": the file can\'t be read'],
+    [['POST', '/x', '--input', 'BROKEN'], 'it is not whole JSON'],
+    [['POST', '/x', '--input', '-'], '--input "stdin": it is not whole JSON'],
+    [['GET', '/x', '--input', '-'], '--input: a GET has no body'],
+    [['POST', '/x', '--paginate'], '--paginate: only a GET has pages'],
+    [['GET', '/x', '--paginate', '-i'], '--paginate and --include'],
+    [['GET', '/x?page=2', '--paginate'], 'no page can be given'],
+    [['GET', '/x', '-f', 'page=2', '--paginate'], 'no page can be given'],
+    [['GET', '/x', '-q'], '--output id: api prints the JSON of the service'],
+    [['GET', '/x', '-o', 'csv'], '--output csv: api prints the JSON of the service'],
+    [['GET', '/x', '--columns', 'a'], '--columns and --sort'],
+  ])('api %j', async (argv, message) => {
+    const given = argv.map((text) => (text === 'BROKEN' ? join(world.home, 'broken.json') : text));
+    const result = await world.cli(['api', ...given]);
+    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(result.stderr).toContain(message);
+    expect(result.stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(result.stderr).not.toMatch(/hunter2|svc_sk_test/);
+  });
+
+  test('a path that is kept leads where it says', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'/.%2eE5cCfF?#\\@:abя \n') }), (text) => {
+        const verdict = apiPath(`/${text}`);
+        if (!verdict.ok) return;
+        const url = new URL(`https://host.example/v1${verdict.value}`);
+        expect(url.href).toBe(`https://host.example/v1${verdict.value}`);
+        expect(segmentsOf(verdict.value)).not.toContain('..');
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('against a scripted service', () => {
+  let world: World;
+  afterEach(() => world.close());
+
+  async function scripted(handler: Handler | Answer): Promise<void> {
+    world = await createWorld({ handler: typeof handler === 'function' ? handler : () => handler });
+  }
+
+  test('typed fields are sent as they were typed, digit by digit', async () => {
+    let body = '';
+    await scripted(({ body: got }) => {
+      body = JSON.stringify(got);
+      return { status: 200, body: '' };
+    });
+    const fields = ['t=true', 'f=false', 'n=null', 'i=-7', 'd=0.10', 's=07', 'e=', 'w=yes'];
+    await writeFile(join(world.home, 'text'), 'from a "file"\n');
+    const argv = fields.flatMap((field) => ['-F', field]);
+    const result = await world.cli(
+      [
+        ...['api', 'PUT', '/x', ...argv, '-f', 'r=true', '-f', '__proto__=p'],
+        ...[
+          '-F',
+          `text=@${join(world.home, 'text')}`,
+          '-F',
+          'big=12345678901234567890',
+          '-F',
+          'in=@-',
+        ],
+      ],
+      { stdin: 'stdin' },
+    );
+    expect(result).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    expect(JSON.parse(body)).toEqual({
+      ...{ t: true, f: false, n: null, i: -7, d: 0.1, s: '07', e: '', w: 'yes', r: 'true' },
+      ...{
+        ['__proto__']: 'p',
+        text: 'from a "file"\n',
+        big: Number('12345678901234567890'),
+        in: 'stdin',
+      },
+    });
+  });
+
+  test('fields are a query for GET and beside --input', async () => {
+    await scripted({ status: 200, body: { data: 1 } });
+    const got = await world.cli(['api', 'GET', '/x?a=1', '-f', 'b=c d&e', '-F', 'n=2']);
+    expect(sent(got.requests)).toEqual(['GET /x?a=1&b=c%20d%26e&n=2']);
+    const posted = await world.cli(
+      ['api', 'POST', '/x', '-f', 'b=1', '--input', '-', '--no-input'],
+      {
+        stdin: '{"new_password":"correct horse"}',
+      },
+    );
+    expect(sent(posted.requests)).toEqual(['POST /x?b=1']);
+    expect(posted.requests[0]?.body).toEqual({ new_password: 'correct horse' });
+  });
+
+  test('numbers keep all their digits, and odd text stays what it is', async () => {
+    const body =
+      '{"data":{"n":12345678901234567890,"m":1.10,"e":1E5,"s":"-1","k\\"":"a\\\\","z":[]}}';
+    await scripted({ status: 200, body });
+    const result = await world.cli(['api', 'GET', '/x', '-o', 'jsonl']);
+    expect(result.stdout).toBe(`${body}\n`);
+    const indented = await world.cli(['api', 'GET', '/x']);
+    expect(indented.stdout).toContain('    "n": 12345678901234567890,\n    "m": 1.10,\n');
+  });
+
+  test('text never reaches a terminal raw', async () => {
+    await scripted({ status: 200, body: 'line\u001b]52;c;x\u0007 one\r\ntwo \u202e\u009b2Jx' });
+    const text = await world.cli(['api', 'GET', '/x', '-i'], { terminal: true });
+    expect(text.stdout).toMatch(/\n\nline one\ntwo x\n$/);
+    await world.close();
+    await scripted({ status: 200, body: '{"data":"\u009b2J\u202e\u007f"}' });
+    const json = await world.cli(['api', 'GET', '/x', '-o', 'jsonl'], { terminal: true });
+    expect(json.stdout).toBe('{"data":"\\u009b2J\\u202e\\u007f"}\n');
+  });
+
+  test('secrets at documented places are masked, and the key in force always', async () => {
+    const data = {
+      id: 'i1',
+      connection_info: { secrets: { TOKEN: 'canary-token' }, endpoints: ['x?t=canary-token'] },
+      metadata: { k: 'canary-meta' },
+      docker_config: { env: [{ key: 'A', value: 'canary-env' }] },
+      note: `echo ${TEST_KEY}`,
+      pin: 1,
+    };
+    await scripted({
+      status: 200,
+      headers: { 'set-cookie': 'canary-cookie', 'x-echo': TEST_KEY },
+      body: { data },
+    });
+    const masked = await world.cli(['api', 'GET', '/instances/i1', '-i']);
+    expect(masked.stdout).not.toMatch(/canary|svc_sk_test/);
+    const listed = await world.cli(['api', 'GET', '/instances/i1', '--debug']);
+    expect(listed.stdout + listed.stderr).not.toMatch(/canary|svc_sk_test/);
+    const shown = await world.cli(['api', 'GET', '/instances/i1', '-i', '--show-secrets']);
+    expect(shown.stdout).toContain('canary-cookie');
+    expect(JSON.parse(shown.stdout.split('\n\n')[1] ?? '').data).toEqual({
+      ...data,
+      note: 'echo ********',
+    });
+  });
+
+  test('a password of the request that the answer repeats is hidden', async () => {
+    await scripted({ status: 400, body: { message: 'new_password pa"ssw0rd is weak' } });
+    const result = await world.cli(['api', 'POST', '/users/me/update-password', '--input', '-'], {
+      stdin: '{"new_password":"pa\\"ssw0rd"}',
+    });
+    expect(result.code).toBe(1);
+    expect(result.stdout + result.stderr).not.toContain('ssw0rd');
+  });
+
+  test.each([
+    ['GET', 301, 10, false],
+    ['GET', 400, 1, false],
+    ['POST', 400, 1, false],
+    ['GET', 401, 4, false],
+    ['GET', 403, 4, false],
+    ['POST', 402, 5, false],
+    ['GET', 404, 3, false],
+    ['POST', 409, 5, false],
+    ['POST', 422, 1, false],
+    ['POST', 429, 11, false],
+    ['GET', 500, 1, false],
+    ['POST', 500, 7, true],
+    ['DELETE', 500, 7, false],
+  ])('%s answered with %i ends with %i', async (method, status, code, billing) => {
+    await scripted({ status, body: { statusCode: status, message: 'why', error: 'x' } });
+    const result = await world.cli(['--json', 'api', method, '/x']);
+    expect(result.code).toBe(code);
+    expect(JSON.parse(result.stdout)).toMatchObject({ message: 'why' });
+    expect(JSON.parse(result.stderr).error).toMatchObject({
+      http_status: status,
+      may_be_billing: billing,
+    });
+  });
+
+  test('a documented 400 about a state ends with 5', async () => {
+    await scripted({ status: 400, body: { message: 'not ACTIVE' } });
+    expect((await world.cli(['api', 'POST', '/instances/i1/stop'])).code).toBe(5);
+  });
+
+  test('a lost answer to a POST is an unknown outcome', async () => {
+    await scripted(() => 'hangUp');
+    const result = await world.cli(['api', 'POST', '/x', '-f', 'a=1']);
+    expect(result).toMatchObject({ code: 7, stdout: '' });
+    expect(result.requests).toHaveLength(1);
+  });
+
+  describe('--paginate', () => {
+    const rows = [1, 2, 3, 4, 5].map((n) => ({ n }));
+    const page = (path: string) => Number(new URL(path, 'http://x').searchParams.get('page') ?? 1);
+    const slice = (at: number) => rows.slice((at - 1) * 2, at * 2);
+    const meta: Record<string, (at: number) => unknown> = {
+      whole: (at) => ({ total: 5, page: at, limit: 2, total_pages: 3 }),
+      'total alone': () => ({ total: 5 }),
+      'limit alone': () => ({ limit: 2 }),
+    };
+
+    test.each(Object.keys(meta))('with meta that is %s', async (kind) => {
+      await scripted(({ path }) => ({
+        status: 200,
+        body: { data: slice(page(path)), meta: meta[kind]?.(page(path)) },
+      }));
+      const result = await world.cli(['api', 'GET', '/x', '--paginate', '-o', 'jsonl']);
+      expect(result.stdout).toBe(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+      expect(result.requests).toHaveLength(3);
+    });
+
+    test('an empty list is an empty array', async () => {
+      await scripted({ status: 200, body: { data: [], meta: { total_pages: 0 } } });
+      expect((await world.cli(['api', 'GET', '/x', '--paginate'])).stdout).toBe('[]\n');
+    });
+
+    test('a page that fails leaves the array open', async () => {
+      await scripted(({ path }) =>
+        page(path) === 1
+          ? { status: 200, body: { data: slice(1), meta: meta.whole?.(1) } }
+          : { status: 404, body: { message: 'gone' } },
+      );
+      const result = await world.cli(['api', 'GET', '/x', '--paginate']);
+      expect(result.code).toBe(3);
+      expect(result.stdout).toBe('[\n  {\n    "n": 1\n  },\n  {\n    "n": 2\n  }');
+    });
+
+    test('a service that knows no pages, or answers another one, is not followed for ever', async () => {
+      await scripted({ status: 200, body: { data: slice(1), meta: meta.whole?.(1) } });
+      const result = await world.cli(['api', 'GET', '/x', '--paginate']);
+      expect(result.code).toBe(10);
+      expect(result.stderr).toContain('was asked for page 2 and answered page 1');
+      expect(result.requests).toHaveLength(2);
+      await world.close();
+      await scripted({ status: 200, body: { data: { n: 1 } } });
+      const one = await world.cli(['api', 'GET', '/x', '--paginate']);
+      expect(one).toMatchObject({ code: 10, stdout: '' });
+      await world.close();
+      await scripted({ status: 401, body: { message: 'no' } });
+      const refused = await world.cli(['api', 'GET', '/x', '--paginate']);
+      expect(refused).toMatchObject({ code: 4, stdout: '{\n  "message": "no"\n}\n' });
+    });
+  });
+
+  test('a format in the environment is meant for other commands', async () => {
+    await scripted({ status: 200, body: { data: 1 } });
+    const result = await world.cli(['api', 'GET', '/x'], { env: { GPUCLOUD_OUTPUT: 'csv' } });
+    expect(result).toMatchObject({ code: 0, stdout: '{\n  "data": 1\n}\n' });
+  });
+
+  test('a long text in an answer is no trouble', async () => {
+    await scripted({ status: 200, body: { data: { readme: 'x\\'.repeat(2_000_000), n: 1 } } });
+    const result = await world.cli(['api', 'GET', '/x']);
+    expect(result.code).toBe(0);
+    expect(JSON.parse(result.stdout).data.readme).toHaveLength(4_000_000);
+  });
+});
