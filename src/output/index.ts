@@ -166,7 +166,14 @@ export function createOutput(options: OutputOptions): Output {
     }
   }
 
-  return { format, list, item, text: (text) => sink.write(text) };
+  return {
+    format,
+    terminal,
+    list,
+    item,
+    text: (text) => sink.write(text),
+    value: (text) => sink.write(`${terminal ? clean(text) : text}\n`),
+  };
 }
 
 /** Nothing is cut where no line ends: in a pipe, and on a terminal that does not tell its width. */

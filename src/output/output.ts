@@ -70,6 +70,8 @@ export interface ListOptions {
 /** The result of a command: stdout and nothing else. */
 export interface Output {
   readonly format: Format;
+  /** Whether a person reads stdout, rather than a pipe or a file. */
+  readonly terminal: boolean;
   /**
    * Writes a list: always an array in JSON, `[]` when empty. A long AsyncIterable takes no memory
    * unless it is to be sorted; it is ended early when the reader of stdout has gone.
@@ -79,6 +81,8 @@ export interface Output {
   item<T>(value: T, view: View<T>): Promise<void>;
   /** Writes a text that is itself the result (a script, a secret asked for), as it is. */
   text(text: string): Promise<void>;
+  /** Writes a value from outside and a line end: exact in a pipe, cleaned on a terminal. */
+  value(text: string): Promise<void>;
 }
 
 /** The story of a command: stderr. Nothing here is a result, and all text is cleaned. */

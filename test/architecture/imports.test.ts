@@ -31,6 +31,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   inquirer: /^prompts\/inquirer\.ts$/,
   hono: /^sandbox\/http\.ts$/,
   '@hono/node-server': /^sandbox\/http\.ts$/,
+  open: /^commands\/instances\/browser\.ts$/,
   marked: /^commands\/templates\/markdown\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^files\/lock\.ts$/,

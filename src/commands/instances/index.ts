@@ -5,7 +5,10 @@ import { registerCreate } from './create.ts';
 import { registerEvents } from './events.ts';
 import { registerGet } from './get.ts';
 import { registerList } from './list.ts';
+import { registerEndpoints } from './list-endpoints.ts';
+import { registerOpen } from './open.ts';
 import { registerReorder } from './reorder.ts';
+import { registerSecrets } from './secrets.ts';
 import { registerStart } from './start.ts';
 import { registerStop } from './stop.ts';
 import { registerTerminate } from './terminate.ts';
@@ -22,6 +25,9 @@ export function registerInstances(group: AnyCommand, frame: Frame): void {
   registerTerminate(group, frame);
   registerEvents(group, frame);
   registerWait(group, frame);
+  registerEndpoints(group, frame);
+  registerSecrets(group, frame);
+  registerOpen(group, frame);
   undocumented(group, {
     reboot: 'use "gpucloud instances stop NAME --wait" and then "gpucloud instances start NAME"',
     rename: 'a machine keeps its name; "gpucloud instances reorder" gives a new one a new name',

@@ -41,7 +41,7 @@ const sections: readonly Section<Instance>[] = [
       },
     ],
   },
-  { heading: 'Endpoints', lines: (i) => endpointLines(i.connection_info?.endpoints) },
+  { heading: 'Endpoints', lines: endpointLines },
   { heading: 'Container', lines: (i) => containerLines(i.docker_config) },
   {
     heading: 'Times',

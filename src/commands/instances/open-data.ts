@@ -1,0 +1,18 @@
+/** Reading of structures that the API document leaves open: anything may be there, or nothing. */
+
+export function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+}
+
+/** A field that is a text with something in it. */
+export function textField(value: unknown, name: string): string | undefined {
+  const found = fieldOf(value, name);
+  return typeof found === 'string' && found !== '' ? found : undefined;
+}
+
+export function numberField(value: unknown, name: string): number | undefined {
+  const found = fieldOf(value, name);
+  return typeof found === 'number' ? found : undefined;
+}
