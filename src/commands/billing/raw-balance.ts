@@ -29,7 +29,7 @@ export async function readRawBalance(api: Api): Promise<string> {
 }
 
 function refusal({ status, text }: RawAnswer): CliError {
-  const words = [...clean(text).trim()].slice(0, SHOWN).join('');
+  const words = [...clean(messageOf(text)).trim()].slice(0, SHOWN).join('');
   return new CliError(
     failureOf(status),
     `The service did not give ${PATH} (${status})${words === '' ? '.' : `: ${words}`}`,
@@ -42,6 +42,16 @@ function refusal({ status, text }: RawAnswer): CliError {
           : 'gpucloud billing balance, without --raw, shows the wallet balance',
     },
   );
+}
+
+/** The `message` of an error in one of the documented shapes (API document: Errors), or the text. */
+function messageOf(text: string): string {
+  try {
+    const { message }: { message?: unknown } = Object(JSON.parse(text));
+    return typeof message === 'string' ? message : text;
+  } catch {
+    return text;
+  }
 }
 
 function failureOf(status: number): Failure {

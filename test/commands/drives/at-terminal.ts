@@ -1,0 +1,75 @@
+import { PassThrough } from 'node:stream';
+import { type Context, createContext, type GlobalFlags } from '../../../src/context.ts';
+import { CliError } from '../../../src/errors.ts';
+import type { Prompts } from '../../../src/prompts/prompts.ts';
+import type { World } from '../../support/run-cli.ts';
+
+interface Person {
+  readonly context: Context;
+  /** The questions, and the rules that answers broke, in the order in which they were read. */
+  readonly said: readonly string[];
+  /** What came to stdout and stderr so far. */
+  stdout(): string;
+  stderr(): string;
+}
+
+/** Somebody who answers questions with these texts, one after the other, and then leaves. */
+export function atTerminal(
+  world: World,
+  answers: readonly string[],
+  flags: GlobalFlags = {},
+): Person {
+  const left = [...answers];
+  const said: string[] = [];
+
+  async function ask(
+    question: string,
+    check?: (text: string) => string | undefined,
+  ): Promise<string> {
+    said.push(question);
+    for (let text = left.shift(); text !== undefined; text = left.shift()) {
+      const rule = check?.(text);
+      if (rule === undefined) return text;
+      said.push(`> ${rule}`);
+    }
+    throw new CliError('interrupted', 'the question was left without an answer');
+  }
+
+  const prompts: Prompts = {
+    text: (question, options) => ask(question, options?.check),
+    secret: ask,
+    confirm: async (question) => (await ask(question)) === 'yes',
+    choose: () => Promise.reject(new Error('no choice is asked for here')),
+  };
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const written = { stdout: '', stderr: '' };
+  stdout.setEncoding('utf8').on('data', (text: string) => {
+    written.stdout += text;
+  });
+  stderr.setEncoding('utf8').on('data', (text: string) => {
+    written.stderr += text;
+  });
+  const never = new AbortController().signal;
+  const context = createContext(
+    {
+      stdin: new PassThrough(),
+      stdout,
+      stderr,
+      env: world.env,
+      clock: world.clock,
+      home: world.home,
+      platform: 'linux',
+      pid: 4242,
+      isAlive: () => false,
+      interrupts: { first: never, second: never },
+    },
+    flags,
+    'test',
+  );
+  return {
+    said,
+    context: { ...context, prompts: async () => prompts },
+    stdout: () => written.stdout,
+    stderr: () => written.stderr,
+  };
+}

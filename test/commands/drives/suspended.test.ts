@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { createSandboxWorld } from '../../support/run-cli.ts';
+
+it('the life of a drive whose owner ran out of money', async () => {
+  const world = await createSandboxWorld();
+  try {
+    await world.sandbox.reset({ balance: '10.00' });
+    const created = await world.cli(['drives', 'create', 'data', '--size', '500GB']);
+    expect(created.code).toBe(0);
+    world.clock.advance(3 * 3_600_000);
+
+    const listed = await world.cli(['drives', 'list', '--columns', 'name,status']);
+    expect(listed.stdout).toBe('NAME  STATUS\ndata  SUSPENDED\n');
+    expect(listed.stderr).toContain('deleted permanently no later than 7 days after');
+
+    const early = await world.cli(['drives', 'resume', 'data']);
+    expect(early.code).toBe(5);
+    expect(early.stderr).toContain('Insufficient balance');
+
+    expect((await world.cli(['billing', 'promo', 'WELCOME500'])).code).toBe(0);
+    const resumed = await world.cli(['drives', 'resume', 'data']);
+    expect(resumed.code).toBe(0);
+    expect(resumed.stderr).toBe(
+      'The drive data is AVAILABLE: 6.00 RUB an hour, billing goes on.\n',
+    );
+  } finally {
+    await world.close();
+  }
+});
