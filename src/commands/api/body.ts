@@ -13,19 +13,24 @@ export interface BodyStyle {
   readonly showSecrets: boolean;
   /** Spaces; 0 puts a value on one line. */
   readonly indent: number;
+  /** For another program, which gets a body as it came where nothing in it is masked. */
+  readonly asItCame: boolean;
   /** Takes the key in force and the secrets of the request out of a text. */
   hide(text: string): string;
 }
 
 /** A whole body as it is shown: JSON with its secrets masked, or a text without terminal controls. */
 export function bodyText(text: string, style: BodyStyle): string {
-  if (text.trim() === '') {
-    return '';
-  }
   const value = parsed(text);
-  return value === undefined
-    ? `${style.hide(cleanLines(text)).trimEnd()}\n`
-    : `${written(safeBody(value.json, style), style)}\n`;
+  if (value !== undefined) {
+    const safe = written(safeBody(value.json, style), style);
+    const isWhole = safe === written(value.json, style);
+    return style.asItCame && isWhole ? style.hide(text) : `${safe}\n`;
+  }
+  if (style.asItCame) {
+    return style.hide(text);
+  }
+  return text.trim() === '' ? '' : `${style.hide(cleanLines(text)).trimEnd()}\n`;
 }
 
 /** One element of `data`, without a line break at its end. */

@@ -38,6 +38,7 @@ function refuseFormats({ flags }: Context): void {
 }
 
 async function styleFor(request: RawRequest, context: Context): Promise<BodyStyle> {
+  const { out } = context;
   const { apiKey } = await context.settings();
   const secrets = [...secretsIn(request.body)];
   if (apiKey !== undefined) secrets.push(apiKey.value);
@@ -45,7 +46,8 @@ async function styleFor(request: RawRequest, context: Context): Promise<BodyStyl
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
   return {
     showSecrets: context.flags.showSecrets === true,
-    indent: context.out.format === 'jsonl' ? 0 : 2,
+    indent: out.format === 'jsonl' ? 0 : 2,
+    asItCame: !out.terminal && out.format !== 'json' && out.format !== 'jsonl',
     hide: (text) => forms.reduce((left, secret) => left.replaceAll(secret, PLACEHOLDER), text),
   };
 }

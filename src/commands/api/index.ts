@@ -23,10 +23,10 @@ export function registerApi(command: AnyCommand, frame: Frame): void {
   describe(command, {
     summary: 'Send any request with the key in force',
     notes:
-      'Prints the JSON that comes, indented, with nothing else altered; -o jsonl puts it on one line.\n' +
-      'Secrets at documented places are masked unless --show-secrets is given. Fields make a query for\n' +
-      'GET and beside --input, and a JSON body otherwise. Requests that rent a machine are refused,\n' +
-      'since the journal would not know of it. The exit code is that of any command.',
+      'Prints what comes: as it is for another program, indented in a terminal and with --json, on one\n' +
+      'line with -o jsonl. Secrets at documented places are masked unless --show-secrets is given.\n' +
+      'Fields make a query for GET and beside --input, and a JSON body otherwise. Requests that rent a\n' +
+      'machine are refused, since the journal would not know of it. The exit code is that of any command.',
     examples: [
       'gpucloud api GET /users/me',
       'gpucloud api GET /billing/transactions -f type=DEPOSIT,BONUS --paginate',
