@@ -17,7 +17,9 @@ export function registerGet(group: AnyCommand, frame: Frame): void {
     name: 'get',
     aliases: ['show'],
     summary: 'Show a template with its readme',
-    notes: 'The readme is laid out for reading; --markdown prints it alone, as it was written.',
+    notes:
+      'The readme is laid out for reading in a terminal, and plain Markdown in a pipe; --markdown\n' +
+      'prints it alone.',
     examples: [
       'gpucloud templates get jupyterlab',
       'gpucloud templates get jupyterlab --markdown > README.md',
@@ -52,15 +54,19 @@ export async function get(
     also: ({ slug }) => [slug],
     hint: 'gpucloud templates list',
   });
-  const readme = template.readme ?? '';
+  const readme = cleanLines(template.readme ?? '').trimEnd();
   if (markdown) {
-    await context.out.text(`${cleanLines(readme).trimEnd()}\n`);
+    await context.out.text(`${readme}\n`);
     return;
   }
   await context.out.item(template, templateView);
   // A readme is a page, not a value beside a label, so that it stands below the details.
   if (context.out.format === 'table' && context.flags.columns === undefined && readme !== '') {
-    const { markdownText } = await import('./markdown.ts');
-    await context.out.text(`\n${markdownText(readme, READABLE)}\n`);
+    await context.out.text(`\n${context.out.terminal ? await laidOut(readme) : readme}\n`);
   }
+}
+
+async function laidOut(readme: string): Promise<string> {
+  const { markdownText } = await import('./markdown.ts');
+  return markdownText(readme, READABLE);
 }

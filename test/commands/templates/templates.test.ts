@@ -1,0 +1,283 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
+
+const worlds: World[] = [];
+
+afterEach(async () => {
+  await Promise.all(worlds.splice(0).map((world) => world.close()));
+});
+
+const WHISPER = {
+  id: 't-2',
+  slug: 'whisper',
+  name: 'Whisper',
+  description: 'Speech to text',
+  readme: '# Whisper\n\nTurns **speech** into text.',
+  tags: ['audio', 'text'],
+  logo_url: 'https://example.com/w.png',
+  image_name: 'registry.example.com/whisper:3',
+  run_command: 'serve --port 9000',
+  shm_size: '4g',
+  endpoints: [
+    {
+      auth: { type: 'token', token_key: 'API_TOKEN' },
+      name: 'API',
+      port: 9000,
+      is_main: true,
+      protocol: 'TCP',
+      url_template: 'https://{ip}:{port}/?t={API_TOKEN}',
+    },
+    { name: 'metrics', port: 9100 },
+  ],
+  volumes: [{ host_path: '/models', container_path: '/root/.cache' }],
+  env_vars: { MODEL: 'large', BEAMS: 5 },
+  post_start_script: 'echo one\necho two',
+  min_disk_gb: 30,
+  min_cuda_version: '12.2',
+  is_active: true,
+  sort_order: 20,
+  variables_schema: [
+    { key: 'API_TOKEN', type: 'generated', label: 'Token', length: 32, generator: 'hex' },
+  ],
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-02T00:00:00.000Z',
+};
+
+async function worldOf(...templates: Record<string, unknown>[]): Promise<World> {
+  const world = await createWorld({
+    handler: ({ method, path }) =>
+      method === 'GET' && path === '/templates'
+        ? { status: 200, body: { status: 'success', code: 200, data: templates } }
+        : { status: 404, body: { statusCode: 404, message: 'no such path', error: 'Not Found' } },
+  });
+  worlds.push(world);
+  return world;
+}
+
+describe('templates list', () => {
+  it('lists by sort_order, those without one last', async () => {
+    const world = await worldOf(
+      { id: 't-0', slug: 'none' },
+      WHISPER,
+      { ...WHISPER, id: 't-1', slug: 'first', sort_order: 1, min_disk_gb: null },
+      { id: 't-4', slug: 'null', sort_order: null },
+    );
+    const { code, stdout, stderr } = await world.cli(['templates', 'list']);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      [
+        'SLUG     NAME     DESCRIPTION      DISK  CUDA',
+        'first    Whisper  Speech to text      -  12.2',
+        'whisper  Whisper  Speech to text  30 GB  12.2',
+        'none     -        -                   -  -',
+        'null     -        -                   -  -',
+        '',
+      ].join('\n'),
+    );
+    expect(stderr).toBe('');
+  });
+
+  it('passes the whole of each on as JSON', async () => {
+    const odd = { id: 't-9', env_vars: [['A', 1]], tags: null, novel: { deep: [null] } };
+    const world = await worldOf(WHISPER, odd);
+    const { stdout } = await world.cli(['template', 'ls', '--json']);
+    expect(JSON.parse(stdout)).toEqual([WHISPER, odd]);
+  });
+
+  it('has more columns for those who ask', async () => {
+    const world = await worldOf(WHISPER);
+    const columns =
+      'id,tags,image_name,run_command,shm_size,is_active,sort_order,logo_url,created_at,updated_at';
+    const { stdout } = await world.cli([
+      'templates',
+      'list',
+      '--columns',
+      columns,
+      '-o',
+      'tsv',
+      '--no-header',
+    ]);
+    expect(stdout).toBe(
+      't-2\taudio,text\tregistry.example.com/whisper:3\tserve --port 9000\t4g\ttrue\t20\thttps://example.com/w.png\t2026-01-01T00:00:00.000Z\t2026-01-02T00:00:00.000Z\n',
+    );
+  });
+});
+
+describe('templates get', () => {
+  it('shows everything, the readme in Markdown below', async () => {
+    const world = await worldOf(WHISPER);
+    const { code, stdout, requests } = await world.cli(['templates', 'get', 'whisper']);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      [
+        'Name:             Whisper',
+        'Slug:             whisper',
+        'ID:               t-2',
+        'Description:      Speech to text',
+        'Tags:             audio, text',
+        'Available:        yes',
+        'Order:            20',
+        'Logo:             https://example.com/w.png',
+        '',
+        'Needs',
+        '  Disk:           at least 30 GB',
+        '  CUDA:           at least 12.2',
+        '',
+        'Container',
+        '  Image:          registry.example.com/whisper:3',
+        '  Command:        serve --port 9000',
+        '  Shared memory:  4g',
+        '  After start:    echo one',
+        '                  echo two',
+        '',
+        'Endpoints',
+        '  API:            port 9000/TCP, main, auth token in API_TOKEN, https://{ip}:{port}/?t={API_TOKEN}',
+        '  metrics:        port 9100',
+        '',
+        'Volumes',
+        '  /models:        in the container /root/.cache',
+        '',
+        'Environment',
+        '  MODEL:          large',
+        '  BEAMS:          5',
+        '',
+        'Variables',
+        '  API_TOKEN:      Token, generated, 32 characters, hex',
+        '',
+        'Times',
+        '  Created:        2026-01-01T00:00:00.000Z',
+        '  Updated:        2026-01-02T00:00:00.000Z',
+        '',
+        '# Whisper',
+        '',
+        'Turns **speech** into text.',
+        '',
+      ].join('\n'),
+    );
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /templates']);
+  });
+
+  it('lays the readme out in a terminal', async () => {
+    const world = await worldOf(WHISPER);
+    const argv = ['templates', 'get', 'whisper', '--no-color'];
+    const { code, stdout } = await world.cli(argv, { terminal: true });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/\n\nWhisper\n=======\n\nTurns speech into text\.\n$/);
+  });
+
+  it.each(['whisper', 'Whisper', 't-2'])('finds it by slug, name or id: %s', async (typed) => {
+    const world = await worldOf({ id: 't-1', slug: 'other', name: 'Other' }, WHISPER);
+    const { stdout } = await world.cli(['templates', 'show', typed, '--json']);
+    expect(JSON.parse(stdout)).toEqual(WHISPER);
+  });
+
+  it('finds the templates of the sandbox', async () => {
+    const world = await createSandboxWorld();
+    worlds.push(world);
+    const { code, stdout } = await world.cli(['templates', 'get', 'jupyterlab'], {
+      terminal: true,
+    });
+    expect(code).toBe(0);
+    expect(stdout).toContain('First steps\n-----------\n\n1. Wait until the instance is ACTIVE.\n');
+    expect(stdout).toContain('    import torch\n');
+  });
+
+  it('survives what is missing, null or of another make', async () => {
+    const world = await worldOf({
+      id: 't-9',
+      name: null,
+      readme: null,
+      tags: [],
+      endpoints: [{ auth: null }, { name: 'x', auth: { type: 'basic' }, port: null }],
+      volumes: [{}],
+      env_vars: [['A', 1]],
+      variables_schema: [{}],
+      is_active: null,
+      min_disk_gb: null,
+      min_cuda_version: '',
+    });
+    const { code, stdout } = await world.cli(['templates', 'get', 't-9']);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      [
+        'ID:              t-9',
+        '',
+        'Endpoints',
+        '  x:             auth basic',
+        '',
+        'Volumes',
+        '  no host path:  in the container (no path told)',
+        '',
+        'Environment',
+        '  All:           [["A",1]]',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('prints the Markdown alone when asked', async () => {
+    const world = await worldOf(WHISPER, { id: 't-3', slug: 'bare' });
+    const readme = await world.cli(['templates', 'get', 'whisper', '--markdown']);
+    expect(readme.stdout).toBe('# Whisper\n\nTurns **speech** into text.\n');
+    expect((await world.cli(['templates', 'get', 'bare', '--markdown'])).stdout).toBe('\n');
+  });
+
+  it('leaves the readme out of single columns', async () => {
+    const world = await worldOf(WHISPER);
+    const { stdout } = await world.cli([
+      'templates',
+      'get',
+      'whisper',
+      '--columns',
+      'slug',
+      '--no-header',
+    ]);
+    expect(stdout).toBe('whisper\n');
+  });
+
+  it('lets no control of a readme through', async () => {
+    const readme = '# \u001b]0;x\u0007a\n\n&#27;[2J\u202e`\u009b31m`';
+    const world = await worldOf({ ...WHISPER, readme });
+    for (const [terminal, ...more] of [
+      [false],
+      [true, '--no-color'],
+      [false, '--markdown'],
+      [true, '--markdown'],
+    ] as const) {
+      const argv = ['templates', 'get', 'whisper', ...more];
+      const { code, stdout } = await world.cli(argv, { terminal });
+      expect(code).toBe(0);
+      expect(stdout).not.toMatch(/[\u001b\u0007\u009b\u202e]/);
+    }
+  });
+
+  it('tells what there is none of, and what there are several of', async () => {
+    const world = await worldOf(WHISPER, { id: 't-3', slug: 'w3', name: 'whisper' });
+    expect(await world.cli(['templates', 'get', 'nix'])).toMatchObject({
+      code: 3,
+      stderr:
+        'error: TEMPLATE "nix": there is no template with that name or id.\nhint: gpucloud templates list\n',
+    });
+    expect(await world.cli(['templates', 'get', 'whisper'])).toMatchObject({
+      code: 2,
+      stderr: 'error: TEMPLATE "whisper": several have that name: t-2, t-3 (use an id)\n',
+    });
+  });
+
+  it.each([
+    [['get'], "missing required argument 'template'"],
+    [['get', ''], 'TEMPLATE "": a name is not empty'],
+    [
+      ['get', 'whisper', '--markdown', '--json'],
+      '--markdown prints a text of its own: it excludes -o json',
+    ],
+    [['get', 'whisper', '--columns', 'readme'], "--columns: no column 'readme'"],
+    [['list', '--sort', 'colour'], "--sort: no column 'colour'"],
+  ])('refuses %j before any request', async (given, words) => {
+    const world = await worldOf(WHISPER);
+    const { code, stderr, requests } = await world.cli(['templates', ...given]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
+    expect(requests).toEqual([]);
+  });
+});
