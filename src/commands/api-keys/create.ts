@@ -110,10 +110,10 @@ async function hand(created: NewKey, places: readonly Place[], context: Context)
     const { secret_key: _kept, ...rest } = key;
     await context.out.item({ key: rest, in_use: false }, keyView);
   } else {
-    if (faults.length === 0) {
-      context.err.note(`Created the API key ${called}. Its secret is shown this once.`);
-    }
     await show(created, called, context);
+    if (faults.length === 0) {
+      context.err.note(`Created the API key ${called}. The secret above is not shown again.`);
+    }
   }
   if (faults.length > 0) {
     const rests =
