@@ -1,17 +1,15 @@
-import { broken, kept, type Verdict } from '../rules/rule.ts';
 import { check } from './schemas/check.ts';
 import { type CreateInstanceFields, createInstanceFields } from './schemas/instance.ts';
+
+export type CheckedFields =
+  | { readonly ok: true; readonly value: CreateInstanceFields }
+  /** `where` is the path of the field; `what` completes "FIELD …". */
+  | { readonly ok: false; readonly where: readonly PropertyKey[]; readonly what: string };
 
 /**
  * Checks some of the fields of POST /instances, as a file describes a machine: none is required,
  * none but the documented ones may be there, and each follows its documented rule.
- * The broken rule names the field by its path, as `docker_config.ports.0.internal_port`.
  */
-export function checkCreateFields(value: unknown): Verdict<CreateInstanceFields> {
-  const checked = check(createInstanceFields, value);
-  if (checked.ok) {
-    return kept(checked.value);
-  }
-  const path = checked.where.map(String).join('.') || 'the file';
-  return broken(`${path} ${checked.what}`);
+export function checkCreateFields(value: unknown): CheckedFields {
+  return check(createInstanceFields, value);
 }

@@ -26,7 +26,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   chalk: /^output\/colour\.ts$/,
   ora: /^output\/spinner\.ts$/,
   'string-width': /^output\/width\.ts$/,
-  yaml: /^(output\/yaml|commands\/instances\/box)\.ts$/,
+  yaml: /^(output\/yaml|commands\/instances\/yaml-file)\.ts$/,
   conf: /^config\//,
   inquirer: /^prompts\/inquirer\.ts$/,
   hono: /^sandbox\/http\.ts$/,

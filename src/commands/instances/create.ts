@@ -81,21 +81,30 @@ export function registerCreate(group: AnyCommand, frame: Frame): void {
       ruled('--max-price', money),
     )
     .option('--dry-run', 'print the request and send nothing')
+    .option('--schema', 'print the JSON Schema of --file')
     .addOption(waitStartedOption())
     .addOption(waitTimeoutOption())
     .addOption(pollIntervalOption())
-    .action((name, { wait, waitTimeout, pollInterval, maxPrice, dryRun, ...flags }, command) =>
-      create(
-        {
-          flags: { ...flags, name: oneName(name, flags.name) },
-          maxPrice,
-          dryRun: dryRun === true,
-          until: statusFor(wait),
-          times: { timeout: waitTimeout, interval: pollInterval },
-        },
-        frame.context(command),
-      ),
+    .action(
+      (name, { wait, waitTimeout, pollInterval, maxPrice, dryRun, schema, ...flags }, command) =>
+        schema === true
+          ? printSchema(frame.context(command))
+          : create(
+              {
+                flags: { ...flags, name: oneName(name, flags.name) },
+                maxPrice,
+                dryRun: dryRun === true,
+                until: statusFor(wait),
+                times: { timeout: waitTimeout, interval: pollInterval },
+              },
+              frame.context(command),
+            ),
     );
+}
+
+async function printSchema(context: Context): Promise<void> {
+  const { createFieldsJsonSchema } = await import('../../api/schemas/create-fields-json.ts');
+  await context.out.text(`${JSON.stringify(createFieldsJsonSchema(), null, 2)}\n`);
 }
 
 function oneName(argument: string | undefined, flag: string | undefined): string | undefined {

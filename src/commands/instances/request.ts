@@ -32,7 +32,8 @@ export async function createBody(
   flags: CreateFlags,
   context: Context,
 ): Promise<CreateInstanceBody> {
-  const box = flags.file === undefined ? {} : await readBox(flags.file, context);
+  const box =
+    flags.file === undefined ? {} : await readBox(flags.file, flags.anyEnvKey === true, context);
   const instance_name = flags.name ?? box.instance_name;
   const offer_id = flags.offer ?? box.offer_id;
   const image_id = flags.image ?? box.image_id;

@@ -324,25 +324,61 @@ describe('instances create', () => {
   });
 
   test.each([
-    ['offer_id: 5', 'offer_id is not of the type string'],
+    ['offer_id: 5', 'line 1: offer_id is not of the type string'],
     [
-      'instance_name: ab',
-      'instance_name breaks the rule: an instance name is 3 to 50 characters long',
+      'offer_id: a\ninstance_name: ab',
+      'line 2: instance_name breaks the rule: an instance name is 3 to 50 characters long',
     ],
-    ['colour: red', 'colour is not documented'],
+    ['offer_id: a\n\ncolour: red', 'line 3: colour is not documented'],
     [
-      'docker_config: {ports: [{internal_port: 0}]}',
-      'docker_config.ports.0.internal_port is less than 1',
+      '{"docker_config": {\n"ports": [\n{"internal_port": 1},\n{"internal_port": 0}]}}',
+      'line 4: docker_config.ports.1.internal_port is less than 1',
     ],
-    ['a: [', 'not YAML or JSON'],
-    ['[1]', 'the file is not of the type object'],
+    ['docker_config:\n  env:\n    - {value: x}', 'line 3: docker_config.env.0.key is missing'],
+    [
+      'docker_config:\n  env:\n    - {key: a b, value: x}',
+      'line 3: docker_config.env.0.key breaks the rule',
+    ],
+    ['offer_id: a\na: [', 'line 2: not YAML or JSON'],
+    ['offer_id: a\noffer_id: b', 'line 2: not YAML or JSON'],
+    ['[1]', 'line 1: the file is not of the type object'],
+    ['', 'line 1: the file is not of the type object'],
   ])('a file with %j is refused', async (content, words) => {
-    const { code, stderr, requests } = await world.cli(
-      ['instances', 'create', '-f', '-', ...HARDWARE, '--name', 'box'],
-      { stdin: content },
-    );
+    const argv = ['instances', 'create', '-f', '-', ...HARDWARE, '--name', 'box'];
+    const { code, stderr, requests } = await world.cli(argv, { stdin: content });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toContain(`--file "-": ${words}`);
+    expect(stderr).toContain(`--file "-", ${words}`);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('--schema prints the JSON Schema of such a file', async () => {
+    const { code, stdout, requests } = await world.cli(['instances', 'create', '--schema']);
+    expect({ code, requests }).toEqual({ code: 0, requests: [] });
+    const schema = JSON.parse(stdout);
+    expect(Object.keys(schema.properties)).toEqual([
+      'offer_id',
+      'image_id',
+      'instance_name',
+      'ssh_keys',
+      'template_id',
+      'storage_drive_id',
+      'docker_config',
+    ]);
+    expect(schema).toMatchObject({
+      additionalProperties: false,
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+    });
+    expect(schema.required).toBeUndefined();
+    const pattern = new RegExp(schema.properties.instance_name.pattern);
+    expect(['abc', 'a-1'].every((name) => pattern.test(name))).toBe(true);
+    expect(['ab', '1ab', 'ab-', 'a_b', 'x'.repeat(51)].some((name) => pattern.test(name))).toBe(
+      false,
+    );
+    const published = await readFile(
+      new URL('../../../schemas/box.schema.json', import.meta.url),
+      'utf8',
+    );
+    expect(published, 'schemas/box.schema.json is stale: npm run generate').toBe(stdout);
   });
 
   test('not enough funds is exit 5, and the journal says that it was refused', async () => {
