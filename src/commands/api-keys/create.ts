@@ -112,7 +112,7 @@ async function hand(created: NewKey, places: readonly Place[], context: Context)
   } else {
     await show(created, called, context);
     if (faults.length === 0) {
-      context.err.note(`Created the API key ${called}. The secret above is not shown again.`);
+      context.err.note(`Created the API key ${called}. The secret on stdout is not shown again.`);
     }
   }
   if (faults.length > 0) {

@@ -49,7 +49,7 @@ describe('in the sandbox', () => {
     expect(created.code).toBe(0);
     expect(created.stdout).toMatch(/^svc_sk_sandbox_[0-9a-f]+\n$/);
     expect(created.stderr).toMatch(
-      /^Created the API key ci \([0-9a-f-]{36}\)\. The secret above is not shown again\.\n$/,
+      /^Created the API key ci \([0-9a-f-]{36}\)\. The secret on stdout is not shown again\.\n$/,
     );
     expect(created.requests.map(({ body }) => body)).toEqual([{ name: 'ci' }]);
 
