@@ -497,6 +497,19 @@ describe('faults', () => {
     expect((await b.books()).slice(2)).toEqual(['USAGE_CHARGE 0.25', 'REFUND 0.25']);
   });
 
+  test.each(['stop', 'terminate'])(
+    'a failure that waits does not strike after a %s',
+    async (verb) => {
+      const b = await bench();
+      await b.sandbox.inject('fail-running');
+      const id = await b.createActive('lucky');
+      await b.sandbox.advance(9 * SECOND);
+      await b.call('POST', `/instances/${id}/${verb}`);
+      await b.sandbox.advance(MINUTE);
+      expect(await b.statusOf(id)).toBe(verb === 'stop' ? 'STOPPED' : 'TERMINATED');
+    },
+  );
+
   test('asked for twice strikes twice; cleared does not strike', async () => {
     const b = await bench();
     const id = await b.createActive('target');

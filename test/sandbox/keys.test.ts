@@ -69,6 +69,8 @@ describe('SSH keys', () => {
     ['a private key', '-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END'],
     ['DSA', line('ssh-dss', 'a', 'b', 'c', 'd')],
     ['another type inside', line('ssh-ed25519', Buffer.alloc(32)).replace('ed25519', 'rsa')],
+    ['a field too many', line('ssh-ed25519', Buffer.alloc(32), 'more')],
+    ['a field too few', line('ssh-rsa', 'e')],
     ['a short key', line('ssh-ed25519', Buffer.alloc(31))],
     ['another curve inside', line('ecdsa-sha2-nistp256', 'nistp384', point(97))],
     ['a cut blob', ED25519.slice(0, -8)],
