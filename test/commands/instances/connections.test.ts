@@ -1,0 +1,293 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { endpointsOf } from '../../../src/commands/instances/endpoints.ts';
+import { fillTemplate } from '../../../src/commands/instances/url-template.ts';
+import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+import type { Answer } from '../../support/service.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const TOKEN = 'f00dfeedf00dfeed';
+
+const ok = (data: unknown): Answer => ({
+  status: 200,
+  body: { status: 'success', code: 200, data },
+});
+
+const TEMPLATES = [
+  {
+    id: 'tpl-1',
+    slug: 'jupyter',
+    name: 'Jupyter',
+    endpoints: [
+      {
+        name: 'lab',
+        port: 8888,
+        is_main: true,
+        protocol: 'TCP',
+        url_template: 'http://{ip}:{port}/?token={{secrets.TOKEN}}',
+      },
+      {
+        name: 'board',
+        port: 6006,
+        is_main: false,
+        protocol: 'TCP',
+        url_template: 'http://${ip}:6006/{MISSING}',
+      },
+    ],
+  },
+];
+
+/** A service with one machine, whose connection data are the test's. */
+function serviceWith(machine: Record<string, unknown>): Promise<World> {
+  return createWorld({
+    handler: ({ path }) =>
+      path === '/templates'
+        ? ok(TEMPLATES)
+        : ok({ id: ID, name: 'lab', status: 'ACTIVE', ip_address: '203.0.113.7', ...machine }),
+  });
+}
+
+let world: World;
+let opened: World | undefined;
+
+/** Notes the world of a test, so that it is closed after it. */
+function use<T extends World>(made: T): T {
+  opened = made;
+  return made;
+}
+
+afterEach(async () => {
+  await opened?.close();
+  opened = undefined;
+});
+
+describe('instances endpoints', () => {
+  test("of the sandbox are the service's own, with the token masked", async () => {
+    world = use(await createSandboxWorld());
+    await world.cli([
+      'instances',
+      'create',
+      'lab',
+      ...HARDWARE,
+      '--template',
+      'jupyterlab',
+      '--wait',
+    ]);
+    const masked = await world.cli(['instances', 'endpoints', 'lab', '--json']);
+    const shown = await world.cli(['instances', 'endpoints', 'lab', '--json', '--show-secrets']);
+    const [first] = JSON.parse(shown.stdout);
+    expect(first).toMatchObject({
+      source: 'service',
+      is_main: true,
+      url: expect.stringMatching(/^http:\/\/203\.0\.113\.\d+:8888\/.*[0-9a-f]{16,}/),
+    });
+    expect(JSON.parse(masked.stdout)[0].url).toContain('********');
+    expect(shown.requests.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  test("come from the template's patterns when the service gives none", async () => {
+    world = use(
+      await serviceWith({
+        connection_info: { type: 'template', endpoints: [], secrets: { TOKEN } },
+        application_template: { slug: 'jupyter' },
+      }),
+    );
+    const { stdout, requests } = await world.cli([
+      'instances',
+      'endpoints',
+      ID,
+      '--json',
+      '--show-secrets',
+    ]);
+    expect(requests.map(({ path }) => path)).toEqual([`/instances/${ID}`, '/templates']);
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        name: 'lab',
+        url: `http://203.0.113.7:8888/?token=${TOKEN}`,
+        address: null,
+        port: 8888,
+        protocol: 'TCP',
+        is_main: true,
+        source: 'template',
+      },
+      {
+        name: 'board',
+        url: null,
+        address: '203.0.113.7:6006',
+        port: 6006,
+        protocol: 'TCP',
+        is_main: false,
+        source: 'template',
+      },
+    ]);
+    const people = await world.cli(['instances', 'endpoints', ID]);
+    expect(people.stdout).toContain('?token=********');
+    expect(people.stdout).not.toContain(TOKEN);
+  });
+
+  test('published ports of a container are addresses, and no link is made up', async () => {
+    world = use(
+      await serviceWith({
+        docker_config: { ports: [{ external_port: 8080, internal_port: 80, name: 'web' }, 'odd'] },
+      }),
+    );
+    const { stdout } = await world.cli(['instances', 'endpoints', ID, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { name: 'web', url: null, address: '203.0.113.7:8080', source: 'container' },
+      { name: 'port 2', url: null, address: null },
+    ]);
+  });
+
+  test.each([
+    ['nothing', undefined, []],
+    ['null', null, []],
+    ['a list of links', ['http://a.example/'], [{ name: 'endpoint 1', url: 'http://a.example/' }]],
+    [
+      'a map of links',
+      { web: 'https://a.example/x' },
+      [{ name: 'web', url: 'https://a.example/x' }],
+    ],
+    ['a text', 'http://a.example/', [{ url: 'http://a.example/' }]],
+    [
+      'other names',
+      [{ link: 'http://b.example/', external_port: 1 }],
+      [{ url: 'http://b.example/', port: 1 }],
+    ],
+    [
+      'a dangerous scheme',
+      ['javascript:alert(1)', 'file:///etc/passwd'],
+      [{ url: null, address: 'javascript:alert(1)' }, { url: null }],
+    ],
+    [
+      'no sense',
+      [null, 5, [1], {}],
+      [{ address: null }, { address: '5' }, { address: '[1]' }, { address: '{}' }],
+    ],
+  ])('%s from the service is survived', async (_what, endpoints, expected) => {
+    world = use(await serviceWith({ connection_info: { endpoints } }));
+    const { code, stdout } = await world.cli(['instances', 'endpoints', ID, '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject(expected);
+    expect(JSON.parse(stdout)).toHaveLength(expected.length);
+    expect((await world.cli(['instances', 'get', ID])).code).toBe(0);
+  });
+
+  test('whatever the service sends, reading it does not fail', async () => {
+    world = use(await serviceWith({}));
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (endpoints, secrets) => {
+        const read = endpointsOf({
+          id: ID,
+          status: 'ACTIVE',
+          connection_info: { endpoints, secrets },
+        });
+        for (const { url } of read) {
+          expect(url === null || /^https?:/.test(url)).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+describe('link patterns', () => {
+  const values = { ip: '1.2.3.4', port: 80, secrets: { KEY: 'a b&c', n: 5, nested: {} } };
+
+  test.each([
+    ['http://{ip}:{port}/', 'http://1.2.3.4:80/'],
+    ['http://{{ip}}:{{port}}/', 'http://1.2.3.4:80/'],
+    ['http://${ip}/', 'http://1.2.3.4/'],
+    ['http://{{ ip }}/', 'http://1.2.3.4/'],
+    ['http://{IP}/?t={KEY}', 'http://1.2.3.4/?t=a%20b%26c'],
+    ['?t={{secrets.KEY}}&n={secret.n}', '?t=a%20b%26c&n=5'],
+    ['plain', 'plain'],
+    ['{unknown}', undefined],
+    ['{nested}', undefined],
+    ['{toString}', undefined],
+  ])('%s becomes %s', (pattern, filled) => {
+    expect(fillTemplate(pattern, values)).toBe(filled);
+  });
+
+  test('an IPv6 address stands in brackets, and a missing one leaves no link', () => {
+    expect(fillTemplate('http://{ip}/', { ...values, ip: '2001:db8::1' })).toBe(
+      'http://[2001:db8::1]/',
+    );
+    expect(fillTemplate('http://{ip}/', { ...values, ip: undefined })).toBeUndefined();
+  });
+});
+
+describe('instances secrets', () => {
+  test('shows what other commands mask, and one value alone', async () => {
+    world = use(await serviceWith({ connection_info: { secrets: { TOKEN, deep: { a: 1 } } } }));
+    const all = await world.cli(['instances', 'secrets', ID, '--json']);
+    expect(JSON.parse(all.stdout)).toEqual([
+      { key: 'TOKEN', value: TOKEN },
+      { key: 'deep', value: { a: 1 } },
+    ]);
+    expect((await world.cli(['instances', 'secrets', ID, 'TOKEN'])).stdout).toBe(`${TOKEN}\n`);
+    expect((await world.cli(['instances', 'secrets', ID, 'deep'])).stdout).toBe('{"a":1}\n');
+    expect((await world.cli(['instances', 'get', ID, '--json'])).stdout).not.toContain(TOKEN);
+  });
+
+  test('a key that is not there is exit 3 and names those that are', async () => {
+    world = use(await serviceWith({ connection_info: { secrets: { TOKEN } } }));
+    const { code, stderr } = await world.cli(['instances', 'secrets', ID, 'NOPE']);
+    expect(code).toBe(3);
+    expect(stderr).toContain('it has: TOKEN');
+    expect(stderr).not.toContain(TOKEN);
+    expect((await world.cli(['instances', 'secrets', ID, 'constructor'])).code).toBe(3);
+  });
+
+  test.each([[undefined], [null], [[]], ['odd'], [7]])(
+    'secrets of %j are survived',
+    async (secrets) => {
+      world = use(await serviceWith({ connection_info: { secrets } }));
+      expect((await world.cli(['instances', 'secrets', ID])).code).toBe(0);
+    },
+  );
+
+  test('a value reaches a terminal without its controls and a pipe as it is', async () => {
+    world = use(
+      await serviceWith({ connection_info: { secrets: { k: 'a\u001b]52;c;x\u0007b' } } }),
+    );
+    expect((await world.cli(['instances', 'secrets', ID, 'k'], { terminal: true })).stdout).toBe(
+      'ab\n',
+    );
+    expect((await world.cli(['instances', 'secrets', ID, 'k'])).stdout).toBe(
+      'a\u001b]52;c;x\u0007b\n',
+    );
+  });
+});
+
+describe('instances open', () => {
+  const endpoints = [
+    { name: 'lab', url: `http://203.0.113.7:8888/?token=${TOKEN}`, is_main: true },
+    { name: 'board', url: 'http://203.0.113.7:6006/' },
+    { name: 'raw', port: 22 },
+  ];
+
+  test('off a terminal prints the link of the main endpoint, or of the one that is named', async () => {
+    world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
+    expect((await world.cli(['instances', 'open', ID])).stdout).toBe(
+      `http://203.0.113.7:8888/?token=${TOKEN}\n`,
+    );
+    expect((await world.cli(['instances', 'open', ID, 'board'])).stdout).toBe(
+      'http://203.0.113.7:6006/\n',
+    );
+    const json = await world.cli(['instances', 'open', ID, '--json']);
+    expect(JSON.parse(json.stdout)).toEqual({
+      name: 'lab',
+      url: `http://203.0.113.7:8888/?token=${TOKEN}`,
+    });
+  });
+
+  test('what has no link, or no endpoint, is exit 3 with the names that there are', async () => {
+    world = use(await serviceWith({ connection_info: { endpoints } }));
+    const raw = await world.cli(['instances', 'open', ID, 'raw']);
+    expect(raw.code).toBe(3);
+    expect(raw.stderr).toContain('the service gives no link, only 203.0.113.7:22');
+    const none = await world.cli(['instances', 'open', ID, 'nope']);
+    expect(none.code).toBe(3);
+    expect(none.stderr).toContain('lab, board, raw');
+  });
+});
