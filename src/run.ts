@@ -1,9 +1,9 @@
-import { type AnyCommand, CommanderError } from './commands/kit/command.ts';
+import { type AnyCommand, CommanderError, viewOf } from './commands/kit/command.ts';
 import type { Frame } from './commands/kit/frame.ts';
 import { globalFlagsOf } from './commands/kit/globals.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { CliError, SeveralErrors, usageError } from './errors.ts';
-import { clean, escapeUnseen } from './output/index.ts';
+import { checkColumns, clean, escapeUnseen } from './output/index.ts';
 import { createSink } from './output/sink.ts';
 import { addAllVerbs, buildProgram } from './program.ts';
 
@@ -31,6 +31,8 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const frame: Frame = {
     context(command) {
       context ??= createContext(host, globalFlagsOf(command), VERSION);
+      const view = viewOf(command);
+      if (view !== undefined) checkColumns(view, context.flags);
       return context;
     },
     async wholeTree() {
@@ -169,5 +171,7 @@ function errorLines(failure: CliError): string {
 
 /** A key that someone typed as an argument is not repeated on the screen or into a log. */
 function withoutKeys(text: string): string {
-  return text.replace(/svc_sk_[A-Za-z0-9_-]+/g, 'svc_sk_…');
+  return text
+    .replace(/svc_sk_[A-Za-z0-9_-]+/g, 'svc_sk_…')
+    .replace(/-----BEGIN[\s\S]*/, '-----BEGIN …');
 }

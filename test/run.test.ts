@@ -81,6 +81,7 @@ describe('what was typed wrong', () => {
   test.each([
     [['instances', 'svc_sk_live_secret']],
     [['svc_sk_live_secret']],
+    [['instances', 'get', '-----BEGIN PRIVATE KEY-----\nlive_secret\n-----END PRIVATE KEY-----']],
     [['instances', 'list', '--api-key=hunter2-svc']],
     [['instances', 'list', '--base-url', 'https://me:hunter2@api.example.com']],
     [['instances', 'list', '--base-url', 'https://api.example.com/?token=hunter2']],

@@ -15,6 +15,7 @@ const WHOLE_LOG_PAGE = 100;
 export function registerEvents(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'events',
+    view: eventView,
     summary: 'Show the event log of a machine, newest first',
     examples: [
       'gpucloud instances events trainer',

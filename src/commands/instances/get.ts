@@ -9,6 +9,7 @@ import { instanceView } from './view.ts';
 export function registerGet(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'get',
+    view: instanceView,
     aliases: ['show'],
     summary: 'Show everything about one machine',
     examples: [

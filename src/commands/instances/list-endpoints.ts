@@ -6,6 +6,7 @@ import { connectionView, readConnections } from './connections.ts';
 export function registerEndpoints(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'endpoints',
+    view: connectionView,
     summary: 'Show the links and ports of a machine',
     notes:
       "Links come from the service, or from the link patterns of the machine's template with address,\n" +

@@ -15,6 +15,7 @@ const AT_ONCE = 8;
 export function registerList(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'list',
+    view: listedView,
     aliases: ['ls'],
     summary: 'List the machines known to this computer',
     notes:

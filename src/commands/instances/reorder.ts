@@ -8,6 +8,7 @@ import { verb } from '../kit/verb.ts';
 import { showRented } from './create.ts';
 import { rent } from './rent.ts';
 import { findMachine } from './resolve.ts';
+import { instanceView } from './view.ts';
 import {
   pollIntervalOption,
   statusFor,
@@ -19,6 +20,7 @@ import {
 export function registerReorder(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'reorder',
+    view: instanceView,
     summary: 'Rent again what a terminated machine was',
     notes:
       'Offer, image and SSH keys are taken over. The published API says nothing of the template, the\n' +

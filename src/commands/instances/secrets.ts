@@ -11,6 +11,7 @@ import { keepSighting, sightingOf } from './sighting.ts';
 export function registerSecrets(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'secrets',
+    view: secretView,
     summary: 'Show the generated passwords and tokens of a machine',
     notes:
       'With KEY, the value alone is printed. These are shown in no other command unless asked for.',

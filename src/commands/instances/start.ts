@@ -3,11 +3,13 @@ import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
 import { changeEach } from './lifecycle.ts';
 import { findMachines } from './resolve.ts';
+import { changedView } from './view.ts';
 import { pollIntervalOption, statusFor, waitStartedOption, waitTimeoutOption } from './waiting.ts';
 
 export function registerStart(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'start',
+    view: changedView,
     summary: 'Start stopped machines',
     notes: 'The service reserves the price of the next hour at once.',
     examples: ['gpucloud instances start trainer --wait', 'gpucloud instances start trainer lab'],

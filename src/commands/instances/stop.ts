@@ -3,11 +3,13 @@ import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
 import { changeEach } from './lifecycle.ts';
 import { findMachines } from './resolve.ts';
+import { changedView } from './view.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
 export function registerStop(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'stop',
+    view: changedView,
     summary: 'Power machines off and keep their disks',
     notes:
       'A stopped machine keeps its disk, and the published API does not say what that costs:\n' +

@@ -6,11 +6,13 @@ import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
 import { changeEach } from './lifecycle.ts';
 import { findMachines, type Target } from './resolve.ts';
+import { changedView } from './view.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
 export function registerTerminate(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'terminate',
+    view: changedView,
     aliases: ['rm'],
     summary: 'End machines for good, with all that is on their disks',
     notes:

@@ -16,6 +16,7 @@ const AT_ONCE = 16;
 export function registerWait(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'wait',
+    view: changedView,
     summary: 'Wait until machines have a status',
     replaces: ['--timeout'],
     notes: 'Exit code 0 once all have it, 8 past --timeout, 12 for a machine that ended elsewhere.',

@@ -1,5 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
+import type { View } from '../../output/output.ts';
 
 export type AnyCommand = CommandUnknownOpts;
 export { CommanderError, Help, Option };
@@ -9,6 +10,9 @@ export { CommanderError, Help, Option };
  * both leave NAME alone, as in gh and docker. Commander would take NAME as the value of `--wait`.
  */
 class StrictCommand extends Command {
+  /** How the result of the verb looks: its columns are known before anything is asked. */
+  view: View<unknown> | undefined;
+
   override createCommand(name?: string): Command {
     return new StrictCommand(name);
   }
@@ -38,6 +42,15 @@ function closeOptionalValues(args: readonly string[], options: AnyCommand['optio
     closed.push(option?.optional === true ? `${option.long}=` : arg);
   }
   return closed;
+}
+
+/** Tells a verb how its result looks, for `--columns`, `--sort`, help and completion. */
+export function setView(command: AnyCommand, view: View<unknown>): void {
+  if (command instanceof StrictCommand) command.view = view;
+}
+
+export function viewOf(command: AnyCommand): View<unknown> | undefined {
+  return command instanceof StrictCommand ? command.view : undefined;
 }
 
 /** The root of a new tree. Every command below it is made with `parent.command()` and inherits. */

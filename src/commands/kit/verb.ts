@@ -1,5 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
-import type { AnyCommand } from './command.ts';
+import type { View } from '../../output/output.ts';
+import { type AnyCommand, setView } from './command.ts';
 import { addGlobalOptions } from './globals.ts';
 
 export interface VerbHelp {
@@ -13,6 +14,8 @@ export interface VerbHelp {
   notes?: string;
   /** Whole command lines, at least one. */
   examples: readonly [string, ...string[]];
+  /** How the result looks; `--columns` and `--sort` are checked against it before the verb runs. */
+  view?: View<unknown>;
   /** Global flags in whose place the verb has one of its own: `--timeout`. */
   replaces?: readonly string[];
 }
@@ -34,6 +37,11 @@ export function describe(command: AnyCommand, help: Omit<VerbHelp, 'name'>): Com
     'after',
     `\nExamples:\n${help.examples.map((line) => `  $ ${line}`).join('\n')}`,
   );
+  if (help.view !== undefined) {
+    setView(command, help.view);
+    const columns = help.view.columns.map(({ id }) => id).join(', ');
+    command.addHelpText('after', `\nColumns (--columns, --sort):\n  ${columns}`);
+  }
   addGlobalOptions(command, help.replaces);
   // A command of unknown flags, as a group hands it on, has none yet: its types start here.
   return command as unknown as Command;
