@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { Transaction } from '../../../src/api/index.ts';
+import { createTotals } from '../../../src/commands/billing/totals.ts';
+
+function totalsOf(...rows: Partial<Transaction>[]): readonly string[] {
+  const totals = createTotals();
+  rows.forEach((row, at) => {
+    totals.add({ id: `t-${at + 1}`, status: 'COMPLETED', direction: 'INCOMING', ...row });
+  });
+  return totals.lines();
+}
+
+describe('totals', () => {
+  it('says nothing of nothing', () => {
+    expect(totalsOf()).toEqual([]);
+  });
+
+  it('adds 0.1 and 0.2 to 0.3', () => {
+    expect(totalsOf({ amount: '0.1' }, { amount: '0.2' })).toEqual([
+      'Totals of 2 transactions: incoming 0.30 RUB, outgoing 0.00 RUB.',
+    ]);
+  });
+
+  it('keeps every one of thirty digits', () => {
+    expect(
+      totalsOf(
+        { amount: '123456789012345678901234567890.000000000000000000000000000001' },
+        { amount: '1' },
+        { amount: '999999999999999999999999999999', direction: 'OUTGOING' },
+        { amount: '0.1', direction: 'OUTGOING' },
+      ),
+    ).toEqual([
+      'Totals of 4 transactions: incoming 123456789012345678901234567891.000000000000000000000000000001 RUB, outgoing 999999999999999999999999999999.10 RUB.',
+    ]);
+  });
+
+  it('adds a negative amount as it is, and says so', () => {
+    expect(totalsOf({ amount: '10' }, { amount: '-2.5' })).toEqual([
+      'Totals of 2 transactions: incoming 7.50 RUB, outgoing 0.00 RUB.',
+      'In the totals with its sign, though amounts should be absolute: 1: t-2.',
+    ]);
+  });
+
+  it('names and counts what it can’t read, and never says NaN', () => {
+    const unreadable = ['', ' ', 'NaN', '1e5', 'Infinity', '1,5', null, undefined];
+    const lines = totalsOf({ amount: '5' }, ...unreadable.map((amount) => ({ amount })));
+    expect(lines).toEqual([
+      'Totals of 9 transactions: incoming 5.00 RUB, outgoing 0.00 RUB.',
+      'Not in the totals, amount not readable: 8: t-2 (""), t-3 (" "), t-4 ("NaN"), and 5 more.',
+    ]);
+    expect(totalsOf({ amount: null })[1]).toBe(
+      'Not in the totals, amount not readable: 1: t-1 (none).',
+    );
+  });
+
+  it('counts only what is completed', () => {
+    expect(
+      totalsOf(
+        { amount: '1' },
+        { amount: '500', status: 'PENDING' },
+        { amount: '500', status: 'FAILED' },
+        { amount: '500', status: 'FAILED' },
+        { amount: '500', status: 'REVERSED' },
+        { amount: '500', status: null },
+      ),
+    ).toEqual([
+      'Totals of 6 transactions: incoming 1.00 RUB, outgoing 0.00 RUB.',
+      'Not in the totals, since only COMPLETED counts: 1 PENDING, 2 FAILED, 1 REVERSED, 1 without a status.',
+    ]);
+  });
+
+  it('works a missing direction out by the type, as the document does, and guesses at nothing else', () => {
+    expect(
+      totalsOf(
+        ...['DEPOSIT', 'BONUS', 'REFUND', 'USAGE_CHARGE'].map((type) => ({
+          type,
+          amount: '1',
+          direction: null,
+        })),
+        { type: 'FEE', amount: '1', direction: null },
+        { type: 'DEPOSIT', amount: '1', direction: 'SIDEWAYS' },
+        { type: 'constructor', amount: '1', direction: null },
+      ),
+    ).toEqual([
+      'Totals of 7 transactions: incoming 3.00 RUB, outgoing 1.00 RUB.',
+      'Not in the totals, direction not known: 3: t-5, t-6, t-7.',
+    ]);
+  });
+});

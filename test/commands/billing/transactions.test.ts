@@ -1,0 +1,353 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
+import type { Answer, RecordedRequest } from '../../support/service.ts';
+
+const worlds: World[] = [];
+
+afterEach(async () => {
+  await Promise.all(worlds.splice(0).map((world) => world.close()));
+});
+
+type Row = Record<string, unknown>;
+
+function row(id: number, more: Row = {}): Row {
+  return {
+    id: `t-${id}`,
+    type: 'USAGE_CHARGE',
+    status: 'COMPLETED',
+    amount: '1.5',
+    direction: 'OUTGOING',
+    description: `Hour ${id}`,
+    created_at: `2026-01-${String(15 - (id % 10)).padStart(2, '0')}T12:00:00.000Z`,
+    ...more,
+  };
+}
+
+function rows(count: number): Row[] {
+  return Array.from({ length: count }, (_, at) => row(at + 1));
+}
+
+function refused(message: string): Answer {
+  return { status: 400, body: { statusCode: 400, message, error: 'Bad Request' } };
+}
+
+interface Ledger {
+  /** Newest first; a test may add to it while it is read. */
+  rows: Row[];
+  cap?: number;
+  /** Called before each answer with the number of the page. */
+  before?(page: number): Answer | 'hangUp' | undefined;
+  meta?(told: Row): Row | undefined;
+}
+
+/** The documented operation, and nothing else. */
+async function worldOf(ledger: Ledger): Promise<World> {
+  const world = await createWorld({
+    handler: ({ method, path }) => {
+      const url = new URL(path, 'http://x');
+      if (method !== 'GET' || url.pathname !== '/billing/transactions') return refused('path');
+      for (const name of url.searchParams.keys()) {
+        if (!['page', 'limit', 'type'].includes(name)) return refused(`query ${name}`);
+      }
+      const page = Number(url.searchParams.get('page') ?? 1);
+      const limit = Math.min(Number(url.searchParams.get('limit') ?? 20), ledger.cap ?? 1000);
+      const early = ledger.before?.(page);
+      if (early !== undefined) return early;
+      const types = url.searchParams.get('type')?.split(',');
+      const all = ledger.rows.filter((one) => types?.includes(String(one.type)) ?? true);
+      const told = { total: all.length, page, limit, total_pages: Math.ceil(all.length / limit) };
+      return {
+        status: 200,
+        body: {
+          status: 'success',
+          code: 200,
+          data: all.slice((page - 1) * limit, page * limit),
+          meta: ledger.meta === undefined ? told : ledger.meta(told),
+        },
+      };
+    },
+  });
+  worlds.push(world);
+  return world;
+}
+
+function paths(requests: readonly RecordedRequest[]): string[] {
+  return requests.map(({ method, path }) => `${method} ${path}`);
+}
+
+const list = (...more: string[]) => ['billing', 'transactions', ...more];
+
+describe('billing transactions, a page', () => {
+  it('shows the first page with totals, and how there is more', async () => {
+    const world = await worldOf({
+      rows: [
+        row(1),
+        row(2, { type: 'DEPOSIT', direction: 'INCOMING', amount: '0.1', description: null }),
+        row(3, { type: 'BONUS', direction: 'INCOMING', amount: '0.2', status: 'COMPLETED' }),
+        row(4),
+      ],
+    });
+    const { code, stdout, stderr, requests } = await world.cli(list('--limit', '3'));
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      [
+        'TIME                      TYPE          STATUS     DIRECTION  AMOUNT  DESCRIPTION',
+        '2026-01-14T12:00:00.000Z  USAGE_CHARGE  COMPLETED  OUTGOING      1.5  Hour 1',
+        '2026-01-13T12:00:00.000Z  DEPOSIT       COMPLETED  INCOMING      0.1  -',
+        '2026-01-12T12:00:00.000Z  BONUS         COMPLETED  INCOMING      0.2  Hour 3',
+        '',
+      ].join('\n'),
+    );
+    expect(stderr).toBe(
+      [
+        'Page 1 of 2 (4 transactions): --page 2 for the next, --all for all.',
+        'Totals of 3 transactions: incoming 0.30 RUB, outgoing 1.50 RUB.',
+        '',
+      ].join('\n'),
+    );
+    expect(paths(requests)).toEqual(['GET /billing/transactions?limit=3']);
+  });
+
+  it('asks for the page that is named', async () => {
+    const world = await worldOf({ rows: rows(45) });
+    const { stdout, stderr, requests } = await world.cli(list('--page', '3', '-q'));
+    expect(stdout).toBe('t-41\nt-42\nt-43\nt-44\nt-45\n');
+    expect(stderr).toBe('');
+    expect(paths(requests)).toEqual(['GET /billing/transactions?page=3']);
+  });
+
+  it('passes unknown fields, statuses, types and nulls on, with no word to a program', async () => {
+    const odd = { id: 't-9', type: 'FEE', status: 'REVERSED', amount: '', novel: { a: [1] } };
+    const bare = { id: 't-8', type: null, status: null, amount: null, direction: null };
+    const world = await worldOf({ rows: [odd, bare] });
+    const { code, stdout, stderr } = await world.cli(list('--json'));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual([odd, bare]);
+    const table = await world.cli(list('--columns', 'id,type,status,amount'));
+    expect(table.stdout).toBe(
+      'ID   TYPE  STATUS    AMOUNT\nt-9  FEE   REVERSED       -\nt-8  -     -              -\n',
+    );
+    expect(table.stderr).toBe(
+      [
+        'Totals of 2 transactions: incoming 0.00 RUB, outgoing 0.00 RUB.',
+        'Not in the totals, amount not readable: 2: t-9 (""), t-8 (none).',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('says that there are none', async () => {
+    const world = await worldOf({ rows: [] });
+    expect(await world.cli(list())).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'There are no such transactions.\n',
+    });
+    expect(await world.cli(list('--json'))).toMatchObject({ stdout: '[]\n', stderr: '' });
+    expect(await world.cli(list('--all', '--json'))).toMatchObject({ stdout: '[]\n', stderr: '' });
+  });
+
+  it('takes types in any case, with hyphens, several times', async () => {
+    const world = await worldOf({ rows: [row(1), row(2, { type: 'DEPOSIT' })] });
+    const { stdout, requests } = await world.cli(
+      list('--type', 'Deposit,usage-charge', '--type', 'DEPOSIT', '-q'),
+    );
+    expect(stdout).toBe('t-1\nt-2\n');
+    expect(paths(requests)).toEqual(['GET /billing/transactions?type=DEPOSIT,USAGE_CHARGE']);
+  });
+
+  it('asks for types that may have come new, and says so', async () => {
+    const world = await worldOf({ rows: [row(1, { type: 'FEE' })] });
+    const { code, stdout, stderr, requests } = await world.cli(list('--type', 'fee', '-q'));
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 't-1\n' });
+    expect(stderr).toBe('Not a type of the API document, asked for all the same: FEE.\n');
+    expect(paths(requests)).toEqual(['GET /billing/transactions?type=FEE']);
+  });
+
+  it('works with the sandbox', async () => {
+    const world = await createSandboxWorld();
+    worlds.push(world);
+    const { code, stdout, stderr } = await world.cli(list('--columns', 'type,amount'));
+    expect(code).toBe(0);
+    expect(stdout).toBe('TYPE       AMOUNT\nBONUS      500.00\nDEPOSIT  10000.00\n');
+    expect(stderr).toBe('Totals of 2 transactions: incoming 10500.00 RUB, outgoing 0.00 RUB.\n');
+  });
+});
+
+describe('billing transactions --all', () => {
+  it('reads every page', async () => {
+    const world = await worldOf({ rows: rows(250) });
+    const { code, stdout, stderr, requests } = await world.cli(list('--all', '-o', 'jsonl'));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(rows(250));
+    expect(paths(requests)).toEqual([
+      'GET /billing/transactions?page=1&limit=100',
+      'GET /billing/transactions?page=2&limit=100',
+      'GET /billing/transactions?page=3&limit=100',
+    ]);
+  });
+
+  it('goes by the pages of a service that gives less than was asked for', async () => {
+    const world = await worldOf({ rows: rows(25), cap: 10 });
+    const { stdout, stderr, requests } = await world.cli(list('--all', '--columns', 'id'));
+    expect(stdout.trimEnd().split('\n')).toHaveLength(26);
+    expect(stderr).toBe('Totals of 25 transactions: incoming 0.00 RUB, outgoing 37.50 RUB.\n');
+    expect(requests).toHaveLength(3);
+  });
+
+  it('shows each once although new ones push the others on', async () => {
+    const ledger: Ledger = {
+      rows: rows(30),
+      before: (page) => {
+        if (page > 1) ledger.rows.unshift(row(100 + page), row(200 + page), row(300 + page));
+        return undefined;
+      },
+    };
+    const world = await worldOf(ledger);
+    const { stdout } = await world.cli(list('--all', '--limit', '10', '-q'));
+    expect(stdout.trimEnd().split('\n')).toEqual(rows(30).map(({ id }) => id));
+  });
+
+  it('tells when the history became shorter meanwhile', async () => {
+    const ledger: Ledger = {
+      rows: rows(30),
+      before: (page) => {
+        if (page === 2) ledger.rows.shift();
+        return undefined;
+      },
+    };
+    const world = await worldOf(ledger);
+    const { code, stderr } = await world.cli(list('--all', '--limit', '10', '-q'));
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      'warning: The history became shorter while it was read: some transactions may be missing here. Run the command again.\n',
+    );
+  });
+
+  it.each([
+    ['no meta', () => undefined],
+    ['no number of pages', ({ total: _t, total_pages: _p, ...told }: Row) => told],
+    ['0 pages', (told: Row) => ({ ...told, total_pages: 0 })],
+    ['too many pages', (told: Row) => ({ ...told, total_pages: 99 })],
+  ])('comes to an end with %s', async (_what, meta) => {
+    const world = await worldOf({ rows: rows(25), meta });
+    const { code, stdout } = await world.cli(list('--all', '--limit', '10', '-q'));
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(25);
+  });
+
+  it('gives up on a service that does not page', async () => {
+    const page = rows(1000);
+    const world = await createWorld({
+      handler: () => ({
+        status: 200,
+        body: { data: page, meta: { total: 1e6, page: 1, limit: 1000, total_pages: 1000 } },
+      }),
+    });
+    worlds.push(world);
+    const { code, stderr, requests } = await world.cli(list('--all', '-q'));
+    expect(code).toBe(10);
+    expect(stderr).toContain('the same transactions on page after page (page 6)');
+    expect(requests).toHaveLength(6);
+  });
+
+  it('ends with the error of a page, and with no totals of a part', async () => {
+    const world = await worldOf({
+      rows: rows(30),
+      before: (page) => (page === 3 ? refused('enough') : undefined),
+    });
+    const table = await world.cli(list('--all', '--limit', '10'));
+    expect(table.code).toBe(1);
+    expect(table.stderr).toContain('enough');
+    expect(table.stderr).not.toContain('Totals');
+    const json = await world.cli(list('--all', '--limit', '10', '--json'));
+    expect(json.code).toBe(1);
+    // A part of an array is no JSON, so that nobody takes it for the whole.
+    expect(() => JSON.parse(json.stdout)).toThrow();
+  });
+});
+
+describe('billing transactions, a period', () => {
+  const january = {
+    rows: [
+      row(1, { created_at: '2026-01-15T11:00:00.000Z' }),
+      row(2, { created_at: '2026-01-10T00:00:00.000Z' }),
+      row(3, { created_at: '2026-01-20T00:00:00.000Z' }),
+      row(4, { created_at: '2026-01-09T23:59:59.999Z' }),
+    ],
+  };
+
+  it('reads the whole history, filters here and says so', async () => {
+    const world = await worldOf(january);
+    const { code, stdout, stderr, requests } = await world.cli(
+      list('--since', '2026-01-10T00:00Z', '--until', '2026-01-20T00:00Z', '--columns', 'id'),
+    );
+    expect(code).toBe(0);
+    expect(stdout).toBe('ID\nt-1\nt-2\n');
+    expect(stderr).toBe(
+      [
+        'The service has no filter by time: the whole history is read and filtered here, from 2026-01-10T00:00:00.000Z, before 2026-01-20T00:00:00.000Z.',
+        'Totals of 2 transactions: incoming 0.00 RUB, outgoing 3.00 RUB.',
+        '',
+      ].join('\n'),
+    );
+    expect(paths(requests)).toEqual(['GET /billing/transactions?page=1&limit=100']);
+  });
+
+  it('takes a duration back from now', async () => {
+    const world = await worldOf(january);
+    expect((await world.cli(list('--since', '5d', '-q'))).stdout).toBe('t-1\nt-3\n');
+    expect((await world.cli(list('--until', '5d', '-q'))).stdout).toBe('t-2\nt-4\n');
+  });
+
+  it('filters the one page that is named', async () => {
+    const world = await worldOf(january);
+    const { stdout, stderr, requests } = await world.cli(
+      list('--page', '1', '--limit', '2', '--since', '1d', '-q'),
+    );
+    expect(stdout).toBe('t-1\n');
+    expect(stderr).toContain('page 1 alone is read and filtered here');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('shows what has no readable time, and says so', async () => {
+    const world = await worldOf({
+      rows: [
+        row(1, { created_at: null }),
+        row(2, { created_at: 'soon' }),
+        row(3, { created_at: '2020-01-01T00:00:00Z' }),
+      ],
+    });
+    const { stdout, stderr } = await world.cli(list('--since', '1d', '-q'));
+    expect(stdout).toBe('t-1\nt-2\n');
+    expect(stderr).toContain('warning: Shown although their time could not be read: 2.\n');
+  });
+});
+
+describe('billing transactions, bad input', () => {
+  it.each([
+    [['--page', '0'], '--page "0": it is a whole number from 1'],
+    [['--limit', 'x'], '--limit "x": it is a whole number'],
+    [['--all', '--page', '2'], '--all and --page exclude each other'],
+    [['--type', 'deposit,,bonus'], '--type "deposit,,bonus": it is a list separated by commas'],
+    [['--type', 'deposit;drop'], '--type "deposit;drop": it is a list of deposit, usage_charge'],
+    [['--since', '2026-02-30'], '--since "2026-02-30": there is no such day'],
+    [['--until', 'noon'], '--until "noon": it is a date'],
+    [['--since', '1d', '--until', '2d'], '--since is not before --until: from 2026-01-14'],
+    [['--columns', 'colour'], "--columns: no column 'colour'"],
+    [['more'], 'too many arguments'],
+  ])('refuses %j before any request', async (given, words) => {
+    const world = await worldOf({ rows: [] });
+    const { code, stdout, stderr, requests } = await world.cli(list(...given));
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(words);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(requests).toEqual([]);
+  });
+});

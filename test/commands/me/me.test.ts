@@ -1,0 +1,274 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { setPassword } from '../../../src/commands/me/set-password.ts';
+import { update } from '../../../src/commands/me/update.ts';
+import {
+  createSandboxWorld,
+  createWorld,
+  type SandboxWorld,
+  type World,
+} from '../../support/run-cli.ts';
+import type { Answer } from '../../support/service.ts';
+import { atTerminal } from '../drives/at-terminal.ts';
+
+const worlds: World[] = [];
+
+afterEach(async () => {
+  await Promise.all(worlds.splice(0).map((world) => world.close()));
+});
+
+async function sandboxWorld(): Promise<SandboxWorld> {
+  const world = await createSandboxWorld();
+  worlds.push(world);
+  return world;
+}
+
+async function worldOf(answer: Answer | 'hangUp'): Promise<World> {
+  const world = await createWorld({ handler: () => answer });
+  worlds.push(world);
+  return world;
+}
+
+const USER = {
+  id: 'u-1',
+  role: 'USER',
+  name: 'Ann',
+  email: 'ann@example.com',
+  yandex_id: 'y-1',
+  github_id: null,
+  balance: '1500.00',
+  is_active: true,
+  is_email_verified: false,
+  has_password: true,
+  notify_billing: true,
+  notify_marketing: false,
+  verified_at: '2026-01-01T00:00:00.000Z',
+  last_login_at: '2026-01-02T00:00:00.000Z',
+  created_at: '2025-12-31T00:00:00.000Z',
+  updated_at: '2026-01-03T00:00:00.000Z',
+};
+
+const answered = (data: unknown): Answer => ({ status: 200, body: { status: 'success', data } });
+
+describe('me get', () => {
+  it('shows the account', async () => {
+    const world = await worldOf(answered(USER));
+    const { code, stdout, stderr, requests } = await world.cli(['me', 'get']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(
+      [
+        'Name:               Ann',
+        'Email:              ann@example.com',
+        'ID:                 u-1',
+        'Role:               USER',
+        'Active:             yes',
+        'Email verified:     no',
+        'Password:           yes',
+        'Yandex id:          y-1',
+        '',
+        'Money',
+        '  Wallet balance:   1500.00',
+        '',
+        'Mail',
+        '  About billing:    yes',
+        '  News and offers:  no',
+        '',
+        'Times',
+        '  Registered:       2025-12-31T00:00:00.000Z',
+        '  Verified:         2026-01-01T00:00:00.000Z',
+        '  Last sign-in:     2026-01-02T00:00:00.000Z',
+        '  Updated:          2026-01-03T00:00:00.000Z',
+        '',
+      ].join('\n'),
+    );
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /users/me']);
+  });
+
+  it('has a column for each field of the document', async () => {
+    const all = { ...USER, reserved_balance: '1', total_balance: '2' };
+    const world = await worldOf(answered(all));
+    const columns = Object.keys(all).join(',');
+    const { stdout } = await world.cli(['me', 'show', '--columns', columns, '--json']);
+    expect(JSON.parse(stdout)).toEqual(all);
+  });
+
+  it('survives what is missing and passes on what is new', async () => {
+    const odd = { id: 'u-1', name: null, is_active: false, has_password: false, tier: { n: 1 } };
+    const world = await worldOf(answered(odd));
+    expect(JSON.parse((await world.cli(['me', 'get', '--json'])).stdout)).toEqual(odd);
+    expect((await world.cli(['me', 'get'])).stdout).toBe(
+      [
+        'ID:        u-1',
+        'Active:    no: the account is blocked',
+        'Password:  none: signed in through another service',
+        '',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('me update', () => {
+  it('changes the name and shows the funds that only this answer tells', async () => {
+    const world = await sandboxWorld();
+    const { code, stdout, stderr, requests } = await world.cli([
+      'me',
+      'update',
+      '--name',
+      'Ann Lee',
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Name: +Ann Lee\n/);
+    expect(stdout).toContain(
+      'Money\n  Available:        10500.00\n  Reserved:         0.00\n  Total:            10500.00\n',
+    );
+    expect(stderr).toBe('The account is now named Ann Lee.\n');
+    expect(requests.map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['PATCH', '/users/me', { name: 'Ann Lee' }],
+    ]);
+    expect(JSON.parse((await world.cli(['me', 'get', '--json'])).stdout)).toMatchObject({
+      name: 'Ann Lee',
+    });
+  });
+
+  it('asks for the name in a terminal', async () => {
+    const world = await sandboxWorld();
+    const person = atTerminal(world, [' ', 'Ann']);
+    await update(undefined, person.context);
+    await person.context.close();
+    expect(person.said).toEqual(['New name?', '> a name is not empty']);
+    expect(person.stderr()).toBe('The account is now named Ann.\n');
+  });
+
+  it.each([
+    [[], 'nothing to change: give --name'],
+    [['--name', ''], '--name "": a name is not empty'],
+    [['--name', 'a', 'b'], 'too many arguments'],
+    [['--email', 'a@b.c'], "unknown option '--email'"],
+    [['--name', 'a', '--columns', 'x'], "--columns: no column 'x'"],
+  ])('refuses %j before any request', async (given, words) => {
+    const world = await worldOf('hangUp');
+    const { code, stderr, requests } = await world.cli(['me', 'update', ...given]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
+    expect(requests).toEqual([]);
+  });
+});
+
+const OLD = 'sandbox-password';
+const NEW = ' Tr0ub4dor & 3 ';
+
+describe('me set-password', () => {
+  it('reads two lines from stdin, spaces and all', async () => {
+    const world = await sandboxWorld();
+    const { code, stdout, stderr, requests } = await world.cli(['me', 'set-password', '--stdin'], {
+      stdin: `${OLD}\n${NEW}\n`,
+    });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Name: +Sandbox User\n/);
+    expect(stderr).toBe('The new password is set.\n');
+    expect(requests.map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['POST', '/users/me/update-password', { current_password: OLD, new_password: NEW }],
+    ]);
+    const again = await world.cli(['me', 'set-password', '--stdin'], { stdin: `${NEW}\r\n${OLD}` });
+    expect(again.code).toBe(0);
+  });
+
+  it('asks for the current one and twice for the new one', async () => {
+    const world = await sandboxWorld();
+    const person = atTerminal(world, ['', OLD, NEW, 'other', NEW]);
+    await setPassword(false, person.context);
+    await person.context.close();
+    expect(person.said).toEqual([
+      'Current password?',
+      '> a password is not empty',
+      'New password?',
+      'New password again?',
+      '> the two are not the same',
+    ]);
+    expect(world.service.requests.map(({ body }) => body)).toEqual([
+      { current_password: OLD, new_password: NEW },
+    ]);
+  });
+
+  it.each([['json'], ['table'], ['yaml']])(
+    'shows no password in %s, a trace or the answer of a chatty service',
+    async (format) => {
+      const world = await createWorld({
+        handler: ({ body }) => answered({ ...USER, ...(body as object), name: `new: ${NEW}` }),
+      });
+      worlds.push(world);
+      const { code, stdout, stderr } = await world.cli(
+        ['me', 'set-password', '--stdin', '--debug', '-o', format],
+        { stdin: `${OLD}\n${NEW}\n` },
+      );
+      expect(code).toBe(0);
+      expect(stdout + stderr).toContain('update-password');
+      expect(stdout + stderr).not.toContain(OLD);
+      expect(stdout + stderr).not.toContain(NEW.trim());
+    },
+  );
+
+  it.each([400, 500])('shows no password that a refusal (%d) repeats', async (status) => {
+    const world = await createWorld({
+      handler: ({ body }) => ({
+        status,
+        body: { statusCode: status, message: JSON.stringify(body) },
+      }),
+    });
+    worlds.push(world);
+    const { code, stdout, stderr, requests } = await world.cli(['me', 'set-password', '--stdin'], {
+      stdin: `${OLD}\n${NEW}\n`,
+    });
+    expect(code).toBe(status === 400 ? 1 : 7);
+    expect(stdout + stderr).not.toContain(OLD);
+    expect(stdout + stderr).not.toContain(NEW.trim());
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([
+    [['hunter2']],
+    [['hunter2', 'hunter2-new']],
+    [['--password', 'hunter2']],
+    [['--new-password=hunter2']],
+    [['-phunter2']],
+    [['--stdin=hunter2']],
+    [['--stdin', 'hunter2', '--json']],
+    [['--', '-hunter2']],
+  ])('refuses %j without repeating it', async (given) => {
+    const world = await worldOf('hangUp');
+    const { code, stdout, stderr, requests } = await world.cli(['me', 'set-password', ...given], {
+      stdin: `${OLD}\n${NEW}\n`,
+    });
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('set-password takes no arguments');
+    expect(stderr).not.toContain('hunter2');
+    expect(requests).toEqual([]);
+  });
+
+  it.each([
+    ['', '--stdin: it is two lines'],
+    [`${OLD}\n`, '--stdin: it is two lines'],
+    [`${OLD}\n${NEW}\n${NEW}\n`, '--stdin: it is two lines'],
+    [`\n${NEW}\n`, '--stdin: a password is not empty'],
+    [`${OLD}\n  \n`, '--stdin: a password is not empty'],
+  ])('refuses %j on stdin without repeating it', async (stdin, words) => {
+    const world = await worldOf('hangUp');
+    const { code, stderr, requests } = await world.cli(['me', 'set-password', '--stdin'], {
+      stdin,
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
+    expect(stderr).not.toContain(OLD);
+    expect(requests).toEqual([]);
+  });
+
+  it('says how where nobody can be asked, and asks where --stdin would show it', async () => {
+    const world = await worldOf('hangUp');
+    const piped = await world.cli(['me', 'set-password']);
+    expect(piped).toMatchObject({ code: 2, requests: [] });
+    expect(piped.stderr).toContain('use --stdin with two lines');
+    const typed = await world.cli(['me', 'set-password', '--stdin'], { terminal: true });
+    expect(typed).toMatchObject({ code: 2, requests: [] });
+    expect(typed.stderr).toContain('leave it out to be asked');
+  });
+});
