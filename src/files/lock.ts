@@ -10,18 +10,29 @@ const PATIENCE = 30_000;
  * Runs `work` while no other process that asks for the same lock does.
  *
  * The lock is a folder beside the file, refreshed while it is held; a lock whose owner died is
- * taken over after ten seconds. The file itself need not exist.
+ * taken over after ten seconds. The file itself need not exist. A process that stands still for so
+ * long while it holds the lock (a closed laptop) may lose it; its work is done to the end.
  * Throws the lock's own error: `ELOCKED` when it can't be had within half a minute, at once what
  * the file system says (`EACCES`, `ENOSPC`) where no lock can be made at all.
  */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  let lost: Error | undefined;
   const release = await patiently(() =>
-    lockfile.lock(path, { realpath: false, stale: ABANDONED, update: 2_000, retries: 0 }),
+    lockfile.lock(path, {
+      realpath: false,
+      stale: ABANDONED,
+      update: 2_000,
+      retries: 0,
+      // Left to itself, the library throws where nobody can catch it.
+      onCompromised: (error) => {
+        lost = error;
+      },
+    }),
   );
   try {
     return await work();
   } finally {
-    await release();
+    if (lost === undefined) await release();
   }
 }
 
