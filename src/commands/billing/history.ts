@@ -1,18 +1,19 @@
 import type { Api, Transaction, TransactionsQuery } from '../../api/index.ts';
 import { CliError } from '../../errors.ts';
+import { createMemory } from './memory.ts';
 
 /** The page size that is asked for; the service may give less (its maximum is not documented). */
 const PAGE = 100;
 
 /**
- * Transactions that come in meanwhile push older ones onto the next pages. As many ids as this are
- * remembered to leave those out: far more than can come in during one request, and few enough for
- * a history of millions.
+ * Transactions that come in meanwhile push older ones onto the next pages. At least as many ids as
+ * this are remembered to leave those out: far more than can come in during one request, and few
+ * enough for a history of millions.
  */
 const REMEMBERED = 10_000;
 
 /** So many known ones in a row are no push any more: the service does not page. */
-const STUCK = REMEMBERED / 2;
+const STUCK = 5000;
 
 /**
  * The whole history, page after page, each transaction once. Their order is not documented, so that
@@ -24,7 +25,7 @@ export async function* wholeHistory(
   warn: (text: string) => void,
 ): AsyncGenerator<Transaction> {
   const limit = query.limit ?? PAGE;
-  const seen = new Set<string>();
+  const seen = createMemory(REMEMBERED);
   let repeated = 0;
   let total = 0;
   for (let page = 1; ; page += 1) {
@@ -41,7 +42,7 @@ export async function* wholeHistory(
         continue;
       }
       repeated = 0;
-      remember(seen, transaction.id);
+      seen.add(transaction.id);
       yield transaction;
     }
     if (repeated >= STUCK) {
@@ -55,16 +56,6 @@ export async function* wholeHistory(
     const last = meta.total_pages > 0 ? page >= meta.total_pages : data.length < meta.limit;
     if (data.length === 0 || last) {
       return;
-    }
-  }
-}
-
-function remember(seen: Set<string>, id: string): void {
-  seen.add(id);
-  if (seen.size > REMEMBERED) {
-    const [oldest] = seen;
-    if (oldest !== undefined) {
-      seen.delete(oldest);
     }
   }
 }
