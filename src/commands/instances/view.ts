@@ -13,7 +13,9 @@ const sections: readonly Section<Instance>[] = [
       { label: 'ID', value: i.id },
       { label: 'Status', value: i.status, kind: 'status' },
       { label: 'Failure', value: i.failure_reason },
-      { label: 'Offer', value: offerText(i) },
+      { label: 'Offer', value: i.offer?.name ?? i.offer?.id },
+      { label: 'GPU', value: gpuText(i) },
+      { label: 'Host', value: hostText(i) },
       { label: 'Region', value: i.offer?.region },
       { label: 'Image', value: i.base_image?.name },
       { label: 'Template', value: nameIn(i.application_template) },
@@ -122,21 +124,27 @@ export const changedView: View<Changed> = {
   empty: 'Nothing was changed.',
 };
 
-function offerText({ offer }: Instance): string | null | undefined {
-  if (offer == null) {
-    return undefined;
-  }
-  const parts = [
-    offer.gpu_model?.name == null
-      ? undefined
-      : `${offer.gpu_count ?? '?'} × ${offer.gpu_model.name}`,
-    offer.vram_gb == null ? undefined : `${offer.vram_gb} GB video memory`,
-    offer.cpu_cores == null ? undefined : `${offer.cpu_cores} cores`,
-    offer.ram_gb == null ? undefined : `${offer.ram_gb} GB memory`,
-    offer.root_disk_gb == null ? undefined : `${offer.root_disk_gb} GB disk`,
-  ].filter((part) => part !== undefined);
-  const name = offer.name ?? offer.id;
-  return parts.length === 0 ? name : `${name} (${parts.join(', ')})`;
+/** `8 × NVIDIA H100, 640 GB in all, SXM5`, as far as the offer tells. */
+function gpuText({ offer }: Instance): string {
+  const model = offer?.gpu_model?.name;
+  return listed(
+    model == null ? undefined : `${offer?.gpu_count ?? '?'} × ${model}`,
+    offer?.vram_gb == null ? undefined : `${offer.vram_gb} GB in all`,
+    offer?.interconnect,
+  );
+}
+
+function hostText({ offer }: Instance): string {
+  return listed(
+    offer?.cpu_cores == null ? undefined : `${offer.cpu_cores} cores`,
+    offer?.ram_gb == null ? undefined : `${offer.ram_gb} GB memory`,
+    offer?.root_disk_gb == null ? undefined : `${offer.root_disk_gb} GB disk`,
+    offer?.ephemeral_disk_gb == null ? undefined : `${offer.ephemeral_disk_gb} GB fast disk`,
+  );
+}
+
+function listed(...parts: (string | null | undefined)[]): string {
+  return parts.filter((part) => part != null && part !== '').join(', ');
 }
 
 /** The document leaves templates and drives inside an instance open: a name is shown where one is. */
