@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Api } from './api/index.ts';
+import type { Catalog } from './catalog/index.ts';
 import type { Clock } from './clock.ts';
 import type { Config, Folders } from './config/index.ts';
 import type { Settings } from './config/settings.ts';
@@ -45,6 +46,7 @@ export interface GlobalFlags {
   readonly quiet?: boolean;
   readonly columns?: readonly string[];
   readonly sort?: string;
+  readonly query?: string;
   readonly header?: boolean;
   /** false for `--no-color`. */
   readonly color?: 'auto' | 'always' | 'never' | false;
@@ -77,6 +79,8 @@ export interface Context {
   apiFor(target: ServiceAddress): Promise<Api>;
   /** The machines of the account in force. */
   rentals(): Promise<Rentals>;
+  /** Names for the offers and images of the service in force. */
+  catalog(): Promise<Catalog>;
   /** undefined where nobody can be asked. */
   prompts(): Promise<Prompts | undefined>;
   /** The embedded service, with its state in the given file or in the one of the built-in profile. */
@@ -117,6 +121,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       showSecrets: flags.showSecrets === true,
       ...(flags.columns === undefined ? {} : { columns: flags.columns }),
       ...(flags.sort === undefined ? {} : { sort: flags.sort }),
+      ...(flags.query === undefined ? {} : { query: flags.query }),
     },
   });
 
@@ -129,6 +134,8 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     return openConfig((await folders()).config);
   });
   const settings = once(async () => {
+    // Whatever speaks to a service passes here first: a slip in --query costs no request.
+    await out.prepare();
     const { resolveSettings } = await import('./config/index.ts');
     return resolveSettings(flags, env, await (await config()).read());
   });
@@ -190,6 +197,24 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     });
   });
 
+  const catalog = once(async () => {
+    const { openCatalog } = await import('./catalog/index.ts');
+    const { join } = await import('node:path');
+    const { sandbox: builtIn, baseUrl } = await settings();
+    if (!builtIn && baseUrl === undefined) {
+      throw usageError(
+        '--base-url (or GPUCLOUD_BASE_URL) is missing: offers and images belong to a service, and none is known',
+      );
+    }
+    return openCatalog({
+      file: join((await folders()).state, 'catalog.json'),
+      service: baseUrl?.value ?? 'sandbox',
+      clock,
+      warn: (text) => err.warn(text),
+      ...(builtIn ? { builtIn: async () => (await sandbox()).catalog() } : {}),
+    });
+  });
+
   const prompts = once(async () => {
     if (!canAsk(host, flags)) {
       return undefined;
@@ -218,6 +243,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     api,
     apiFor: (target) => connect(target, env),
     rentals,
+    catalog,
     prompts,
     sandbox,
     async close() {
@@ -229,7 +255,10 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   };
 }
 
-/** The format in force: `--json`, `-q` and `-o` may not contradict each other. */
+/**
+ * The format in force: `--json`, `-q` and `-o` may not contradict each other. A query shapes JSON,
+ * so it asks for it where nothing else does.
+ */
 export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
   const asked = new Set<string>();
   if (flags.output !== undefined) asked.add(flags.output);
@@ -241,11 +270,24 @@ export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
       `--output, --json and --quiet ask for different formats: ${format} and ${other}`,
     );
   }
-  const fromEnv = env.GPUCLOUD_OUTPUT;
-  if (format === undefined && fromEnv !== undefined && fromEnv !== '') {
-    return parseFormat(fromEnv, 'GPUCLOUD_OUTPUT');
+  if (format !== undefined) {
+    return shaped(parseFormat(format), flags.query);
   }
-  return format === undefined ? 'table' : parseFormat(format);
+  const fromEnv = env.GPUCLOUD_OUTPUT ?? '';
+  if (fromEnv !== '') {
+    return shaped(parseFormat(fromEnv, 'GPUCLOUD_OUTPUT'), flags.query);
+  }
+  return flags.query === undefined ? 'table' : 'json';
+}
+
+/** Only these have a place for whatever a query finds; see output/query.ts. */
+const SHAPED: readonly Format[] = ['json', 'jsonl', 'yaml', 'tsv'];
+
+function shaped(format: Format, query: string | undefined): Format {
+  if (query !== undefined && !SHAPED.includes(format)) {
+    throw usageError(`--query "${query}": it shapes ${SHAPED.join(', ')}, not ${format}`);
+  }
+  return format;
 }
 
 function canAsk(host: Host, flags: GlobalFlags): boolean {

@@ -5,6 +5,7 @@ import { paintFor } from './colour.ts';
 import { chosenColumns, sortColumn } from './columns.ts';
 import { mask } from './mask.ts';
 import type { ListOptions, Output, OutputSettings, View } from './output.ts';
+import type { Query } from './query.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
 import { clean } from './sanitise.ts';
 import { createSink } from './sink.ts';
@@ -60,6 +61,19 @@ export function createOutput(options: OutputOptions): Output {
     return (row) => (view.json === undefined ? safe(row) : view.json(safe(row)));
   }
 
+  let compiled: Promise<Query> | undefined;
+  async function query(): Promise<Query | undefined> {
+    if (settings.query === undefined) return undefined;
+    const { compileQuery } = await import('./query.ts');
+    compiled ??= compileQuery(settings.query);
+    return compiled;
+  }
+
+  async function writeFinding(find: Query, value: unknown): Promise<void> {
+    const { findingText } = await import('./query.ts');
+    return sink.write(await findingText(find(value), format));
+  }
+
   async function style() {
     return {
       terminal,
@@ -85,6 +99,13 @@ export function createOutput(options: OutputOptions): Output {
     const live = how.live === true;
     const columns = chosenColumns(view, settings);
     const rows = await sorted(given, view, live);
+    const find = await query();
+    if (find !== undefined) {
+      const all: unknown[] = [];
+      const form = structured(view);
+      await eachRow(rows, sink, (row) => void all.push(form(row)));
+      return writeFinding(find, all);
+    }
     switch (format) {
       case 'table': {
         const { writeTable } = await import('./table.ts');
@@ -140,6 +161,8 @@ export function createOutput(options: OutputOptions): Output {
   async function item<T>(value: T, view: View<T>): Promise<void> {
     const columns = chosenColumns(view, settings);
     sortColumn(view, settings);
+    const find = await query();
+    if (find !== undefined) return writeFinding(find, structured(view)(value));
     switch (format) {
       case 'table': {
         const { columnsText, detailsText } = await import('./details.ts');
@@ -169,6 +192,7 @@ export function createOutput(options: OutputOptions): Output {
   return {
     format,
     terminal,
+    prepare: async () => void (await query()),
     list,
     item,
     text: (text) => sink.write(text),

@@ -10,6 +10,8 @@ export interface OutputSettings {
   /** A column id to sort rows by; `-` before it turns the order round. */
   sort?: string;
   header: boolean;
+  /** A JMESPath expression: what it finds in the JSON form is written instead of that. */
+  query?: string;
   showSecrets: boolean;
 }
 
@@ -72,6 +74,12 @@ export interface Output {
   readonly format: Format;
   /** Whether a person reads stdout, rather than a pipe or a file. */
   readonly terminal: boolean;
+  /**
+   * Reads the expression of `--query`, so that a mistake in it is found before a request.
+   *
+   * @throws CliError('usage')
+   */
+  prepare(): Promise<void>;
   /**
    * Writes a list: always an array in JSON, `[]` when empty. A long AsyncIterable takes no memory
    * unless it is to be sorted; it is ended early when the reader of stdout has gone.

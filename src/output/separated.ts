@@ -6,6 +6,8 @@ import { cleanData } from './sanitise.ts';
 export interface Separated {
   head<T>(columns: readonly Column<T>[]): string;
   row<T>(row: T, columns: readonly Column<T>[]): string;
+  /** Values that have no columns: texts as they are, structure as JSON. */
+  values(values: readonly unknown[]): string;
 }
 
 /**
@@ -35,5 +37,11 @@ function separated(between: string, end: string, quote: (text: string) => string
   return {
     head: (columns) => line(columns.map((column) => column.id)),
     row: (row, columns) => line(columns.map((column) => machineText(column.value(row)))),
+    values: (values) => line(values.map(valueText)),
   };
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

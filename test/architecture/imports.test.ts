@@ -13,7 +13,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['commands'],
   ['context'],
   ['prompts'],
-  ['api', 'config', 'rentals', 'output', 'watch', 'completion', 'sandbox'],
+  ['api', 'config', 'rentals', 'catalog', 'output', 'watch', 'completion', 'sandbox'],
   ['rules', 'errors', 'files', 'clock'],
 ];
 
@@ -21,11 +21,12 @@ const FLOORS: readonly (readonly string[])[] = [
 const PARTS: Readonly<Record<string, RegExp>> = {
   '@commander-js/extra-typings': /^(commands\/kit\/(command|verb)|program)\.ts$/,
   undici: /^api\/(transport|connect)\.ts$/,
-  'zod/mini': /^(api\/schemas\/|config\/schema|rentals\/record|sandbox\/)/,
+  'zod/mini': /^(api\/schemas\/|config\/schema|catalog\/schema|rentals\/record|sandbox\/)/,
   'cli-table3': /^output\/table\.ts$/,
   chalk: /^output\/colour\.ts$/,
   ora: /^output\/spinner\.ts$/,
   'string-width': /^output\/width\.ts$/,
+  '@jmespath-community/jmespath': /^output\/query\.ts$/,
   yaml: /^(output\/yaml|commands\/instances\/yaml-file)\.ts$/,
   conf: /^config\//,
   inquirer: /^prompts\/inquirer\.ts$/,

@@ -28,6 +28,7 @@ function globalOptions(): Option[] {
       commaList('--columns'),
     ),
     new Option('--sort <column>', 'sort rows by a column; -column turns the order round'),
+    new Option('--query <jmespath>', 'print what an expression finds in the JSON form'),
     new Option('--no-header', 'no head above tables, csv and tsv'),
     new Option('--color <when>', `colours: ${COLOURS.join(', ')}`).argParser(
       oneOf('--color', COLOURS),

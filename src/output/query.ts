@@ -1,0 +1,53 @@
+import type { JSONValue } from '@jmespath-community/jmespath';
+import { usageError } from '../errors.ts';
+import { jsonLine, jsonText } from './json.ts';
+import type { Format } from './output.ts';
+import { tsv } from './separated.ts';
+import { loadYaml } from './yaml.ts';
+
+/** Answers what a JMESPath expression finds in a value. */
+export type Query = (value: unknown) => unknown;
+
+/**
+ * Reads the expression of `--query`.
+ *
+ * @throws CliError('usage') that names the expression and what is wrong with it.
+ */
+export async function compileQuery(expression: string): Promise<Query> {
+  const { compile, TreeInterpreter } = await import('@jmespath-community/jmespath');
+  try {
+    const compiled = compile(expression);
+    return (value) => {
+      try {
+        return TreeInterpreter.search(compiled, value as JSONValue);
+      } catch (error) {
+        throw wrong(expression, error);
+      }
+    };
+  } catch (error) {
+    throw wrong(expression, error);
+  }
+}
+
+function wrong(expression: string, error: unknown) {
+  const reason = error instanceof Error ? error.message : String(error);
+  return usageError(`--query "${expression}": ${reason}`);
+}
+
+/**
+ * A finding as text: one document in JSON and YAML, a line for each element in JSON lines and tsv.
+ * In tsv a text stands bare, so that a shell can take it as it is.
+ */
+export async function findingText(finding: unknown, format: Format): Promise<string> {
+  const items = Array.isArray(finding) ? finding : [finding];
+  switch (format) {
+    case 'yaml':
+      return (await loadYaml())(finding);
+    case 'jsonl':
+      return items.map(jsonLine).join('');
+    case 'tsv':
+      return items.map((item) => tsv.values(Array.isArray(item) ? item : [item])).join('');
+    default:
+      return jsonText(finding);
+  }
+}

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createWorld, type World } from '../support/run-cli.ts';
+
+const KEYS = [
+  {
+    id: 'k1',
+    name: 'laptop',
+    is_default: true,
+    fingerprint: 'SHA256:a',
+    created_at: '2026-01-01T00:00:00Z',
+  },
+  { id: 'k2', name: 'tab\tname\u001b[31m', is_default: false, fingerprint: null },
+];
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ handler: () => ({ status: 200, body: { data: KEYS } }) });
+});
+afterEach(() => world.close());
+
+async function found(...argv: string[]): Promise<string> {
+  const { code, stdout, stderr } = await world.cli(['ssh-keys', 'list', ...argv]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+describe('--query', () => {
+  test('shapes JSON and asks for it by itself', async () => {
+    expect(await found('--query', '[].id')).toBe('[\n  "k1",\n  "k2"\n]\n');
+    expect(await found('--query', '[?is_default].name | [0]', '--json')).toBe('"laptop"\n');
+    expect(await found('--query', 'length(@)', '-o', 'yaml')).toBe('2\n');
+  });
+
+  test('writes a line for each element in jsonl and tsv', async () => {
+    expect(await found('--query', '[].{i: id}', '-o', 'jsonl')).toBe('{"i":"k1"}\n{"i":"k2"}\n');
+    expect(await found('--query', '[].[id, is_default, fingerprint]', '-o', 'tsv')).toBe(
+      'k1\ttrue\tSHA256:a\nk2\tfalse\t\n',
+    );
+  });
+
+  test('gives a shell a bare text, with nothing that steers a terminal', async () => {
+    expect(await found('--query', '[0].name', '-o', 'tsv')).toBe('laptop\n');
+    expect(await found('--query', '[1].name', '-o', 'tsv')).toBe('tab\\tname\n');
+    expect(await found('--query', '[1].name')).toBe('"tab\\tname\\u001b[31m"\n');
+  });
+
+  test.each([
+    [['--query', '[?'], '--query "[?": '],
+    [['--query', ''], '--query "": '],
+    [['--query', '[]', '-o', 'csv'], '--query "[]": it shapes json, jsonl, yaml, tsv, not csv'],
+    [['--query', '[]', '-q'], '--query "[]": it shapes json, jsonl, yaml, tsv, not id'],
+  ])('%j is refused before any request', async (argv, words) => {
+    const { code, stdout, stderr, requests } = await world.cli(['ssh-keys', 'list', ...argv]);
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+    expect(stderr).toContain(words);
+  });
+
+  test('an expression that fits no data is exit 2 and names itself', async () => {
+    const { code, stderr } = await world.cli(['ssh-keys', 'list', '--query', 'abs(@)']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--query "abs(@)"');
+  });
+});
