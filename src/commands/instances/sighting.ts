@@ -3,8 +3,12 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { Sighting } from '../../rentals/index.ts';
 
-export function sightingOf(instance: Instance): Sighting {
+/** What is kept of a machine, with the whole answer where there was one. */
+export type Reading = Sighting & { readonly machine?: Instance };
+
+export function sightingOf(instance: Instance): Reading {
   return {
+    machine: instance,
     id: instance.id,
     status: instance.status,
     name: instance.name,
@@ -18,9 +22,12 @@ export function sightingOf(instance: Instance): Sighting {
  * Keeps what was read of a machine for the known list. A reading that can't be kept spoils no
  * command: the machine itself is in the journal since it was asked for.
  */
-export async function keepSighting(sighting: Sighting, context: Context): Promise<void> {
+export async function keepSighting(reading: Reading, context: Context): Promise<void> {
+  const { machine, ...sighting } = reading;
   try {
     await (await context.rentals()).see(sighting, 'track');
+    // Its offer and image have names from now on.
+    if (machine !== undefined) await (await context.catalog()).learn(machine);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.err.warn(error.message);
