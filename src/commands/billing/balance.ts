@@ -1,6 +1,5 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { checkColumns } from '../../output/index.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
@@ -9,6 +8,7 @@ import { balanceView } from './view.ts';
 export function registerBalance(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'balance',
+    view: balanceView,
     summary: 'Show the wallet balance',
     notes:
       'The wallet balance is what the profile tells; it may include funds that are held for running\n' +
@@ -21,7 +21,6 @@ export function registerBalance(group: AnyCommand, frame: Frame): void {
 }
 
 export async function balance(raw: boolean, context: Context): Promise<void> {
-  checkColumns(balanceView, context.flags);
   if (raw) {
     await rawBalance(context);
     return;

@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { checkColumns } from '../../output/index.ts';
 import { broken, kept, type Rule } from '../../rules/rule.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
@@ -10,6 +9,7 @@ import { promoView } from './view.ts';
 export function registerPromo(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'promo',
+    view: promoView,
     summary: 'Activate a promo code: its bonus is credited at once',
     examples: ['gpucloud billing promo WELCOME500'],
   })
@@ -22,7 +22,6 @@ const promoCode: Rule<string> = (text) =>
   text.trim() === '' ? broken('a promo code is not empty') : kept(text.trim());
 
 export async function promo(code: string, context: Context): Promise<void> {
-  checkColumns(promoView, context.flags);
   const bonus = await (await context.api()).billing.activatePromo({ code });
   context.err.note('The promo code is activated.');
   await context.out.item(bonus, promoView);

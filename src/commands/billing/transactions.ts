@@ -1,7 +1,6 @@
 import type { Meta, Transaction, TransactionsQuery } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { checkColumns } from '../../output/index.ts';
 import { count } from '../../rules/numbers.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
@@ -19,6 +18,7 @@ const TYPES: readonly string[] = ['DEPOSIT', 'USAGE_CHARGE', 'BONUS', 'REFUND'];
 export function registerTransactions(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'transactions',
+    view: transactionView,
     summary: 'List deposits, charges, bonuses and refunds',
     notes:
       'The totals below the rows are exact, and of COMPLETED transactions alone. The service has no\n' +
@@ -66,7 +66,6 @@ export async function transactions(input: TransactionsInput, context: Context): 
     throw usageError('--all and --page exclude each other');
   }
   const period = periodOf(input, context.clock.now());
-  checkColumns(transactionView, context.flags);
   tellWhatIsAsked(input, period, context);
 
   const query: TransactionsQuery = {

@@ -1,6 +1,5 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { checkColumns } from '../../output/index.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/sizes.ts';
 import type { AnyCommand } from '../kit/command.ts';
@@ -15,6 +14,7 @@ import { driveView } from './view.ts';
 export function registerCreate(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'create',
+    view: driveView,
     summary: 'Create a cloud drive, which bills by the hour from then on',
     notes:
       'The published API has no way to delete a drive, and shows no price before it is created.\n' +
@@ -46,7 +46,6 @@ export interface CreateInput {
 }
 
 export async function create(input: CreateInput, context: Context): Promise<void> {
-  checkColumns(driveView, context.flags);
   const { name, size } = await complete(input, context);
   context.err.warn(
     'The published API has no way to delete a drive, and it bills by the hour from its creation on.',

@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { checkColumns } from '../../output/index.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
@@ -9,6 +8,7 @@ import { driveView } from './view.ts';
 export function registerGet(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'get',
+    view: driveView,
     aliases: ['show'],
     summary: 'Show everything about one drive',
     examples: [
@@ -21,6 +21,5 @@ export function registerGet(group: AnyCommand, frame: Frame): void {
 }
 
 export async function get(typed: string, context: Context): Promise<void> {
-  checkColumns(driveView, context.flags);
   await context.out.item(await findDrive(typed, await context.api()), driveView);
 }

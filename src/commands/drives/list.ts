@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { checkColumns } from '../../output/index.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
@@ -8,6 +7,7 @@ import { driveView, SEVEN_DAYS } from './view.ts';
 export function registerList(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'list',
+    view: driveView,
     aliases: ['ls'],
     summary: 'List the cloud drives of the account',
     examples: [
@@ -18,7 +18,6 @@ export function registerList(group: AnyCommand, frame: Frame): void {
 }
 
 export async function list(context: Context): Promise<void> {
-  checkColumns(driveView, context.flags);
   const drives = await (await context.api()).drives.list();
   await context.out.list(drives, driveView);
   for (const { id, name, status } of drives) {

@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { checkColumns } from '../../output/index.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
@@ -10,6 +9,7 @@ import { driveView } from './view.ts';
 export function registerResume(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'resume',
+    view: driveView,
     summary: 'Bring a SUSPENDED drive back, once the balance is topped up',
     notes:
       'A drive is suspended when the balance is exhausted. The debt of the frozen time is charged on\n' +
@@ -21,7 +21,6 @@ export function registerResume(group: AnyCommand, frame: Frame): void {
 }
 
 export async function resume(typed: string, context: Context): Promise<void> {
-  checkColumns(driveView, context.flags);
   const api = await context.api();
   const drive = await api.drives.resume(await driveIdOf(typed, api));
   context.err.note(

@@ -1,7 +1,6 @@
 import type { Drive } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { checkColumns } from '../../output/index.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/sizes.ts';
 import type { AnyCommand } from '../kit/command.ts';
@@ -15,6 +14,7 @@ import { driveView } from './view.ts';
 export function registerUpdate(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'update',
+    view: driveView,
     summary: 'Rename a drive or change its billed size',
     notes: 'The price per hour follows the size; it is told before and after.',
     examples: [
@@ -41,7 +41,6 @@ export async function update(input: UpdateInput, context: Context): Promise<void
   if (input.name === undefined && input.size === undefined) {
     throw usageError('nothing to change: give --name, --size or both');
   }
-  checkColumns(driveView, context.flags);
   const api = await context.api();
   const before = await findDrive(input.drive, api);
   const after = await api.drives.update(before.id, bodyOf(input, before));

@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { checkColumns } from '../../output/index.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
@@ -8,6 +7,7 @@ import { profileView } from './view.ts';
 export function registerGet(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'get',
+    view: profileView,
     aliases: ['show'],
     summary: 'Show the account that the API key belongs to',
     examples: ['gpucloud me get', 'gpucloud me get --json | jq -r .email'],
@@ -15,6 +15,5 @@ export function registerGet(group: AnyCommand, frame: Frame): void {
 }
 
 export async function get(context: Context): Promise<void> {
-  checkColumns(profileView, context.flags);
   await context.out.item(await (await context.api()).users.me(), profileView);
 }

@@ -1,7 +1,6 @@
 import type { SetPasswordBody } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { checkColumns } from '../../output/index.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { readStdin } from '../kit/input.ts';
@@ -11,6 +10,7 @@ import { profileView } from './view.ts';
 export function registerSetPassword(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'set-password',
+    view: profileView,
     summary: 'Set a new password for the account',
     notes:
       'Asks for the current password and twice for the new one. With --stdin it reads two lines:\n' +
@@ -37,7 +37,6 @@ export function registerSetPassword(group: AnyCommand, frame: Frame): void {
 }
 
 export async function setPassword(fromStdin: boolean, context: Context): Promise<void> {
-  checkColumns(profileView, context.flags);
   const body = fromStdin ? await readPasswords(context) : await askPasswords(context);
   const user = await (await context.api()).users.setPassword(body);
   context.err.note('The new password is set.');

@@ -1,6 +1,5 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { checkColumns } from '../../output/index.ts';
 import { anyName } from '../../rules/names.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
@@ -11,6 +10,7 @@ import { updatedView } from './view.ts';
 export function registerUpdate(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'update',
+    view: updatedView,
     summary: 'Change the name of the account, the one field that can be changed',
     notes: 'The answer also tells the available and the reserved funds.',
     examples: ['gpucloud me update --name "Ann Lee"'],
@@ -20,7 +20,6 @@ export function registerUpdate(group: AnyCommand, frame: Frame): void {
 }
 
 export async function update(given: string | undefined, context: Context): Promise<void> {
-  checkColumns(updatedView, context.flags);
   const name = given ?? (await askName(context));
   const user = await (await context.api()).users.update({ name });
   context.err.note(`The account is now named ${user.name ?? name}.`);

@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import type { Api, SshKey } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { checkColumns } from '../../output/index.ts';
 import type { PublicKey } from '../../rules/public-key.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
@@ -14,6 +13,7 @@ import { sshKeyView } from './view.ts';
 export function registerAdd(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'add',
+    view: sshKeyView,
     aliases: ['create'],
     summary: 'Add a public SSH key to the account',
     notes:
@@ -50,7 +50,6 @@ export interface AddInput {
 
 export async function addKey(input: AddInput, context: Context): Promise<void> {
   const { err, out } = context;
-  checkColumns(sshKeyView, context.flags);
   const given = input.name === undefined ? undefined : checkedName(input.name);
   const file = input.file ?? (await chosenFile(context));
   const key = await keyIn(file, context);

@@ -1,7 +1,6 @@
 import type { Api, SshKey } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';
-import { checkColumns } from '../../output/index.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import { confirm } from '../kit/confirm.ts';
 import type { Frame } from '../kit/frame.ts';
@@ -13,6 +12,7 @@ import { sshKeyView } from './view.ts';
 export function registerDelete(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'delete',
+    view: sshKeyView,
     aliases: ['rm'],
     summary: 'Delete SSH keys from the account for good',
     notes:
@@ -29,7 +29,6 @@ export function registerDelete(group: AnyCommand, frame: Frame): void {
 
 /** Every key is found before the first is deleted. A failure of one stops no other. */
 export async function deleteKeys(typed: readonly string[], context: Context): Promise<void> {
-  checkColumns(sshKeyView, context.flags);
   for (const text of typed) {
     refuseSecret('KEY', text);
   }

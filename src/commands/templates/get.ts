@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { checkColumns, cleanLines } from '../../output/index.ts';
+import { cleanLines } from '../../output/index.ts';
 import { anyName } from '../../rules/names.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
@@ -15,6 +15,7 @@ const READABLE = 80;
 export function registerGet(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'get',
+    view: templateView,
     aliases: ['show'],
     summary: 'Show a template with its readme',
     notes:
@@ -42,7 +43,6 @@ export async function get(
   { template: typed, markdown }: GetInput,
   context: Context,
 ): Promise<void> {
-  checkColumns(templateView, context.flags);
   if (markdown && context.out.format !== 'table') {
     throw usageError(`--markdown prints a text of its own: it excludes -o ${context.out.format}`);
   }

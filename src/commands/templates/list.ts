@@ -1,6 +1,5 @@
 import type { Template } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { checkColumns } from '../../output/index.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
@@ -9,6 +8,7 @@ import { templateView } from './view.ts';
 export function registerList(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'list',
+    view: templateView,
     aliases: ['ls'],
     summary: 'List the application templates',
     notes: 'In the order that the service gives them (sort_order).',
@@ -20,7 +20,6 @@ export function registerList(group: AnyCommand, frame: Frame): void {
 }
 
 export async function list(context: Context): Promise<void> {
-  checkColumns(templateView, context.flags);
   const templates = await (await context.api()).templates.list();
   await context.out.list(inOrder(templates), templateView);
 }
