@@ -1,7 +1,6 @@
 import type { CreateInstanceBody, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { resourceId } from '../../rules/ids.ts';
 import { type Money, money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import { sharedMemoryGb } from '../../rules/numbers.ts';
@@ -46,8 +45,8 @@ export function registerCreate(group: AnyCommand, frame: Frame): void {
   })
     .argument('[name]', 'the name of the new machine', ruled('NAME', instanceName))
     .option('--name <name>', 'the same as NAME', ruled('--name', instanceName))
-    .option('--offer <id>', 'the offer: which hardware', ruled('--offer', resourceId))
-    .option('--image <id>', 'the base image: which system', ruled('--image', resourceId))
+    .option('--offer <offer>', 'the offer, by name or id: which hardware (see catalog list)')
+    .option('--image <image>', 'the base image, by name or id: which system')
     .option('--ssh-key <key>', 'an SSH key by name, id or fingerprint (again for more)', each)
     .option('--template <template>', 'an application template by slug, name or id')
     .option('--drive <drive>', 'a cloud drive by name or id')

@@ -6,12 +6,12 @@ import type {
 } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { resourceId } from '../../rules/ids.ts';
 import { instanceName } from '../../rules/names.ts';
 import { driveId, sshKeyId, templateId } from '../kit/lookup.ts';
 import { checked } from '../kit/parse.ts';
 import { readBox } from './box.ts';
 import { type ContainerFlags, type ContainerPatch, containerOf } from './container.ts';
+import { findHardware, notePrice } from './hardware-names.ts';
 
 /** What `instances create` was told, before names became ids. */
 export interface CreateFlags extends ContainerFlags {
@@ -42,13 +42,18 @@ export async function createBody(
   }
   const typed = typedReferences(flags, box);
   const container = mergeContainer(box.docker_config, await containerOf(flags, context));
-  return {
-    offer_id: checked('--offer', offer_id, resourceId),
-    image_id: checked('--image', image_id, resourceId),
-    instance_name: checked('--name', instance_name, instanceName),
+  checked('--name', instance_name, instanceName);
+  const offer = await findHardware('offer', offer_id, context);
+  const image = await findHardware('image', image_id, context);
+  const body = {
+    offer_id: offer.id,
+    image_id: image.id,
+    instance_name,
     ...(await references(typed, () => context.api())),
     ...(container === undefined ? {} : { docker_config: container }),
   };
+  notePrice(offer, context);
+  return body;
 }
 
 function missing(flags: Readonly<Record<string, string | undefined>>) {

@@ -44,7 +44,7 @@ describe('instances create', () => {
     expect(stdout).toContain('Price per hour:  89.90\n');
     expect(stdout).toMatch(/SSH: {13}ssh root@203\.0\.113\.\d+\n/);
     expect(stderr).toMatch(
-      /^Rented trainer \([0-9a-f-]{36}\)\.\nConnect: {5}ssh root@203\.0\.113\.\d+\nStop paying: gpucloud instances terminate trainer\n$/,
+      /^Price per hour: unknown until created; --max-price sets a limit\.\nRented trainer \([0-9a-f-]{36}\)\.\nConnect: {5}ssh root@203\.0\.113\.\d+\nStop paying: gpucloud instances terminate trainer\n$/,
     );
   });
 
@@ -391,7 +391,7 @@ describe('instances create', () => {
     ]);
 
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-    expect(stderr).toMatch(/^error: /);
+    expect(stderr).toMatch(/^error: /m);
     expect(await journal(world.home)).toMatchObject([
       { name: 'trainer', outcome: { kind: 'refused' } },
     ]);
@@ -535,7 +535,7 @@ describe('instances create when the answer is lost', () => {
     await away.service.close();
     const { code, stderr } = await away.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     expect(code).toBe(6);
-    expect(stderr).toMatch(/^error: /);
+    expect(stderr).toMatch(/^error: /m);
     expect(await journal(away.home)).toMatchObject([{ outcome: { kind: 'not_sent' } }]);
     await away.close();
   });

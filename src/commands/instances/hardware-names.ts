@@ -1,0 +1,67 @@
+import { type CatalogEntry, fitting, type Kind, told } from '../../catalog/index.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { local, relative } from '../../output/time.ts';
+import { isUuid, resourceId } from '../../rules/ids.ts';
+import { kopecksText, money } from '../../rules/money.ts';
+import { brokenRule } from '../kit/parse.ts';
+
+/** An offer or image as it was asked for: its id, and what is known of it here. */
+export interface Chosen {
+  readonly id: string;
+  readonly known: CatalogEntry | undefined;
+}
+
+/**
+ * The offer or image that a text means: an id, or a name of the catalog. A text that fits no name
+ * is taken for an id, and the service answers for it.
+ * Throws a usage error for what fits several, and for what is neither a name known here nor an id.
+ */
+export async function findHardware(kind: Kind, typed: string, context: Context): Promise<Chosen> {
+  const flag = `--${kind}`;
+  const entries = (await (await context.catalog()).known()).filter((one) => one.kind === kind);
+  const found = fitting(typed, entries);
+  const [first, second] = found;
+  if (second !== undefined) {
+    throw usageError(
+      `${flag} "${typed}" fits several ${kind}s: ${found.map(told).join(', ')}`,
+      `use an id, or name one: gpucloud catalog add ${kind} ID --name NAME`,
+    );
+  }
+  if (first !== undefined) {
+    return { id: first.id, known: first };
+  }
+  const verdict = resourceId(typed);
+  if (!verdict.ok) {
+    throw brokenRule(
+      flag,
+      typed,
+      `no ${kind} of that name is known here (see gpucloud catalog list), and ${verdict.rule}`,
+    );
+  }
+  if (!isUuid(typed)) {
+    context.err.note(`No ${kind} named "${typed}" is known here: it is sent as an id.`);
+  }
+  return { id: typed, known: undefined };
+}
+
+/** What is known of the price before the service is asked, which tells it only by renting. */
+export function notePrice({ known }: Chosen, { clock, err }: Context): void {
+  const price = money(known?.price_per_hour ?? '');
+  if (known === undefined || !price.ok) {
+    err.note('Price per hour: unknown until created; --max-price sets a limit.');
+    return;
+  }
+  const hour = `${known.name ?? 'This offer'}: ${kopecksText(price.value)} RUB an hour`;
+  const at = Date.parse(known.price_at ?? '');
+  if (known.sources.includes('sandbox')) {
+    err.note(`${hour}, of the sandbox's play money.`);
+  } else if (Number.isNaN(at)) {
+    err.note(`${hour} when last seen; the price of today is unknown until created.`);
+  } else {
+    const day = local(at).slice(0, 10);
+    err.note(
+      `${hour} when last seen, on ${day} (${relative(at, clock.now())}); the price of today is unknown until created.`,
+    );
+  }
+}
