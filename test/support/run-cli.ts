@@ -83,13 +83,16 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 
 export interface SandboxWorld extends World {
   readonly sandbox: Sandbox;
+  /** The sandbox's state file, for `--state`. */
+  readonly sandboxFile: string;
 }
 
 /** A world whose service is the sandbox, reached over a real socket, on the world's own clock. */
 export async function createSandboxWorld(): Promise<SandboxWorld> {
   const clock = manualClock();
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-sandbox-'));
-  const sandbox = openSandbox({ file: join(folder, 'sandbox.json'), clock });
+  const sandboxFile = join(folder, 'sandbox.json');
+  const sandbox = openSandbox({ file: sandboxFile, clock });
   const server = await sandbox.listen({ port: 0 });
   const world = await createWorld({
     handler: forwardTo(server.url),
@@ -99,6 +102,7 @@ export async function createSandboxWorld(): Promise<SandboxWorld> {
   return {
     ...world,
     sandbox,
+    sandboxFile,
     async close() {
       await world.close();
       await server.close();

@@ -1,0 +1,101 @@
+import { HARDWARE } from '../support/sandbox-ids.ts';
+
+/** How one command is brought to do its work, for the tests that hold for every command. */
+export interface Recipe {
+  /** Command lines that come before it, in the same fresh sandbox. */
+  readonly before?: readonly (readonly string[])[];
+  /** The words after the command itself. */
+  readonly argv?: readonly string[];
+  readonly stdin?: string;
+  /** The command answers a list: an array in JSON, `[]` when empty. */
+  readonly list?: true;
+  /** It needs no service, so no key and no network can make it fail. */
+  readonly local?: true;
+  /** Why its result is no JSON document. */
+  readonly notJson?: string;
+}
+
+const MACHINE = ['instances', 'create', 'trainer', ...HARDWARE, '--wait'];
+const STOPPED = [MACHINE, ['instances', 'stop', 'trainer', '--wait']];
+const ENDED = [MACHINE, ['instances', 'terminate', 'trainer', '-y', '--wait']];
+const LAB = ['instances', 'create', 'lab', ...HARDWARE, '--template', 'jupyterlab', '--wait'];
+const DRIVE = ['drives', 'create', 'data', '--size', '10'];
+const PROFILE = ['profiles', 'add', 'work', '--base-url', 'https://api.example.com'];
+
+/** A public key of nobody: the blob is that of 32 bytes of ones. */
+const PUBLIC_KEY = `ssh-ed25519 ${Buffer.concat([
+  Buffer.from([0, 0, 0, 11]),
+  Buffer.from('ssh-ed25519'),
+  Buffer.from([0, 0, 0, 32]),
+  Buffer.alloc(32, 1),
+]).toString('base64')} laptop\n`;
+
+/** Every command of the tree must have one; a new command without fails the build. */
+export const RECIPES: Readonly<Record<string, Recipe>> = {
+  'instances list': { before: [MACHINE], list: true },
+  'instances get': { before: [MACHINE], argv: ['trainer'] },
+  'instances create': { argv: ['trainer', ...HARDWARE] },
+  'instances reorder': { before: ENDED, argv: ['trainer', 'again'] },
+  'instances start': { before: STOPPED, argv: ['trainer'], list: true },
+  'instances stop': { before: [MACHINE], argv: ['trainer'], list: true },
+  'instances terminate': { before: [MACHINE], argv: ['trainer', '-y'], list: true },
+  'instances events': { before: [MACHINE], argv: ['trainer'], list: true },
+  'instances wait': { before: [MACHINE], argv: ['trainer'], list: true },
+  'instances endpoints': { before: [LAB], argv: ['lab'], list: true },
+  'instances secrets': { before: [LAB], argv: ['lab'], list: true },
+  'instances open': { before: [LAB], argv: ['lab', 'JupyterLab'] },
+  'drives list': { before: [DRIVE], list: true },
+  'drives get': { before: [DRIVE], argv: ['data'] },
+  'drives create': { argv: ['data', '--size', '10'] },
+  'drives update': { before: [DRIVE], argv: ['data', '--size', '20'] },
+  'drives resume': {
+    before: [
+      ['sandbox', 'reset', '--balance', '0.01', '-y'],
+      ['drives', 'create', 'data', '--size', '10'],
+      ['sandbox', 'advance', '2h'],
+      ['sandbox', 'deposit', '100'],
+    ],
+    argv: ['data'],
+  },
+  'ssh-keys list': { before: [['ssh-keys', 'add', '-']], stdin: PUBLIC_KEY, list: true },
+  'ssh-keys get': { before: [['ssh-keys', 'add', '-']], stdin: PUBLIC_KEY, argv: ['laptop'] },
+  'ssh-keys add': { argv: ['-'], stdin: PUBLIC_KEY },
+  'ssh-keys delete': {
+    before: [['ssh-keys', 'add', '-']],
+    stdin: PUBLIC_KEY,
+    argv: ['laptop', '-y'],
+    list: true,
+  },
+  'api-keys list': { list: true },
+  'api-keys create': { argv: ['ci'] },
+  'templates list': { list: true },
+  'templates get': { argv: ['jupyterlab'] },
+  'me get': {},
+  'me update': { argv: ['--name', 'Somebody'] },
+  'me set-password': {
+    argv: ['--stdin'],
+    stdin: 'sandbox-password\na-new-password\n',
+  },
+  'billing balance': {},
+  'billing transactions': { list: true },
+  'billing promo': { argv: ['WELCOME500'] },
+  'profiles list': { list: true, local: true },
+  'profiles get': { before: [PROFILE], argv: ['work'], local: true },
+  'profiles use': { before: [PROFILE], argv: ['work'], local: true },
+  'profiles add': { argv: ['work', '--base-url', 'https://api.example.com'], local: true },
+  'profiles remove': { before: [PROFILE], argv: ['work', '-y'], local: true },
+  login: { argv: ['--key-stdin', '--base-url', '$BASE_URL'], stdin: '$API_KEY\n' },
+  logout: { before: [PROFILE], argv: ['--profile', 'work'], local: true },
+  'sandbox catalog': { local: true },
+  'sandbox status': { local: true },
+  'sandbox advance': { argv: ['2h'], local: true },
+  'sandbox deposit': { argv: ['500'], local: true },
+  'sandbox fault': { argv: ['fail-start'], local: true },
+  'sandbox reset': { argv: ['-y'], local: true },
+  'sandbox serve': {
+    notJson:
+      'it serves until it is ended; test/e2e and test/commands/sandbox hold it to its one line',
+  },
+  api: { argv: ['GET', '/users/me'] },
+  help: { local: true, notJson: 'help is text' },
+};
