@@ -8,7 +8,7 @@ import { CliError, usageError } from './errors.ts';
 import { createMessages, createOutput, parseFormat, wantsColour } from './output/index.ts';
 import type { Format, Messages, Output } from './output/output.ts';
 import type { Prompts } from './prompts/prompts.ts';
-import type { Rentals } from './rentals/index.ts';
+import type { Rentals, Scope } from './rentals/index.ts';
 import type { Sandbox } from './sandbox/index.ts';
 
 /** What the process lends to a run. `main.ts` makes the real one, the test harness its own. */
@@ -62,6 +62,8 @@ export interface GlobalFlags {
 export interface Context {
   readonly out: Output;
   readonly err: Messages;
+  /** Warnings that are told at the end, in the one JSON object of stderr. */
+  readonly warnings: readonly string[];
   readonly stdin: Host['stdin'];
   readonly env: Host['env'];
   readonly clock: Clock;
@@ -73,12 +75,18 @@ export interface Context {
   settings(): Promise<Settings>;
   config(): Promise<Config>;
   folders(): Promise<Folders>;
-  /** The service with the key in force. Throws CliError('authentication') when there is no key. */
-  api(): Promise<Api>;
+  /**
+   * The service with the key in force. The first call warns, in a line, of requests whose outcome
+   * is unknown; `quiet` is for the command that settles them.
+   * Throws CliError('authentication') when there is no key.
+   */
+  api(how?: { quiet?: boolean }): Promise<Api>;
   /** The service at another address or with another key, for `login`. */
   apiFor(target: ServiceAddress): Promise<Api>;
   /** The machines of the account in force. */
   rentals(): Promise<Rentals>;
+  /** The machines of another account, for `login`. */
+  rentalsOf(scope: Scope): Promise<Rentals>;
   /** Names for the offers and images of the service in force. */
   catalog(): Promise<Catalog>;
   /** undefined where nobody can be asked. */
@@ -101,8 +109,10 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   const closers: (() => Promise<void>)[] = [];
 
   const format = formatOf(flags, env);
+  const warnings: string[] = [];
   const err = createMessages({
-    json: format === 'json' || format === 'jsonl',
+    ...(format === 'json' ? { holdWarning: (text: string) => void warnings.push(text) } : {}),
+    jsonLines: format === 'jsonl',
     quietProgress: flags.debug === true,
     stderr: host.stderr,
     clock,
@@ -170,7 +180,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     return { baseUrl: server.url, apiKey: server.apiKey };
   });
 
-  const api = once(async () => {
+  const connected = once(async () => {
     const { sandbox: builtIn, baseUrl, apiKey } = await settings();
     if (builtIn) {
       return connect(await selfServed(), {});
@@ -178,23 +188,55 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     return connect(requireAddress(baseUrl?.value, apiKey?.value), env);
   });
 
-  const rentals = once(async () => {
-    const { openRentals, accountOfKey } = await import('./rentals/index.ts');
+  let quieted = false;
+  const journal = once(async () => {
     const { join } = await import('node:path');
-    const { sandbox: builtIn, baseUrl, apiKey, account } = await settings();
-    const scope = builtIn
-      ? { service: 'sandbox', account: (await (await sandbox()).status()).account }
-      : {
-          service: baseUrl?.value ?? '',
-          account: account ?? accountOfKey(apiKey?.value ?? ''),
-        };
+    return join((await folders()).state, 'rentals');
+  });
+
+  async function rentalsOf(scope: Scope): Promise<Rentals> {
+    const { openRentals } = await import('./rentals/index.ts');
     return openRentals({
-      folder: join((await folders()).state, 'rentals'),
+      folder: await journal(),
       scope,
       clock,
       pid: host.pid,
       isAlive: (pid) => host.isAlive(pid),
+      warn: (text) => err.warn(text),
     });
+  }
+
+  const rentals = once(async () => {
+    const { sandbox: builtIn, baseUrl, apiKey, account } = await settings();
+    return rentalsOf(
+      builtIn
+        ? { service: 'sandbox', account: (await (await sandbox()).status()).account }
+        : { service: baseUrl?.value ?? '', account, apiKey: apiKey?.value },
+    );
+  });
+
+  /** Every command that speaks to the service comes by here, so that none need think of it. */
+  const tellUnknown = once(async () => {
+    let folder: string;
+    try {
+      folder = await journal();
+    } catch (error) {
+      // A system that knows no home has no journal either.
+      if (error instanceof CliError && error.failure === 'storage') return;
+      throw error;
+    }
+    try {
+      const { anyRequestOpen } = await import('./rentals/pending.ts');
+      if (!(await anyRequestOpen(folder))) return;
+      const { length } = await (await rentals()).unknown();
+      if (length > 0) err.warn(unknownWords(length));
+    } catch (error) {
+      // What can't be looked at spoils no command that needs no journal.
+      const words = error instanceof Error ? error.message : String(error);
+      err.warn(
+        `The journal of rented machines can't be looked at, so that a machine of unknown outcome may go untold: ${words}`,
+      );
+    }
   });
 
   const catalog = once(async () => {
@@ -231,6 +273,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   return {
     out,
     err,
+    warnings,
     stdin: host.stdin,
     env,
     clock,
@@ -240,9 +283,15 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     settings,
     config,
     folders,
-    api,
+    async api({ quiet = false } = {}) {
+      const api = await connected();
+      quieted ||= quiet;
+      if (!quieted) await tellUnknown();
+      return api;
+    },
     apiFor: (target) => connect(target, env),
     rentals,
+    rentalsOf,
     catalog,
     prompts,
     sandbox,
@@ -299,6 +348,11 @@ function canAsk(host: Host, flags: GlobalFlags): boolean {
 /** `CI=false` and `CI=0` are said by people who mean no. */
 function isSet(variable: string | undefined): boolean {
   return variable !== undefined && variable !== '' && variable !== '0' && variable !== 'false';
+}
+
+function unknownWords(count: number): string {
+  const requests = count === 1 ? '1 request has' : `${count} requests have`;
+  return `${requests} an unknown outcome, and what was asked for may be billing. Settle it: gpucloud instances recover`;
 }
 
 function requireAddress(baseUrl: string | undefined, apiKey: string | undefined): ServiceAddress {

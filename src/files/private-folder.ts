@@ -1,10 +1,22 @@
 import { chmod, mkdir } from 'node:fs/promises';
+import { dirname, relative, sep } from 'node:path';
+import { syncFolder } from './replace.ts';
 
-/** Makes a folder that only its owner may enter (0700), with its parents. */
+/**
+ * Makes a folder that only its owner may enter (0700), with its parents, so that it lasts through a
+ * power cut. One that is there stays as it is.
+ */
 export async function privateFolder(path: string): Promise<void> {
-  const made = await mkdir(path, { recursive: true, mode: 0o700 });
-  // mkdir obeys the umask, and leaves a folder that was there as it is.
-  if (made !== undefined) {
-    await chmod(path, 0o700);
+  const first = await mkdir(path, { recursive: true, mode: 0o700 });
+  if (first === undefined) {
+    return;
+  }
+  const made = relative(dirname(first), path)
+    .split(sep)
+    .map((_name, at, names) => [dirname(first), ...names.slice(0, at + 1)].join(sep));
+  for (const folder of made) {
+    // mkdir obeys the umask.
+    await chmod(folder, 0o700);
+    await syncFolder(dirname(folder));
   }
 }

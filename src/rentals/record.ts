@@ -1,47 +1,161 @@
 import * as z from 'zod/mini';
+import { resourceId } from '../rules/ids.ts';
+
+const text = z.string();
+/** It names a file, and an export may come from anywhere. */
+const uid = z.string().check(z.regex(/^[0-9A-Za-z][0-9A-Za-z.-]{0,99}$/));
+/** It stands in a path of a request. */
+const resource = z.string().check(z.refine((id) => resourceId(id).ok));
+const maybe = z.optional(z.nullable(text));
 
 /** What was last seen of a machine, so that a list can say something while it can't be reached. */
 const snapshotSchema = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  status: z.string(),
-  price_per_hour: z.optional(z.nullable(z.string())),
-  offer_name: z.optional(z.nullable(z.string())),
-  created_at: z.optional(z.nullable(z.string())),
-  seen_at: z.string(),
+  id: resource,
+  name: text,
+  status: text,
+  price_per_hour: maybe,
+  offer_name: maybe,
+  created_at: maybe,
+  seen_at: text,
 });
 
-/**
- * One file of the journal: what was asked for, then what came of it, then what was last seen.
- * Fields of newer versions stay where they are.
- */
-const recordSchema = z.looseObject({
-  version: z.literal(1),
-  operation: z.enum(['create', 'reorder', 'track', 'drive']),
-  name: z.string(),
-  asked_at: z.string(),
+export const OPERATIONS = ['create', 'reorder', 'drive', 'api_key'] as const;
+
+/** The process that sent a request. All but the pid is only known where there is /proc. */
+const processSchema = z.looseObject({
   pid: z.number(),
-  offer_id: z.optional(z.nullable(z.string())),
-  outcome: z.optional(
-    z.looseObject({
-      kind: z.enum(['rented', 'refused', 'not_sent', 'unknown']),
-      id: z.optional(z.string()),
-      at: z.string(),
-    }),
-  ),
-  machine: z.optional(snapshotSchema),
+  /** The run of the system: pids start anew with it. */
+  boot: z.optional(text),
+  /** When the process started, in ticks of that run: pids are given out again. */
+  started: z.optional(text),
+  /** The pid namespace: a container counts from 1 again. */
+  space: z.optional(text),
+});
+
+/** A request as it stood before it was sent. It never changes. Fields of newer versions are kept. */
+const intentSchema = z.looseObject({
+  version: z.literal(1),
+  uid,
+  operation: z.enum(OPERATIONS),
+  /** Of the machine, drive or key that was asked for. */
+  name: text,
+  asked_at: text,
+  service: text,
+  /** The account's id where it was known. */
+  account: z.nullable(text),
+  /** A part of the key's hash, see accountOfKey. */
+  key: z.nullable(text),
+  offer_id: z.nullable(text),
+  /** The terminated machine that is ordered again. */
+  source_id: z.optional(resource),
+  /** What was sent, with its secrets replaced; `masked` tells whether there were any. */
+  body: z.optional(z.record(text, z.unknown())),
+  masked: z.boolean(),
+  /** HMAC-SHA256 of the body as it was sent, under the key: no secret can be guessed from it. */
+  body_hash: z.nullable(text),
+  /** The request whose doubt this one is to settle. */
+  retry_of: z.optional(uid),
+  process: z.nullable(processSchema),
+});
+
+export const OUTCOMES = [
+  'rented',
+  'refused',
+  'not_sent',
+  'unknown',
+  'not_made',
+  'replaced',
+  'dismissed',
+] as const;
+
+const outcomeSchema = z.looseObject({
+  /**
+   * - `rented`: the service gave it the id `id`.
+   * - `refused`: the service said no. `not_sent`: no byte left. `not_made`: it is in no list.
+   * - `unknown`: it may have been done.
+   * - `replaced`: the same unique name was accepted again later, so nothing holds it from this one.
+   * - `dismissed`: the user knows better and wants to hear no more of it.
+   */
+  kind: z.enum(OUTCOMES),
+  at: text,
+  id: z.optional(resource),
+  /** Ids that stood in an answer that could not be trusted: each may be the machine. */
+  candidates: z.optional(z.array(resource)),
+  reason: z.optional(text),
+});
+
+const machineSchema = z.looseObject({
+  version: z.literal(1),
+  id: resource,
+  name: text,
+  /** How it came to be known. */
+  origin: z.enum(['create', 'reorder', 'read', 'track', 'drive', 'import']),
+  /** When it was asked for, or first heard of. */
+  known_at: text,
+  /** The request that it came from. */
+  request: z.nullable(uid),
+  /** Set once the user wants it out of the list. */
+  untracked_at: z.optional(text),
+  last: z.optional(snapshotSchema),
+});
+
+/** What `instances export` writes: all that another computer needs to know. */
+const journalSchema = z.looseObject({
+  kind: z.literal('gpucloud-journal'),
+  version: z.literal(1),
+  exported_at: text,
+  service: text,
+  account: z.nullable(text),
+  machines: z.array(machineSchema),
+  requests: z.array(z.looseObject({ intent: intentSchema, outcome: z.optional(outcomeSchema) })),
 });
 
 export type Snapshot = z.infer<typeof snapshotSchema>;
-export type RentalRecord = z.infer<typeof recordSchema>;
-export type Outcome = NonNullable<RentalRecord['outcome']>['kind'];
+export type ProcessMark = z.infer<typeof processSchema>;
+export type IntentRecord = z.infer<typeof intentSchema>;
+export type OutcomeRecord = z.infer<typeof outcomeSchema>;
+export type Outcome = OutcomeRecord['kind'];
+export type MachineRecord = z.infer<typeof machineSchema>;
+export type Origin = MachineRecord['origin'];
+export type JournalExport = z.infer<typeof journalSchema>;
 
-/** Reads a file of the journal; undefined for one that is torn or not ours, which spoils only itself. */
-export function parseRecord(text: string): RentalRecord | undefined {
+export function asIntent(value: unknown): IntentRecord | undefined {
+  return intentSchema.safeParse(value).data;
+}
+
+export function asOutcome(value: unknown): OutcomeRecord | undefined {
+  return outcomeSchema.safeParse(value).data;
+}
+
+/** Reads a file of a machine; undefined for one that is torn or not ours. */
+export function parseMachine(json: string): MachineRecord | undefined {
   try {
-    const result = recordSchema.safeParse(JSON.parse(text));
-    return result.success ? result.data : undefined;
+    return machineSchema.safeParse(JSON.parse(json)).data;
   } catch {
     return undefined;
   }
+}
+
+export type ParsedExport =
+  | { readonly ok: true; readonly journal: JournalExport }
+  /** The first thing that is wrong, completing "the file …". */
+  | { readonly ok: false; readonly what: string };
+
+export function parseExport(json: string): ParsedExport {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return { ok: false, what: 'is not JSON' };
+  }
+  const result = journalSchema.safeParse(value);
+  if (result.success) {
+    return { ok: true, journal: result.data };
+  }
+  const [issue] = result.error.issues;
+  const where = issue?.path.map(String).join('.') ?? '';
+  return {
+    ok: false,
+    what: `is no export of "gpucloud instances export"${where === '' ? '' : `: ${where} is missing or wrong`}`,
+  };
 }

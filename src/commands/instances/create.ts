@@ -137,7 +137,7 @@ export async function create(input: CreateInput, context: Context): Promise<void
 }
 
 function requestOf(body: CreateInstanceBody) {
-  return { operation: 'create', name: body.instance_name, offer_id: body.offer_id } as const;
+  return { operation: 'create', name: body.instance_name, offer_id: body.offer_id, body } as const;
 }
 
 /**

@@ -1,12 +1,14 @@
 import type { Api, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import type { KnownMachine, UnknownRental } from '../../rentals/index.ts';
+import { instant, relative } from '../../output/time.ts';
+import type { KnownMachine, Rentals, Snapshot, UnknownRental } from '../../rentals/index.ts';
 import { eachBounded } from '../kit/bounded.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
-import { type Listed, listedView } from './listed-view.ts';
+import { learnAccount } from './account.ts';
+import { type Listed, listedView, notedView } from './listed-view.ts';
 import { keepSighting, sightingOf } from './sighting.ts';
 
 /** As many readings at once as is polite to a service whose rate limits are not documented. */
@@ -30,17 +32,13 @@ export function registerList(group: AnyCommand, frame: Frame): void {
 
 export async function list(all: boolean, context: Context): Promise<void> {
   const api = await context.api();
+  await learnAccount(api, context);
   const rentals = await context.rentals();
-  const known = await rentals.read();
-  const ended = (machine: KnownMachine) => machine.last?.status === 'TERMINATED';
-  const ids = new Map(
-    known.machines
-      .filter((machine) => all || !ended(machine))
-      .map((machine) => [machine.id, machine]),
-  );
-  const terminated = new Set(known.machines.filter(ended).map((machine) => machine.id));
+  const known = await rentals.read({ archived: all });
+  const ids = new Map(known.machines.map((machine) => [machine.id, machine]));
   const found = await attachedToDrives(api, context);
-  const fresh = found.filter((id) => !ids.has(id) && !terminated.has(id));
+  const archived = all ? [] : await archivedOf(found, ids, rentals);
+  const fresh = found.filter((id) => !ids.has(id) && !archived.includes(id));
 
   const faults: CliError[] = [];
   const rows = await eachBounded([...ids.keys(), ...fresh], AT_ONCE, (id) =>
@@ -50,8 +48,24 @@ export async function list(all: boolean, context: Context): Promise<void> {
     context.err.note(`Found through a drive and taken into the list: ${id}.`);
   }
   const shown = rows.filter((row) => all || row.status !== 'TERMINATED');
-  await context.out.list([...known.unknown.map(unknownRow), ...shown], listedView);
+  const lost = known.unknown.filter(isMachine).map((rental) => unknownRow(rental, context));
+  const listed = [...lost, ...shown];
+  const isNoted = context.out.format === 'table' && listed.some(({ note }) => note !== undefined);
+  await context.out.list(listed, isNoted ? notedView() : listedView);
   tellFaults(faults, rows.length, context);
+}
+
+/** Terminated machines, and those that are not wanted in the list, stay out though a drive names them. */
+async function archivedOf(
+  found: readonly string[],
+  known: ReadonlyMap<string, KnownMachine>,
+  rentals: Rentals,
+): Promise<string[]> {
+  if (found.every((id) => known.has(id))) {
+    return [];
+  }
+  const { machines } = await rentals.read({ archived: true });
+  return machines.filter(({ archived }) => archived).map(({ id }) => id);
 }
 
 /** The ids that drives name; a list of drives that can't be had leaves the rest of the list alone. */
@@ -78,21 +92,46 @@ async function readOne(
 ): Promise<Listed> {
   try {
     const instance: Instance = await api.instances.get(id);
-    await keepSighting(sightingOf(instance), context);
-    return { id, name: instance.name ?? id, status: instance.status, instance };
+    await keepSighting(sightingOf(instance), context, known === undefined ? 'drive' : 'read');
+    const row = { id, name: instance.name ?? id, status: instance.status, instance };
+    return known?.untracked === true ? { ...row, note: 'untracked' } : row;
   } catch (error) {
     if (!(error instanceof CliError) || error.failure === 'authentication') throw error;
     const name = known?.name ?? id;
+    const last = known?.last;
     if (error.failure === 'notFound') {
-      return { id, name, status: 'GONE', last: known?.last };
+      // Never dropped for it: only the web console can tell what became of the machine.
+      const note = `the service does not find it; ${seenWords(last, context)}`;
+      return { id, name, status: 'GONE', last, note };
     }
     faults.push(error);
-    return { id, name, status: known?.last?.status ?? 'UNREAD', last: known?.last, unread: true };
+    const note = `could not be read; ${seenWords(last, context)}`;
+    return { id, name, status: last?.status ?? 'UNREAD', last, unread: true, note };
   }
 }
 
-function unknownRow(rental: UnknownRental): Listed {
-  return { id: null, name: rental.name, status: 'UNKNOWN', asked_at: rental.asked_at };
+function seenWords(last: Snapshot | undefined, { clock }: Context): string {
+  return last === undefined ? 'never seen' : `${last.status} ${ago(last.seen_at, clock.now())}`;
+}
+
+function ago(time: string, now: number): string {
+  const then = instant(time);
+  return then === undefined ? 'once' : relative(then, now);
+}
+
+function isMachine({ operation }: UnknownRental): boolean {
+  return operation === 'create' || operation === 'reorder';
+}
+
+function unknownRow({ name, asked_at, offer_id }: UnknownRental, { clock }: Context): Listed {
+  return {
+    id: null,
+    name,
+    status: 'UNKNOWN',
+    asked_at,
+    offer_id,
+    note: `asked for ${ago(asked_at, clock.now())}; may be billing: gpucloud instances recover`,
+  };
 }
 
 /** Some rows of old news are a warning; a list of nothing else is a failure. */

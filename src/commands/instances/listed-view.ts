@@ -1,5 +1,5 @@
 import type { Instance } from '../../api/index.ts';
-import type { View } from '../../output/output.ts';
+import type { Column, View } from '../../output/output.ts';
 import type { Snapshot } from '../../rentals/index.ts';
 import { instanceView } from './view.ts';
 
@@ -13,9 +13,20 @@ export interface Listed {
   readonly instance?: Instance;
   readonly last?: Snapshot | undefined;
   readonly asked_at?: string;
+  readonly offer_id?: string | null;
   /** The status is old news: the machine could not be read now. */
   readonly unread?: true;
+  /** What a person should know beside the status. */
+  readonly note?: string;
 }
+
+const noteColumn: Column<Listed> = { id: 'note', header: 'NOTE', value: (row) => row.note };
+
+/** The list with its notes, for people and only where a row has one: a script's columns stay. */
+export const notedView = (): View<Listed> => ({
+  ...listedView,
+  columns: listedView.columns.map((column) => (column.id === 'note' ? noteColumn : column)),
+});
 
 export const listedView: View<Listed> = {
   columns: [
@@ -54,6 +65,7 @@ export const listedView: View<Listed> = {
       value: (row) => row.last?.seen_at,
       hidden: true,
     },
+    { ...noteColumn, hidden: true },
   ],
   id: (row) => row.id,
   empty: 'No machines are known to this computer. Terminated ones are shown with --all.',
@@ -63,7 +75,9 @@ export const listedView: View<Listed> = {
       id: row.id,
       name: row.name,
       status: row.status,
-      ...(row.asked_at === undefined ? {} : { asked_at: row.asked_at }),
+      ...(row.asked_at === undefined
+        ? {}
+        : { asked_at: row.asked_at, offer_id: row.offer_id ?? null, may_be_billing: true }),
       ...(row.last === undefined
         ? {}
         : {

@@ -69,7 +69,13 @@ export async function reorder(input: ReorderInput, context: Context): Promise<vo
   const new_name = checked('NEW-NAME', input.name, input.anyName ? anyName : instanceName);
   const source = await findMachine(input.instance, context);
   const rented = await rent(
-    { operation: 'reorder', name: new_name, offer_id: null },
+    {
+      operation: 'reorder',
+      name: new_name,
+      offer_id: null,
+      source_id: source.id,
+      body: { new_name },
+    },
     context,
     (api, options) => api.instances.reorder(source.id, { new_name }, options),
   );

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import type { KnownMachine } from '../../rentals/index.ts';
 import { isUuid, resourceId } from '../../rules/ids.ts';
 import { checked } from '../kit/parse.ts';
@@ -21,8 +21,7 @@ const SHORTEST_PREFIX = 4;
  */
 export async function findMachine(typed: string, context: Context): Promise<Target> {
   checked('INSTANCE', typed, resourceId);
-  const { machines } = await (await context.rentals()).read();
-  const fitting = candidates(typed, machines);
+  const fitting = await fittingMachines(typed, context);
   const [first, second] = fitting;
   if (first === undefined) {
     return { id: typed, name: typed };
@@ -32,6 +31,21 @@ export async function findMachine(typed: string, context: Context): Promise<Targ
     throw usageError(`INSTANCE "${typed}" fits several machines: ${list}`, 'use an id');
   }
   return { id: first.id, name: first.name };
+}
+
+/** The machines of the list first: the terminated ones may be many, and are seldom meant. */
+async function fittingMachines(typed: string, context: Context): Promise<readonly KnownMachine[]> {
+  try {
+    const rentals = await context.rentals();
+    const living = candidates(typed, (await rentals.read()).machines);
+    return living.length > 0
+      ? living
+      : candidates(typed, (await rentals.read({ archived: true })).machines);
+  } catch (error) {
+    // A whole id needs no journal: whoever wants to end a machine must not fail for one.
+    if (!(error instanceof CliError) || error.failure !== 'storage' || !isUuid(typed)) throw error;
+    return [];
+  }
 }
 
 /** Finds several machines, each once, in the order in which they were given. */

@@ -1,7 +1,7 @@
 import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import type { Sighting } from '../../rentals/index.ts';
+import type { Origin, Sighting } from '../../rentals/index.ts';
 
 /** What is kept of a machine, with the whole answer where there was one. */
 export type Reading = Sighting & { readonly machine?: Instance };
@@ -22,10 +22,14 @@ export function sightingOf(instance: Instance): Reading {
  * Keeps what was read of a machine for the known list. A reading that can't be kept spoils no
  * command: the machine itself is in the journal since it was asked for.
  */
-export async function keepSighting(reading: Reading, context: Context): Promise<void> {
+export async function keepSighting(
+  reading: Reading,
+  context: Context,
+  origin: Origin = 'read',
+): Promise<void> {
   const { machine, ...sighting } = reading;
   try {
-    await (await context.rentals()).see(sighting, 'track');
+    await (await context.rentals()).see(sighting, origin);
     // Its offer and image have names from now on.
     if (machine !== undefined) await (await context.catalog()).learn(machine);
   } catch (error) {

@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parseRequest } from '../../../src/rentals/request-file.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 
@@ -11,13 +12,14 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
+/** What became of each request, by the requests' own files. */
 async function journal(home: string): Promise<Record<string, unknown>[]> {
   const root = join(home, 'state', 'rentals');
   const records: Record<string, unknown>[] = [];
-  for (const scope of await readdir(root)) {
-    for (const file of await readdir(join(root, scope))) {
-      records.push(JSON.parse(await readFile(join(root, scope, file), 'utf8')));
-    }
+  for (const name of await readdir(root, { recursive: true })) {
+    if (!/(open|settled)\/[^/]+\.json$/.test(name)) continue;
+    const record = parseRequest(await readFile(join(root, name), 'utf8'));
+    records.push({ ...record?.intent, outcome: record?.outcome });
   }
   return records;
 }

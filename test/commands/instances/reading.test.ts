@@ -216,17 +216,29 @@ describe('instances list', () => {
     expect(JSON.parse(stderr).warning).toContain('1 of 2 machines could not be read');
   });
 
-  test('another account sees none of them', async () => {
+  test('another account sees none of them, another key of the same account all', async () => {
     world = await createWorld({
-      handler: ({ path }) =>
-        path === '/storage/drives' ? ok([]) : ok({ id: ID, name: 'trainer', status: 'ACTIVE' }),
+      handler: ({ path, headers }) => {
+        if (path === '/storage/drives') return ok([]);
+        if (path === '/users/me') {
+          return ok({ id: headers['x-api-key'] === 'svc_sk_other' ? 'user-2' : 'user-1' });
+        }
+        return ok({ id: ID, name: 'trainer', status: 'ACTIVE' });
+      },
     });
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
-    expect((await world.cli(['instances', 'list', '-q'])).stdout).toBe(`${ID}\n`);
-    const other = await world.cli(['instances', 'list', '-q'], {
-      env: { GPUCLOUD_API_KEY: 'svc_sk_other' },
-    });
-    expect(other.stdout).toBe('');
+    const listed = async (GPUCLOUD_API_KEY?: string) =>
+      world.cli(
+        ['instances', 'list', '-q'],
+        GPUCLOUD_API_KEY === undefined ? {} : { env: { GPUCLOUD_API_KEY } },
+      );
+    // Before anything is known of the first key's account, its machines are the key's alone.
+    expect((await listed('svc_sk_second')).stdout).toBe('');
+    expect((await listed()).stdout).toBe(`${ID}\n`);
+    expect((await listed('svc_sk_other')).stdout).toBe('');
+    expect((await listed('svc_sk_second')).stdout).toBe(`${ID}\n`);
+    const again = await listed('svc_sk_second');
+    expect(again.requests.map(({ path }) => path)).not.toContain('/users/me');
   });
 });
 

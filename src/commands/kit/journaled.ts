@@ -1,0 +1,232 @@
+import type { Api, CallOptions } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError, type Failure } from '../../errors.ts';
+import type { Intent, Operation, Outcome, RentalRequest } from '../../rentals/index.ts';
+import { salvage } from '../../rentals/salvage.ts';
+
+const WHAT: Readonly<Record<Operation, string>> = {
+  create: 'machine',
+  reorder: 'machine',
+  drive: 'drive',
+  api_key: 'API key',
+};
+
+/**
+ * Sends the one request that makes something which costs money, with its intent on disk before it
+ * and its outcome on disk before anything is printed (design: The journal).
+ *
+ * Ctrl-C before the first byte goes ends it with nothing made. After that the first Ctrl-C waits for
+ * the answer, and the second leaves the outcome unknown.
+ *
+ * Throws what the request throws. When the outcome could not be kept, throws CliError('storage')
+ * with the id in its message: then the error itself is the only place that still knows it.
+ */
+export async function journaled<T extends { readonly id: string }>(
+  request: RentalRequest,
+  context: Context,
+  send: (api: Api, options: CallOptions) => Promise<T>,
+  keep?: (made: T) => Promise<void>,
+): Promise<T> {
+  const api = await context.api();
+  const intent = await (await context.rentals()).intend(request);
+  try {
+    return await sendOnce(intent, request, context, (options) => send(api, options), keep);
+  } finally {
+    await intent.close();
+  }
+}
+
+async function sendOnce<T extends { readonly id: string }>(
+  intent: Intent,
+  request: RentalRequest,
+  context: Context,
+  send: (options: CallOptions) => Promise<T>,
+  keep: ((made: T) => Promise<void>) | undefined,
+): Promise<T> {
+  const { name, operation } = request;
+  const what = WHAT[operation];
+  const patience = patienceOf(context, `the ${what} ${name}`);
+  let made: string | undefined;
+  let candidates: readonly string[] = [];
+
+  async function note(id: string): Promise<void> {
+    made = id;
+    try {
+      await intent.settle('rented', { id });
+    } catch (error) {
+      throw error instanceof CliError ? madeButNotKept(what, id, error) : error;
+    }
+  }
+
+  try {
+    const answer = await send({
+      signal: patience.signal,
+      onSending: patience.onSending,
+      async onAnswer({ status, text }) {
+        const { id, candidates: others } = salvage(text);
+        if (id !== undefined && made === undefined && status >= 200 && status < 300) {
+          await note(id);
+        } else {
+          candidates = id === undefined ? others : [id, ...others];
+        }
+      },
+    });
+    if (made === undefined) {
+      await note(answer.id);
+    }
+    await keep?.(answer);
+    return answer;
+  } catch (error) {
+    if (made !== undefined) {
+      throw error instanceof CliError && error.failure !== 'storage'
+        ? madeButUnclear(what, made, name, error)
+        : error;
+    }
+    const outcome = outcomeOf(error, patience.isSent());
+    await settleQuietly(intent, outcome, candidates, context);
+    throw told(error, outcome, what, context);
+  } finally {
+    patience.end();
+  }
+}
+
+interface Patience {
+  readonly signal: AbortSignal;
+  readonly onSending: () => void;
+  isSent(): boolean;
+  end(): void;
+}
+
+/** Which interrupt ends the call: the first one before the request has left, the second after. */
+function patienceOf({ interrupts, err }: Context, what: string): Patience {
+  const stop = new AbortController();
+  let sent = false;
+  const onFirst = () => {
+    if (!sent) {
+      stop.abort(interrupts.first.reason);
+      return;
+    }
+    err.warn(
+      `Waiting for the answer: ${what} may be there already, and billing. Interrupted again, gpucloud leaves without it, and the outcome stays unknown.`,
+    );
+  };
+  const onSecond = () => stop.abort(interrupts.second.reason);
+  interrupts.first.addEventListener('abort', onFirst, { once: true });
+  interrupts.second.addEventListener('abort', onSecond, { once: true });
+  if (interrupts.first.aborted) onFirst();
+  return {
+    signal: stop.signal,
+    onSending() {
+      // Thrown here, no byte is written.
+      stop.signal.throwIfAborted();
+      sent = true;
+    },
+    isSent: () => sent,
+    end() {
+      interrupts.first.removeEventListener('abort', onFirst);
+      interrupts.second.removeEventListener('abort', onSecond);
+    },
+  };
+}
+
+const INTERRUPTS: readonly Failure[] = ['interrupted', 'terminated', 'hungUp'];
+const NEVER_LEFT: readonly Failure[] = ['usage', 'unreachable', ...INTERRUPTS];
+/** The service has answered, and said no. */
+const REFUSED: readonly Failure[] = [
+  'refused',
+  'notFound',
+  'authentication',
+  'wrongState',
+  'rateLimited',
+];
+
+/** What is not certain is unknown, whatever the error calls itself. */
+function outcomeOf(error: unknown, sent: boolean): Outcome {
+  if (!(error instanceof CliError)) {
+    return sent ? 'unknown' : 'not_sent';
+  }
+  if (!sent) {
+    return NEVER_LEFT.includes(error.failure) ? 'not_sent' : 'unknown';
+  }
+  const { failure, httpStatus = 0 } = error;
+  const isNo = httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408;
+  return isNo && REFUSED.includes(failure) ? 'refused' : 'unknown';
+}
+
+/** The error of the request goes before that of the journal, which is told beside it. */
+async function settleQuietly(
+  intent: Intent,
+  outcome: Outcome,
+  candidates: readonly string[],
+  { err }: Context,
+): Promise<void> {
+  try {
+    await intent.settle(outcome, outcome === 'unknown' ? { candidates } : {});
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    // Left without an outcome, the request counts as unknown, which is the careful reading.
+    if (outcome !== 'unknown') {
+      err.warn(
+        `Nothing was made, but that could not be written down, so that gpucloud will call the outcome unknown: ${error.message}`,
+      );
+    }
+  }
+}
+
+function told(error: unknown, outcome: Outcome, what: string, context: Context): unknown {
+  if (!(error instanceof CliError)) {
+    return error;
+  }
+  if (outcome === 'not_sent' && INTERRUPTS.includes(error.failure)) {
+    return new CliError(
+      error.failure,
+      `${error.message} Nothing was sent, so nothing was created.`,
+      {
+        cause: error,
+      },
+    );
+  }
+  const second: unknown = context.interrupts.second.reason;
+  if (outcome === 'unknown' && context.interrupts.second.aborted && second instanceof CliError) {
+    return new CliError(second.failure, `${second.message} ${error.message}`, {
+      mayBeBilling: true,
+      cause: error,
+      hint:
+        error.hint ??
+        `gpucloud instances recover settles whether the ${what} was made; gpucloud instances list shows what is known.`,
+      ...(error.resource === undefined ? {} : { resource: error.resource }),
+    });
+  }
+  return error;
+}
+
+function madeButNotKept(what: string, id: string, error: CliError): CliError {
+  const end = endOf(what, id);
+  return new CliError(
+    'storage',
+    `The ${what} ${id} was made, but this could not be written down: ${error.message}`,
+    { hint: `note the id; ${end}`, resource: id, mayBeBilling: what !== 'API key', cause: error },
+  );
+}
+
+function endOf(what: string, id: string): string {
+  if (what === 'machine') {
+    return `end the machine with "gpucloud instances terminate ${id}", or take it into the list with "gpucloud instances track ${id}"`;
+  }
+  return what === 'drive' ? `see it: gpucloud drives get ${id}` : 'see it: gpucloud api-keys list';
+}
+
+function madeButUnclear(what: string, id: string, name: string, error: CliError): CliError {
+  const bills = what !== 'API key';
+  return new CliError(
+    error.failure === 'outcomeUnknown' ? 'notUnderstood' : error.failure,
+    `The ${what} ${name} was made (${id})${bills ? ' and is billing' : ''}, but its answer could not be used: ${error.message}`,
+    {
+      hint: what === 'machine' ? `gpucloud instances get ${id}` : endOf(what, id),
+      resource: id,
+      mayBeBilling: bills,
+      cause: error,
+      ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }),
+    },
+  );
+}

@@ -1,0 +1,29 @@
+import { createHmac } from 'node:crypto';
+
+const MASK = '********';
+
+export interface KeptBody {
+  readonly body: Record<string, unknown>;
+  /** Whether anything was replaced, so that the same request can't be made from it. */
+  readonly masked: boolean;
+  readonly body_hash: string;
+}
+
+/**
+ * The body of a request as it may rest on a disk: values of the container's environment, and
+ * anything that holds a key of the service, replaced.
+ */
+export function keptBody(body: object, apiKey: string): KeptBody {
+  const json = JSON.stringify(body);
+  let masked = false;
+  const kept = JSON.parse(json, function (this: unknown, name: string, value: unknown) {
+    const isVariable = name === 'value' && typeof this === 'object' && this !== null;
+    const isSecret =
+      typeof value === 'string' &&
+      value !== '' &&
+      ((isVariable && 'key' in (this as object)) || value.includes('svc_sk_'));
+    masked ||= isSecret;
+    return isSecret ? MASK : value;
+  });
+  return { body: kept, masked, body_hash: createHmac('sha256', apiKey).update(json).digest('hex') };
+}

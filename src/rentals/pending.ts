@@ -1,0 +1,28 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { OWNER } from './scope.ts';
+
+/**
+ * Whether any request of any account lies open, told without reading one: nearly every command asks
+ * this, and nearly always the answer is no.
+ * Throws what the file system throws for a folder that is there and can't be read.
+ */
+export async function anyRequestOpen(folder: string): Promise<boolean> {
+  for (const name of await namesIn(folder)) {
+    if (!OWNER.test(name)) continue;
+    const names = await namesIn(join(folder, name, 'open'));
+    if (names.some((file) => file.endsWith('.json'))) return true;
+  }
+  return false;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      return [];
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+import { readFile, readlink } from 'node:fs/promises';
+import type { ProcessMark } from './record.ts';
+
+/** Milliseconds: where only a pid is known, an older request can't be under way any more. */
+const LONGEST_REQUEST = 3_600_000;
+
+/** Tells a process apart from later ones of the same pid, as far as the system says. */
+export async function markOf(pid: number): Promise<ProcessMark> {
+  const [boot, stat, space] = await Promise.all([
+    textOf(readFile('/proc/sys/kernel/random/boot_id', 'utf8')),
+    textOf(readFile(`/proc/${pid}/stat`, 'utf8')),
+    textOf(readlink('/proc/self/ns/pid')),
+  ]);
+  // proc(5): the name of the program stands in brackets and may hold anything; `starttime` is the
+  // 22nd field, so the 20th after the brackets.
+  const started = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  return {
+    pid,
+    ...(boot === undefined ? {} : { boot: boot.trim() }),
+    ...(started === undefined ? {} : { started }),
+    ...(space === undefined ? {} : { space }),
+  };
+}
+
+/**
+ * Whether the process that sent a request still runs, so that its outcome is under way and not
+ * lost. What can't be judged from here (another computer, another container) counts as gone.
+ */
+export async function isRunning(
+  mark: ProcessMark | null,
+  age: number,
+  isAlive: (pid: number) => boolean,
+): Promise<boolean> {
+  if (mark === null || !isAlive(mark.pid)) {
+    return false;
+  }
+  const now = await markOf(mark.pid);
+  if (mark.boot === undefined || now.boot === undefined) {
+    return mark.boot === now.boot && age >= 0 && age < LONGEST_REQUEST;
+  }
+  return mark.boot === now.boot && mark.space === now.space && mark.started === now.started;
+}
+
+async function textOf(reading: Promise<string>): Promise<string | undefined> {
+  try {
+    return await reading;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { rename } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { privateFolder } from '../files/private-folder.ts';
+import { replaceFile } from '../files/replace.ts';
+import { type ReservedFile, reserveFile } from '../files/reserved.ts';
+import { filesIn } from './folder.ts';
+import type { IntentRecord, OutcomeRecord } from './record.ts';
+import {
+  outcomeOffset,
+  outcomeRoom,
+  parseRequest,
+  type RequestRecord,
+  requestText,
+} from './request-file.ts';
+
+/** A request that lies in `open/`: its outcome is not known, or was not tidied away yet. */
+export interface OpenRequest extends RequestRecord {
+  readonly path: string;
+  /** The folder of its owner. */
+  readonly owner: string;
+}
+
+/** The name of a request, by which requests lie in the order of their times. */
+export function newUid(now: string): string {
+  return `${now.replaceAll(':', '')}-${randomUUID()}`;
+}
+
+export interface WrittenRequest extends OpenRequest {
+  /** Puts the outcome on disk, into the room that is kept for it. */
+  note(outcome: OutcomeRecord): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Puts a request on disk before it is sent: the file, its name, and all folders above that are new.
+ * Throws what the file system throws; then there is no such file.
+ */
+export async function writeRequest(owner: string, intent: IntentRecord): Promise<WrittenRequest> {
+  const folder = join(owner, 'open');
+  const path = join(folder, `${intent.uid}.json`);
+  await privateFolder(folder);
+  const file: ReservedFile = await reserveFile(path, requestText(intent));
+  return {
+    path,
+    owner,
+    intent,
+    outcome: undefined,
+    async note(outcome) {
+      try {
+        await file.overwrite(outcomeOffset(intent), Buffer.from(outcomeRoom(outcome)));
+      } catch (error) {
+        // The room is of no use after all, for a fault of the disk perhaps: a new file may be.
+        await replaceFile(path, requestText(intent, outcome)).catch(() => {
+          throw error;
+        });
+      }
+    },
+    close: () => file.close(),
+  };
+}
+
+/** The requests in `open/`; `spoil` is told of each file there that is none. */
+export async function openRequests(
+  owner: string,
+  spoil: (path: string) => void,
+): Promise<OpenRequest[]> {
+  const files = await filesIn(join(owner, 'open'));
+  return files.flatMap(({ path, name, text }) => {
+    const record = text === undefined ? undefined : parseRequest(text);
+    if (record === undefined || name !== `${record.intent.uid}.json`) {
+      spoil(path);
+      return [];
+    }
+    return [{ path, owner, ...record }];
+  });
+}
+
+/** Writes another outcome to a request whose process is gone. */
+export async function rewriteRequest(
+  { path, intent }: OpenRequest,
+  outcome: OutcomeRecord,
+): Promise<void> {
+  await replaceFile(path, requestText(intent, outcome));
+}
+
+/** Puts a request that another computer told of into `open/`. */
+export async function importRequest(owner: string, record: RequestRecord): Promise<void> {
+  const folder = join(owner, 'open');
+  await privateFolder(folder);
+  await replaceFile(
+    join(folder, `${record.intent.uid}.json`),
+    requestText({ ...record.intent, process: null }, record.outcome),
+  );
+}
+
+/** Moves a request whose outcome is certain out of the way of those that are read each time. */
+export async function fileAway({ path, owner }: OpenRequest): Promise<void> {
+  const folder = join(owner, 'settled');
+  await privateFolder(folder);
+  await rename(path, join(folder, basename(path)));
+}

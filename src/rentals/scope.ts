@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { privateFolder } from '../files/private-folder.ts';
+import { replaceFile } from '../files/replace.ts';
+
+/** Whose machines these are: another account's never show up. */
+export interface Scope {
+  /** The base URL, or `sandbox` for the built-in service. */
+  readonly service: string;
+  /** The account's user id, where it is known. */
+  readonly account?: string | undefined;
+  readonly apiKey?: string | undefined;
+}
+
+/** The folders of one owner; the name of each is a hash, so that a name says nothing of its owner. */
+export interface OwnFolders {
+  /** Where new things go. */
+  readonly main: string;
+  /** All that are the owner's, `main` first. */
+  readonly all: readonly string[];
+  /** Whether the account behind the key is known. */
+  readonly accountKnown: boolean;
+}
+
+/** The file names of the folder of accounts: the account's folder, then the key's. */
+const LINK = /^([0-9a-f]{24})\.([0-9a-f]{24})\.json$/;
+
+/** The name of a folder of one owner. */
+export const OWNER = /^[0-9a-f]{24}$/;
+
+/** Tells keys apart by a part of their hash, from which no key can be read. */
+export function accountOfKey(apiKey: string): string {
+  return `key-${createHash('sha256').update(apiKey).digest('hex').slice(0, 24)}`;
+}
+
+function folderOf(service: string, owner: string): string {
+  return createHash('sha256').update(`${service}\n${owner}`).digest('hex').slice(0, 24);
+}
+
+interface Link {
+  readonly account: string;
+  readonly key: string;
+}
+
+/**
+ * The folders that belong to a scope. What was asked for with a key before its account was known
+ * lies in a folder of the key; it is the account's as soon as a file in `accounts/` says whose key
+ * it is. That is told by the file's name, so that one look into the folder is enough.
+ */
+export async function ownFolders(root: string, scope: Scope): Promise<OwnFolders> {
+  const links = await linksIn(root);
+  const ofKey =
+    scope.apiKey === undefined ? undefined : folderOf(scope.service, accountOfKey(scope.apiKey));
+  const mine = links.filter(({ key }) => key === ofKey);
+  const account =
+    scope.account === undefined
+      ? (await latest(root, mine))?.account
+      : folderOf(scope.service, scope.account);
+  if (account === undefined) {
+    const main = ofKey ?? folderOf(scope.service, '');
+    return { main, all: [main], accountKnown: false };
+  }
+  const keys = new Set<string>();
+  for (const { key } of links.filter((link) => link.account === account)) {
+    // A play service that was reset has a new account behind the same key: what was asked for
+    // before any account was known is the first one's.
+    const owner = await first(
+      root,
+      links.filter((link) => link.key === key),
+    );
+    if (owner?.account === account) keys.add(key);
+  }
+  if (ofKey !== undefined && mine.length === 0) keys.add(ofKey);
+  return {
+    main: account,
+    all: [account, ...keys],
+    accountKnown: scope.account !== undefined || mine.length > 0,
+  };
+}
+
+/** Keeps whose key it is. Once is enough; nothing happens when it is known. */
+export async function linkAccount(
+  root: string,
+  { service, apiKey }: Scope,
+  account: string,
+  now: string,
+): Promise<void> {
+  if (apiKey === undefined) {
+    return;
+  }
+  const link = {
+    account: folderOf(service, account),
+    key: folderOf(service, accountOfKey(apiKey)),
+  };
+  if (
+    (await linksIn(root)).some(({ account, key }) => account === link.account && key === link.key)
+  ) {
+    return;
+  }
+  await privateFolder(join(root, 'accounts'));
+  const content = { version: 1, service, account, key: accountOfKey(apiKey), learned_at: now };
+  await replaceFile(fileOf(root, link), `${JSON.stringify(content)}\n`);
+}
+
+function fileOf(root: string, { account, key }: Link): string {
+  return join(root, 'accounts', `${account}.${key}.json`);
+}
+
+async function linksIn(root: string): Promise<Link[]> {
+  try {
+    const names = await readdir(join(root, 'accounts'));
+    return names.flatMap((name) => {
+      const [, account, key] = LINK.exec(name) ?? [];
+      return account === undefined || key === undefined ? [] : [{ account, key }];
+    });
+  } catch {
+    // Without the folder, or the right to read it, each key stands for itself.
+    return [];
+  }
+}
+
+async function latest(root: string, links: readonly Link[]): Promise<Link | undefined> {
+  return (await byAge(root, links)).at(-1);
+}
+
+async function first(root: string, links: readonly Link[]): Promise<Link | undefined> {
+  return (await byAge(root, links))[0];
+}
+
+/** Several accounts behind one key are rare, so that the files are read only then. */
+async function byAge(root: string, links: readonly Link[]): Promise<readonly Link[]> {
+  if (links.length < 2) {
+    return links;
+  }
+  const dated = await Promise.all(
+    links.map(async (link) => ({ link, at: await learnedAt(fileOf(root, link)) })),
+  );
+  return dated.sort((a, b) => (a.at < b.at ? -1 : 1)).map(({ link }) => link);
+}
+
+async function learnedAt(file: string): Promise<string> {
+  try {
+    const { learned_at } = JSON.parse(await readFile(file, 'utf8')) as { learned_at?: unknown };
+    if (typeof learned_at === 'string') return learned_at;
+  } catch {
+    // The name of a torn file still counts; its time is the file system's.
+  }
+  try {
+    return (await stat(file)).mtime.toISOString();
+  } catch {
+    return '';
+  }
+}
