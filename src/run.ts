@@ -47,11 +47,9 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     (await failureOf(() => createSink(host.stdout).write(shown)));
   const closing = await failureOf(async () => context?.close());
   const told = failure ?? closing;
-  if (told === undefined) {
-    return 0;
-  }
-  await report(told, wantsJson(context, argv, host.env), host);
-  return told.exitCode;
+  const json = wantsJson(context, argv, host.env);
+  await tell(json ? jsonReport(told, context?.warnings ?? []) : textReport(told), host);
+  return told?.exitCode ?? 0;
 }
 
 /** Parses and acts; help and the version come back from commander as errors and are none. */
@@ -129,15 +127,31 @@ function wantsJson(
   return words.includes('--json') || asked === 'json' || asked === 'jsonl';
 }
 
-async function report(failure: CliError, json: boolean, host: Host): Promise<void> {
-  const text = json
-    ? `${escapeUnseen(JSON.stringify({ error: errorObject(failure) }))}\n`
-    : errorLines(failure);
+async function tell(text: string, host: Host): Promise<void> {
+  if (text === '') {
+    return;
+  }
   try {
     await createSink(host.stderr).write(text);
   } catch {
     // stderr itself is gone: the exit code is all that is left to tell.
   }
+}
+
+/** One object at most: the error, and what else a person would have been warned of. */
+function jsonReport(failure: CliError | undefined, warnings: readonly string[]): string {
+  if (failure === undefined && warnings.length === 0) {
+    return '';
+  }
+  const report = {
+    ...(failure === undefined ? {} : { error: errorObject(failure) }),
+    ...(warnings.length === 0 ? {} : { warnings: warnings.map(withoutKeys) }),
+  };
+  return `${escapeUnseen(JSON.stringify(report))}\n`;
+}
+
+function textReport(failure: CliError | undefined): string {
+  return failure === undefined ? '' : errorLines(failure);
 }
 
 /** The JSON form of an error: a contract with scripts. */

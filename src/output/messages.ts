@@ -14,10 +14,12 @@ export interface MessagesOptions {
   /** No spinner even in a terminal (`--debug` writes there too). */
   readonly quietProgress?: boolean;
   /**
-   * The command answers in JSON: what reads stderr is then a program, which gets warnings and traces
-   * as objects, a line each, and no notes.
+   * The command answers in JSON, and so does stderr: no notes, and warnings are handed to this
+   * instead of being written as they come, so that a program finds one object there at most.
    */
-  readonly json?: boolean;
+  readonly holdWarning?: (text: string) => void;
+  /** The command answers in JSON lines: stderr too, with a line for each warning and no notes. */
+  readonly jsonLines?: boolean;
 }
 
 /** Milliseconds before a spinner shows: what is done sooner needs none, nor the loading of ora. */
@@ -70,10 +72,12 @@ export function createMessages(options: MessagesOptions): Messages {
     };
   }
 
-  if (options.json === true) {
+  const hold = options.holdWarning;
+  if (hold !== undefined || options.jsonLines === true) {
     return {
       note: () => undefined,
-      warn: (text) => line(JSON.stringify({ warning: clean(text) })),
+      warn: (text) =>
+        hold === undefined ? line(JSON.stringify({ warning: clean(text) })) : hold(clean(text)),
       debug: (text) => line(JSON.stringify({ debug: clean(text) })),
       progress,
     };

@@ -11,6 +11,8 @@ export interface Recipe {
   readonly list?: true;
   /** It needs no service, so no key and no network can make it fail. */
   readonly local?: true;
+  /** What is typed may be a secret, so that nothing of it is repeated, be it a flag. */
+  readonly guarded?: true;
   /** Why its result is no JSON document. */
   readonly notJson?: string;
 }
@@ -59,7 +61,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   },
   'ssh-keys list': { before: [['ssh-keys', 'add', '-']], stdin: PUBLIC_KEY, list: true },
   'ssh-keys get': { before: [['ssh-keys', 'add', '-']], stdin: PUBLIC_KEY, argv: ['laptop'] },
-  'ssh-keys add': { argv: ['-'], stdin: PUBLIC_KEY },
+  'ssh-keys add': { guarded: true, argv: ['-'], stdin: PUBLIC_KEY },
   'ssh-keys delete': {
     before: [['ssh-keys', 'add', '-']],
     stdin: PUBLIC_KEY,
@@ -73,6 +75,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'me get': {},
   'me update': { argv: ['--name', 'Somebody'] },
   'me set-password': {
+    guarded: true,
     argv: ['--stdin'],
     stdin: 'sandbox-password\na-new-password\n',
   },
