@@ -28,6 +28,11 @@ const CHAPTERS: readonly Chapter[] = [
         summary: 'Rent GPU machines, see them, stop and end them',
         load: async () => (await import('./commands/instances/index.ts')).registerInstances,
       },
+      {
+        name: 'catalog',
+        summary: 'Names for offers and images, with the last price seen',
+        load: async () => (await import('./commands/catalog/index.ts')).registerCatalog,
+      },
     ],
   },
   {

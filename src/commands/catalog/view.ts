@@ -1,0 +1,56 @@
+import type { CatalogEntry, Source } from '../../catalog/index.ts';
+import type { View } from '../../output/output.ts';
+
+const WORDS: Readonly<Record<Source, string>> = {
+  added: 'by hand',
+  seen: 'machines',
+  sandbox: 'sandbox',
+};
+
+export const entryView: View<CatalogEntry> = {
+  columns: [
+    { id: 'kind', header: 'KIND', value: (one) => one.kind },
+    { id: 'name', header: 'NAME', value: (one) => one.name },
+    { id: 'id', header: 'ID', value: (one) => one.id },
+    {
+      id: 'price_per_hour',
+      header: 'LAST PRICE',
+      kind: 'money',
+      value: (one) => one.price_per_hour,
+    },
+    { id: 'price_at', header: 'PRICE OF', kind: 'time', value: (one) => one.price_at },
+    { id: 'seen_at', header: 'SEEN', kind: 'time', value: (one) => one.seen_at },
+    { id: 'sources', header: 'FROM', value: fromText },
+    { id: 'service_name', header: 'SERVICE NAME', value: (one) => one.service_name, hidden: true },
+    { id: 'region', header: 'REGION', value: (one) => one.region, hidden: true },
+    { id: 'gpu', header: 'GPU', value: (one) => one.gpu, hidden: true },
+    { id: 'cuda_version', header: 'CUDA', value: (one) => one.cuda_version, hidden: true },
+  ],
+  id: (one) => one.id,
+  empty:
+    'No offers or images are known here yet: they are learned from each machine that is read, or named by hand with "gpucloud catalog add".',
+  sections: [
+    {
+      lines: (one) => [
+        { label: 'Kind', value: one.kind },
+        { label: 'Name', value: one.name },
+        {
+          label: "Service's name",
+          value: one.service_name === one.name ? null : one.service_name,
+        },
+        { label: 'ID', value: one.id },
+        { label: 'Region', value: one.region },
+        { label: 'GPU', value: one.gpu },
+        { label: 'CUDA', value: one.cuda_version },
+        { label: 'Last price per hour', value: one.price_per_hour, kind: 'money' },
+        { label: 'Price of', value: one.price_at, kind: 'time' },
+        { label: 'Seen', value: one.seen_at, kind: 'time' },
+        { label: 'From', value: fromText(one) },
+      ],
+    },
+  ],
+};
+
+function fromText({ sources }: CatalogEntry): string {
+  return sources.map((source) => WORDS[source]).join(', ');
+}
