@@ -314,7 +314,7 @@ describe('drives create', () => {
     });
     expect(stderr).toBe(
       [
-        '{"warning":"The published API has no way to delete a drive, and it bills by the hour from its creation on."}',
+        '{"warnings":["The published API has no way to delete a drive, and it bills by the hour from its creation on."]}',
         '',
       ].join('\n'),
     );

@@ -213,7 +213,7 @@ describe('instances list', () => {
     expect(JSON.parse(stdout)).toContainEqual(
       expect.objectContaining({ id: ID, status: 'ACTIVE', unread: true }),
     );
-    expect(JSON.parse(stderr).warning).toContain('1 of 2 machines could not be read');
+    expect(JSON.parse(stderr).warnings[0]).toContain('1 of 2 machines could not be read');
   });
 
   test('another account sees none of them, another key of the same account all', async () => {

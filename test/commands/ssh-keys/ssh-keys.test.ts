@@ -294,7 +294,7 @@ describe('a service of another mind', () => {
       world.cli(['ssh-keys', 'add', '-', '--name', 'a', ...more], { stdin: RSA });
     const other = await add('--json');
     expect(other.code).toBe(0);
-    expect(JSON.parse(other.stderr).warning).toContain('tells another fingerprint');
+    expect(JSON.parse(other.stderr).warnings[0]).toContain('tells another fingerprint');
     expect(JSON.parse(other.stdout)).toMatchObject({ id: 'k1', extra: 1 });
     expect((await add()).stderr).toContain('warning: The service tells another fingerprint');
     fingerprint = null;
