@@ -1,0 +1,150 @@
+import type { Answer, Handler, RecordedRequest } from '../support/service.ts';
+import type { Checker } from './description.ts';
+import { INSTANCE_ID, type Samples, SSH_KEY_ID } from './samples.ts';
+
+export interface DescribedService {
+  readonly handler: Handler;
+  /** Each departure from the description, of a request or of an answer served here. */
+  readonly complaints: string[];
+  /** The operations that were asked for, in their order. */
+  readonly seen: string[];
+  /** What it answers with; may be changed between requests. */
+  readonly samples: Samples;
+}
+
+export interface DescribedOptions {
+  /** Whether answers are held to the description too; not where a test bends them. */
+  readonly checkAnswers?: boolean;
+  /** The status of the machine. */
+  readonly status?: string;
+}
+
+/** A service that answers with samples and judges all that passes by the description. */
+export function describedService(
+  checker: Checker,
+  samples: Samples,
+  { checkAnswers = true, status }: DescribedOptions = {},
+): DescribedService {
+  const complaints: string[] = [];
+  const seen: string[] = [];
+  const machine = { status: status ?? samples.instance.status };
+
+  return {
+    complaints,
+    seen,
+    samples,
+    handler(request) {
+      const judged = checker.request(request);
+      complaints.push(...judged.complaints);
+      if (judged.operation === undefined || judged.complaints.length > 0) {
+        return refusal(400, judged.complaints.join('\n'));
+      }
+      seen.push(judged.operation);
+      const answer = answerOf(judged.operation, request, samples, machine);
+      if (checkAnswers) {
+        complaints.push(...checker.answer(judged.operation, answer));
+      }
+      return answer;
+    },
+  };
+}
+
+/** The little that is remembered: what the machine does right now. */
+interface Machine {
+  status: unknown;
+}
+
+function answerOf(
+  operation: string,
+  request: RecordedRequest,
+  samples: Samples,
+  machine: Machine,
+): Answer {
+  const path = request.path.split('?', 1)[0] ?? '';
+  if (operation.includes('Instance') && path !== '/instances' && !path.includes(INSTANCE_ID)) {
+    return refusal(404, 'Instance not found');
+  }
+  const { drives, sshKeys, instance } = samples;
+  switch (operation) {
+    case 'createApiKey':
+      return success(201, samples.createdApiKey);
+    case 'listApiKeys':
+      return success(200, samples.apiKeys);
+    case 'createInstance':
+      return success(201, { ...instance, status: 'PROVISIONING' });
+    case 'reorderInstance': {
+      const { storage_drive: _omitted, ...rest } = instance;
+      return success(201, { ...rest, status: 'PROVISIONING' });
+    }
+    case 'getInstance':
+      return success(200, { ...instance, ...(machine.status === undefined ? {} : machine) });
+    case 'startInstance':
+      if (machine.status !== 'STOPPED') return refusal(400, `Instance is ${machine.status}`);
+      machine.status = 'ACTIVE';
+      return success(200, { status: 'STARTING', paid_until: instance.paid_until });
+    case 'stopInstance':
+      if (machine.status !== 'ACTIVE') return refusal(400, `Instance is ${machine.status}`);
+      machine.status = 'STOPPED';
+      return success(200, { status: 'STOPPING' });
+    case 'terminateInstance':
+      if (machine.status === 'TERMINATED') return refusal(400, 'Instance is TERMINATED');
+      machine.status = 'TERMINATED';
+      return success(200, { status: 'TERMINATING' });
+    case 'listInstanceEvents':
+      return page(samples.events, request, 10);
+    case 'listTemplates':
+      return success(200, samples.templates);
+    case 'createDrive':
+      return success(201, drives[0]);
+    case 'listDrives':
+      return success(200, drives);
+    case 'getDrive':
+    case 'updateDrive':
+    case 'resumeDrive':
+      return success(200, drives[0]);
+    case 'addSshKey':
+      return success(201, sshKeys[0]);
+    case 'listSshKeys':
+      return success(200, sshKeys);
+    case 'deleteSshKey':
+      return path.endsWith(SSH_KEY_ID)
+        ? { status: 200, body: { status: 'success', code: 200 } }
+        : { status: 404, body: { statusCode: 404, code: 'NOT_FOUND', message: 'No such key' } };
+    case 'getMe':
+    case 'updatePassword':
+      return success(200, samples.user);
+    case 'updateMe':
+      return success(200, samples.updatedUser);
+    case 'activatePromo':
+      return success(200, samples.bonus);
+    case 'listTransactions':
+      return page(samples.transactions, request, 20);
+    default:
+      throw new Error(`nothing to answer ${operation} with`);
+  }
+}
+
+function success(code: number, data: unknown): Answer {
+  return { status: code, body: { status: 'success', code, data } };
+}
+
+function refusal(code: number, message: string): Answer {
+  return { status: code, body: { statusCode: code, message, error: 'Refused' } };
+}
+
+function page(rows: readonly unknown[], request: RecordedRequest, usual: number): Answer {
+  const query = new URL(request.path, 'http://loopback').searchParams;
+  const { status, body } = success(200, rows);
+  return {
+    status,
+    body: {
+      ...Object(body),
+      meta: {
+        total: rows.length,
+        page: Number(query.get('page') ?? 1),
+        limit: Number(query.get('limit') ?? usual),
+        total_pages: 1,
+      },
+    },
+  };
+}

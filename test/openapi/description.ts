@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { type Document, OpenAPIBackend } from 'openapi-backend';
+import { parse } from 'yaml';
+import type { Answer, RecordedRequest } from '../support/service.ts';
+
+/** What of a JSON Schema the description makes use of, as far as the tests walk it. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly nullable?: boolean;
+  readonly enum?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly additionalProperties?: boolean | Schema;
+}
+
+function read(): Document & { components: { schemas: Readonly<Record<string, Schema>> } } {
+  return parse(readFileSync(new URL('service.yaml', import.meta.url), 'utf8'));
+}
+
+const { schemas } = read().components;
+
+/** A schema by its name in the description, or what a reference stands for. */
+export function schemaOf(named: string | Schema): Schema {
+  const name = typeof named === 'string' ? named : named.$ref?.split('/').at(-1);
+  if (name === undefined) return named as Schema;
+  const found = schemas[name];
+  if (found === undefined) throw new Error(`the description has no schema ${name}`);
+  return schemaOf(found);
+}
+
+export interface Judged {
+  /** The operation of the description; undefined when it has none for this method and path. */
+  readonly operation: string | undefined;
+  readonly complaints: readonly string[];
+}
+
+/** The description, enforced by a library that knows nothing of this project. */
+export interface Checker {
+  /** The ids of all operations. */
+  readonly operations: readonly string[];
+  request(request: RecordedRequest): Judged;
+  answer(operation: string, answer: Answer): readonly string[];
+}
+
+/** Throws where the description itself is not valid OpenAPI. */
+export async function createChecker(document: Document = read()): Promise<Checker> {
+  const backend = new OpenAPIBackend({
+    definition: document,
+    strict: true,
+    ajvOpts: { allErrors: true },
+  });
+  await backend.init();
+  const { router, validator } = backend;
+
+  return {
+    operations: router.getOperations().map(({ operationId }) => operationId ?? ''),
+
+    request(request) {
+      const plain = { ...request, headers: { ...request.headers } };
+      const operation = router.matchOperation(plain);
+      const called = `${request.method} ${request.path}`;
+      // The library forgives a slash at the end, which is another path.
+      if (operation?.operationId === undefined || /\/(\?|$)/.test(request.path)) {
+        return { operation: undefined, complaints: [`${called}: no such operation`] };
+      }
+      const { errors } = validator.validateRequest(plain, operation);
+      const complaints = (errors ?? []).map(
+        ({ instancePath, message, params }) =>
+          `${called}: ${instancePath} ${message} ${JSON.stringify(params)}`,
+      );
+      // OpenAPI has no words for the next two rules of the document (Endpoints, Authentication).
+      if (operation.requestBody === undefined && request.body !== undefined) {
+        complaints.push(`${called}: there is a body and none is documented`);
+      }
+      if (
+        request.body !== undefined &&
+        !/^application\/json(;|$)/.test(request.headers['content-type'] ?? '')
+      ) {
+        complaints.push(`${called}: Content-Type is not application/json`);
+      }
+      return { operation: operation.operationId, complaints };
+    },
+
+    answer(operation, { status, body }) {
+      // A status that the library does not find would be valid to it.
+      const documented = router.getOperation(operation)?.responses ?? {};
+      if (documented[status] === undefined) {
+        return [`${operation}: the status ${status} is not documented`];
+      }
+      const { errors } = validator.validateResponse(body, operation, status);
+      return (errors ?? []).map(
+        ({ instancePath, message, params }) =>
+          `${operation} ${status}: ${instancePath} ${message} ${JSON.stringify(params)}`,
+      );
+    },
+  };
+}
+
+/** The description as data, for a test that spoils it. */
+export function copyOfDescription(): Document {
+  return read();
+}

@@ -1,0 +1,374 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
+import { sshPublicKey } from '../support/ssh-key.ts';
+import { type DescribedService, describedService } from './described-service.ts';
+import { type Checker, copyOfDescription, createChecker } from './description.ts';
+import { DRIVE_ID, INSTANCE_ID, SSH_KEY_ID, samples } from './samples.ts';
+
+interface Sent {
+  readonly argv: readonly string[];
+  readonly stdin?: string;
+  /** The status of the machine before. */
+  readonly status?: string;
+  /** The first body that has to be on the wire. */
+  readonly body?: unknown;
+  readonly query?: string;
+}
+
+const HARDWARE = ['--offer', 'offer-id-1', '--image', 'image-id-1'];
+const BOX = {
+  offer_id: 'offer-id-1',
+  image_id: 'image-id-1',
+  instance_name: 'box-of-file',
+  docker_config: { image: 'nginx', shm_size_gb: 0.1 },
+};
+
+/** Each documented operation, by its id in the description, and commands that send it. */
+const OPERATIONS: Readonly<Record<string, readonly Sent[]>> = {
+  createApiKey: [
+    { argv: ['api-keys', 'create', 'ci'], body: { name: 'ci' } },
+    { argv: ['api-keys', 'create', 'k'.repeat(50), '--json'], body: { name: 'k'.repeat(50) } },
+  ],
+  listApiKeys: [{ argv: ['api-keys', 'list'] }],
+  createInstance: [
+    {
+      argv: ['instances', 'create', 'abc', ...HARDWARE],
+      body: { offer_id: 'offer-id-1', image_id: 'image-id-1', instance_name: 'abc' },
+    },
+    {
+      argv: [
+        ...['instances', 'create', `x${'-'.repeat(48)}9`, ...HARDWARE],
+        ...['--ssh-key', 'laptop-sample', '--template', 'jupyter-slug'],
+        ...['--drive', 'datasets-sample', '--docker-image', 'nginx:1', '--docker-command', 'run'],
+        ...['--shm-size', '0.1', '-p', '1:65535/udp,name=web,main', '-p', '8080:80'],
+        ...['-e', 'KEY=a=b', '-v', '/host:/inside'],
+      ],
+      body: {
+        offer_id: 'offer-id-1',
+        image_id: 'image-id-1',
+        instance_name: `x${'-'.repeat(48)}9`,
+        ssh_keys: [SSH_KEY_ID],
+        template_id: 'template-id-1',
+        storage_drive_id: DRIVE_ID,
+        docker_config: {
+          image: 'nginx:1',
+          run_command: 'run',
+          shm_size_gb: 0.1,
+          ports: [
+            { external_port: 1, internal_port: 65535, protocol: 'UDP', name: 'web', is_main: true },
+            { external_port: 8080, internal_port: 80, protocol: 'TCP' },
+          ],
+          env: [{ key: 'KEY', value: 'a=b' }],
+          volumes: [{ host_path: '/host', container_path: '/inside' }],
+        },
+      },
+    },
+    { argv: ['instances', 'create', '-f', '-'], stdin: JSON.stringify(BOX), body: BOX },
+  ],
+  reorderInstance: [
+    {
+      argv: ['instances', 'reorder', INSTANCE_ID, 'again'],
+      status: 'TERMINATED',
+      body: { new_name: 'again' },
+    },
+  ],
+  getInstance: [
+    { argv: ['instances', 'get', INSTANCE_ID] },
+    { argv: ['instances', 'wait', INSTANCE_ID, '--for', 'active'] },
+    { argv: ['instances', 'endpoints', INSTANCE_ID] },
+    { argv: ['instances', 'secrets', INSTANCE_ID] },
+    { argv: ['instances', 'list'] },
+  ],
+  startInstance: [{ argv: ['instances', 'start', INSTANCE_ID], status: 'STOPPED' }],
+  stopInstance: [{ argv: ['instances', 'stop', INSTANCE_ID, '--yes'] }],
+  terminateInstance: [
+    { argv: ['instances', 'terminate', INSTANCE_ID, '--yes'] },
+    { argv: ['instances', 'terminate', INSTANCE_ID, '--yes', '--wait'] },
+  ],
+  listInstanceEvents: [
+    { argv: ['instances', 'events', INSTANCE_ID] },
+    {
+      argv: ['instances', 'events', INSTANCE_ID, '--page', '2', '--limit', '5'],
+      query: 'page=2&limit=5',
+    },
+    { argv: ['instances', 'events', INSTANCE_ID, '--all'] },
+  ],
+  listTemplates: [
+    { argv: ['templates', 'list'] },
+    { argv: ['templates', 'get', 'jupyter-slug'] },
+    { argv: ['templates', 'get', 'Jupyter Sample', '--markdown'] },
+  ],
+  createDrive: [
+    {
+      argv: ['drives', 'create', 'data', '--size', '2TB'],
+      body: { name: 'data', size_gb: 2000 },
+    },
+  ],
+  listDrives: [{ argv: ['drives', 'list'] }],
+  getDrive: [{ argv: ['drives', 'get', DRIVE_ID] }, { argv: ['drives', 'get', 'datasets-sample'] }],
+  updateDrive: [
+    {
+      argv: ['drives', 'update', DRIVE_ID, '--size', '500GB'],
+      body: { name: 'datasets-sample', size_gb: 500 },
+    },
+    {
+      argv: ['drives', 'update', DRIVE_ID, '--name', 'archive'],
+      body: { name: 'archive', size_gb: 4401 },
+    },
+  ],
+  resumeDrive: [{ argv: ['drives', 'resume', DRIVE_ID], body: {} }],
+  addSshKey: [
+    ...(['ssh-ed25519', 'ssh-rsa', 'ecdsa-sha2-nistp256'] as const).map((type) => ({
+      argv: ['ssh-keys', 'add', '-'],
+      stdin: `${sshPublicKey(type)} laptop\n`,
+    })),
+    {
+      argv: ['ssh-keys', 'add', '-', '--name', 'agent', '--default'],
+      stdin: sshPublicKey('ssh-ed25519'),
+    },
+  ],
+  listSshKeys: [{ argv: ['ssh-keys', 'list'] }, { argv: ['ssh-keys', 'get', 'laptop-sample'] }],
+  deleteSshKey: [{ argv: ['ssh-keys', 'delete', 'laptop-sample', '--yes'] }],
+  getMe: [{ argv: ['me', 'get'] }, { argv: ['billing', 'balance'] }],
+  updateMe: [{ argv: ['me', 'update', '--name', 'Anna'], body: { name: 'Anna' } }],
+  updatePassword: [
+    {
+      argv: ['me', 'set-password', '--stdin'],
+      stdin: 'the old one\nthe new one\n',
+      body: { current_password: 'the old one', new_password: 'the new one' },
+    },
+  ],
+  activatePromo: [{ argv: ['billing', 'promo', 'WELCOME'], body: { code: 'WELCOME' } }],
+  listTransactions: [
+    { argv: ['billing', 'transactions'] },
+    {
+      argv: ['billing', 'transactions', '--type', 'deposit,usage_charge', '--page', '2'],
+      query: 'type=DEPOSIT,USAGE_CHARGE',
+    },
+    { argv: ['billing', 'transactions', '--all', '--limit', '7'], query: 'limit=7' },
+    { argv: ['billing', 'transactions', '--since', '7d'] },
+  ],
+};
+
+let checker: Checker;
+let service: DescribedService;
+let world: World;
+
+async function open(status?: string): Promise<void> {
+  service = describedService(checker, samples(), status === undefined ? {} : { status });
+  world = await createWorld({ handler: service.handler });
+}
+
+beforeAll(async () => {
+  checker = await createChecker();
+});
+afterEach(() => world.close());
+
+describe('every documented operation through a command', () => {
+  test('the description has the 23 operations, and each has a command here', async () => {
+    await open();
+    expect(checker.operations).toHaveLength(23);
+    const told = Object.keys(OPERATIONS).filter((name) => (OPERATIONS[name] ?? []).length > 0);
+    expect(told.sort()).toEqual([...checker.operations].sort());
+  });
+
+  const all = Object.entries(OPERATIONS).flatMap(([operation, commands]) =>
+    commands.map((sent) => ({ operation, sent, words: sent.argv.join(' ') })),
+  );
+  test.each(all)('$operation: gpucloud $words', async ({ operation, sent }) => {
+    await open(sent.status);
+    const { code, stderr, requests } = await world.cli(
+      sent.argv,
+      sent.stdin === undefined ? {} : { stdin: sent.stdin },
+    );
+    expect(service.complaints, stderr).toEqual([]);
+    expect(code, stderr).toBe(0);
+    const at = service.seen.indexOf(operation);
+    expect(at, `${operation} was not asked for`).toBeGreaterThanOrEqual(0);
+    const request = requests[at];
+    expect(request?.headers['x-api-key']).toBe(TEST_KEY);
+    if (sent.body !== undefined) expect(request?.body).toEqual(sent.body);
+    if (sent.query !== undefined) {
+      expect(decodeURIComponent(request?.path ?? '')).toContain(sent.query);
+    }
+  });
+
+  test.each([
+    ['404 of Shape A', ['instances', 'get', '11111111-1111-4111-8111-111111111111'], 3],
+    ['404 of Shape A', ['instances', 'events', '11111111-1111-4111-8111-111111111111'], 3],
+    ['400 of Shape A', ['instances', 'start', INSTANCE_ID], 5],
+    ['404 of Shape B', ['api', 'DELETE', '/ssh-keys/unknown-key'], 3],
+  ])('an error as documented is read: %s to %j', async (_shape, argv, expected) => {
+    await open();
+    const { code } = await world.cli(argv);
+    expect(service.complaints).toEqual([]);
+    expect(code).toBe(expected);
+  });
+});
+
+describe('a request that departs from the description', () => {
+  beforeEach(() => open());
+
+  const KEY = { 'x-api-key': TEST_KEY };
+  const JSON_KEY = { ...KEY, 'content-type': 'application/json' };
+  const machine = `/instances/${INSTANCE_ID}`;
+
+  async function send(
+    method: string,
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    body?: string,
+  ) {
+    const { status } = await fetch(`${world.service.url}${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
+    return status;
+  }
+
+  test.each([
+    ['a method that is not there', 'PUT', '/users/me', JSON_KEY, '{"name":"Anna"}'],
+    ['a path that is not there', 'GET', '/instances', KEY, undefined],
+    ['a slash at the end', 'GET', '/users/me/', KEY, undefined],
+    ['no key', 'GET', '/users/me', {}, undefined],
+    ['a key of another form', 'GET', '/users/me', { 'x-api-key': 'secret' }, undefined],
+    ['a key in another header', 'GET', '/users/me', { authorization: TEST_KEY }, undefined],
+    ['an unknown query parameter', 'GET', '/storage/drives?page=1', KEY, undefined],
+    ['a page that is no number', 'GET', `${machine}/events?page=two`, KEY, undefined],
+    ['an empty limit', 'GET', '/billing/transactions?limit=', KEY, undefined],
+    ['a page twice', 'GET', '/billing/transactions?page=1&page=2', KEY, undefined],
+    ['an unknown type', 'GET', '/billing/transactions?type=deposit', KEY, undefined],
+    ['an id that is no UUID', 'GET', '/instances/trainer', KEY, undefined],
+    ['a body where there is none', 'POST', `${machine}/start`, JSON_KEY, '{}'],
+    ['no body where there is one', 'POST', '/storage/drives/abc/resume', KEY, undefined],
+    ['a field in an empty body', 'POST', '/storage/drives/abc/resume', JSON_KEY, '{"a":1}'],
+    ['a body that is no JSON', 'POST', '/api-keys', JSON_KEY, '{"name":'],
+    ['a body that is no object', 'POST', '/api-keys', JSON_KEY, '["name"]'],
+    [
+      'another content type',
+      'POST',
+      '/api-keys',
+      { ...KEY, 'content-type': 'text/plain' },
+      '{"name":"ci"}',
+    ],
+    ['an unknown field', 'POST', '/api-keys', JSON_KEY, '{"name":"ci","scope":"all"}'],
+    ['a missing field', 'PATCH', '/storage/drives/abc', JSON_KEY, '{"size_gb":5}'],
+    ['a field of another type', 'POST', '/storage/drives', JSON_KEY, '{"name":"a","size_gb":"5"}'],
+    ['a name of 51 characters', 'POST', '/api-keys', JSON_KEY, `{"name":"${'k'.repeat(51)}"}`],
+    [
+      'a name that ends with a hyphen',
+      'POST',
+      '/instances',
+      JSON_KEY,
+      box({ instance_name: 'abc-' }),
+    ],
+    ['a name of two characters', 'POST', '/instances', JSON_KEY, box({ instance_name: 'ab' })],
+    [
+      'a port of 65536',
+      'POST',
+      '/instances',
+      JSON_KEY,
+      box(container({ ports: [{ internal_port: 65536 }] })),
+    ],
+    [
+      'a protocol in small letters',
+      'POST',
+      '/instances',
+      JSON_KEY,
+      box(container({ ports: [{ protocol: 'tcp' }] })),
+    ],
+    [
+      'too little shared memory',
+      'POST',
+      '/instances',
+      JSON_KEY,
+      box(container({ shm_size_gb: 0.05 })),
+    ],
+    ['a container without an image', 'POST', '/instances', JSON_KEY, box({ docker_config: {} })],
+    [
+      'an unknown key type',
+      'POST',
+      '/ssh-keys',
+      JSON_KEY,
+      '{"name":"a","public_key":"ssh-dss AAAA"}',
+    ],
+  ] as const)('is complained about: %s', async (_what, method, path, headers, body) => {
+    expect(await send(method, path, headers, body)).toBe(400);
+    expect(service.complaints.length).toBeGreaterThan(0);
+    expect(service.seen).toEqual([]);
+  });
+
+  test('the same requests without their faults are not', async () => {
+    expect(await send('PATCH', '/users/me', JSON_KEY, '{"name":"Anna"}')).toBe(200);
+    expect(await send('POST', '/instances', JSON_KEY, box({}))).toBe(201);
+    expect(await send('GET', `${machine}/events?page=2&limit=3`, KEY)).toBe(200);
+    expect(await send('GET', '/billing/transactions?type=DEPOSIT,BONUS', KEY)).toBe(200);
+    expect(await send('POST', '/storage/drives/abc/resume', JSON_KEY, '{}')).toBe(200);
+    expect(service.complaints).toEqual([]);
+  });
+
+  test('is complained about when a command sends it', async () => {
+    const { code } = await world.cli([
+      'api',
+      'POST',
+      '/storage/drives',
+      '-f',
+      'name=data',
+      '-F',
+      'size_gb=5',
+      '-f',
+      'colour=red',
+    ]);
+    expect(code).toBe(1);
+    expect(service.complaints.join()).toContain('"additionalProperty":"colour"');
+  });
+
+  function box(changes: object): string {
+    return JSON.stringify({ offer_id: 'a', image_id: 'b', instance_name: 'abc', ...changes });
+  }
+  function container(changes: object): object {
+    return { docker_config: { image: 'nginx', ...changes } };
+  }
+});
+
+describe('an answer that departs from the description', () => {
+  beforeEach(() => open());
+
+  const { bonus, drives, apiKeys, createdApiKey, instance } = samples();
+  const envelope = (data: unknown, code = 200) => ({
+    status: code,
+    body: { status: 'success', code, data },
+  });
+  const [drive] = drives;
+
+  test.each([
+    ['a missing field', 'activatePromo', envelope({ added_amount: '1' })],
+    ['an unknown field', 'activatePromo', envelope({ ...bonus, more: 1 })],
+    ['money as a number', 'activatePromo', envelope({ ...bonus, new_balance: 5 })],
+    [
+      'null where it is not allowed',
+      'getDrive',
+      envelope(Object.assign({}, drive, { name: null })),
+    ],
+    ['an unknown status', 'getDrive', envelope(Object.assign({}, drive, { status: 'FREE' }))],
+    ['a secret in a list', 'listApiKeys', envelope([createdApiKey])],
+    ['no secret after a creation', 'createApiKey', envelope(apiKeys[0], 201)],
+    ['a drive after a reorder', 'reorderInstance', envelope(instance, 201)],
+    ['another envelope', 'activatePromo', { status: 200, body: bonus }],
+    ['a status that is not documented', 'activatePromo', envelope(bonus, 201)],
+    [
+      'Shape A where B is told',
+      'deleteSshKey',
+      { status: 404, body: { statusCode: 404, message: 'x', error: 'y' } },
+    ],
+  ])('is complained about: %s', (_what, operation, answer) => {
+    expect(checker.answer(operation, answer)).not.toEqual([]);
+  });
+
+  test('a description that is no OpenAPI is refused', async () => {
+    const spoilt = copyOfDescription();
+    Object.assign(spoilt.paths ?? {}, { '/users/me': { get: { responses: 5 } } });
+    await expect(createChecker(spoilt)).rejects.toThrow('not valid OpenAPI');
+  });
+});
