@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { outcomeOf } from '../support/program.ts';
+import type { World } from '../support/run-cli.ts';
+import { commandsWhose, prepare, recipe } from './tree.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
+
+let world: World | undefined;
+afterEach(async () => {
+  await world?.close();
+  world = undefined;
+});
+
+/** Runs the built program with its stdout led where the shell says. */
+async function led(command: string, where: string, ...flags: string[]) {
+  const { kitchen, argv, stdin, env } = await prepare(command);
+  world = kitchen;
+  const child = spawn(
+    'bash',
+    ['-c', `"$0" "$@" ${where}`, process.execPath, PROGRAM, ...argv, ...flags],
+    {
+      env: { PATH: process.env.PATH, HOME: kitchen.home, ...kitchen.env, ...env },
+      cwd: kitchen.home,
+    },
+  );
+  return outcomeOf(child, stdin);
+}
+
+const WRITING = commandsWhose(({ notJson }) => notJson === undefined);
+
+describe('the built program', () => {
+  test.skipIf(!existsSync('/dev/full')).each(WRITING)(
+    '%s tells a full disk behind stdout by exit 9',
+    async (command) => {
+      const { code, stdout, stderr } = await led(command, '> /dev/full', '--json');
+      expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+      expect(JSON.parse(stderr).error.code).toBe('storage');
+    },
+  );
+
+  test.each(WRITING)('%s ends quietly when nobody reads its stdout', async (command) => {
+    const { code, stderr } = await led(command, '> >(exec true)', '--json');
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^(\{"warnings":.*\}\n)?$/),
+    });
+    expect(recipe(command).notJson).toBeUndefined();
+  });
+});

@@ -1,0 +1,72 @@
+import { expect } from 'vitest';
+import type { AnyCommand } from '../../src/commands/kit/command.ts';
+import { addAllVerbs, buildProgram } from '../../src/program.ts';
+import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
+import { RECIPES, type Recipe } from './recipes.ts';
+
+const FRAME = {
+  context: () => {
+    throw new Error('no command runs here');
+  },
+  wholeTree: () => Promise.reject(new Error('no command runs here')),
+};
+
+const program = buildProgram({ frame: FRAME, version: '0', write: () => undefined, width: 80 });
+await addAllVerbs(program, FRAME);
+
+/** The words of every command that does something, hidden ones aside. */
+function commandsBelow(command: AnyCommand, words: readonly string[] = []): string[] {
+  const shown = command.createHelp().visibleCommands(command);
+  return shown.length === 0
+    ? [words.join(' ')]
+    : shown.flatMap((next) => commandsBelow(next, [...words, next.name()]));
+}
+
+export const COMMANDS = commandsBelow(program).sort();
+
+export function recipe(command: string): Recipe {
+  const found = RECIPES[command];
+  if (found === undefined) {
+    throw new Error(`test/contract/recipes.ts has no recipe for "${command}"`);
+  }
+  return found;
+}
+
+/** The commands with a recipe of a kind. One without a recipe fails a test of its own. */
+export function commandsWhose(fits: (recipe: Recipe) => boolean): string[] {
+  return COMMANDS.filter((command) => {
+    const found = RECIPES[command];
+    return found !== undefined && fits(found);
+  });
+}
+
+/** A command that is about to do its work: all that comes before it has been done. */
+export interface Prepared {
+  readonly kitchen: SandboxWorld;
+  readonly argv: readonly string[];
+  readonly stdin: string;
+  /** What the command needs beside the kitchen's own environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Makes a fresh sandbox in which the command can do its work. */
+export async function prepare(command: string): Promise<Prepared> {
+  const kitchen = await createSandboxWorld();
+  const { before = [], argv = [], stdin = '' } = recipe(command);
+  const fill = (text: string) =>
+    text
+      .replace('$BASE_URL', kitchen.env.GPUCLOUD_BASE_URL ?? '')
+      .replace('$API_KEY', kitchen.env.GPUCLOUD_API_KEY ?? '');
+  const words = (line: readonly string[]) =>
+    line[0] === 'sandbox' ? [...line, '--state', kitchen.sandboxFile] : [...line];
+  for (const line of before) {
+    const { code, stderr } = await kitchen.cli(words(line), { stdin: fill(stdin) });
+    expect(code, `${line.join(' ')}: ${stderr}`).toBe(0);
+  }
+  return {
+    kitchen,
+    argv: words([...command.split(' '), ...argv.map(fill)]),
+    stdin: fill(stdin),
+    env: command === 'login' ? { GPUCLOUD_API_KEY: undefined } : {},
+  };
+}
