@@ -1,0 +1,456 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
+import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
+import type { Answer } from '../../support/service.ts';
+
+const MACHINE = '11111111-1111-4111-8111-111111111111';
+const OTHER = '22222222-2222-4222-8222-222222222222';
+const A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
+const B = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb';
+const UBUNTU = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc';
+
+type Machine = Record<string, unknown>;
+
+function machine(id: string, changes: Machine = {}): Machine {
+  return {
+    id,
+    name: 'trainer',
+    status: 'ACTIVE',
+    price_per_hour_snapshot: '89.90',
+    created_at: '2026-01-12T09:00:00.000Z',
+    offer: { id: A, name: 'RTX 4090', region: 'ru-1', gpu_model: { name: 'NVIDIA RTX 4090' } },
+    base_image: { id: UBUNTU, name: 'Ubuntu 22.04', cuda_version: '12.4' },
+    ...changes,
+  };
+}
+
+/** A service with these machines, which rents more of the first one's kind. */
+function serviceOf(machines: ReadonlyMap<string, Machine>) {
+  return ({ method, path }: { method: string; path: string }): Answer => {
+    const found = machines.get(path.split('/')[2] ?? '');
+    if (method === 'POST') {
+      return { status: 201, body: { status: 'success', code: 201, data: machine(OTHER) } };
+    }
+    return found === undefined
+      ? { status: 404, body: { statusCode: 404, message: 'Not found', error: 'Not Found' } }
+      : { status: 200, body: { status: 'success', code: 200, data: found } };
+  };
+}
+
+let world: World;
+let machines: Map<string, Machine>;
+const worlds: World[] = [];
+
+beforeEach(async () => {
+  machines = new Map([[MACHINE, machine(MACHINE)]]);
+  world = await createWorld({ handler: serviceOf(machines) });
+  worlds.push(world);
+});
+afterEach(async () => {
+  for (const open of worlds.splice(0)) await open.close();
+});
+
+const file = () => join(world.home, 'state', 'catalog.json');
+const see = (id: string = MACHINE) => world.cli(['instances', 'get', id, '-q']);
+
+async function entries(of: World = world, ...argv: string[]) {
+  const { code, stdout, stderr } = await of.cli(['catalog', 'list', '--json', ...argv]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+async function putFile(text: string): Promise<void> {
+  await mkdir(join(world.home, 'state'), { recursive: true });
+  await writeFile(file(), text);
+}
+
+describe('catalog list', () => {
+  test('of a new computer is empty and says how it fills', async () => {
+    expect(await world.cli(['catalog', 'list'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr:
+        'No offers or images are known here yet: they are learned from each machine that is read, or named by hand with "gpucloud catalog add".\n',
+      requests: [],
+    });
+    expect(await entries()).toEqual([]);
+  });
+
+  test('shows what a machine taught, its price with the date of the machine', async () => {
+    await see();
+    world.clock.advance(3 * 86_400_000);
+    expect((await world.cli(['catalog', 'list'])).stdout).toBe(
+      `KIND   NAME          ID                                    LAST PRICE  PRICE OF                  SEEN                      FROM
+offer  RTX 4090      ${A}       89.90  2026-01-12T09:00:00.000Z  2026-01-15T12:00:00.000Z  machines
+image  Ubuntu 22.04  ${UBUNTU}           -  -                         2026-01-15T12:00:00.000Z  machines
+`,
+    );
+    const { stdout } = await world.cli(['catalog', 'list'], { terminal: true });
+    expect(stdout).toContain('3 days ago');
+    expect((await stat(file())).mode & 0o777).toBe(0o600);
+  });
+
+  test('--json has every field; --kind chooses', async () => {
+    await see();
+    expect(await entries(world, '--kind', 'offer')).toEqual([
+      {
+        kind: 'offer',
+        id: A,
+        name: 'RTX 4090',
+        given_name: null,
+        service_name: 'RTX 4090',
+        region: 'ru-1',
+        gpu: 'NVIDIA RTX 4090',
+        cuda_version: null,
+        price_per_hour: '89.90',
+        price_at: '2026-01-12T09:00:00.000Z',
+        seen_at: '2026-01-15T12:00:00.000Z',
+        sources: ['seen'],
+      },
+    ]);
+    const { stdout } = await world.cli(['catalog', 'ls', '--kind', 'image', '-q']);
+    expect(stdout).toBe(`${UBUNTU}\n`);
+  });
+
+  test('each service has its own', async () => {
+    await see();
+    const env = { GPUCLOUD_BASE_URL: 'https://api.example.com' };
+    expect((await world.cli(['catalog', 'list', '--json'], { env })).stdout).toBe('[]\n');
+  });
+
+  test('without a service there is nothing to list', async () => {
+    const env = { GPUCLOUD_BASE_URL: undefined };
+    const { code, stderr } = await world.cli(['catalog', 'list'], { env });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error: --base-url \(or GPUCLOUD_BASE_URL\) is missing: .*\n$/);
+  });
+});
+
+describe('learning', () => {
+  test('the price is that of the newest machine, whichever is read last', async () => {
+    await see();
+    machines.set(
+      OTHER,
+      machine(OTHER, {
+        price_per_hour_snapshot: '70.00',
+        created_at: '2025-06-01T00:00:00.000Z',
+      }),
+    );
+    await see(OTHER);
+    expect((await entries())[0]).toMatchObject({ price_per_hour: '89.90' });
+    machines.set(
+      OTHER,
+      machine(OTHER, {
+        price_per_hour_snapshot: '99.123456789012345678901',
+        created_at: '2026-01-14T00:00:00.000Z',
+      }),
+    );
+    await see(OTHER);
+    expect((await entries())[0]).toMatchObject({
+      price_per_hour: '99.123456789012345678901',
+      price_at: '2026-01-14T00:00:00.000Z',
+    });
+  });
+
+  test('writes only what is new, and the time of the reading once an hour', async () => {
+    await see();
+    const first = await stat(file());
+    await see();
+    expect((await stat(file())).mtimeMs).toBe(first.mtimeMs);
+    world.clock.advance(2 * 3_600_000);
+    await see();
+    expect((await stat(file())).mtimeMs).not.toBe(first.mtimeMs);
+    expect((await entries())[0].seen_at).toBe('2026-01-15T14:00:00.000Z');
+  });
+
+  test.each([
+    ['nothing', {}],
+    ['nulls', { offer: null, base_image: null, price_per_hour_snapshot: null }],
+    ['no ids', { offer: { name: 'x' }, base_image: {} }],
+    ['an id that can be none', { offer: { id: '../x', name: 'x' }, base_image: { id: '' } }],
+  ])('a machine that tells %s teaches nothing', async (_what, changes) => {
+    const { offer: _offer, base_image: _image, ...bare } = machine(MACHINE);
+    machines.set(MACHINE, { ...bare, ...changes });
+    expect(await see()).toMatchObject({ code: 0, stderr: '' });
+    expect(await entries()).toEqual([]);
+  });
+
+  test('a price that is none is not kept', async () => {
+    machines.set(MACHINE, machine(MACHINE, { price_per_hour_snapshot: 'free' }));
+    await see();
+    expect((await entries())[0]).toMatchObject({ name: 'RTX 4090', price_per_hour: null });
+  });
+
+  test('a name given by hand stands before the one of the service', async () => {
+    await world.cli(['catalog', 'add', 'offer', A, '--name', 'mine']);
+    await see();
+    expect((await entries())[0]).toMatchObject({
+      name: 'mine',
+      given_name: 'mine',
+      service_name: 'RTX 4090',
+      price_per_hour: '89.90',
+      sources: ['added', 'seen'],
+    });
+  });
+
+  test('many machines read at once leave one file in which all are', async () => {
+    const offers = Array.from({ length: 12 }, (_, at) => `offer-${at}`);
+    for (const [at, id] of offers.entries()) {
+      const uuid = `33333333-3333-4333-8333-3333333333${String(at).padStart(2, '0')}`;
+      machines.set(uuid, machine(uuid, { offer: { id, name: id } }));
+    }
+    await Promise.all([...machines.keys()].map((id) => see(id)));
+    const kept = (await entries(world, '--kind', 'offer')).map((one: { id: string }) => one.id);
+    expect(kept.sort()).toEqual([...offers, A].sort());
+  });
+});
+
+describe('catalog add and remove', () => {
+  test('a name by hand', async () => {
+    const argv = ['catalog', 'add', 'offer', 'offer-7', '--name'];
+    expect(await world.cli([...argv, 'RTX 5090'])).toEqual({
+      code: 0,
+      stdout: 'Kind:  offer\nName:  RTX 5090\nID:    offer-7\nFrom:  by hand\n',
+      stderr: 'Use it: gpucloud instances create NAME --offer rtx-5090\n',
+      requests: [],
+    });
+    expect((await world.cli([...argv, 'big'])).stderr).toBe(
+      'The offer was called "RTX 5090" before.\nUse it: gpucloud instances create NAME --offer big\n',
+    );
+    expect(await entries()).toMatchObject([{ id: 'offer-7', name: 'big' }]);
+  });
+
+  test('in a terminal the name is asked for', async () => {
+    const { code } = await world.cli(['catalog', 'add', 'image', 'img-1'], {
+      terminal: true,
+      stdin: 'My image\r',
+    });
+    expect(code).toBe(0);
+    expect(await entries()).toMatchObject([{ kind: 'image', id: 'img-1', name: 'My image' }]);
+  });
+
+  test.each([
+    [['offer', 'x'], '--name is missing'],
+    [['drive', 'x', '--name', 'n'], 'KIND "drive": it is one of offer, image'],
+    [['offer', 'a/b', '--name', 'n'], 'ID "a/b": an id holds'],
+    [['offer', 'x', '--name', ' '], '--name " ": a name is not empty'],
+    [['offer', 'x', '--name', '…'], 'a name holds a letter or a digit'],
+    [['offer', 'x', '--name=-n'], 'a name does not start with "-"'],
+    [['offer', 'x', '--name', A], 'a name does not look like an id'],
+    [['offer', 'x', '--name', 'a\nb'], 'a name is one line'],
+    [['offer', 'x', '--name', 'n'.repeat(101)], 'at most 100 characters'],
+    [['offer', 'x', '--name', 'svc_sk_live_abc'], '--name: this is an API key'],
+  ])('add %j is refused', async (argv, words) => {
+    const { code, stdout, stderr } = await world.cli(['catalog', 'add', ...argv]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(words);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(stderr).not.toContain('live_abc');
+    expect(await entries()).toEqual([]);
+  });
+
+  test('one given name stands for one thing', async () => {
+    await world.cli(['catalog', 'add', 'offer', 'x', '--name', 'My Box']);
+    const { code, stderr } = await world.cli(['catalog', 'add', 'offer', 'y', '--name', 'my-box']);
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      'error: --name "my-box": the offer x is called "My Box" already (take that name away first: gpucloud catalog remove x)\n',
+    );
+    expect((await world.cli(['catalog', 'add', 'offer', 'z', '--name', 'x'])).stderr).toContain(
+      'this is the id of another offer',
+    );
+    // Another kind is another matter.
+    expect((await world.cli(['catalog', 'add', 'image', 'y', '--name', 'my-box'])).code).toBe(0);
+  });
+
+  test('remove by name, by id, and what is not there', async () => {
+    await see();
+    expect(await world.cli(['catalog', 'remove', 'rtx-4090', '-q'])).toEqual({
+      code: 0,
+      stdout: `${A}\n`,
+      stderr: `Forgotten: the offer RTX 4090 (ru-1) ${A}.\n`,
+      requests: [],
+    });
+    expect((await world.cli(['catalog', 'rm', UBUNTU])).code).toBe(0);
+    expect(await entries()).toEqual([]);
+    expect(await world.cli(['catalog', 'remove', 'rtx-4090'])).toMatchObject({
+      code: 3,
+      stderr: 'error: No offer or image "rtx-4090" is known here.\nhint: gpucloud catalog list\n',
+    });
+  });
+
+  test('remove of what fits an offer and an image', async () => {
+    await world.cli(['catalog', 'add', 'offer', 'x', '--name', 'mine']);
+    await world.cli(['catalog', 'add', 'image', 'y', '--name', 'mine']);
+    const { code, stderr } = await world.cli(['catalog', 'remove', 'MINE']);
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      'error: ENTRY "MINE" fits several: offer mine x, image mine y (use an id)\n',
+    );
+  });
+});
+
+describe('instances create by name', () => {
+  const create = (...argv: string[]) => world.cli(['instances', 'create', 'box', '-q', ...argv]);
+
+  test.each([
+    ['RTX 4090', 'Ubuntu 22.04'],
+    ['rtx-4090', 'ubuntu-22.04'],
+    ['Rtx 4090', 'UBUNTU-22-04'],
+    [A, UBUNTU],
+  ])('--offer %j --image %j', async (offer, image) => {
+    await see();
+    const { code, stderr, requests } = await create('--offer', offer, '--image', image);
+    expect(code).toBe(0);
+    expect(requests[0]?.body).toMatchObject({ offer_id: A, image_id: UBUNTU });
+    expect(stderr).toMatch(
+      /^RTX 4090: 89\.90 RUB an hour when last seen, on 2026-01-12 \(3 days ago\); the price of today is unknown until created\.\n/,
+    );
+  });
+
+  test('the names of a file count too', async () => {
+    await see();
+    const box = join(world.home, 'box.yaml');
+    await writeFile(box, 'offer_id: rtx-4090\nimage_id: Ubuntu 22.04\n');
+    expect((await create('-f', box)).requests[0]?.body).toMatchObject({
+      offer_id: A,
+      image_id: UBUNTU,
+    });
+  });
+
+  test('a name of two offers is refused with both, and one given by hand decides', async () => {
+    await see();
+    machines.set(OTHER, machine(OTHER, { offer: { id: B, name: 'RTX 4090', region: 'ru-2' } }));
+    await see(OTHER);
+    const { code, stderr, requests } = await create('--offer', 'rtx-4090', '--image', UBUNTU);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain('--offer "rtx-4090" fits several offers: ');
+    expect(stderr).toContain(`RTX 4090 (ru-1) ${A}`);
+    expect(stderr).toContain(`RTX 4090 (ru-2) ${B}`);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+
+    await world.cli(['catalog', 'add', 'offer', B, '--name', 'RTX 4090']);
+    const chosen = await create('--offer', 'rtx-4090', '--image', UBUNTU);
+    expect(chosen.requests[0]?.body).toMatchObject({ offer_id: B });
+  });
+
+  test('what fits no name is taken for an id, and that is said', async () => {
+    const { code, stderr, requests } = await create('--offer', 'rtx-4090', '--image', UBUNTU);
+    expect(code).toBe(0);
+    expect(requests[0]?.body).toMatchObject({ offer_id: 'rtx-4090', image_id: UBUNTU });
+    expect(stderr).toContain(
+      'No offer named "rtx-4090" is known here: it is sent as an id.\nPrice per hour: unknown until created; --max-price sets a limit.\n',
+    );
+  });
+
+  test('what can be neither a name nor an id is refused before any request', async () => {
+    const { code, stderr, requests } = await create('--offer', 'RTX 4090', '--image', UBUNTU);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toBe(
+      'error: --offer "RTX 4090": no offer of that name is known here (see gpucloud catalog list), and an id holds letters, digits, ".", "_", "~" and "-" only, and starts with none of ".~-"\n',
+    );
+  });
+
+  test('the machine that was rented teaches its names', async () => {
+    await create('--offer', A, '--image', UBUNTU);
+    expect(await entries()).toMatchObject([{ name: 'RTX 4090' }, { name: 'Ubuntu 22.04' }]);
+  });
+});
+
+describe('in the sandbox', () => {
+  const SANDBOX = { env: { GPUCLOUD_PROFILE: 'sandbox', GPUCLOUD_BASE_URL: undefined } };
+
+  test('its own names count, are shown, and are not to be removed', async () => {
+    const rented = await world.cli(
+      ['instances', 'create', 'box', '--offer', 'rtx-4090', '--image', 'ubuntu-22.04', '--json'],
+      SANDBOX,
+    );
+    expect(JSON.parse(rented.stdout)).toMatchObject({ offer: { id: OFFER } });
+    const own = JSON.parse((await world.cli(['catalog', 'list', '--json'], SANDBOX)).stdout);
+    expect(own).toHaveLength(8);
+    expect(own).toContainEqual(
+      expect.objectContaining({ id: OFFER, price_per_hour: '89.90', sources: ['sandbox'] }),
+    );
+    // It needs no learning.
+    await expect(stat(file())).rejects.toThrow('ENOENT');
+    const removed = await world.cli(['catalog', 'remove', 'rtx-4090'], SANDBOX);
+    expect(removed.code).toBe(2);
+    expect(removed.stderr).toContain("is a part of the sandbox and can't be removed");
+  });
+
+  test('the price is told as play money', async () => {
+    const { stderr } = await world.cli(
+      ['instances', 'create', 'box', '--offer', 'RTX 4090', '--image', IMAGE],
+      SANDBOX,
+    );
+    expect(stderr).toContain("RTX 4090: 89.90 RUB an hour, of the sandbox's play money.\n");
+  });
+
+  test('a name by hand stands beside them and goes again', async () => {
+    await world.cli(['catalog', 'add', 'offer', OFFER, '--name', 'cheap'], SANDBOX);
+    const list = () => world.cli(['catalog', 'list', '--json', '--kind', 'offer'], SANDBOX);
+    expect(JSON.parse((await list()).stdout)).toContainEqual(
+      expect.objectContaining({
+        id: OFFER,
+        name: 'cheap',
+        service_name: 'RTX 4090',
+        sources: ['added', 'sandbox'],
+      }),
+    );
+    expect((await world.cli(['catalog', 'rm', 'cheap'], SANDBOX)).code).toBe(0);
+    expect(JSON.parse((await list()).stdout)).toHaveLength(5);
+  });
+
+  test('served to others, it is a service like any other and is learned from', async () => {
+    const served = await createSandboxWorld();
+    worlds.push(served);
+    await served.cli(['instances', 'create', 'box', ...HARDWARE]);
+    expect(await entries(served)).toMatchObject([
+      { name: 'RTX 4090', price_per_hour: '89.90' },
+      { name: 'Ubuntu 22.04' },
+    ]);
+  });
+});
+
+describe('a file that can not be used', () => {
+  test.each([
+    ['', 'it is empty'],
+    ['{"version":1,"names":[', 'it is not JSON'],
+    ['null', 'see the whole'],
+    ['{"version":1,"names":[{"service":"x","kind":"drive","id":"y"}]}', 'see names.0.kind'],
+    ['{"version":2,"names":[]}', 'see version'],
+  ])('%j: catalog verbs name it and leave it alone', async (text, words) => {
+    await putFile(text);
+    for (const argv of [['list'], ['add', 'offer', 'x', '--name', 'n'], ['rm', 'n']]) {
+      const { code, stdout, stderr } = await world.cli(['catalog', ...argv]);
+      expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+      expect(stderr).toContain(file());
+      expect(stderr).toContain(words);
+    }
+    expect(await readFile(file(), 'utf8')).toBe(text);
+  });
+
+  test('other commands go on with one warning', async () => {
+    await putFile('{');
+    const { code, stdout, stderr } = await see();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${MACHINE}\n` });
+    expect(stderr).toMatch(/^warning: The names of offers and images in .* can't be used: .*\n$/);
+    const rented = await world.cli(['instances', 'create', 'box', '--offer', A, '--image', UBUNTU]);
+    expect(rented.code).toBe(0);
+    expect(rented.stderr.match(/warning:/g)).toHaveLength(1);
+    expect(await readFile(file(), 'utf8')).toBe('{');
+  });
+
+  test('fields of a newer version are kept', async () => {
+    const record = { service: world.service.url, kind: 'offer', id: 'x', later: { a: 1 } };
+    await putFile(JSON.stringify({ version: 1, names: [record], more: true }));
+    await world.cli(['catalog', 'add', 'offer', 'x', '--name', 'n']);
+    expect(JSON.parse(await readFile(file(), 'utf8'))).toEqual({
+      version: 1,
+      names: [{ ...record, given_name: 'n' }],
+      more: true,
+    });
+  });
+});
