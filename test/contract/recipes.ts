@@ -1,4 +1,4 @@
-import { HARDWARE } from '../support/sandbox-ids.ts';
+import { HARDWARE, OFFER } from '../support/sandbox-ids.ts';
 
 /** How one command is brought to do its work, for the tests that hold for every command. */
 export interface Recipe {
@@ -46,6 +46,9 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances endpoints': { before: [LAB], argv: ['lab'], list: true },
   'instances secrets': { before: [LAB], argv: ['lab'], list: true },
   'instances open': { before: [LAB], argv: ['lab', 'JupyterLab'] },
+  'catalog list': { before: [MACHINE], list: true, local: true },
+  'catalog add': { argv: ['offer', OFFER, '--name', 'small'], local: true },
+  'catalog remove': { before: [MACHINE], argv: ['RTX 4090', '-y'], local: true },
   'drives list': { before: [DRIVE], list: true },
   'drives get': { before: [DRIVE], argv: ['data'] },
   'drives create': { argv: ['data', '--size', '10'] },
