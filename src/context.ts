@@ -21,6 +21,8 @@ export interface Host {
   /** Where `~` is; undefined when the system knows no home. */
   readonly home: string | undefined;
   readonly platform: string;
+  /** As `v20.20.2`; undefined where nobody told. */
+  readonly nodeVersion?: string;
   readonly pid: number;
   /** Whether a process of that id runs. */
   isAlive(pid: number): boolean;
@@ -66,6 +68,8 @@ export interface Context {
   readonly warnings: readonly string[];
   readonly stdin: Host['stdin'];
   readonly env: Host['env'];
+  /** The computer and its terminal, for `doctor`, which looks at what every command stands on. */
+  readonly host: Pick<Host, 'stdin' | 'stdout' | 'stderr' | 'platform' | 'nodeVersion'>;
   readonly clock: Clock;
   readonly interrupts: Interrupts;
   /** The first interrupt: for anything that may simply be dropped. */
@@ -276,6 +280,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     warnings,
     stdin: host.stdin,
     env,
+    host,
     clock,
     interrupts,
     signal: interrupts.first,

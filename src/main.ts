@@ -17,6 +17,7 @@ async function main(): Promise<void> {
     },
     home: homeFolder(),
     platform: process.platform,
+    nodeVersion: process.version,
     pid: process.pid,
     isAlive,
     interrupts: listenForInterrupts(),
