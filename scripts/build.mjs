@@ -1,7 +1,7 @@
 // Builds the one bundle that bin/gpucloud.js starts.
 // CommonJS, because Node starts it faster than a module; lazy `import()` calls stay lazy in it,
 // since esbuild wraps each module in a function that runs at its first use.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -21,8 +21,29 @@ const noWhenExit = {
   },
 };
 
-await build({
-  absWorkingDir: new URL('..', import.meta.url).pathname,
+const root = new URL('..', import.meta.url);
+
+/** The licences of what is in the bundle, which must travel with it. */
+function licencesOf(inputs) {
+  const parts = new Set();
+  for (const input of Object.keys(inputs)) {
+    const part = /^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input);
+    if (part !== null) parts.add(part[0].slice(0, -1));
+  }
+  return [...parts].sort().map((folder) => {
+    const at = new URL(`${folder}/`, root);
+    const { name, version, license } = JSON.parse(
+      readFileSync(new URL('package.json', at), 'utf8'),
+    );
+    const file = readdirSync(at).find((entry) => /^(licen[cs]e|copying)/i.test(entry));
+    const text = file === undefined ? '' : readFileSync(new URL(file, at), 'utf8').trim();
+    return `${name} ${version} (${license})\n\n${text}\n`;
+  });
+}
+
+const { metafile } = await build({
+  absWorkingDir: root.pathname,
+  metafile: true,
   entryPoints: ['src/main.ts'],
   outfile: 'dist/gpucloud.cjs',
   bundle: true,
@@ -31,8 +52,13 @@ await build({
   format: 'cjs',
   minify: true,
   keepNames: false,
-  legalComments: 'linked',
+  legalComments: 'none',
   logLevel: 'warning',
   plugins: [noWhenExit],
   define: { GPUCLOUD_VERSION: JSON.stringify(version) },
 });
+
+writeFileSync(
+  new URL('dist/THIRD-PARTY-LICENSES.txt', root),
+  `gpucloud contains these parts.\n\n${licencesOf(metafile.inputs).join(`\n${'-'.repeat(72)}\n\n`)}`,
+);
