@@ -29,7 +29,14 @@ import {
   rewriteRequest,
   writeRequest,
 } from './requests.ts';
-import { accountOfKey, linkAccount, type OwnFolders, ownFolders, type Scope } from './scope.ts';
+import {
+  accountOfKey,
+  knownAccount,
+  linkAccount,
+  type OwnFolders,
+  ownFolders,
+  type Scope,
+} from './scope.ts';
 
 export type { JournalExport, Origin, Outcome, Snapshot } from './record.ts';
 export { parseExport } from './record.ts';
@@ -146,8 +153,10 @@ export interface Rentals {
   resolve(uid: string, outcome: Outcome, details?: OutcomeDetails): Promise<void>;
   /** Whether the account behind the key is known, so that all that belongs to it is found. */
   isAccountKnown(): Promise<boolean>;
-  /** Keeps whose the key is. */
-  learnAccount(account: string): Promise<void>;
+  /** Keeps whose the key is; `whereUsed` only where it was used before its account was known. */
+  learnAccount(account: string, how?: { whereUsed?: boolean }): Promise<void>;
+  /** Whose journal this is; the account is null where it is not known. */
+  owner(): Promise<{ readonly service: string; readonly account: string | null }>;
   export(): Promise<JournalExport>;
   /** Takes over what is not known here, or known better there. */
   import(journal: JournalExport): Promise<Imported>;
@@ -298,6 +307,11 @@ export function openRentals(settings: RentalsSettings): Rentals {
     };
   }
 
+  async function owner(): Promise<{ service: string; account: string | null }> {
+    const account = scope.account ?? (await knownAccount(folder, scope)) ?? null;
+    return { service: scope.service, account };
+  }
+
   async function find(id: string): Promise<KeptMachine | undefined> {
     return findMachineRecord(await owners(), id);
   }
@@ -350,11 +364,12 @@ export function openRentals(settings: RentalsSettings): Rentals {
         const id = request.outcome?.kind === 'rented' ? request.outcome.id : undefined;
         const isMachine =
           request.intent.operation === 'create' || request.intent.operation === 'reorder';
-        if (id !== undefined && isMachine && !known.has(id)) {
-          const elsewhere = archived ? undefined : await find(id);
+        if (id !== undefined && isMachine) {
+          const elsewhere = known.has(id) || archived ? undefined : await find(id);
           if (elsewhere === undefined) {
             const record = machineOf(request, id);
-            known.set(id, knownMachine({ path: '', owner: '', place: 'machines', record }));
+            const bare = knownMachine({ path: '', owner: '', place: 'machines', record });
+            known.set(id, { ...bare, ...known.get(id), request: request.intent.uid });
           }
         }
         await tidy(request);
@@ -434,10 +449,15 @@ export function openRentals(settings: RentalsSettings): Rentals {
 
     isAccountKnown: async () => (await own()).accountKnown,
 
-    async learnAccount(account) {
+    async learnAccount(account, { whereUsed = false } = {}) {
+      if (whereUsed && !(await exists(await mainOwner()))) {
+        return;
+      }
       await writing(() => linkAccount(folder, scope, account, now()));
       found = undefined;
     },
+
+    owner,
 
     async export() {
       const kept = await machines(['machines', 'archive']);
@@ -451,8 +471,7 @@ export function openRentals(settings: RentalsSettings): Rentals {
         kind: 'gpucloud-journal',
         version: 1,
         exported_at: now(),
-        service: scope.service,
-        account: scope.account ?? null,
+        ...(await owner()),
         machines: [...owned.values()],
         requests: open
           .filter(({ outcome }) => !isCertain(outcome))

@@ -79,6 +79,22 @@ export async function ownFolders(root: string, scope: Scope): Promise<OwnFolders
   };
 }
 
+/** The id of the account behind the key, where it was learned. */
+export async function knownAccount(
+  root: string,
+  { service, apiKey }: Scope,
+): Promise<string | undefined> {
+  if (apiKey === undefined) {
+    return undefined;
+  }
+  const key = folderOf(service, accountOfKey(apiKey));
+  const link = await latest(
+    root,
+    (await linksIn(root)).filter((one) => one.key === key),
+  );
+  return link === undefined ? undefined : textIn(fileOf(root, link), 'account');
+}
+
 /** Keeps whose key it is. Once is enough; nothing happens when it is known. */
 export async function linkAccount(
   root: string,
@@ -140,15 +156,23 @@ async function byAge(root: string, links: readonly Link[]): Promise<readonly Lin
 }
 
 async function learnedAt(file: string): Promise<string> {
+  const told = await textIn(file, 'learned_at');
+  if (told !== undefined) return told;
   try {
-    const { learned_at } = JSON.parse(await readFile(file, 'utf8')) as { learned_at?: unknown };
-    if (typeof learned_at === 'string') return learned_at;
-  } catch {
     // The name of a torn file still counts; its time is the file system's.
-  }
-  try {
     return (await stat(file)).mtime.toISOString();
   } catch {
     return '';
+  }
+}
+
+async function textIn(file: string, field: string): Promise<string | undefined> {
+  try {
+    const content: unknown = JSON.parse(await readFile(file, 'utf8'));
+    const value: unknown =
+      typeof content === 'object' && content !== null ? Reflect.get(content, field) : undefined;
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -163,7 +163,24 @@ export async function showRented(
   }
   await writeCreated('The machine', rented.id, true, () => context.out.item(latest, instanceView));
   if (early !== undefined) throw early;
+  if (context.signal.aborted) throw rentedAllTheSame(rented, context);
   nextSteps(latest, context);
+}
+
+/** Ctrl-C came while the answer was on its way, and the answer was waited for. */
+function rentedAllTheSame({ id, name }: Instance, { signal }: Context): unknown {
+  const reason: unknown = signal.reason;
+  return reason instanceof CliError
+    ? new CliError(
+        reason.failure,
+        `${reason.message} The machine ${name ?? id} (${id}) was rented all the same, and is billing.`,
+        {
+          hint: `end it with "gpucloud instances terminate ${id}", see it with "gpucloud instances get ${id}"`,
+          resource: id,
+          mayBeBilling: true,
+        },
+      )
+    : reason;
 }
 
 function nextSteps(instance: Instance, context: Context): void {

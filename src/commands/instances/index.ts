@@ -7,11 +7,15 @@ import { registerGet } from './get.ts';
 import { registerList } from './list.ts';
 import { registerEndpoints } from './list-endpoints.ts';
 import { registerOpen } from './open.ts';
+import { registerRecover } from './recover.ts';
 import { registerReorder } from './reorder.ts';
 import { registerSecrets } from './secrets.ts';
 import { registerStart } from './start.ts';
 import { registerStop } from './stop.ts';
 import { registerTerminate } from './terminate.ts';
+import { registerTrack } from './track.ts';
+import { registerExport, registerImport } from './transfer.ts';
+import { registerUntrack } from './untrack.ts';
 import { registerWait } from './wait.ts';
 
 /** The verbs of `gpucloud instances`, in the order of the help. */
@@ -28,6 +32,11 @@ export function registerInstances(group: AnyCommand, frame: Frame): void {
   registerEndpoints(group, frame);
   registerSecrets(group, frame);
   registerOpen(group, frame);
+  registerRecover(group, frame);
+  registerTrack(group, frame);
+  registerUntrack(group, frame);
+  registerExport(group, frame);
+  registerImport(group, frame);
   undocumented(group, {
     reboot: 'use "gpucloud instances stop NAME --wait" and then "gpucloud instances start NAME"',
     rename: 'a machine keeps its name; "gpucloud instances reorder" gives a new one a new name',

@@ -6,41 +6,50 @@ import { usageError } from '../../errors.ts';
 const LONGEST = 1024 * 1024;
 
 /** Reads a file that a flag or argument names, or stdin for `-`. Throws a usage error naming both. */
-export async function readInput(flag: string, path: string, context: Context): Promise<string> {
-  return path === '-' ? readStdin(flag, context) : readText(flag, path);
+export async function readInput(
+  flag: string,
+  path: string,
+  context: Context,
+  longest = LONGEST,
+): Promise<string> {
+  return path === '-' ? readStdin(flag, context, longest) : readText(flag, path, longest);
 }
 
 /** Reads a text file of at most 1 MiB. Throws a usage error that names the flag and the file. */
-export async function readText(flag: string, path: string): Promise<string> {
+export async function readText(flag: string, path: string, longest = LONGEST): Promise<string> {
   let text = '';
   try {
     const file = await open(path);
     // The stream closes the file, read to its end or not.
     for await (const chunk of file.createReadStream({ encoding: 'utf8' })) {
       text += chunk;
-      if (text.length > LONGEST) break;
+      if (text.length > longest) break;
     }
   } catch (error) {
     const reason =
       error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
     throw usageError(`${flag} "${path}": the file can't be read (${reason})`);
   }
-  return atMost(flag, path, text);
+  return atMost(flag, path, text, longest);
 }
 
 /** Reads stdin to its end, at most 1 MiB. */
-export async function readStdin(flag: string, context: Context): Promise<string> {
+export async function readStdin(
+  flag: string,
+  context: Context,
+  longest = LONGEST,
+): Promise<string> {
   let text = '';
   for await (const chunk of context.stdin.setEncoding('utf8')) {
     text += chunk;
-    if (text.length > LONGEST) break;
+    if (text.length > longest) break;
   }
-  return atMost(flag, 'stdin', text);
+  return atMost(flag, 'stdin', text, longest);
 }
 
-function atMost(flag: string, from: string, text: string): string {
-  if (text.length > LONGEST) {
-    throw usageError(`${flag} "${from}": longer than 1 MiB`);
+function atMost(flag: string, from: string, text: string, longest: number): string {
+  if (text.length > longest) {
+    throw usageError(`${flag} "${from}": longer than ${longest / 1024 / 1024} MiB`);
   }
   return text;
 }

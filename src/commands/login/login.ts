@@ -42,6 +42,7 @@ export async function login(input: LoginInput, context: Context): Promise<void> 
     current: name,
   }));
   tellReplaced(before, name, address, user, context);
+  await keepWhose(address, user, context);
   err.note(`Signed in at ${address.baseUrl} as ${whose(user)}.`);
   err.note(`The key rests in ${config.path}, which only you may read (mode 0600).`);
   if (user.is_active === false) {
@@ -149,6 +150,17 @@ async function proved(address: ServiceAddress, context: Context): Promise<User> 
     });
   } finally {
     progress.done();
+  }
+}
+
+/** What was rented with this key alone, before anyone knew whose it is, is the account's from now on. */
+async function keepWhose(address: ServiceAddress, user: User, context: Context): Promise<void> {
+  try {
+    const scope = { service: address.baseUrl, apiKey: address.apiKey };
+    await (await context.rentalsOf(scope)).learnAccount(user.id, { whereUsed: true });
+  } catch (error) {
+    // The next look at the machines learns it as well.
+    if (!(error instanceof CliError)) throw error;
   }
 }
 

@@ -1,0 +1,178 @@
+import type { Api, Instance } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { KnownMachine, OutcomeDetails, UnknownRental } from '../../rentals/index.ts';
+import { eachBounded } from '../kit/bounded.ts';
+import { keepSighting, sightingOf } from './sighting.ts';
+
+const AT_ONCE = 8;
+
+/** Milliseconds by which this computer's clock and the service's may differ. */
+const SKEW = 5 * 60_000;
+
+/** Milliseconds after which a thing that is in no list was not made: longer than a request takes. */
+const SETTLED_AFTER = 2 * 60_000;
+
+/** What is certain of a request whose answer was lost. */
+export interface Finding {
+  readonly outcome: 'rented' | 'replaced' | 'not_made';
+  readonly details: OutcomeDetails;
+  /** For people: why it is certain, and what it means. */
+  readonly words: string;
+}
+
+export interface Evidence {
+  /** What is certain of the request; undefined where nothing is. A machine is found for one only. */
+  find(request: UnknownRental): Promise<Finding | undefined>;
+}
+
+interface Reading {
+  readonly instance: Instance;
+  /** The request that it is known to come from. */
+  readonly request: string | null;
+}
+
+/**
+ * Gathers what tells of machines that may have come of the requests: those that drives name, those
+ * that were taken into the list from elsewhere, those of the same names, and the ids that stood in
+ * answers which could not be trusted. Each is read afresh, and kept.
+ */
+export async function gatherEvidence(
+  requests: readonly UnknownRental[],
+  api: Api,
+  context: Context,
+): Promise<Evidence> {
+  const rentals = await context.rentals();
+  const { machines } = await rentals.read({ archived: true });
+  const known = new Map(machines.map((machine) => [machine.id, machine]));
+  const names = new Set(requests.map(({ name }) => name));
+  const wanted = new Set<string>();
+  for (const machine of machines) {
+    if (isWorthReading(machine, names)) wanted.add(machine.id);
+  }
+  const drives = await api.drives.list();
+  for (const { current_instance_id: id } of drives) {
+    if (id != null && !known.has(id)) wanted.add(id);
+  }
+  for (const id of requests.flatMap(({ candidates }) => candidates)) {
+    if (!known.has(id)) wanted.add(id);
+  }
+
+  const adopted = new Set(drives.map(({ current_instance_id: id }) => id));
+  const readings = await eachBounded([...wanted], AT_ONCE, async (id) => {
+    const instance = await readOne(id, api, context);
+    const before = known.get(id);
+    const isOurs =
+      instance !== undefined && (names.has(instance.name ?? '') || before !== undefined);
+    if (instance !== undefined && (isOurs || adopted.has(id))) {
+      await keepSighting(sightingOf(instance), context, adopted.has(id) ? 'drive' : 'read');
+    }
+    return instance === undefined ? undefined : { instance, request: before?.request ?? null };
+  });
+  const pool: Reading[] = readings.filter((reading) => reading !== undefined);
+  const taken = new Set<string>();
+
+  function findMachine({ name, uid, asked_at }: UnknownRental): Finding | undefined {
+    const bearers = pool.filter(({ instance }) => instance.name === name);
+    const own = bearers.find(
+      ({ instance, request }) =>
+        (request === null || request === uid) &&
+        !taken.has(instance.id) &&
+        (isLiving(instance) || isSince(instance.created_at, asked_at)),
+    );
+    if (own !== undefined) {
+      const { id, status } = own.instance;
+      taken.add(id);
+      return {
+        outcome: 'rented',
+        details: { id },
+        words: `it is ${id}, ${status}`,
+      };
+    }
+    const other = bearers.find(
+      ({ instance }) => isLiving(instance) && instance.status !== 'ERROR',
+    )?.instance;
+    return other === undefined
+      ? undefined
+      : {
+          outcome: 'replaced',
+          details: { reason: `the name is held by ${other.id}` },
+          words: `the name is held by ${other.id}, which is known here; names are unique, so no other machine bears it`,
+        };
+  }
+
+  return {
+    async find(request) {
+      switch (request.operation) {
+        case 'drive':
+          return findByList('drive', request, drives, context);
+        case 'api_key':
+          return findByList('API key', request, await api.apiKeys.list(), context);
+        default:
+          return findMachine(request);
+      }
+    },
+  };
+}
+
+/** Machines of other requests count too: while one lives, no other can bear its name. */
+function isWorthReading({ name, origin, last }: KnownMachine, names: ReadonlySet<string>): boolean {
+  return names.has(name) || (last === undefined && (origin === 'track' || origin === 'import'));
+}
+
+/** Only an answer counts; a machine that can't be read now proves nothing. */
+async function readOne(id: string, api: Api, { err }: Context): Promise<Instance | undefined> {
+  try {
+    return await api.instances.get(id);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { failure } = error;
+    if (failure === 'notFound') return undefined;
+    if (failure !== 'refused' && failure !== 'notUnderstood') throw error;
+    err.warn(`${id} could not be read, so it settles nothing now: ${error.message}`);
+    return undefined;
+  }
+}
+
+function isLiving({ status }: Instance): boolean {
+  return status !== 'TERMINATED' && status !== 'TERMINATING';
+}
+
+function isSince(created: string | null | undefined, asked: string): boolean {
+  return created != null && Date.parse(created) >= Date.parse(asked) - SKEW;
+}
+
+interface Listed {
+  readonly id: string;
+  readonly name?: string | null | undefined;
+  readonly created_at?: string | null | undefined;
+}
+
+/** The service lists these whole (API document: Endpoints), so what is not there was not made. */
+function findByList(
+  what: string,
+  { name, asked_at }: UnknownRental,
+  items: readonly Listed[],
+  { clock }: Context,
+): Finding | undefined {
+  const fitting = items.filter((item) => item.name === name && isSince(item.created_at, asked_at));
+  const [first, second] = fitting;
+  if (first !== undefined && second === undefined) {
+    const secret =
+      what === 'API key' ? '; its secret was in the lost answer, so make a new one' : '';
+    return {
+      outcome: 'rented',
+      details: { id: first.id },
+      words: `the ${what} is there, ${first.id}${secret}`,
+    };
+  }
+  const isUndated = items.some((item) => item.name === name && item.created_at == null);
+  if (first === undefined && !isUndated && clock.now() - Date.parse(asked_at) > SETTLED_AFTER) {
+    return {
+      outcome: 'not_made',
+      details: { reason: 'it is in no list' },
+      words: `the list of the service has no such ${what}: it was not made`,
+    };
+  }
+  return undefined;
+}

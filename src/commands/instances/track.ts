@@ -1,0 +1,92 @@
+import type { Context } from '../../context.ts';
+import { CliError, SeveralErrors } from '../../errors.ts';
+import { resourceId } from '../../rules/ids.ts';
+import { eachBounded } from '../kit/bounded.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { checked } from '../kit/parse.ts';
+import { verb } from '../kit/verb.ts';
+import { gatherEvidence } from './evidence.ts';
+import { sightingOf } from './sighting.ts';
+import { type Changed, changedView } from './view.ts';
+
+const AT_ONCE = 4;
+
+export function registerTrack(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'track',
+    summary: 'Take machines into the list that this computer did not rent',
+    view: changedView,
+    notes:
+      'Their ids are in the web console. Each is read; --force takes up one that is not found.',
+    examples: ['gpucloud instances track 3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10'],
+  })
+    .argument('<id...>', 'ids of machines')
+    .option('--force', 'take up an id that the service does not find, or that can not be read now')
+    .action((ids, flags, command) => {
+      for (const id of ids) checked('ID', id, resourceId);
+      return track({ ids, force: flags.force === true }, frame.context(command));
+    });
+}
+
+export interface TrackInput {
+  readonly ids: readonly string[];
+  readonly force: boolean;
+}
+
+export async function track({ ids, force }: TrackInput, context: Context): Promise<void> {
+  const api = await context.api();
+  const rentals = await context.rentals();
+  const errors: CliError[] = [];
+  const taken = await eachBounded([...new Set(ids)], AT_ONCE, async (id) => {
+    try {
+      const instance = await api.instances.get(id);
+      const isNew = await rentals.see(sightingOf(instance), 'track');
+      if (!isNew) context.err.note(`Known already: ${instance.name ?? id} (${id}).`);
+      return { id, name: instance.name ?? id, status: instance.status };
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      if (!force || error.failure === 'authentication' || error.failure === 'storage') {
+        errors.push(error);
+        return undefined;
+      }
+      await rentals.track(id);
+      context.err.warn(`Taken into the list unseen: ${id}. ${error.message}`);
+      return { id, name: id, status: error.failure === 'notFound' ? 'GONE' : 'UNREAD' };
+    }
+  });
+  const rows: Changed[] = taken.filter((row) => row !== undefined);
+  if (rows.length > 0) {
+    await settleWithThem(context);
+    await context.out.list(rows, changedView);
+  }
+  const [first, ...others] = errors;
+  if (first !== undefined) {
+    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
+  }
+}
+
+/** A machine that was looked up by hand is often the one that a lost answer told of. */
+async function settleWithThem(context: Context): Promise<void> {
+  const rentals = await context.rentals();
+  const open = (await rentals.unknown()).filter(
+    ({ operation }) => operation === 'create' || operation === 'reorder',
+  );
+  if (open.length === 0) {
+    return;
+  }
+  try {
+    const evidence = await gatherEvidence(open, await context.api(), context);
+    for (const request of [...open].reverse()) {
+      const found = await evidence.find(request);
+      if (found !== undefined) {
+        await rentals.resolve(request.uid, found.outcome, found.details);
+        context.err.note(`Settled the request for ${request.name}: ${found.words}.`);
+      }
+    }
+  } catch (error) {
+    // They are tracked; the rest is what "recover" is for.
+    if (!(error instanceof CliError)) throw error;
+    context.err.warn(`Open requests were not compared with it: ${error.message}`);
+  }
+}
