@@ -127,8 +127,8 @@ export function samples(): Samples {
     },
     ssh_keys: [
       {
-        id: 'inner-key-id',
-        name: 'inner-key',
+        id: 'inner-ssh-id-1',
+        name: 'inner-key-name',
         public_key: publicKey(1),
         fingerprint: `SHA256:${'i'.repeat(43)}`,
         is_default: true,

@@ -1,0 +1,430 @@
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { PLACEHOLDER } from '../../src/output/index.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { sshPublicKey } from '../support/ssh-key.ts';
+import { describedService } from './described-service.ts';
+import { type Checker, createChecker } from './description.ts';
+import { type Leaf, leavesOf, valueAt, withValue } from './leaves.ts';
+import { DRIVE_ID, INSTANCE_ID, type Samples, SECRETS, samples } from './samples.ts';
+
+interface Command {
+  readonly argv: readonly string[];
+  readonly stdin?: string;
+  /** Its JSON, where that is not the resource itself. */
+  readonly isList?: true;
+  /** What is another one in the answer to this command. */
+  readonly changed?: object;
+}
+
+interface Resource {
+  /** Its schema in the description. */
+  readonly schema: string;
+  /** All commands whose JSON is this resource or a list of it. */
+  readonly json: readonly Command[];
+  /** What a person can call up to see it. Each is also run with all of its columns. */
+  readonly people: readonly (readonly string[])[];
+  read(all: Samples): unknown;
+  write(all: Samples, value: object): void;
+  /** Fields that JSON masks, with the form in which they stand there. */
+  readonly masked?: Readonly<Record<string, unknown>>;
+  /** How a person sees a value, where that is not the value as it is. */
+  readonly shownAs?: Readonly<Record<string, string>>;
+  /** Scalar fields that no form for people shows: they are in JSON (and YAML) alone. */
+  readonly onlyInJson?: readonly string[];
+}
+
+const GET = ['instances', 'get', INSTANCE_ID];
+
+const RESOURCES: readonly Resource[] = [
+  {
+    schema: 'Instance',
+    json: [
+      { argv: GET },
+      {
+        argv: ['instances', 'create', 'abc', '--offer', 'a', '--image', 'b'],
+        changed: { status: 'PROVISIONING' },
+      },
+      {
+        argv: ['instances', 'reorder', INSTANCE_ID, 'again'],
+        // "storage_drive omitted in the response shape"
+        changed: { status: 'PROVISIONING', storage_drive: undefined },
+      },
+      { argv: ['instances', 'list'], isList: true },
+    ],
+    // The catalog keeps what was learned of offers and images by the commands before it.
+    people: [
+      GET,
+      ['instances', 'list'],
+      ['instances', 'endpoints', INSTANCE_ID],
+      ['catalog', 'list'],
+    ],
+    read: (all) => all.instance,
+    write: (all, value) => {
+      all.instance = { ...value };
+    },
+    masked: {
+      // "tokens, environment name, etc."
+      metadata: { token: PLACEHOLDER },
+      // "generated passwords and tokens"
+      'connection_info.secrets': { NOTEBOOK_TOKEN: PLACEHOLDER },
+      // The links of endpoints carry such a token.
+      'connection_info.endpoints': [
+        {
+          name: 'notebook-endpoint',
+          port: 2205,
+          url: `https://notebook.example.com/?token=${PLACEHOLDER}`,
+        },
+      ],
+      // Values of environment variables are often passwords.
+      docker_config: expect.objectContaining({ env: [{ key: 'INSIDE_KEY', value: PLACEHOLDER }] }),
+    },
+    // What a machine is made of, told by its name in the details; the rest is for programs.
+    onlyInJson: [
+      'connection_info.type',
+      'offer.provider_id',
+      'offer.gpu_model_id',
+      'offer.external_offer_id',
+      'offer.in_stock',
+      'offer.gpu_model.id',
+      'offer.gpu_model.slug',
+      'offer.gpu_model.description',
+      'offer.gpu_model.vram_gb',
+      'offer.gpu_model.created_at',
+      'offer.gpu_model.updated_at',
+      'offer.created_at',
+      'offer.updated_at',
+      'provider.id',
+      'provider.slug',
+      'provider.created_at',
+      'provider.updated_at',
+      'base_image.description',
+      'base_image.logo_url',
+      'base_image.os_type',
+      'base_image.distro_version',
+      'base_image.driver_version',
+      'base_image.supports_docker',
+      'base_image.supports_rdp',
+      'base_image.sort_order',
+      'ssh_keys[].id',
+      'ssh_keys[].public_key',
+      'ssh_keys[].fingerprint',
+      'ssh_keys[].is_default',
+      'ssh_keys[].created_at',
+      'ssh_keys[].updated_at',
+    ],
+  },
+  {
+    schema: 'InstanceEvent',
+    json: [
+      { argv: ['instances', 'events', INSTANCE_ID], isList: true },
+      { argv: ['instances', 'events', INSTANCE_ID, '--all'], isList: true },
+    ],
+    people: [['instances', 'events', INSTANCE_ID]],
+    read: (all) => all.events[0],
+    write: (all, value) => {
+      all.events = [value];
+    },
+  },
+  {
+    schema: 'Drive',
+    json: [
+      { argv: ['drives', 'get', DRIVE_ID] },
+      { argv: ['drives', 'list'], isList: true },
+      { argv: ['drives', 'create', 'data', '--size', '5'] },
+      { argv: ['drives', 'update', DRIVE_ID, '--size', '5'] },
+      { argv: ['drives', 'resume', DRIVE_ID] },
+    ],
+    people: [
+      ['drives', 'get', DRIVE_ID],
+      ['drives', 'list'],
+    ],
+    read: (all) => all.drives[0],
+    write: (all, value) => {
+      all.drives = [value];
+    },
+    shownAs: { used_bytes: '68.00 GiB' },
+  },
+  {
+    schema: 'SshKey',
+    json: [
+      { argv: ['ssh-keys', 'get', 'laptop-sample'] },
+      { argv: ['ssh-keys', 'list'], isList: true },
+      { argv: ['ssh-keys', 'add', '-', '--name', 'new'], stdin: sshPublicKey('ssh-ed25519') },
+      { argv: ['ssh-keys', 'delete', 'laptop-sample', '--yes'], isList: true },
+    ],
+    people: [
+      ['ssh-keys', 'get', 'laptop-sample'],
+      ['ssh-keys', 'list'],
+    ],
+    read: (all) => all.sshKeys[0],
+    write: (all, value) => {
+      all.sshKeys = [value];
+    },
+  },
+  {
+    schema: 'ListedApiKey',
+    json: [{ argv: ['api-keys', 'list'], isList: true }],
+    people: [['api-keys', 'list']],
+    read: (all) => all.apiKeys[0],
+    write: (all, value) => {
+      all.apiKeys = [value];
+    },
+  },
+  {
+    schema: 'CreatedApiKey',
+    json: [{ argv: ['api-keys', 'create', 'ci'] }],
+    people: [['api-keys', 'create', 'ci']],
+    read: (all) => all.createdApiKey,
+    write: (all, value) => {
+      all.createdApiKey = { ...value };
+    },
+  },
+  {
+    schema: 'Template',
+    json: [
+      { argv: ['templates', 'get', 'template-id-1'] },
+      { argv: ['templates', 'list'], isList: true },
+    ],
+    people: [
+      ['templates', 'get', 'template-id-1'],
+      ['templates', 'list'],
+    ],
+    read: (all) => all.templates[0],
+    write: (all, value) => {
+      all.templates = [value];
+    },
+  },
+  {
+    schema: 'User',
+    json: [
+      { argv: ['me', 'get'] },
+      { argv: ['billing', 'balance'] },
+      { argv: ['me', 'set-password', '--stdin'], stdin: 'the old one\nthe new one\n' },
+    ],
+    people: [['me', 'get']],
+    read: (all) => all.user,
+    write: (all, value) => {
+      all.user = { ...value };
+    },
+  },
+  {
+    schema: 'UpdatedUser',
+    json: [{ argv: ['me', 'update', '--name', 'Anna'] }],
+    people: [['me', 'update', '--name', 'Anna']],
+    read: (all) => all.updatedUser,
+    write: (all, value) => {
+      all.updatedUser = { ...value };
+    },
+  },
+  {
+    schema: 'Transaction',
+    json: [
+      { argv: ['billing', 'transactions'], isList: true },
+      { argv: ['billing', 'transactions', '--all'], isList: true },
+    ],
+    people: [['billing', 'transactions']],
+    read: (all) => all.transactions[0],
+    write: (all, value) => {
+      all.transactions = [value];
+    },
+  },
+  {
+    schema: 'PromoBonus',
+    json: [{ argv: ['billing', 'promo', 'WELCOME'] }],
+    people: [['billing', 'promo', 'WELCOME']],
+    read: (all) => all.bonus,
+    write: (all, value) => {
+      all.bonus = { ...value };
+    },
+  },
+];
+
+/** Answers of a few fields that are no resource: start, stop and terminate. */
+const CHANGES = [
+  {
+    verb: 'start',
+    status: 'STOPPED',
+    told: { status: 'STARTING', paid_until: expect.any(String) },
+  },
+  { verb: 'stop', status: 'ACTIVE', told: { status: 'STOPPING' } },
+  { verb: 'terminate', status: 'ACTIVE', told: { status: 'TERMINATING' } },
+];
+
+let checker: Checker;
+let world: World | undefined;
+
+beforeAll(async () => {
+  checker = await createChecker();
+});
+afterEach(() => world?.close());
+
+/** A world that serves these samples, all of which have to follow the description. */
+async function serve(all: Samples, status?: string) {
+  const service = describedService(checker, all, status === undefined ? {} : { status });
+  const opened = await createWorld({ handler: service.handler });
+  world = opened;
+  return {
+    async run({ argv, stdin }: Command): Promise<string> {
+      const { code, stdout, stderr } = await opened.cli(argv, stdin === undefined ? {} : { stdin });
+      expect(service.complaints).toEqual([]);
+      expect(code, stderr).toBe(0);
+      return stdout;
+    },
+    /** All columns of a command, by its own words. */
+    async columnsOf(argv: readonly string[]): Promise<string> {
+      const { code, stderr } = await opened.cli([...argv, '--columns', 'no-such-column']);
+      expect(code).toBe(2);
+      const told = /the columns are ([a-z0-9_, ]+)/.exec(stderr)?.[1];
+      expect(told, stderr).toBeDefined();
+      return (told ?? '').replaceAll(', ', ',');
+    },
+  };
+}
+
+function schemaLeaves(schema: string): readonly Leaf[] {
+  // The closed forms of a key and a user add rules to these two, no fields.
+  if (schema.endsWith('ApiKey')) {
+    const listed = schema === 'ListedApiKey';
+    return leavesOf('ApiKey').filter(({ name }) => !listed || name !== 'secret_key');
+  }
+  if (schema === 'UpdatedUser') return leavesOf('User');
+  const isProfile = schema === 'User';
+  return leavesOf(schema).filter(
+    ({ name }) => !isProfile || (name !== 'reserved_balance' && name !== 'total_balance'),
+  );
+}
+
+describe.each(RESOURCES)('every documented field of $schema', (resource) => {
+  const { schema, json, people, masked = {}, shownAs = {}, onlyInJson = [] } = resource;
+  const leaves = schemaLeaves(schema);
+  const sample = resource.read(samples());
+
+  test('has a value of its own in the sample', () => {
+    const texts = leaves
+      .filter(({ type, words }) => type === 'string' && words === undefined)
+      .map(({ path }) => valueAt(sample, path));
+    for (const [at, text] of texts.entries()) {
+      expect(text, leaves[at]?.name).toEqual(expect.stringMatching(/./));
+      const others = texts.filter((_, other) => other !== at);
+      expect(others.filter((other) => String(other).includes(String(text)))).toEqual([]);
+    }
+    const numbers = leaves.filter(({ type }) => type === 'number');
+    const values = numbers.map(({ path }) => valueAt(sample, path));
+    expect(values.every((value) => typeof value === 'number')).toBe(true);
+    expect(new Set(values).size).toBe(values.length);
+    for (const { name, path } of leaves) {
+      expect(valueAt(sample, path), name).not.toBeUndefined();
+    }
+  });
+
+  test.each(json)('is in the JSON of $argv', async ({ changed = {}, isList, ...command }) => {
+    const { run } = await serve(samples());
+    const told = JSON.parse(await run({ ...command, argv: [...command.argv, '--json'] }));
+    const [first] = isList ? told : [told];
+    for (const { name, path } of leaves) {
+      const expected = Object.hasOwn(changed, path[0] ?? '')
+        ? valueAt(changed, path)
+        : Object.hasOwn(masked, name)
+          ? masked[name]
+          : valueAt(sample, path);
+      expect(valueAt(first, path), name).toEqual(expected);
+    }
+  });
+
+  test.each(json)('is in the JSON of $argv whole with --show-secrets', async (command) => {
+    const { run } = await serve(samples());
+    const argv = [...command.argv, '--json', '--show-secrets'];
+    const whole = JSON.parse(JSON.stringify({ ...Object(sample), ...command.changed }));
+    const told = JSON.parse(await run({ ...command, argv }));
+    expect(told).toEqual(command.isList ? [whole] : whole);
+  });
+
+  test('is in a table or the details, or listed here as one of JSON alone', async () => {
+    /** What a person can see of a resource with such a value. */
+    const seen = async (value: unknown): Promise<string> => {
+      const all = samples();
+      resource.write(all, Object(value));
+      // Each machine has a home of its own: what one run learns must not feed another.
+      const { run, columnsOf } = await serve(all);
+      const texts: string[] = [];
+      for (const argv of people) {
+        texts.push(await run({ argv: [...argv, '--show-secrets'] }));
+        const columns = await columnsOf(argv);
+        texts.push(await run({ argv: [...argv, '--show-secrets', '--columns', columns] }));
+      }
+      await world?.close();
+      return texts.join('\n');
+    };
+
+    const usual = await seen(sample);
+    const unseen: string[] = [];
+    for (const { name, path, type, words } of leaves) {
+      if (type === 'open') continue;
+      const value = valueAt(sample, path);
+      // "true" and "IN_USE" may stand there for another reason: these have to change what is seen.
+      const other = type === 'boolean' ? value !== true : words?.find((word) => word !== value);
+      const isThere =
+        other === undefined
+          ? hasValue(usual, shownAs[name] ?? String(value))
+          : (await seen(withValue(sample, path, other))) !== usual;
+      if (!isThere) unseen.push(name);
+    }
+    expect(unseen).toEqual(onlyInJson);
+  });
+});
+
+/** Whether a value stands in a text by itself: 20 is not in 2026 or 120. */
+function hasValue(text: string, value: string): boolean {
+  const at = text.indexOf(value);
+  if (at < 0) return false;
+  const before = text[at - 1] ?? ' ';
+  const after = text[at + value.length] ?? ' ';
+  return /^\d+$/.test(value) && (/[\w.:-]/.test(before) || /[\w:-]/.test(after))
+    ? hasValue(text.slice(at + value.length), value)
+    : true;
+}
+
+describe('the answers that are no resource', () => {
+  test.each(CHANGES)('$verb tells all that it was told', async ({ verb, status, told }) => {
+    const { run } = await serve(samples(), status);
+    const [row] = JSON.parse(await run({ argv: ['instances', verb, INSTANCE_ID, '-y', '--json'] }));
+    expect(row).toMatchObject(told);
+  });
+
+  test.each(CHANGES)('$verb shows it to people too', async ({ verb, status, told }) => {
+    const { run } = await serve(samples(), status);
+    const text = await run({ argv: ['instances', verb, INSTANCE_ID, '-y'] });
+    expect(text).toContain(told.status);
+    const paidUntil = String(samples().instance.paid_until);
+    expect(text.includes(paidUntil)).toBe('paid_until' in told);
+  });
+});
+
+describe('what is masked', () => {
+  test.each([
+    ['metadata', SECRETS.metadata, GET],
+    ['connection_info.secrets', SECRETS.token, GET],
+    ['docker_config.env', SECRETS.env, GET],
+    ['connection_info.secrets', SECRETS.token, ['instances', 'endpoints', INSTANCE_ID]],
+  ])('%s is reached with --show-secrets alone', async (_field, secret, argv) => {
+    const { run } = await serve(samples());
+    expect(await run({ argv: [...argv, '--json'] })).not.toContain(secret);
+    expect(await run({ argv })).not.toContain(secret);
+    expect(await run({ argv: [...argv, '--json', '--show-secrets'] })).toContain(secret);
+  });
+
+  test('the secrets of a machine have a command of their own', async () => {
+    const { run } = await serve(samples());
+    expect(await run({ argv: ['instances', 'secrets', INSTANCE_ID] })).toContain(SECRETS.token);
+    expect(await run({ argv: ['instances', 'secrets', INSTANCE_ID, 'NOTEBOOK_TOKEN'] })).toBe(
+      `${SECRETS.token}\n`,
+    );
+  });
+
+  test('the secret of a new API key is the whole result for people', async () => {
+    const { run } = await serve(samples());
+    expect(await run({ argv: ['api-keys', 'create', 'ci'] })).toBe(
+      `${samples().createdApiKey.secret_key}\n`,
+    );
+  });
+});
