@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Api } from './api/index.ts';
 import type { Catalog } from './catalog/index.ts';
 import type { Clock } from './clock.ts';
+import { createWatch } from './completion/watch.ts';
 import type { Config, Folders } from './config/index.ts';
 import type { Settings } from './config/settings.ts';
 import { CliError, usageError } from './errors.ts';
@@ -143,9 +144,13 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     const config = await import('./config/index.ts');
     return config.folders(env, host.home, host.platform);
   });
+  const names = createWatch({
+    cache: async () => (await folders()).cache,
+    settings: () => settings(),
+  });
   const config = once(async () => {
     const { openConfig } = await import('./config/index.ts');
-    return openConfig((await folders()).config);
+    return names.config(openConfig((await folders()).config));
   });
   const settings = once(async () => {
     // Whatever speaks to a service passes here first: a slip in --query costs no request.
@@ -157,7 +162,10 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   async function sandbox(file?: string): Promise<Sandbox> {
     const { openSandbox } = await import('./sandbox/index.ts');
     const { join } = await import('node:path');
-    return openSandbox({ file: file ?? join((await folders()).state, 'sandbox.json'), clock });
+    if (file !== undefined) return openSandbox({ file, clock });
+    return names.sandbox(
+      openSandbox({ file: join((await folders()).state, 'sandbox.json'), clock }),
+    );
   }
 
   /** The proxies of `proxies`, where the address may lie behind one. */
@@ -187,9 +195,9 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   const connected = once(async () => {
     const { sandbox: builtIn, baseUrl, apiKey } = await settings();
     if (builtIn) {
-      return connect(await selfServed(), {});
+      return names.api(await connect(await selfServed(), {}));
     }
-    return connect(requireAddress(baseUrl?.value, apiKey?.value), env);
+    return names.api(await connect(requireAddress(baseUrl?.value, apiKey?.value), env));
   });
 
   let quieted = false;
@@ -212,11 +220,12 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
 
   const rentals = once(async () => {
     const { sandbox: builtIn, baseUrl, apiKey, account } = await settings();
-    return rentalsOf(
+    const own = await rentalsOf(
       builtIn
         ? { service: 'sandbox', account: (await (await sandbox()).status()).account }
         : { service: baseUrl?.value ?? '', account, apiKey: apiKey?.value },
     );
+    return names.rentals(own);
   });
 
   /** Every command that speaks to the service comes by here, so that none need think of it. */
@@ -252,13 +261,14 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
         '--base-url (or GPUCLOUD_BASE_URL) is missing: offers and images belong to a service, and none is known',
       );
     }
-    return openCatalog({
+    const catalog = openCatalog({
       file: join((await folders()).state, 'catalog.json'),
       service: baseUrl?.value ?? 'sandbox',
       clock,
       warn: (text) => err.warn(text),
       ...(builtIn ? { builtIn: async () => (await sandbox()).catalog() } : {}),
     });
+    return names.catalog(catalog);
   });
 
   const prompts = once(async () => {
@@ -301,6 +311,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     prompts,
     sandbox,
     async close() {
+      await names.keep();
       // The last opened closes first: the client before the server that it speaks to.
       for (const close of closers.reverse()) {
         await close();

@@ -12,8 +12,9 @@ const FLOORS: readonly (readonly string[])[] = [
   ['program'],
   ['commands'],
   ['context'],
-  ['prompts'],
-  ['api', 'config', 'rentals', 'catalog', 'output', 'watch', 'completion', 'sandbox'],
+  // Completion learns names from what the rooms below it see.
+  ['prompts', 'completion'],
+  ['api', 'config', 'rentals', 'catalog', 'output', 'watch', 'sandbox'],
   ['rules', 'errors', 'files', 'clock'],
 ];
 

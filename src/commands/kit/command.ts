@@ -1,6 +1,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
 import type { View } from '../../output/output.ts';
+import type { CompletesMap } from './completes.ts';
 
 export type AnyCommand = CommandUnknownOpts;
 export { CommanderError, Help, Option };
@@ -12,6 +13,8 @@ export { CommanderError, Help, Option };
 class StrictCommand extends Command {
   /** How the result of the verb looks: its columns are known before anything is asked. */
   view: View<unknown> | undefined;
+  /** What its arguments and flags are completed with, beyond what their names tell. */
+  completes: CompletesMap | undefined;
 
   override createCommand(name?: string): Command {
     return new StrictCommand(name);
@@ -51,6 +54,15 @@ export function setView(command: AnyCommand, view: View<unknown>): void {
 
 export function viewOf(command: AnyCommand): View<unknown> | undefined {
   return command instanceof StrictCommand ? command.view : undefined;
+}
+
+/** Tells completion what an argument or flag takes; see completes.ts. */
+export function setCompletes(command: AnyCommand, completes: CompletesMap): void {
+  if (command instanceof StrictCommand) command.completes = completes;
+}
+
+export function completesOf(command: AnyCommand): CompletesMap | undefined {
+  return command instanceof StrictCommand ? command.completes : undefined;
 }
 
 /** The root of a new tree. Every command below it is made with `parent.command()` and inherits. */

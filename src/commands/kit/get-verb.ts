@@ -1,6 +1,7 @@
 import type { Api } from '../../api/index.ts';
 import type { View } from '../../output/output.ts';
 import type { AnyCommand } from './command.ts';
+import type { CompletesMap } from './completes.ts';
 import type { Frame } from './frame.ts';
 import { verb } from './verb.ts';
 
@@ -11,6 +12,7 @@ export interface GetVerb<T> {
   /** The name of the argument in the help: `drive`. */
   readonly argument: string;
   readonly argumentHelp: string;
+  readonly completes?: CompletesMap;
   readonly view: View<T>;
   read(api: Api, typed: string): Promise<T>;
 }

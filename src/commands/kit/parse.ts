@@ -45,18 +45,31 @@ export function ruledEach<T>(flag: string, rule: Rule<T>): (text: string, before
   return (text, before = []) => [...before, checked(flag, text, rule)];
 }
 
-/** A flag that takes one of some words. */
+/** A flag that takes one of some words, which completion finds in the parser itself. */
 export function oneOf<const T extends string>(
   flag: string,
   words: readonly T[],
-): (text: string) => T {
-  return (text) => {
+): OfWords<(text: string) => T> {
+  return ofWords(words, (text) => {
     const word = words.find((known) => known === text);
     if (word === undefined) {
       throw brokenRule(flag, text, `it is one of ${words.join(', ')}`);
     }
     return word;
-  };
+  });
+}
+
+type OfWords<P> = P & { readonly words: readonly string[] };
+
+/** A parser with the words that it is for. */
+export function ofWords<P extends object>(words: readonly string[], parser: P): OfWords<P> {
+  return Object.assign(parser, { words });
+}
+
+export function wordsOf(parser: unknown): readonly string[] | undefined {
+  return typeof parser === 'function' && 'words' in parser
+    ? (parser as OfWords<object>).words
+    : undefined;
 }
 
 /** Texts separated by commas, as `--columns a,b`. */

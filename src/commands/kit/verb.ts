@@ -1,6 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { View } from '../../output/output.ts';
-import { type AnyCommand, setView } from './command.ts';
+import { type AnyCommand, setCompletes, setView } from './command.ts';
+import type { CompletesMap } from './completes.ts';
 import { addGlobalOptions } from './globals.ts';
 
 export interface VerbHelp {
@@ -18,6 +19,8 @@ export interface VerbHelp {
   view?: View<unknown>;
   /** Global flags in whose place the verb has one of its own: `--timeout`. */
   replaces?: readonly string[];
+  /** What completion offers where the name of an argument or flag does not tell it. */
+  completes?: CompletesMap;
 }
 
 /**
@@ -42,6 +45,7 @@ export function describe(command: AnyCommand, help: Omit<VerbHelp, 'name'>): Com
     const columns = help.view.columns.map(({ id }) => id).join(', ');
     command.addHelpText('after', `\nColumns (--columns, --sort):\n  ${columns}`);
   }
+  if (help.completes !== undefined) setCompletes(command, help.completes);
   addGlobalOptions(command, help.replaces);
   // A command of unknown flags, as a group hands it on, has none yet: its types start here.
   return command as unknown as Command;

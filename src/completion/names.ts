@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { NAME_KINDS, type NameKind } from './tree.ts';
+
+/** What Tab shows of a thing: all that the cache holds. */
+export interface KnownName {
+  readonly kind: NameKind;
+  readonly id: string;
+  readonly name: string;
+  /** A short word, such as a status; '' for none. */
+  readonly state: string;
+}
+
+/** A change of what is known, in the order in which it was learned. */
+export type Lesson =
+  /** All there are of a kind. With `but`, entries of that state stay as they are. */
+  | {
+      readonly what: 'all';
+      readonly kind: NameKind;
+      readonly names: readonly KnownName[];
+      readonly but?: string;
+    }
+  | { readonly what: 'one'; readonly name: KnownName }
+  /** A new state of what is known by its id. */
+  | { readonly what: 'state'; readonly kind: NameKind; readonly id: string; readonly state: string }
+  | { readonly what: 'gone'; readonly kind: NameKind; readonly id: string };
+
+/** Tab stays quick with this many, and nobody reads more. */
+const MOST_OF_A_KIND = 300;
+
+/** Where the names of a profile are: the scripts work out the same path. */
+export function namesFile(cache: string, slot: string): string {
+  return join(cache, 'completion', 'names', `${slot}.tsv`);
+}
+
+/** The names of the profiles; where one is current, it is the first line. */
+export function profilesFile(cache: string): string {
+  return join(cache, 'completion', 'profiles.tsv');
+}
+
+/** For commands whose address or key comes from the environment. No profile has such a name. */
+export const NO_PROFILE = '-env';
+
+/**
+ * Takes up the lessons. A file that would not change is not written.
+ * Throws what the file system throws.
+ */
+export async function learnNames(file: string, lessons: readonly Lesson[]): Promise<void> {
+  const before = await textOf(file);
+  const after = textFor(applied(parse(before), lessons));
+  if (after !== before) {
+    await replace(file, after);
+  }
+}
+
+function applied(before: readonly KnownName[], lessons: readonly Lesson[]): KnownName[] {
+  let names = [...before];
+  for (const lesson of lessons) {
+    switch (lesson.what) {
+      case 'all': {
+        const { kind, but, names: all } = lesson;
+        const there = new Set(all.map(({ id }) => id));
+        const stays = (one: KnownName) =>
+          one.kind !== kind || (but !== undefined && one.state === but && !there.has(one.id));
+        names = [...all, ...names.filter(stays)];
+        break;
+      }
+      case 'one': {
+        const { name } = lesson;
+        names = [name, ...names.filter((one) => !isIt(one, name))];
+        break;
+      }
+      case 'state':
+        names = names.map((one) => (isIt(one, lesson) ? { ...one, state: lesson.state } : one));
+        break;
+      case 'gone':
+        names = names.filter((one) => !isIt(one, lesson));
+    }
+  }
+  return names;
+}
+
+function isIt(one: KnownName, { kind, id }: Pick<KnownName, 'kind' | 'id'>): boolean {
+  return one.kind === kind && one.id === id;
+}
+
+/** One line a name: kind, name, id and state, with tabs between them. */
+export function textFor(names: readonly KnownName[]): string {
+  return NAME_KINDS.flatMap((kind) => {
+    const some = names.filter((one) => one.kind === kind).slice(0, MOST_OF_A_KIND);
+    const shown = callable(some).flatMap(lineOf);
+    return shown.sort();
+  }).join('');
+}
+
+/** Of several things with one name, each stands under its id: the name alone would be refused. */
+function callable(names: readonly KnownName[]): readonly KnownName[] {
+  const key = ({ name, state }: KnownName) => `${state === 'TERMINATED'} ${name}`;
+  const times = new Map<string, number>();
+  for (const name of names) {
+    times.set(key(name), (times.get(key(name)) ?? 0) + 1);
+  }
+  return names.map((one) => (times.get(key(one)) === 1 ? one : { ...one, name: one.id }));
+}
+
+/**
+ * A name that a shell could take for more than a word is left out and the thing stands under its
+ * id, which is as good for every command.
+ */
+function lineOf({ kind, id, name, state }: KnownName): string[] {
+  const shown = [name, id].find(isPlain);
+  return shown === undefined
+    ? []
+    : [`${kind}\t${shown}\t${isPlain(id) ? id : ''}\t${isPlain(state) ? state : ''}\n`];
+}
+
+/** Letters and digits of any script, single blanks, and marks that are harmless in every shell. */
+export function isPlain(text: string): boolean {
+  return (
+    /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+/:@()-]*( [\p{L}\p{M}\p{N}_.+/:@()-]+)*$/u.test(text) &&
+    text.length <= 100
+  );
+}
+
+function parse(text: string): KnownName[] {
+  return text.split('\n').flatMap((line) => {
+    const [kind, name, id, state] = line.split('\t');
+    const known = NAME_KINDS.find((one) => one === kind);
+    return known === undefined || name === undefined || id === undefined || id === ''
+      ? []
+      : [{ kind: known, name, id, state: state ?? '' }];
+  });
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Whole or not at all, but without waiting for the disk: what is lost is learned again. */
+async function replace(file: string, text: string): Promise<void> {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Keeps which profiles there are. Throws as {@link learnNames}. */
+export async function learnProfiles(
+  file: string,
+  profiles: readonly string[],
+  current: string | undefined,
+): Promise<void> {
+  const line = (name: string, state: string) => `profile\t${name}\t\t${state}\n`;
+  const text = [
+    ...(current !== undefined && isPlain(current) ? [line(current, 'current')] : []),
+    ...profiles.filter((name) => name !== current && isPlain(name)).map((name) => line(name, '')),
+  ].join('');
+  if (text !== (await textOf(file))) {
+    await replace(file, text);
+  }
+}

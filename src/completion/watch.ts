@@ -1,0 +1,211 @@
+import type { Api, Drive, Instance, SshKey, Template } from '../api/index.ts';
+import { slug } from '../catalog/find.ts';
+import type { Catalog, CatalogEntry } from '../catalog/index.ts';
+import type { Config, ConfigFile, Settings } from '../config/index.ts';
+import type { KnownMachine, Rentals } from '../rentals/index.ts';
+import type { Sandbox } from '../sandbox/index.ts';
+import type { KnownName, Lesson } from './names.ts';
+import type { NameKind } from './tree.ts';
+
+/**
+ * Looks on while a command works and keeps the names that came by, so that the shell can complete
+ * them. Each method gives back the same thing, watched: no command knows of it.
+ */
+export interface Watch {
+  api(api: Api): Api;
+  rentals(rentals: Rentals): Rentals;
+  catalog(catalog: Catalog): Catalog;
+  config(config: Config): Config;
+  /** The sandbox of the built-in profile. */
+  sandbox(sandbox: Sandbox): Sandbox;
+  /** Writes what was learned. Never fails: names can be learned again, a command can't be undone. */
+  keep(): Promise<void>;
+}
+
+export interface WatchSettings {
+  /** The cache folder. May throw. */
+  cache(): Promise<string>;
+  /** What is in force; asked only after something spoke to a service. May throw. */
+  settings(): Promise<Settings>;
+}
+
+export function createWatch({ cache, settings }: WatchSettings): Watch {
+  const own: Lesson[] = [];
+  const ofSandbox: Lesson[] = [];
+  let profiles: ConfigFile | undefined;
+  let learnedOf: Catalog | undefined;
+
+  const all = (kind: NameKind, names: readonly KnownName[], but?: string) =>
+    own.push({ what: 'all', kind, names, ...(but === undefined ? {} : { but }) });
+  const one = (name: KnownName) => own.push({ what: 'one', name });
+  const gone = (kind: NameKind, id: string) => own.push({ what: 'gone', kind, id });
+  const state = (id: string, status: string) =>
+    own.push({ what: 'state', kind: 'instance', id, state: status });
+  const catalogued = (entries: readonly CatalogEntry[]) => {
+    all('offer', entries.flatMap(entryName('offer')));
+    all('image', entries.flatMap(entryName('image')));
+  };
+
+  async function keep(): Promise<void> {
+    const files = await import('./names.ts');
+    if (learnedOf !== undefined) catalogued(await learnedOf.known());
+    const folder = await cache();
+    if (profiles !== undefined) {
+      const { profileNames } = await import('../config/index.ts');
+      await files.learnProfiles(
+        files.profilesFile(folder),
+        profileNames(profiles),
+        profiles.current,
+      );
+    }
+    if (ofSandbox.length > 0) {
+      await files.learnNames(files.namesFile(folder, 'sandbox'), ofSandbox);
+    }
+    if (own.length > 0) {
+      const slot = await slotOf(await settings());
+      if (slot !== undefined) await files.learnNames(files.namesFile(folder, slot), own);
+    }
+  }
+
+  return {
+    api: (api) => ({
+      ...api,
+      instances: {
+        ...api.instances,
+        create: told(api.instances.create, (machine) => one(instanceName(machine))),
+        reorder: told(api.instances.reorder, (machine) => one(instanceName(machine))),
+        get: told(api.instances.get, (machine) => one(instanceName(machine))),
+        start: told(api.instances.start, ({ status }, id) => state(id, status)),
+        stop: told(api.instances.stop, ({ status }, id) => state(id, status)),
+        terminate: told(api.instances.terminate, ({ status }, id) => state(id, status)),
+      },
+      drives: {
+        ...api.drives,
+        list: told(api.drives.list, (drives) => all('drive', drives.map(driveName))),
+        get: told(api.drives.get, (drive) => one(driveName(drive))),
+        create: told(api.drives.create, (drive) => one(driveName(drive))),
+        update: told(api.drives.update, (drive) => one(driveName(drive))),
+      },
+      sshKeys: {
+        ...api.sshKeys,
+        list: told(api.sshKeys.list, (keys) => all('ssh-key', keys.map(keyName))),
+        add: told(api.sshKeys.add, (key) => one(keyName(key))),
+        delete: told(api.sshKeys.delete, (_nothing, id) => gone('ssh-key', id)),
+      },
+      templates: {
+        ...api.templates,
+        list: told(api.templates.list, (known) => all('template', known.map(templateName))),
+      },
+    }),
+
+    rentals: (rentals) => ({
+      ...rentals,
+      read: told(rentals.read, ({ machines }, how) => {
+        const wanted = machines.filter(({ untracked }) => !untracked);
+        // Without the archive, terminated machines are not told whole.
+        all('instance', wanted.map(machineName), how?.archived === true ? undefined : 'TERMINATED');
+      }),
+      untrack: told(rentals.untrack, (_nothing, id) => gone('instance', id)),
+    }),
+
+    catalog: (catalog) => ({
+      ...catalog,
+      entries: told(catalog.entries, catalogued),
+      known: told(catalog.known, catalogued),
+      add: told(catalog.add, () => {
+        learnedOf = catalog;
+      }),
+      remove: told(catalog.remove, (_nothing, kind, id) => gone(kind, id)),
+      learn: told(catalog.learn, () => {
+        learnedOf = catalog;
+      }),
+    }),
+
+    config: (config) => {
+      const kept = (file: ConfigFile) => {
+        profiles = file;
+      };
+      return { ...config, read: told(config.read, kept), change: told(config.change, kept) };
+    },
+
+    sandbox: (sandbox) => ({
+      ...sandbox,
+      catalog: told(sandbox.catalog, ({ offers, images }) => {
+        const names = (kind: NameKind, known: readonly { id: string; name: string }[]) =>
+          known.map(({ id, name }) => ({ kind, id, name: slug(name), state: '' }));
+        ofSandbox.push({ what: 'all', kind: 'offer', names: names('offer', offers) });
+        ofSandbox.push({ what: 'all', kind: 'image', names: names('image', images) });
+      }),
+      reset: told(sandbox.reset, () => {
+        for (const kind of ['instance', 'drive', 'ssh-key'] as const) {
+          ofSandbox.push({ what: 'all', kind, names: [] });
+        }
+      }),
+    }),
+
+    async keep() {
+      if (own.length + ofSandbox.length === 0 && !profiles && !learnedOf) return;
+      try {
+        await keep();
+      } catch {
+        // A cache folder that can't be written is no reason to trouble anyone.
+      }
+    },
+  };
+}
+
+/** The same method, after whose success someone is told what came of it. */
+function told<A extends readonly unknown[], R>(
+  method: (...args: A) => Promise<R>,
+  tell: (result: R, ...args: A) => void,
+): (...args: A) => Promise<R> {
+  return async (...args) => {
+    const result = await method(...args);
+    tell(result, ...args);
+    return result;
+  };
+}
+
+/**
+ * Whose names these are. With a key or address from outside it need not be the profile's account.
+ * The scripts decide by the same rule from the same variables.
+ */
+async function slotOf({ sandbox, profile, baseUrl, apiKey }: Settings) {
+  const { NO_PROFILE } = await import('./names.ts');
+  if (sandbox) return 'sandbox';
+  const fromOutside = [baseUrl?.source, apiKey?.source].some(
+    (source) => source === 'flag' || source === 'environment',
+  );
+  if (fromOutside) return NO_PROFILE;
+  const { profileName } = await import('../config/index.ts');
+  // A name that config.json got by hand may be a path.
+  return profile !== undefined && profileName(profile.value).ok ? profile.value : undefined;
+}
+
+function instanceName({ id, name, status }: Instance): KnownName {
+  return { kind: 'instance', id, name: name ?? id, state: status };
+}
+
+function machineName({ id, name, last }: KnownMachine): KnownName {
+  return { kind: 'instance', id, name: last?.name ?? name, state: last?.status ?? '' };
+}
+
+function driveName({ id, name, status }: Drive): KnownName {
+  return { kind: 'drive', id, name: name ?? id, state: status ?? '' };
+}
+
+function keyName({ id, name, is_default }: SshKey): KnownName {
+  return { kind: 'ssh-key', id, name: name ?? id, state: is_default === true ? 'default' : '' };
+}
+
+function templateName({ id, slug: word, name }: Template): KnownName {
+  return { kind: 'template', id, name: word ?? name ?? id, state: '' };
+}
+
+/** Offers and images are called by the slug, which needs no quotes. */
+function entryName(kind: 'offer' | 'image') {
+  return (entry: CatalogEntry): KnownName[] =>
+    entry.kind === kind
+      ? [{ kind, id: entry.id, name: slug(entry.name) || entry.id, state: entry.region ?? '' }]
+      : [];
+}
