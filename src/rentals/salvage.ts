@@ -19,14 +19,23 @@ const MOST_CANDIDATES = 3;
  * has one counts, as in any JSON reader. An id that is no text, or can't stand in a path, is none.
  */
 export function salvage(text: string): Salvaged {
-  const whole = idsIn(text);
-  // A stray quotation mark before the JSON turns strings and what is between them round.
-  const start = text.search(/\{\s*"(?:status|code|data)"\s*:/);
-  const found = whole.length > 0 || start <= 0 ? whole : idsIn(text.slice(start));
+  const found = idsIn(text.slice(startOf(text)));
   const first = found.find(({ path }) => path === 'data.id');
   const id = found.findLast(({ path, root }) => path === 'data.id' && root === first?.root)?.id;
   const others = new Set(found.map((one) => one.id).filter((other) => other !== id));
   return { id, candidates: [...others].slice(0, MOST_CANDIDATES) };
+}
+
+/**
+ * Where the JSON begins. A stray quotation mark before it would turn strings and what stands
+ * between them round, and something else's id could seem to be the machine's.
+ */
+function startOf(text: string): number {
+  if (/^\s*[{[]/.test(text)) {
+    return 0;
+  }
+  const envelope = text.search(/\{\s*"(?:status|code|data)"\s*:/);
+  return envelope < 0 ? Math.max(0, text.indexOf('{')) : envelope;
 }
 
 interface Found {

@@ -1,0 +1,366 @@
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openRentals, type Rentals, type RentalsSettings } from '../../src/rentals/index.ts';
+import { anyRequestOpen } from '../../src/rentals/pending.ts';
+import { isRunning, markOf } from '../../src/rentals/process.ts';
+import { manualClock } from '../support/clock.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const OTHER = '3f0c5d9e-1111-4222-8333-444455557777';
+const KEY = 'svc_sk_test_canary_0123456789';
+const clock = manualClock();
+
+let home: string;
+let warnings: string[];
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'gpucloud-rentals-'));
+  warnings = [];
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+function journal(settings: Partial<RentalsSettings> = {}): Rentals {
+  return openRentals({
+    folder: join(home, 'rentals'),
+    scope: { service: 'https://api.example.com', apiKey: KEY },
+    clock,
+    pid: 1,
+    isAlive: () => false,
+    warn: (text) => warnings.push(text),
+    ...settings,
+  });
+}
+
+const request = { operation: 'create', name: 'trainer', offer_id: 'offer-1' } as const;
+
+async function files(): Promise<string[]> {
+  const names = await readdir(join(home, 'rentals'), { recursive: true });
+  return names.filter((name) => name.endsWith('.json')).sort();
+}
+const fileIn = async (place: string) =>
+  join(home, 'rentals', (await files()).find((name) => name.includes(`/${place}/`)) ?? '');
+
+describe('a request', () => {
+  test('is whole on disk before it is sent, for its owner alone', async () => {
+    const intent = await journal().intend({ ...request, body: { offer_id: 'offer-1' } });
+    const [name] = await files();
+    expect(name).toBe(`${name?.slice(0, 24)}/open/${intent.uid}.json`);
+    const path = join(home, 'rentals', name ?? '');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    for (const folder of [join(path, '..'), join(path, '../..'), join(path, '../../..')]) {
+      expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    }
+    const [line] = (await readFile(path, 'utf8')).split('\n');
+    expect(JSON.parse(line ?? '')).toMatchObject({
+      version: 1,
+      operation: 'create',
+      name: 'trainer',
+      service: 'https://api.example.com',
+      body: { offer_id: 'offer-1' },
+      process: { pid: 1 },
+    });
+    expect(await journal().unknown()).toMatchObject([{ name: 'trainer', masked: false }]);
+  });
+
+  test('holds neither the key nor a secret of its container', async () => {
+    const env = [
+      { key: 'TOKEN', value: 'hunter2' },
+      { key: 'EMPTY', value: '' },
+    ];
+    const docker_config = { image: 'i', env, run_command: `run ${KEY}` };
+    await journal().intend({ ...request, body: { docker_config } });
+    const text = await readFile(await fileIn('open'), 'utf8');
+    expect(text).not.toContain('hunter2');
+    expect(text).not.toContain('svc_sk_');
+    expect(await journal().unknown()).toMatchObject([
+      { masked: true, body: { docker_config: { image: 'i', env: [{ key: 'TOKEN' }, env[1]] } } },
+    ]);
+  });
+
+  test('of a process that runs is under way, of one that is gone it is unknown', async () => {
+    const alive = { pid: process.pid, isAlive: (pid: number) => pid === process.pid };
+    const intent = await journal(alive).intend(request);
+    expect(await journal(alive).unknown()).toEqual([]);
+    await intent.settle('unknown', { candidates: [ID] });
+    expect(await journal(alive).unknown()).toMatchObject([{ candidates: [ID] }]);
+  });
+
+  test('that was rented is a machine, whether or not its process could tidy up', async () => {
+    const intent = await journal().intend(request);
+    await intent.settle('rented', { id: ID });
+    const killed = await journal().read();
+    expect(killed).toMatchObject({
+      machines: [{ id: ID, name: 'trainer', request: intent.uid }],
+      unknown: [],
+    });
+    // That reading has tidied up in its place.
+    expect((await files()).map((name) => name.slice(25).split('/')[0])).toEqual([
+      'machines',
+      'settled',
+    ]);
+    expect(await journal().read()).toEqual(killed);
+    expect(await anyRequestOpen(join(home, 'rentals'))).toBe(false);
+  });
+
+  test.each(['refused', 'not_sent'] as const)('that was %s is no machine', async (outcome) => {
+    const intent = await journal().intend(request);
+    await intent.settle(outcome);
+    await intent.close();
+    expect(await journal().read({ archived: true })).toEqual({ machines: [], unknown: [] });
+    expect(await files()).toEqual([expect.stringContaining('/settled/')]);
+  });
+
+  test('keeps its outcome though its folder was moved or closed meanwhile', async () => {
+    const intent = await journal().intend(request);
+    const folder = join(await fileIn('open'), '..');
+    await chmod(folder, 0o500);
+    await rename(join(home, 'rentals'), join(home, 'elsewhere'));
+    await intent.settle('rented', { id: ID });
+    await rename(join(home, 'elsewhere'), join(home, 'rentals'));
+    await chmod(folder, 0o700);
+    expect(await journal().read()).toMatchObject({ machines: [{ id: ID }], unknown: [] });
+  });
+
+  test('that was settled by its own process is not settled over', async () => {
+    const intent = await journal().intend(request);
+    await intent.settle('rented', { id: ID });
+    await journal().resolve(intent.uid, 'replaced');
+    expect((await journal().read()).machines).toMatchObject([{ id: ID }]);
+  });
+
+  test('can be settled later, from another process', async () => {
+    const intent = await journal().intend(request);
+    await journal().resolve(intent.uid, 'rented', { id: ID });
+    expect(await journal().read()).toMatchObject({
+      machines: [{ id: ID, request: intent.uid }],
+      unknown: [],
+    });
+  });
+});
+
+describe('processes', () => {
+  test('a pid that was given out again is another process', async () => {
+    const mark = await markOf(process.pid);
+    expect(await isRunning(mark, 0, () => true)).toBe(true);
+    expect(await isRunning(mark, 0, () => false)).toBe(false);
+    expect(await isRunning(null, 0, () => true)).toBe(false);
+    expect(await isRunning({ pid: process.pid }, 0, () => true)).toBe(mark.boot === undefined);
+    if (mark.boot !== undefined) {
+      for (const other of [{ started: '1' }, { boot: 'another' }, { space: 'pid:[1]' }]) {
+        expect(await isRunning({ ...mark, ...other }, 0, () => true)).toBe(false);
+      }
+    }
+  });
+});
+
+describe('machines', () => {
+  test('that are terminated move to the archive and back, and are never deleted', async () => {
+    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    await journal().see({ id: ID, status: 'TERMINATED' }, 'read');
+    expect(await files()).toEqual([expect.stringMatching(/archive\/3f0c5d9e-.*\.json$/)]);
+    expect((await journal().read()).machines).toEqual([]);
+    expect((await journal().read({ archived: true })).machines).toMatchObject([
+      { id: ID, name: 'trainer', archived: true, last: { status: 'TERMINATED' } },
+    ]);
+    await journal().see({ id: ID, status: 'ACTIVE' }, 'read');
+    expect((await journal().read()).machines).toMatchObject([{ id: ID, archived: false }]);
+    expect(await files()).toHaveLength(1);
+  });
+
+  test('that are not wanted stay away when they are read, and come back when they are tracked', async () => {
+    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    await journal().untrack(ID);
+    await journal().see({ id: ID, status: 'STOPPED' }, 'read');
+    expect((await journal().read()).machines).toEqual([]);
+    expect((await journal().read({ archived: true })).machines).toMatchObject([
+      { untracked: true, last: { status: 'STOPPED' } },
+    ]);
+    expect(await journal().see({ id: ID, status: 'STOPPED' }, 'track')).toBe(true);
+    expect((await journal().read()).machines).toMatchObject([{ id: ID, untracked: false }]);
+  });
+
+  test('with ids that are no names of files are kept apart', async () => {
+    for (const id of ['con', 'CON', 'a.b', 'x'.repeat(200)]) {
+      await journal().see({ id, name: 'odd', status: 'ACTIVE' }, 'track');
+    }
+    expect((await journal().read()).machines).toHaveLength(4);
+    expect(new Set((await files()).map((name) => name.toLowerCase())).size).toBe(4);
+  });
+
+  test('a sighting that tells nothing new is written after ten minutes', async () => {
+    const seen = async () => (await journal().read()).machines[0]?.last?.seen_at;
+    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    const first = await seen();
+    clock.advance(60_000);
+    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
+    expect(await seen()).toBe(first);
+    clock.advance(600_000);
+    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
+    expect(await seen()).not.toBe(first);
+  });
+
+  test('sixteen that are written at once are all there', async () => {
+    const ids = Array.from({ length: 16 }, (_, at) => `${ID.slice(0, -2)}${at + 10}`);
+    await Promise.all(
+      ids.flatMap((id) =>
+        [1, 2].map(() => journal().see({ id, name: 'box', status: 'ACTIVE' }, 'read')),
+      ),
+    );
+    expect((await journal().read()).machines.map(({ id }) => id).sort()).toEqual(ids);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('files that are not ours', () => {
+  test.each([
+    ['empty', (path: string) => writeFile(path, '')],
+    ['half', (path: string) => writeFile(path, '{"version":1,"uid"')],
+    ['null', (path: string) => writeFile(path, 'null\n\n')],
+    ['not UTF-8', (path: string) => writeFile(path, Buffer.from([0x7b, 0xff, 0xfe, 0x7d]))],
+    ['very large', (path: string) => writeFile(path, ' '.repeat(2 * 1024 * 1024))],
+    ['a folder', (path: string) => mkdir(path)],
+    ['a link to nothing', (path: string) => symlink('/nowhere', path)],
+  ])('%s: spoils only itself, is told once by its name, and stays', async (_what, spoil) => {
+    await journal().intend(request);
+    await journal().see({ id: ID, name: 'seen', status: 'ACTIVE' }, 'track');
+    const torn = join(await fileIn('open'), '../2020-torn.json');
+    const tornMachine = join(await fileIn('machines'), '../torn.json');
+    await spoil(torn);
+    await spoil(tornMachine);
+    const rentals = journal();
+    expect(await rentals.read()).toMatchObject({
+      machines: [{ id: ID }],
+      unknown: [{ name: 'trainer' }],
+    });
+    await rentals.read();
+    expect(warnings.map((text) => /left as it is: (\S+)\./.exec(text)?.[1])).toEqual([
+      torn,
+      tornMachine,
+    ]);
+    expect(await files()).toContainEqual(expect.stringContaining('2020-torn.json'));
+  });
+
+  test('a file under the name of another request or machine is none', async () => {
+    await journal().intend(request);
+    const path = await fileIn('open');
+    await writeFile(join(path, '../2020-copy.json'), await readFile(path));
+    expect(await journal().unknown()).toHaveLength(1);
+    expect(warnings).toHaveLength(1);
+  });
+
+  test('what was being written when a process was killed is no request', async () => {
+    await journal().intend(request);
+    const path = await fileIn('open');
+    await rename(path, `${path}.new`);
+    expect(await journal().read()).toEqual({ machines: [], unknown: [] });
+    expect(await anyRequestOpen(join(home, 'rentals'))).toBe(false);
+    expect(warnings).toEqual([]);
+  });
+
+  test.each(['rentals', '.'])('a file where the folder %s should be is said', async (name) => {
+    await rm(home, { recursive: true });
+    await mkdir(join(home, name, '..'), { recursive: true });
+    await writeFile(join(home, name), '');
+    await expect(journal().intend(request)).rejects.toMatchObject({ failure: 'storage' });
+    await expect(journal().read()).rejects.toMatchObject({ failure: 'storage' });
+  });
+});
+
+describe('owners', () => {
+  const service = 'https://api.example.com';
+  const of = (account?: string, apiKey?: string, at = service) =>
+    journal({ scope: { service: at, account, apiKey } });
+  const names = async (rentals: Rentals) =>
+    (await rentals.read()).machines.map(({ name }) => name).sort();
+  const rentAs = (rentals: Rentals, id: string, name: string) =>
+    rentals.see({ id, name, status: 'ACTIVE' }, 'create');
+
+  test('machines of a key are the account’s as soon as it is known whose key it is', async () => {
+    await rentAs(of(undefined, 'key-1'), ID, 'by-key');
+    await rentAs(of('anna'), OTHER, 'by-account');
+    expect(await names(of('anna', 'key-2'))).toEqual(['by-account']);
+    await of(undefined, 'key-1').learnAccount('anna');
+    for (const anna of [of('anna', 'key-2'), of('anna'), of(undefined, 'key-1')]) {
+      expect(await names(anna)).toEqual(['by-account', 'by-key']);
+    }
+    expect(await of(undefined, 'key-1').owner()).toEqual({ service, account: 'anna' });
+    for (const stranger of [
+      of('boris'),
+      of(undefined, 'key-2'),
+      of('anna', 'key-1', 'https://b'),
+    ]) {
+      expect(await names(stranger)).toEqual([]);
+    }
+  });
+
+  test('a profile’s own key needs no learning', async () => {
+    await rentAs(of(undefined, 'key-1'), ID, 'by-key');
+    expect(await names(of('anna', 'key-1'))).toEqual(['by-key']);
+  });
+
+  test('behind a key with a new account the old one’s machines do not show up', async () => {
+    await rentAs(of(undefined, 'key-1'), ID, 'old');
+    await of(undefined, 'key-1').learnAccount('anna');
+    clock.advance(1000);
+    await of('anna-2', 'key-1').learnAccount('anna-2');
+    await rentAs(of(undefined, 'key-1'), OTHER, 'new');
+    expect(await names(of(undefined, 'key-1'))).toEqual(['new']);
+    expect(await names(of('anna'))).toEqual(['old']);
+  });
+
+  test('a torn file of the accounts still tells whose key it is', async () => {
+    await rentAs(of(undefined, 'key-1'), ID, 'by-key');
+    await of(undefined, 'key-1').learnAccount('anna');
+    const folder = join(home, 'rentals', 'accounts');
+    for (const name of await readdir(folder)) await writeFile(join(folder, name), '{"ver');
+    expect(await names(of('anna'))).toEqual(['by-key']);
+  });
+
+  test('no name of a file tells a key or an account', async () => {
+    await rentAs(of('anna@example.com', KEY), ID, 'x');
+    await of('anna@example.com', KEY).learnAccount('anna@example.com');
+    const all = await readdir(join(home, 'rentals'), { recursive: true });
+    expect(all.join('\n')).not.toMatch(/anna|svc_sk/);
+  });
+});
+
+describe('export and import', () => {
+  const elsewhere = () => journal({ folder: join(home, 'second') });
+
+  test('bring another computer up to date, and nothing newer back', async () => {
+    const intent = await journal().intend({ ...request, body: { offer_id: 'offer-1' } });
+    await journal().see({ id: ID, name: 'seen', status: 'ACTIVE' }, 'track');
+    const first = await journal().export();
+    expect(await elsewhere().import(first)).toEqual({ machines: 1, requests: 1, known: 0 });
+    expect(await elsewhere().import(first)).toEqual({ machines: 0, requests: 0, known: 2 });
+    expect(await elsewhere().read()).toMatchObject({
+      machines: [{ id: ID, origin: 'import' }],
+      unknown: [{ uid: intent.uid, name: 'trainer', body: { offer_id: 'offer-1' } }],
+    });
+
+    clock.advance(1000);
+    await elsewhere().see({ id: ID, status: 'TERMINATED' }, 'read');
+    await elsewhere().import(first);
+    expect((await elsewhere().read({ archived: true })).machines).toMatchObject([
+      { last: { status: 'TERMINATED' } },
+    ]);
+
+    await intent.settle('rented', { id: OTHER });
+    await elsewhere().import(await journal().export());
+    const after = await elsewhere().read();
+    expect(after.unknown).toEqual([]);
+    expect(after.machines).toMatchObject([{ id: OTHER, request: intent.uid }]);
+  });
+});
