@@ -1,0 +1,340 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createWorld, type World } from '../support/run-cli.ts';
+import type { Answer } from '../support/service.ts';
+import { type Schema, schemaOf } from './description.ts';
+import { type Leaf, leavesOf, valueAt, withValue } from './leaves.ts';
+import { DRIVE_ID, INSTANCE_ID, type Json, SSH_KEY_ID, samples } from './samples.ts';
+
+// The document leaves much open, and what it does say may change in a running service: these
+// answers are bent in every way in which a client has to survive them.
+
+interface Reading {
+  readonly argv: readonly string[];
+  /** The schema of what is served. */
+  readonly schema: string;
+  /** The path that it is served at; others get what is usual. */
+  readonly path: string;
+  readonly sample: Json;
+  /** Its JSON is a list. */
+  readonly isList?: true;
+  /** What is served is a list. */
+  readonly inList?: true;
+  readonly isPaged?: true;
+  /** Its JSON is worked out, so that it can't be compared with what was served. */
+  readonly isDerived?: true;
+}
+
+const all = samples();
+const one = (rows: readonly unknown[]): Json => Object(rows[0]);
+
+const READINGS: readonly Reading[] = [
+  ...[
+    { argv: ['instances', 'get', INSTANCE_ID] },
+    { argv: ['instances', 'list', '--all'], isList: true as const },
+    { argv: ['instances', 'endpoints', INSTANCE_ID], isDerived: true as const },
+    { argv: ['instances', 'secrets', INSTANCE_ID], isDerived: true as const },
+  ].map((reading) => ({
+    ...reading,
+    schema: 'Instance',
+    path: `/instances/${INSTANCE_ID}`,
+    sample: all.instance,
+  })),
+  ...[[], ['--all']].map((flags) => ({
+    argv: ['instances', 'events', INSTANCE_ID, ...flags],
+    schema: 'InstanceEvent',
+    path: `/instances/${INSTANCE_ID}/events`,
+    sample: one(all.events),
+    isList: true as const,
+    inList: true as const,
+    isPaged: true as const,
+  })),
+  {
+    argv: ['drives', 'get', DRIVE_ID],
+    schema: 'Drive',
+    path: `/storage/drives/${DRIVE_ID}`,
+    sample: one(all.drives),
+  },
+  {
+    argv: ['drives', 'list'],
+    schema: 'Drive',
+    path: '/storage/drives',
+    sample: one(all.drives),
+    isList: true,
+    inList: true,
+  },
+  {
+    argv: ['ssh-keys', 'list'],
+    schema: 'SshKey',
+    path: '/ssh-keys',
+    sample: one(all.sshKeys),
+    isList: true,
+    inList: true,
+  },
+  {
+    argv: ['api-keys', 'list'],
+    schema: 'ApiKey',
+    path: '/api-keys',
+    sample: one(all.apiKeys),
+    isList: true,
+    inList: true,
+  },
+  {
+    argv: ['templates', 'list'],
+    schema: 'Template',
+    path: '/templates',
+    sample: one(all.templates),
+    isList: true,
+    inList: true,
+  },
+  ...[
+    ['me', 'get'],
+    ['billing', 'balance'],
+  ].map((argv) => ({ argv, schema: 'User', path: '/users/me', sample: all.user })),
+  ...[[], ['--all'], ['--since', '3650d']].map((flags) => ({
+    argv: ['billing', 'transactions', ...flags],
+    schema: 'Transaction',
+    path: '/billing/transactions',
+    sample: one(all.transactions),
+    isList: true as const,
+    inList: true as const,
+    isPaged: true as const,
+  })),
+  {
+    argv: ['ssh-keys', 'get', SSH_KEY_ID],
+    schema: 'SshKey',
+    path: '/ssh-keys',
+    sample: one(all.sshKeys),
+    inList: true,
+  },
+  ...[[], ['--markdown']].map((flags) => ({
+    argv: ['templates', 'get', 'template-id-1', ...flags],
+    schema: 'Template',
+    path: '/templates',
+    sample: one(all.templates),
+    inList: true as const,
+  })),
+];
+
+let world: World;
+/** What is served at one path. */
+let bent: { readonly path: string; readonly body: unknown };
+
+beforeEach(async () => {
+  world = await createWorld({
+    handler: ({ path }): Answer => {
+      const at = path.split('?', 1)[0];
+      const body = at === bent.path ? bent.body : usual(at ?? '');
+      return { status: 200, body: body ?? { status: 'success', code: 200, data: [] } };
+    },
+  });
+});
+afterEach(() => world.close());
+
+/** A drive that names the machine makes it known to `instances list`. */
+function usual(path: string): unknown {
+  return path === '/storage/drives'
+    ? { status: 'success', code: 200, data: all.drives }
+    : undefined;
+}
+
+function serve(reading: Reading, value: unknown, beside: readonly unknown[] = []): void {
+  const data = reading.inList ? [value, ...beside] : value;
+  bent = {
+    path: reading.path,
+    body: {
+      status: 'success',
+      code: 200,
+      data,
+      ...(reading.isPaged
+        ? { meta: { total: 1 + beside.length, page: 1, limit: 100, total_pages: 1 } }
+        : {}),
+    },
+  };
+}
+
+const FORMS: readonly { readonly flags: readonly string[]; readonly terminal: boolean }[] = [
+  { flags: [], terminal: true },
+  { flags: [], terminal: false },
+  { flags: ['-o', 'csv'], terminal: false },
+  { flags: ['-o', 'yaml'], terminal: false },
+  { flags: ['-o', 'id'], terminal: false },
+];
+
+/** Where every field has a turn of its own. */
+const QUICK = FORMS.slice(0, 1);
+
+/** The command ends well in every form, and its JSON is what was served, in the same order. */
+async function survives(
+  reading: Reading,
+  value: unknown,
+  forms: typeof FORMS = FORMS,
+  beside: readonly unknown[] = [],
+) {
+  serve(reading, value, beside);
+  const { argv } = reading;
+  if (!argv.includes('--markdown')) {
+    const { code, stdout, stderr } = await world.cli([...argv, '--json', '--show-secrets']);
+    expect(stderr).not.toContain('unexpected');
+    expect(code, stderr).toBe(0);
+    const told: unknown = JSON.parse(stdout);
+    if (!reading.isDerived) {
+      const expected = reading.isList ? [value, ...beside] : value;
+      // Texts, since the order of fields and a field "__proto__" have to stay as well.
+      expect(JSON.stringify(inOrder(told, reading))).toBe(
+        JSON.stringify(inOrder(expected, reading)),
+      );
+    }
+  }
+  for (const { flags, terminal } of argv.includes('--markdown') ? forms.slice(0, 2) : forms) {
+    const { code, stderr } = await world.cli([...argv, ...flags], { terminal });
+    expect(stderr).not.toContain('unexpected');
+    expect(code, `${flags.join(' ')}: ${stderr}`).toBe(0);
+  }
+}
+
+/** Templates are listed by their `sort_order`, as the document says: here each has its place. */
+function inOrder(value: unknown, { schema, isList }: Reading): unknown {
+  return schema === 'Template' && isList && Array.isArray(value)
+    ? value.toSorted((a, b) => String(valueAt(a, ['id'])).localeCompare(String(valueAt(b, ['id']))))
+    : value;
+}
+
+const named = (reading: Reading) => ({ ...reading, words: reading.argv.join(' ') });
+
+/** The fields that commands can't do without (a machine's status decides what is done with it). */
+function isNeeded(reading: Reading, name: string): boolean {
+  return name === 'id' || (reading.schema === 'Instance' && name === 'status');
+}
+
+describe.each(READINGS.map(named))('$words', (reading) => {
+  const leaves = leavesOf(reading.schema).filter(
+    ({ path }) => valueAt(reading.sample, path) !== undefined,
+  );
+  const fields = Object.keys(reading.sample).filter((name) => !isNeeded(reading, name));
+
+  test('survives each field missing or null', async () => {
+    for (const name of fields) {
+      const { [name]: _gone, ...rest } = reading.sample;
+      await survives(reading, rest, QUICK);
+      await survives(reading, { ...reading.sample, [name]: null }, QUICK);
+    }
+  });
+
+  test('survives an answer of nothing but what is needed', async () => {
+    const needed = Object.entries(reading.sample).filter(([name]) => isNeeded(reading, name));
+    await survives(reading, Object.fromEntries(needed));
+    const nulls = fields.map((name) => [name, null]);
+    await survives(reading, Object.fromEntries([...needed, ...nulls]));
+  });
+
+  test('survives words that are in no list of the document', async () => {
+    const worded = leaves.filter(({ words }) => words !== undefined);
+    for (const word of ['HIBERNATING', 'lower case', '', '__proto__', 'toString']) {
+      await survives(reading, withAll(reading.sample, worded, word));
+    }
+  });
+
+  test('survives odd open structures', async () => {
+    const open = leaves.filter(({ type }) => type === 'open');
+    const deep = { a: { b: [1, { c: null }] } };
+    for (const odd of [null, {}, [], '', 'text', 0, false, [null, [], {}], deep]) {
+      await survives(reading, withAll(reading.sample, open, odd));
+    }
+  });
+
+  test('survives whatever comes', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        bentFrom(reading),
+        fc.array(bentFrom(reading, fc.uuid()), { maxLength: 2 }),
+        async (value, beside) => {
+          await survives(reading, value, FORMS, reading.inList ? unlike(value, beside) : []);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  }, 120_000);
+});
+
+function withAll(sample: Json, leaves: readonly Leaf[], value: unknown): Json {
+  return leaves.reduce((bending, { path }) => withValue(bending, path, value), sample);
+}
+
+/** No two things have one id. */
+function unlike(first: unknown, others: readonly unknown[]): unknown[] {
+  const ids = new Set([valueAt(first, ['id'])]);
+  return others.filter((other) => {
+    const id = valueAt(other, ['id']);
+    if (ids.has(id)) return false;
+    ids.add(id);
+    return true;
+  });
+}
+
+/** A value for a schema, with extra fields, fields left out, nulls, new words and odd structures. */
+function bentFrom(reading: Reading, id?: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
+  const { properties = {} } = schemaOf(reading.schema);
+  const needed: Record<string, fc.Arbitrary<unknown>> = {
+    id: id ?? fc.constant(reading.sample.id),
+    ...(reading.schema === 'Instance' ? { status: word(schemaOf('InstanceStatus')) } : {}),
+  };
+  const others = Object.entries(properties)
+    .filter(([name]) => !Object.hasOwn(needed, name))
+    .map(([name, schema]) => [name, fc.option(anyOf(schema), { nil: null })] as const);
+  return withExtras(
+    fc.record(
+      { ...needed, ...Object.fromEntries(others) },
+      { requiredKeys: Object.keys(needed), noNullPrototype: true },
+    ),
+    Object.keys(properties),
+  );
+}
+
+function anyOf(given: Schema): fc.Arbitrary<unknown> {
+  const schema = schemaOf(given);
+  if (schema.type === 'object' && schema.properties !== undefined) {
+    const fields = Object.entries(schema.properties).map(
+      ([name, inner]) => [name, fc.option(anyOf(inner), { nil: null })] as const,
+    );
+    return withExtras(
+      fc.record(Object.fromEntries(fields), { requiredKeys: [], noNullPrototype: true }),
+      Object.keys(schema.properties),
+    );
+  }
+  if (schema.type === 'array' && schema.items !== undefined) {
+    return fc.array(anyOf(schema.items), { maxLength: 3 });
+  }
+  switch (schema.type) {
+    case 'string':
+      return word(schema);
+    case 'number':
+      return fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }));
+    case 'boolean':
+      return fc.boolean();
+    default:
+      return fc.jsonValue({ maxDepth: 3 });
+  }
+}
+
+function word(schema: Schema): fc.Arbitrary<string> {
+  return fc.oneof(
+    fc.constantFrom(...(schema.enum ?? ['189.91', '2026-01-15T10:00:00.000Z', '-', ''])),
+    fc.string(),
+    fc.string({ unit: 'binary', maxLength: 12 }),
+  );
+}
+
+/** Names that an object has by itself are names like any other in an answer. */
+const HOSTILE = ['__proto__', 'constructor', 'toString', 'then', 'toJSON', 'length', 'error'];
+
+function withExtras(base: fc.Arbitrary<object>, known: readonly string[]): fc.Arbitrary<unknown> {
+  const name = fc
+    .oneof(fc.constantFrom(...HOSTILE), fc.string())
+    .filter((candidate) => !known.includes(candidate));
+  const extras = fc.array(fc.tuple(name, fc.jsonValue({ maxDepth: 2 })), { maxLength: 3 });
+  return fc.tuple(base, extras).map(([value, more]) =>
+    // Through text, as it comes over the wire: then "__proto__" is a field and no prototype.
+    JSON.parse(JSON.stringify(Object.fromEntries([...Object.entries(value), ...more]))),
+  );
+}
