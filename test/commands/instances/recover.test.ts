@@ -1,0 +1,471 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../../src/errors.ts';
+import { createWorld, type World, type WorldOptions } from '../../support/run-cli.ts';
+import { HARDWARE, OFFER } from '../../support/sandbox-ids.ts';
+import type { Answer, Handler, RecordedRequest } from '../../support/service.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const NEW = '3f0c5d9e-1111-4222-8333-444455557777';
+const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
+
+const ok = (data: unknown, status = 200): Answer => ({
+  status,
+  body: { status: 'success', code: status, data },
+});
+const no = (statusCode: number, message: string): Answer => ({
+  status: statusCode,
+  body: { statusCode, message, error: 'No' },
+});
+
+interface Machine {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly created_at?: string;
+}
+
+/** A service that keeps machines and drives, and whose next answer to a POST can be chosen. */
+class Service {
+  readonly machines = new Map<string, Machine>();
+  drives: { id: string; current_instance_id: string | null }[] = [];
+  /** Answers of the next POSTs, in order; afterwards they rent. */
+  posts: ((request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
+
+  readonly handler: Handler = (request) => {
+    const { method, path, body } = request;
+    if (method === 'POST' && /^\/instances(\/[^/]+\/reorder)?$/.test(path)) {
+      const post = this.posts.shift();
+      if (post !== undefined) return post(request);
+      const fields = body as { instance_name?: string; new_name?: string };
+      return ok(this.rent(NEW, fields.instance_name ?? fields.new_name ?? ''), 201);
+    }
+    if (path === '/storage/drives') return ok(this.drives);
+    if (path === '/users/me') return ok({ id: 'user-1' });
+    const machine = this.machines.get(path.split('/')[2] ?? '');
+    return machine === undefined ? no(404, 'Instance not found') : ok(machine);
+  };
+
+  rent(id: string, name: string, more: Partial<Machine> = {}): Machine {
+    const machine = {
+      id,
+      name,
+      status: 'PROVISIONING',
+      created_at: '2026-01-15T12:00:01.000Z',
+      ...more,
+    };
+    this.machines.set(id, machine);
+    return machine;
+  }
+}
+
+let world: World;
+let service: Service;
+afterEach(() => world.close());
+
+async function begin(options: Partial<WorldOptions> = {}): Promise<void> {
+  service = new Service();
+  world = await createWorld({ handler: service.handler, ...options });
+}
+
+/** A creation whose answer is lost, with or without a machine made. */
+async function lose(made: boolean, argv: readonly string[] = CREATE): Promise<void> {
+  service.posts.push(({ body }) => {
+    if (made) service.rent(ID, (body as { instance_name: string }).instance_name);
+    return 'hangUp';
+  });
+  expect((await world.cli(argv)).code).toBe(7);
+}
+
+const posts = (requests: readonly RecordedRequest[]) =>
+  requests.filter(({ method }) => method === 'POST');
+const listed = async (...flags: string[]) =>
+  JSON.parse((await world.cli(['instances', 'list', '--json', ...flags])).stdout);
+
+const WARNING =
+  'warning: 1 request has an unknown outcome, and what was asked for may be billing. Settle it: gpucloud instances recover\n';
+
+describe('while an outcome is unknown', () => {
+  test('every command that speaks to the service says so in one line, and help does not', async () => {
+    await begin();
+    await lose(true);
+    for (const argv of [
+      ['drives', 'list'],
+      ['me', 'get'],
+      ['ssh-keys', 'list', '-o', 'csv'],
+    ]) {
+      const { stderr } = await world.cli(argv);
+      expect(stderr.split(WARNING)).toHaveLength(2);
+    }
+    const list = await world.cli(['instances', 'list']);
+    expect(list.stderr).toBe(WARNING);
+    expect(list.stdout).toMatch(/trainer +- +UNKNOWN|trainer +UNKNOWN/);
+    expect(list.stdout).toContain('may be billing: gpucloud instances recover');
+    expect((await world.cli(['--help'])).stderr).toBe('');
+    expect((await world.cli(['--version'])).stderr).toBe('');
+    const stranger = await world.cli(['drives', 'list'], {
+      env: { GPUCLOUD_API_KEY: 'svc_sk_other' },
+    });
+    expect(stranger.stderr).not.toContain('unknown outcome');
+  });
+
+  test('the error names both commands and says that it may be billing', async () => {
+    await begin();
+    service.posts.push(() => 'hangUp');
+    const { code, stderr } = await world.cli([...CREATE, '--json']);
+    expect(code).toBe(7);
+    const lines = stderr.trim().split('\n');
+    expect(JSON.parse(lines.at(-1) ?? '').error).toMatchObject({
+      code: 'outcome_unknown',
+      may_be_billing: true,
+      hint: expect.stringMatching(/gpucloud instances recover.*gpucloud instances list/),
+    });
+  });
+});
+
+describe('instances recover', () => {
+  test('has nothing to do when every outcome is known', async () => {
+    await begin();
+    const { code, stdout, stderr } = await world.cli(['instances', 'recover']);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'The outcome of every request is known.\n',
+    });
+  });
+
+  test('finds the machine through the drive that was given to it', async () => {
+    await begin();
+    service.drives = [{ id: 'd1', current_instance_id: null }];
+    await lose(true, [...CREATE, '--drive', '3f0c5d9e-0000-4222-8333-444455556666']);
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    const { code, stdout, stderr, requests } = await world.cli(['instances', 'recover', '--json']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject([
+      { name: 'trainer', outcome: 'rented', id: ID, may_be_billing: true },
+    ]);
+    expect(posts(requests)).toEqual([]);
+    expect(await listed()).toMatchObject([{ id: ID, status: 'PROVISIONING' }]);
+    expect((await world.cli(['drives', 'list'])).stderr).not.toContain('unknown outcome');
+  });
+
+  test('a machine of another name at a drive is not it', async () => {
+    await begin();
+    await lose(false);
+    service.rent(ID, 'other');
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    const { code, stdout } = await world.cli(['instances', 'recover', '--json']);
+    expect(code).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'unknown', id: null }]);
+  });
+
+  test('reads an id that stood in an answer which could not be trusted', async () => {
+    await begin();
+    service.posts.push(() => {
+      service.rent(ID, 'trainer');
+      return { status: 502, body: JSON.stringify({ data: { id: ID } }) };
+    });
+    expect((await world.cli(CREATE)).code).toBe(7);
+    const { code, stdout } = await world.cli(['instances', 'recover', '-q']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
+  });
+
+  test('says where to look, when nothing is certain and nobody can be asked', async () => {
+    await begin();
+    await lose(true);
+    const { code, stdout, stderr, requests } = await world.cli(['instances', 'recover']);
+    expect(code).toBe(7);
+    expect(posts(requests)).toEqual([]);
+    expect(stdout).toContain('UNKNOWN');
+    expect(stderr).toBe(
+      `error: Unknown as before, and maybe billing: trainer (offer ${OFFER}, asked for at 2026-01-15T12:00:00.000Z). Look for it in the service's web console.\n` +
+        'hint: if it is there: gpucloud instances track ID; if it is not: gpucloud instances untrack trainer\n',
+    );
+  });
+
+  test('--retry sends the very same request, and tells what a success proves', async () => {
+    await begin();
+    const container = ['--docker-image', 'nginx', '-p', '80:80'];
+    await lose(false, [...CREATE, ...container]);
+    const { code, stdout, requests } = await world.cli([
+      'instances',
+      'recover',
+      '--retry',
+      '--json',
+    ]);
+    expect(code).toBe(0);
+    expect(posts(requests)).toHaveLength(1);
+    expect(posts(requests)[0]?.body).toEqual(
+      world.service.requests.find(({ method }) => method === 'POST')?.body,
+    );
+    expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'replaced', id: NEW }]);
+    expect(JSON.parse(stdout)[0].note).toContain('it was never made, or has ended');
+    expect(await listed()).toMatchObject([{ id: NEW, name: 'trainer' }]);
+  });
+
+  test('--retry that is refused keeps it UNKNOWN and says why', async () => {
+    await begin();
+    await lose(true);
+    service.posts.push(() => no(409, 'name is taken'));
+    const { code, stdout } = await world.cli(['instances', 'recover', '--retry', '--json']);
+    expect(code).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject([
+      {
+        outcome: 'unknown',
+        may_be_billing: true,
+        note: expect.stringContaining('refused, as it is when the machine exists'),
+      },
+    ]);
+    expect(await listed()).toMatchObject([{ id: null, status: 'UNKNOWN' }]);
+  });
+
+  test('--retry whose own answer is lost leaves both, and a machine found settles both', async () => {
+    await begin();
+    await lose(false);
+    service.posts.push(() => {
+      service.rent(ID, 'trainer');
+      return 'hangUp';
+    });
+    expect((await world.cli(['instances', 'recover', '--retry'])).code).toBe(7);
+    expect(await listed()).toHaveLength(2);
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    const { code, stdout } = await world.cli(['instances', 'recover', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { outcome: 'replaced', note: expect.stringContaining(`held by ${ID}`) },
+      { outcome: 'rented', id: ID },
+    ]);
+  });
+
+  test('in a terminal it asks, and No is the default', async () => {
+    await begin();
+    await lose(false);
+    const asked = await world.cli(['instances', 'recover'], { terminal: true, stdin: '\r' });
+    expect(asked.code).toBe(7);
+    expect(asked.stderr).toContain('make the same request again?');
+    expect(posts(asked.requests)).toEqual([]);
+    const yes = await world.cli(['instances', 'recover'], { terminal: true, stdin: 'y\r' });
+    expect(yes.code).toBe(0);
+    expect(posts(yes.requests)).toHaveLength(1);
+  });
+
+  test('a request with secrets is not sent again, and says how to do it', async () => {
+    await begin();
+    await lose(false, [...CREATE, '--docker-image', 'i', '-e', 'TOKEN=hunter2']);
+    const { code, stdout, requests } = await world.cli([
+      'instances',
+      'recover',
+      '--retry',
+      '--json',
+    ]);
+    expect(code).toBe(7);
+    expect(posts(requests)).toEqual([]);
+    expect(JSON.parse(stdout)[0].note).toContain('gpucloud instances create trainer');
+  });
+
+  test('a reorder is asked for again as one', async () => {
+    await begin();
+    service.rent(ID, 'old', { status: 'TERMINATED' });
+    service.posts.push(() => 'hangUp');
+    expect((await world.cli(['instances', 'reorder', ID, 'fresh'])).code).toBe(7);
+    const { code, requests } = await world.cli(['instances', 'recover', 'fresh', '--retry']);
+    expect(code).toBe(0);
+    expect(posts(requests)).toMatchObject([
+      { path: `/instances/${ID}/reorder`, body: { new_name: 'fresh' } },
+    ]);
+  });
+
+  test('a name that no open request has is exit 3', async () => {
+    await begin();
+    await lose(false);
+    const { code, stderr } = await world.cli(['instances', 'recover', 'nobody']);
+    expect(code).toBe(3);
+    expect(stderr).toContain('these have: trainer');
+  });
+
+  test('a service that can not be reached settles nothing', async () => {
+    await begin();
+    await lose(false);
+    await world.service.close();
+    expect((await world.cli(['instances', 'recover', '--retry'])).code).toBe(6);
+  });
+});
+
+describe('instances track and untrack', () => {
+  test('take a machine in and settle the request that it came of', async () => {
+    await begin();
+    await lose(true);
+    const { code, stdout, stderr } = await world.cli(['instances', 'track', ID, '-q']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
+    expect(stderr).toContain(`Settled the request for trainer: it is ${ID}, PROVISIONING.`);
+    expect(await listed()).toMatchObject([{ id: ID }]);
+  });
+
+  test('an id that is not found is exit 3; --force takes it all the same', async () => {
+    await begin();
+    expect((await world.cli(['instances', 'track', ID])).code).toBe(3);
+    expect(await listed()).toEqual([]);
+    expect((await world.cli(['instances', 'track', ID, '--force'])).code).toBe(0);
+    expect(await listed()).toMatchObject([{ id: ID, status: 'GONE' }]);
+  });
+
+  test.each(['..', 'a/b', '', 'a?b'])('ID %j is refused before any request', async (id) => {
+    await begin();
+    const { code, requests } = await world.cli(['instances', 'track', id]);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  });
+
+  test('untrack says that this stops no billing, and --all still shows the machine', async () => {
+    await begin();
+    await world.cli(CREATE);
+    const { code, stderr, requests } = await world.cli(['instances', 'untrack', 'trainer']);
+    expect({ code, requests }).toEqual({ code: 0, requests: [] });
+    expect(stderr).toBe(
+      `warning: trainer is out of the list, and goes on as before: if it runs it is billing. To end it: gpucloud instances terminate ${NEW}\n`,
+    );
+    expect(await listed()).toEqual([]);
+    expect(await listed('--all')).toMatchObject([{ id: NEW }]);
+    await world.cli(['instances', 'track', NEW]);
+    expect(await listed()).toMatchObject([{ id: NEW }]);
+  });
+
+  test('untrack forgets an UNKNOWN only when it is confirmed', async () => {
+    await begin();
+    await lose(false);
+    expect((await world.cli(['instances', 'untrack', 'trainer'])).code).toBe(2);
+    expect(await listed()).toHaveLength(1);
+    expect((await world.cli(['instances', 'untrack', 'trainer', '--yes'])).code).toBe(0);
+    expect(await listed()).toEqual([]);
+    expect((await world.cli(['instances', 'untrack', 'nobody'])).code).toBe(3);
+  });
+});
+
+describe('instances export and import', () => {
+  test('carry machines and open requests to another computer', async () => {
+    await begin();
+    await world.cli(CREATE);
+    await lose(false, ['instances', 'create', 'lost-box', ...HARDWARE]);
+    const { code, stdout, requests } = await world.cli(['instances', 'export']);
+    expect({ code, requests }).toEqual({ code: 0, requests: [] });
+    expect(stdout).not.toContain('svc_sk_');
+    const env = { GPUCLOUD_STATE_DIR: join(world.home, 'second') };
+    const imported = await world.cli(['instances', 'import', '-', '--json'], {
+      stdin: stdout,
+      env,
+    });
+    expect(JSON.parse(imported.stdout)).toEqual({ machines: 1, requests: 1, known: 0 });
+    const there = await world.cli(['instances', 'list', '--json'], { env });
+    expect(JSON.parse(there.stdout)).toMatchObject([
+      { id: null, name: 'lost-box', status: 'UNKNOWN' },
+      { id: NEW },
+    ]);
+  });
+
+  test.each([
+    ['no JSON', 'x', 'is not JSON'],
+    ['null', 'null', 'is no export'],
+    ['a list', '[1]', 'is no export'],
+    ['another version', '{"kind":"gpucloud-journal","version":2}', 'version is missing or wrong'],
+  ])('%s is refused', async (_what, stdin, words) => {
+    await begin();
+    const { code, stderr } = await world.cli(['instances', 'import', '-'], { stdin });
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('a file of another service, or with names that climb, is refused', async () => {
+    await begin();
+    await lose(false);
+    const { stdout } = await world.cli(['instances', 'export']);
+    const uid = JSON.parse(stdout).requests[0].intent.uid;
+    for (const [from, to] of [
+      [/"service": "[^"]*"/, '"service": "https://elsewhere.example"'],
+      [new RegExp(uid), '../../../evil'],
+    ] as const) {
+      const { code } = await world.cli(['instances', 'import', '-'], {
+        stdin: stdout.replace(from, to),
+      });
+      expect(code).toBe(2);
+    }
+  });
+});
+
+describe('interrupts of a creation', () => {
+  const stop = (controller: AbortController) =>
+    controller.abort(new CliError('interrupted', 'Interrupted.'));
+  const outcomes = async () => {
+    const root = join(world.home, 'state', 'rentals');
+    const names = (await readdir(root, { recursive: true })).filter((name) =>
+      /(open|settled)\/.*\.json$/.test(name),
+    );
+    const texts = await Promise.all(names.map((name) => readFile(join(root, name), 'utf8')));
+    return texts.map((text) => JSON.parse(text.split('\n')[1]?.trim() || '{}').kind);
+  };
+
+  test('before anything is sent: nothing was created', async () => {
+    await begin();
+    const [first, second] = [new AbortController(), new AbortController()];
+    stop(first);
+    const { code, stderr, requests } = await world.cli(CREATE, {
+      interrupts: { first: first.signal, second: second.signal },
+    });
+    expect({ code, requests }).toEqual({ code: 130, requests: [] });
+    expect(stderr).toContain('Interrupted. Nothing was sent, so nothing was created.');
+    expect(await outcomes()).toEqual(['not_sent']);
+  });
+
+  test('once in flight the first waits for the answer and says what was rented', async () => {
+    await begin();
+    const [first, second] = [new AbortController(), new AbortController()];
+    service.posts.push(async () => {
+      stop(first);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return ok(service.rent(ID, 'trainer'), 201);
+    });
+    const { code, stdout, stderr } = await world.cli([...CREATE, '-q'], {
+      interrupts: { first: first.signal, second: second.signal },
+    });
+    expect({ code, stdout }).toEqual({ code: 130, stdout: `${ID}\n` });
+    expect(stderr).toContain('Waiting for the answer: the machine trainer may be there already');
+    expect(stderr).toContain(`(${ID}) was rented all the same, and is billing.`);
+    expect(stderr).toContain(`gpucloud instances terminate ${ID}`);
+    expect(await outcomes()).toEqual(['rented']);
+  });
+
+  test('once in flight the second leaves it unknown', async () => {
+    await begin();
+    const [first, second] = [new AbortController(), new AbortController()];
+    service.posts.push(async () => {
+      stop(first);
+      stop(second);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return 'hangUp' as const;
+    });
+    const { code, stdout, stderr } = await world.cli([...CREATE, '--json'], {
+      interrupts: { first: first.signal, second: second.signal },
+    });
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error).toMatchObject({
+      code: 'interrupted',
+      may_be_billing: true,
+      hint: expect.stringContaining('gpucloud instances recover'),
+    });
+    expect(await outcomes()).toEqual(['unknown']);
+  });
+});
+
+describe('a journal that can not be used', () => {
+  test('keeps nobody from ending a machine by its id', async () => {
+    await begin();
+    service.rent(ID, 'trainer');
+    await mkdir(join(world.home, 'state'), { recursive: true });
+    await writeFile(join(world.home, 'state', 'rentals'), 'no folder');
+    const { code, stdout } = await world.cli(['instances', 'get', ID, '-q']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
+    expect((await world.cli(['instances', 'list'])).code).toBe(9);
+    const { code: created, requests } = await world.cli(CREATE);
+    expect({ created, posts: posts(requests) }).toEqual({ created: 9, posts: [] });
+  });
+});
