@@ -109,6 +109,11 @@ const CHAPTERS: readonly Chapter[] = [
         load: async () => (await import('./commands/sandbox/index.ts')).registerSandbox,
       },
       {
+        name: 'doctor',
+        summary: 'Check this computer, the settings and the way to the service',
+        load: async () => (await import('./commands/doctor/index.ts')).registerDoctor,
+      },
+      {
         name: 'help',
         summary: 'Help for any command',
         load: async () => (await import('./commands/help/index.ts')).registerHelp,

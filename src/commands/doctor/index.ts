@@ -1,0 +1,23 @@
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { describe } from '../kit/verb.ts';
+import { doctor } from './doctor.ts';
+import { checkView } from './view.ts';
+
+/** `gpucloud doctor`: a verb of the root. */
+export function registerDoctor(command: AnyCommand, frame: Frame): void {
+  describe(command, {
+    view: checkView,
+    summary: 'Check this computer, the settings and the way to the service',
+    notes:
+      'Each check is pass, warn or fail; the exit code is 0 when none failed, else 1. All of it\n' +
+      'together takes no longer than --timeout. Nothing is changed and nothing is billed.\n\n' +
+      'JSON: {"checks": [{"id", "status": "pass"|"warn"|"fail", "message", "hint"}], "ok"}\n' +
+      'where hint may be null, and ok says that no check failed.',
+    examples: [
+      'gpucloud doctor',
+      'gpucloud --profile work doctor --timeout 10s',
+      'gpucloud doctor --json | jq \'.checks[] | select(.status != "pass")\'',
+    ],
+  }).action((_flags, own) => doctor(frame.context(own)));
+}
