@@ -19,9 +19,13 @@ const SHORTEST_PREFIX = 4;
  * A text that fits nothing known is taken for an id, and the service answers for it.
  * Throws a usage error for what can't be an id, and for what fits several machines.
  */
-export async function findMachine(typed: string, context: Context): Promise<Target> {
+export function findMachine(typed: string, context: Context): Promise<Target> {
+  return find(typed, journalOf(context));
+}
+
+async function find(typed: string, journal: Journal): Promise<Target> {
   checked('INSTANCE', typed, resourceId);
-  const fitting = await fittingMachines(typed, context);
+  const fitting = await fittingMachines(typed, journal);
   const [first, second] = fitting;
   if (first === undefined) {
     return { id: typed, name: typed };
@@ -34,13 +38,10 @@ export async function findMachine(typed: string, context: Context): Promise<Targ
 }
 
 /** The machines of the list first: the terminated ones may be many, and are seldom meant. */
-async function fittingMachines(typed: string, context: Context): Promise<readonly KnownMachine[]> {
+async function fittingMachines(typed: string, journal: Journal): Promise<readonly KnownMachine[]> {
   try {
-    const rentals = await context.rentals();
-    const living = candidates(typed, (await rentals.read()).machines);
-    return living.length > 0
-      ? living
-      : candidates(typed, (await rentals.read({ archived: true })).machines);
+    const living = candidates(typed, await journal.living());
+    return living.length > 0 ? living : candidates(typed, await journal.all());
   } catch (error) {
     // A whole id needs no journal: whoever wants to end a machine must not fail for one.
     if (!(error instanceof CliError) || error.failure !== 'storage' || !isUuid(typed)) throw error;
@@ -51,11 +52,36 @@ async function fittingMachines(typed: string, context: Context): Promise<readonl
 /** Finds several machines, each once, in the order in which they were given. */
 export async function findMachines(typed: readonly string[], context: Context): Promise<Target[]> {
   const found = new Map<string, Target>();
+  const journal = journalOf(context);
   for (const text of typed) {
-    const target = await findMachine(text, context);
+    const target = await find(text, journal);
     found.set(target.id, target);
   }
   return [...found.values()];
+}
+
+/** The known machines, read once however many are looked for in them. */
+interface Journal {
+  living(): Promise<readonly KnownMachine[]>;
+  all(): Promise<readonly KnownMachine[]>;
+}
+
+function journalOf(context: Context): Journal {
+  let living: Promise<readonly KnownMachine[]> | undefined;
+  let all: Promise<readonly KnownMachine[]> | undefined;
+  async function read(archived: boolean): Promise<readonly KnownMachine[]> {
+    return (await (await context.rentals()).read({ archived })).machines;
+  }
+  return {
+    living() {
+      living ??= read(false);
+      return living;
+    },
+    all() {
+      all ??= read(true);
+      return all;
+    },
+  };
 }
 
 function candidates(typed: string, machines: readonly KnownMachine[]): readonly KnownMachine[] {

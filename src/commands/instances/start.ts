@@ -1,5 +1,6 @@
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
+import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { verb } from '../kit/verb.ts';
 import { changeEach } from './lifecycle.ts';
 import { findMachines } from './resolve.ts';
@@ -14,13 +15,16 @@ export function registerStart(group: AnyCommand, frame: Frame): void {
     notes: 'The service reserves the price of the next hour at once.',
     examples: ['gpucloud instances start trainer --wait', 'gpucloud instances start trainer lab'],
   })
-    .argument('<instance...>', 'ids, beginnings of ids, or names')
+    .argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`)
     .addOption(waitStartedOption())
     .addOption(waitTimeoutOption())
     .addOption(pollIntervalOption())
     .action(async (instances, { wait, waitTimeout, pollInterval }, command) => {
       const context = frame.context(command);
-      const targets = await findMachines(instances, context);
+      const targets = await findMachines(
+        await severalGiven('INSTANCE', instances, context),
+        context,
+      );
       await changeEach(
         targets,
         {

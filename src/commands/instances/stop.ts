@@ -1,5 +1,6 @@
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
+import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { verb } from '../kit/verb.ts';
 import { changeEach } from './lifecycle.ts';
 import { findMachines } from './resolve.ts';
@@ -14,15 +15,22 @@ export function registerStop(group: AnyCommand, frame: Frame): void {
     notes:
       'A stopped machine keeps its disk, and the published API does not say what that costs:\n' +
       'to be sure to stop paying, terminate it.',
-    examples: ['gpucloud instances stop trainer', 'gpucloud instances stop trainer lab --wait'],
+    examples: [
+      'gpucloud instances stop trainer',
+      'gpucloud instances stop trainer lab --wait',
+      'gpucloud instances list -q | gpucloud instances stop -',
+    ],
   })
-    .argument('<instance...>', 'ids, beginnings of ids, or names')
+    .argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`)
     .option('--wait', 'wait until the machine is stopped')
     .addOption(waitTimeoutOption())
     .addOption(pollIntervalOption())
     .action(async (instances, { wait, waitTimeout, pollInterval }, command) => {
       const context = frame.context(command);
-      const targets = await findMachines(instances, context);
+      const targets = await findMachines(
+        await severalGiven('INSTANCE', instances, context),
+        context,
+      );
       await changeEach(
         targets,
         {

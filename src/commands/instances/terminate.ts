@@ -3,6 +3,7 @@ import { kopecksText, money } from '../../rules/money.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import { confirm } from '../kit/confirm.ts';
 import type { Frame } from '../kit/frame.ts';
+import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { verb } from '../kit/verb.ts';
 import { changeEach } from './lifecycle.ts';
 import { findMachines, type Target } from './resolve.ts';
@@ -21,15 +22,19 @@ export function registerTerminate(group: AnyCommand, frame: Frame): void {
     examples: [
       'gpucloud instances terminate trainer',
       'gpucloud instances terminate trainer lab --yes --wait',
+      'gpucloud instances list -q | gpucloud instances terminate - --yes',
     ],
   })
-    .argument('<instance...>', 'ids, beginnings of ids, or names')
+    .argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`)
     .option('--wait', 'wait until the machine is terminated')
     .addOption(waitTimeoutOption())
     .addOption(pollIntervalOption())
     .action(async (instances, { wait, waitTimeout, pollInterval }, command) => {
       const context = frame.context(command);
-      const targets = await findMachines(instances, context);
+      const targets = await findMachines(
+        await severalGiven('INSTANCE', instances, context),
+        context,
+      );
       await confirm(context, await question(targets, context));
       await changeEach(
         targets,
@@ -45,6 +50,9 @@ export function registerTerminate(group: AnyCommand, frame: Frame): void {
 
 /** Names each machine with the price last seen, from what is known here: nothing is asked for it. */
 async function question(targets: readonly Target[], context: Context): Promise<string> {
+  if (targets.length === 0) {
+    return 'Terminate the machines that stdin names?';
+  }
   const { machines } = await (await context.rentals()).read();
   const described = targets.map(({ id, name }) => {
     const last = machines.find((machine) => machine.id === id)?.last;

@@ -5,6 +5,7 @@ import { eachBounded } from '../kit/bounded.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { checked } from '../kit/parse.ts';
+import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { verb } from '../kit/verb.ts';
 import { gatherEvidence } from './evidence.ts';
 import { sightingOf } from './sighting.ts';
@@ -21,11 +22,13 @@ export function registerTrack(group: AnyCommand, frame: Frame): void {
       'Their ids are in the web console. Each is read; --force takes up one that is not found.',
     examples: ['gpucloud instances track 3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10'],
   })
-    .argument('<id...>', 'ids of machines')
+    .argument('<id...>', `ids of machines${OR_STDIN}`)
     .option('--force', 'take up an id that the service does not find, or that can not be read now')
-    .action((ids, flags, command) => {
+    .action(async (given, flags, command) => {
+      const context = frame.context(command);
+      const ids = await severalGiven('ID', given, context);
       for (const id of ids) checked('ID', id, resourceId);
-      return track({ ids, force: flags.force === true }, frame.context(command));
+      return track({ ids, force: flags.force === true }, context);
     });
 }
 

@@ -6,6 +6,7 @@ import type { AnyCommand } from '../kit/command.ts';
 import { confirm } from '../kit/confirm.ts';
 import type { Frame } from '../kit/frame.ts';
 import { checked } from '../kit/parse.ts';
+import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { verb } from '../kit/verb.ts';
 import { findMachines, type Target } from './resolve.ts';
 import { type Changed, changedView } from './view.ts';
@@ -20,11 +21,12 @@ export function registerUntrack(group: AnyCommand, frame: Frame): void {
       'shows it, "track" takes it back. An UNKNOWN is named by the name that was asked for.',
     examples: ['gpucloud instances untrack trainer', 'gpucloud instances untrack lost-box --yes'],
   })
-    .argument('<instance...>', 'ids, beginnings of ids, or names')
+    .argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`)
     .action((instances, _flags, command) => untrack(instances, frame.context(command)));
 }
 
-export async function untrack(typed: readonly string[], context: Context): Promise<void> {
+export async function untrack(given: readonly string[], context: Context): Promise<void> {
+  const typed = await severalGiven('INSTANCE', given, context);
   for (const text of typed) checked('INSTANCE', text, resourceId);
   const rentals = await context.rentals();
   const unknown = await rentals.unknown();

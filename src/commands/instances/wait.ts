@@ -5,6 +5,7 @@ import { eachBounded } from '../kit/bounded.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { brokenRule, ruled } from '../kit/parse.ts';
+import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { verb } from '../kit/verb.ts';
 import { findMachines } from './resolve.ts';
 import { type Changed, changedView } from './view.ts';
@@ -25,7 +26,7 @@ export function registerWait(group: AnyCommand, frame: Frame): void {
       'gpucloud instances wait trainer lab --for stopped --timeout 5m',
     ],
   })
-    .argument('<instance...>', 'ids, beginnings of ids, or names')
+    .argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`)
     .option('--for <status>', 'active, stopped, terminated, ssh, or any status', wanted, 'ACTIVE')
     .option(
       '--timeout <duration>',
@@ -60,7 +61,7 @@ export async function wait(
   { instances, until, times }: WaitInput,
   context: Context,
 ): Promise<void> {
-  const targets = await findMachines(instances, context);
+  const targets = await findMachines(await severalGiven('INSTANCE', instances, context), context);
   const reached: Changed[] = [];
   const errors: CliError[] = [];
   await eachBounded(targets, AT_ONCE, async (target) => {

@@ -5,6 +5,7 @@ import type { AnyCommand } from '../kit/command.ts';
 import { confirm } from '../kit/confirm.ts';
 import type { Frame } from '../kit/frame.ts';
 import { refuseSecret } from '../kit/no-secret.ts';
+import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { verb } from '../kit/verb.ts';
 import { findKey } from './find.ts';
 import { sshKeyView } from './view.ts';
@@ -23,12 +24,13 @@ export function registerDelete(group: AnyCommand, frame: Frame): void {
       'gpucloud ssh-keys delete SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU --yes',
     ],
   })
-    .argument('<key...>', 'names, ids or fingerprints')
+    .argument('<key...>', `names, ids or fingerprints${OR_STDIN}`)
     .action((keys, _flags, command) => deleteKeys(keys, frame.context(command)));
 }
 
 /** Every key is found before the first is deleted. A failure of one stops no other. */
-export async function deleteKeys(typed: readonly string[], context: Context): Promise<void> {
+export async function deleteKeys(given: readonly string[], context: Context): Promise<void> {
+  const typed = await severalGiven('KEY', given, context);
   for (const text of typed) {
     refuseSecret('KEY', text);
   }
@@ -77,6 +79,9 @@ async function found(typed: readonly string[], api: Api): Promise<SshKey[]> {
 }
 
 function question(names: readonly string[]): string {
+  if (names.length === 0) {
+    return 'Delete the SSH keys that stdin names?';
+  }
   return `Delete the SSH ${names.length === 1 ? 'key' : 'keys'} ${names.join(' and ')} from the account? Machines that have ${names.length === 1 ? 'it keep it' : 'them keep them'}.`;
 }
 
