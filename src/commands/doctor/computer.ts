@@ -72,14 +72,15 @@ function localeCheck({ host, env }: Context): Check {
 /** Milliseconds: `ssh -V` reads no file and asks nobody. */
 const SSH_PATIENCE = 5_000;
 
-async function sshCheck({ env, signal }: Context): Promise<Check> {
+async function sshCheck({ env, signal, flags }: Context): Promise<Check> {
   const { spawn } = await import('node:child_process');
   const install = 'install an OpenSSH client and see that it is on PATH';
   return await new Promise((resolve) => {
     const child = spawn('ssh', ['-V'], {
       env,
       signal,
-      timeout: SSH_PATIENCE,
+      // A program that hangs would keep this one from its end.
+      timeout: Math.min(SSH_PATIENCE, flags.timeout ?? SSH_PATIENCE),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let said = '';

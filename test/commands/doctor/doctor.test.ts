@@ -1,0 +1,375 @@
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { nodeCheck } from '../../../src/commands/doctor/computer.ts';
+import { keyPrefix } from '../../../src/commands/doctor/settings.ts';
+import { type CliOptions, createWorld, TEST_KEY, type World } from '../../support/run-cli.ts';
+import type { Answer, Handler } from '../../support/service.ts';
+
+interface Check {
+  readonly id: string;
+  readonly status: string;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+const worlds: World[] = [];
+const NOW = '2026-01-15T12:00:00.000Z';
+const USER = { id: 'u1', email: 'ann@example.com', name: 'Ann', balance: '1.00' };
+
+function answer(status: number, body: unknown, date: string | undefined = NOW): Answer {
+  const headers = date === undefined ? {} : { date: new Date(date).toUTCString() };
+  return { status, headers, body };
+}
+
+const well: Handler = () => answer(200, { status: 'success', code: 200, data: USER });
+
+async function worldOf(handler: Handler = well, signedIn = true): Promise<World> {
+  const world = await createWorld({ handler, signedIn });
+  worlds.push(world);
+  await fakeSsh(world, 'echo "OpenSSH_9.2p1 Test" >&2');
+  return world;
+}
+
+afterEach(async () => {
+  for (const world of worlds.splice(0)) {
+    await chmod(join(world.home, 'state'), 0o700).catch(() => undefined);
+    await world.close();
+  }
+});
+
+const bin = (world: World) => join(world.home, 'bin');
+
+async function fakeSsh(world: World, script: string): Promise<void> {
+  await mkdir(bin(world), { recursive: true });
+  await writeFile(join(bin(world), 'ssh'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+}
+
+const withSsh = (world: World, env: CliOptions['env'] = {}) => ({
+  env: { PATH: bin(world), LANG: 'C.UTF-8', ...env },
+});
+
+/** The checks of one run by their ids, with the exit code and what the service was asked. */
+async function examine(world: World, env: CliOptions['env'] = {}, ...argv: string[]) {
+  const given = withSsh(world, env);
+  const { code, stdout, stderr, requests } = await world.cli(['doctor', '--json', ...argv], given);
+  const report = JSON.parse(stdout) as { checks: Check[]; ok: boolean };
+  expect(report.ok).toBe(code === 0);
+  expect(report.ok).toBe(report.checks.every(({ status }) => status !== 'fail'));
+  expect(stdout + stderr).not.toContain(TEST_KEY);
+  const of = (id: string) => report.checks.find((check) => check.id === id);
+  return { code, report, of, stderr, requests };
+}
+
+describe('doctor', () => {
+  test('where all is well', async () => {
+    const world = await worldOf();
+    const { code, stdout, stderr, requests } = await world.cli(['doctor'], withSsh(world));
+    const { host } = new URL(world.service.url);
+    expect(stdout).toBe(
+      `Computer
+  node:            WARN  not checked: the version of Node.js is not told
+  terminal:        pass  stdin no terminal, stdout no terminal, stderr no terminal, TERM not set, colours off
+  locale:          pass  LANG=C.UTF-8
+  ssh:             pass  OpenSSH_9.2p1 Test
+
+Settings
+  profile:         pass  none is in force
+  base_url:        pass  ${world.service.url}, from GPUCLOUD_BASE_URL
+  api_key:         pass  svc_sk_test_…, from GPUCLOUD_API_KEY
+  output:          pass  table, the default
+
+Files
+  config_folder:   pass  ${world.home}/config is not there yet; it is made when it is first needed
+  config_file:     pass  ${world.home}/config/config.json is not there yet: there are no profiles
+  state_folder:    pass  ${world.home}/state is not there yet; it is made when it is first needed
+  state_writable:  pass  ${world.home}/state can be made
+  journal:         pass  0 machines known here
+  catalog:         pass  0 offers and images known here
+
+Service
+  proxy:           pass  none is in force for ${host}
+  certificates:    pass  checked against Node.js's own authorities
+  service:         pass  ${world.service.url} answered in 0 ms
+  account:         pass  the key works, and is that of ann@example.com
+  clock:           pass  1 s behind the service's
+`,
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /users/me']);
+  });
+
+  test('the built-in sandbox: no key, no clock to compare', async () => {
+    const world = await worldOf(() => 'hangUp', false);
+    const { code, of } = await examine(world, {}, '--profile', 'sandbox');
+    expect(code).toBe(0);
+    expect(of('profile')?.message).toBe('sandbox, from --profile');
+    expect(of('account')?.message).toMatch(/^the key works, and is that of .*@/);
+    expect(of('clock')?.status).toBe('pass');
+    expect(of('catalog')?.message).toBe('8 offers and images known here');
+  });
+
+  test('formats of rows and chosen columns list the checks', async () => {
+    const world = await worldOf();
+    const { stdout } = await world.cli(
+      ['doctor', '-o', 'csv', '--columns', 'id,status', '--no-header'],
+      withSsh(world),
+    );
+    expect(stdout).toContain('service,pass');
+    const lines = (await world.cli(['doctor', '-q'], withSsh(world))).stdout.split('\n');
+    expect(lines).toContain('clock');
+    const slip = await world.cli(['doctor', '--columns', 'state'], withSsh(world));
+    expect(slip).toMatchObject({ code: 2, stdout: '', requests: [] });
+  });
+
+  test('a failed check is exit 1, and stderr names it', async () => {
+    const world = await worldOf(well, false);
+    const { code, stderr, of } = await examine(world);
+    expect(code).toBe(1);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      code: 'refused',
+      message: '2 of 19 checks failed: base_url, api_key.',
+    });
+    expect(of('api_key')).toEqual({
+      id: 'api_key',
+      status: 'fail',
+      message: 'there is none: you are not signed in',
+      hint: 'sign in with "gpucloud login", set GPUCLOUD_API_KEY, or try "gpucloud --profile sandbox doctor"',
+    });
+    expect(of('service')?.status).toBe('warn');
+  });
+});
+
+describe('the service', () => {
+  test.each([
+    [401, { statusCode: 401, message: 'no', error: 'Unauthorized' }, 'fail'],
+    [403, '', 'fail'],
+    [404, { statusCode: 404, message: 'no', error: 'Not Found' }, 'fail'],
+    [429, '', 'warn'],
+    [200, '<html>sign in to the hotel</html>', 'fail'],
+    [200, { status: 'success', code: 200, data: { ...USER, is_active: false } }, 'fail'],
+  ])('answers %i %j: it is there, the account is %s', async (status, body, verdict) => {
+    const { code, of } = await examine(await worldOf(() => answer(status, body)));
+    expect(of('service')?.status).toBe('pass');
+    expect(of('clock')?.status).toBe('pass');
+    expect(of('account')?.status).toBe(verdict);
+    expect(code).toBe(verdict === 'fail' ? 1 : 0);
+  });
+
+  test('that fails inside is not well', async () => {
+    const { code, of } = await examine(await worldOf(() => answer(503, 'busy')));
+    expect(code).toBe(1);
+    expect(of('service')).toMatchObject({ status: 'fail' });
+    expect(of('account')?.message).toBe('not checked: the service did not answer');
+  });
+
+  test('that is not there', async () => {
+    const world = await worldOf();
+    const { code, of } = await examine(world, { GPUCLOUD_BASE_URL: 'http://127.0.0.1:9' });
+    expect(code).toBe(1);
+    expect(of('service')).toMatchObject({
+      status: 'fail',
+      hint: 'check the network, and base_url, proxy and certificates of this report',
+    });
+  });
+
+  test('without a key it is still asked whether it is there', async () => {
+    const world = await worldOf(() => answer(401, ''));
+    const { code, of, requests } = await examine(world, { GPUCLOUD_API_KEY: undefined });
+    expect(code).toBe(1);
+    expect(of('service')?.status).toBe('pass');
+    expect(of('account')?.message).toBe('not checked: there is no key');
+    expect(requests[0]?.headers['x-api-key']).toBe('no-key');
+  });
+
+  test('that never answers: all of it ends at --timeout', async () => {
+    const world = await worldOf(() => new Promise(() => undefined));
+    const started = performance.now();
+    const { code, of } = await examine(world, {}, '--timeout', '500ms');
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(code).toBe(1);
+    expect(of('service')?.status).toBe('fail');
+    expect(of('ssh')?.status).toBe('pass');
+  });
+
+  test.each([
+    ['2026-01-15T12:00:59.000Z', 'pass', "60 s behind the service's"],
+    ['2026-01-15T12:02:00.000Z', 'warn', "clock is 121 s behind the service's"],
+    ['2026-01-15T11:00:00.000Z', 'warn', "clock is 3600 s ahead of the service's"],
+  ])('whose clock says %s: %s', async (date, status, words) => {
+    const { code, of } = await examine(
+      await worldOf(() => answer(200, { status: 'success', code: 200, data: USER }, date)),
+    );
+    expect(code).toBe(0);
+    expect(of('clock')).toMatchObject({ status, message: expect.stringContaining(words) });
+  });
+
+  test('a proxy is named without its password, a broken one fails', async () => {
+    const world = await worldOf();
+    const address = { GPUCLOUD_BASE_URL: 'https://api.example.invalid' };
+    // What is sent through it gets no answer.
+    const proxy = createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const port = (proxy.address() as { port: number }).port;
+    const through = await examine(world, {
+      ...address,
+      https_proxy: `http://ann:hunter2@127.0.0.1:${port}`,
+    });
+    proxy.close();
+    expect(through.of('proxy')).toMatchObject({
+      status: 'pass',
+      message: `api.example.invalid is reached through http://127.0.0.1:${port}, with a user name`,
+    });
+    expect(JSON.stringify(through.report)).not.toContain('hunter2');
+    const broken = await examine(world, { ...address, https_proxy: 'socks5://ann:hunter2@px' });
+    expect(broken.of('proxy')?.status).toBe('fail');
+    expect(JSON.stringify(broken.report)).not.toContain('hunter2');
+  });
+
+  test('certificates that nobody checks, and authorities that are not there', async () => {
+    const world = await worldOf();
+    const unchecked = await examine(world, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+    expect(unchecked.of('certificates')?.status).toBe('warn');
+    const { of } = await examine(world, { NODE_EXTRA_CA_CERTS: '/no/such.pem' });
+    expect(of('certificates')?.message).toContain("/no/such.pem, which can't be read (ENOENT)");
+  });
+});
+
+describe('settings and files', () => {
+  test('a profile of the config file, and modes that are too open', async () => {
+    const world = await worldOf(well, false);
+    const config = join(world.home, 'config');
+    await mkdir(config, { mode: 0o755 });
+    await mkdir(join(world.home, 'state'), { mode: 0o700 });
+    await writeFile(
+      join(config, 'config.json'),
+      JSON.stringify({
+        current: 'work',
+        profiles: { work: { base_url: world.service.url, api_key: TEST_KEY } },
+      }),
+    );
+    await chmod(config, 0o755);
+    await chmod(join(config, 'config.json'), 0o644);
+    const { code, of } = await examine(world);
+    expect(code).toBe(0);
+    expect(of('profile')?.message).toBe('work, the current one of the config file');
+    expect(of('base_url')?.message).toBe(`${world.service.url}, from the profile`);
+    expect(of('api_key')?.message).toBe('svc_sk_test_…, from the profile');
+    expect(of('config_folder')).toEqual({
+      id: 'config_folder',
+      status: 'warn',
+      message: `${config} is open to other users of this computer (0755), and keys may be kept in it`,
+      hint: `chmod 700 ${config}`,
+    });
+    expect(of('config_file')).toMatchObject({
+      status: 'warn',
+      hint: `chmod 600 ${config}/config.json`,
+    });
+    expect(of('state_folder')?.message).toBe(`${world.home}/state, 0700`);
+    expect(of('state_writable')?.status).toBe('pass');
+    const left = await readdir(join(world.home, 'state'));
+    expect(left.filter((name) => name.includes('doctor'))).toEqual([]);
+  });
+
+  test('a config file that can not be used is a finding', async () => {
+    const world = await worldOf();
+    await mkdir(join(world.home, 'config'), { mode: 0o700 });
+    await writeFile(join(world.home, 'config', 'config.json'), `{"api_key":"${TEST_KEY}`);
+    const { code, of } = await examine(world);
+    expect(code).toBe(1);
+    expect(of('config_file')).toMatchObject({ status: 'fail' });
+    expect(of('profile')?.message).toBe('not checked: the config file can not be used');
+    expect(of('ssh')?.status).toBe('pass');
+  });
+
+  test.each([
+    ['a profile that is not there', {}, ['--profile', 'nope'], 'profile'],
+    ['a key against its rule', { GPUCLOUD_API_KEY: 'a b' }, [], 'profile'],
+    ['a state folder by a relative path', { GPUCLOUD_STATE_DIR: 'here' }, [], 'state_folder'],
+    ['a config folder by a relative path', { GPUCLOUD_CONFIG_DIR: 'here' }, [], 'config_file'],
+  ])('%s is a finding', async (_what, env, argv, id) => {
+    const { code, of } = await examine(await worldOf(), env, ...argv);
+    expect(code).toBe(1);
+    expect(of(id)?.status).toBe('fail');
+    expect(of('ssh')?.status).toBe('pass');
+  });
+
+  test('a state folder in which nothing can be written', async () => {
+    const world = await worldOf();
+    // Not a folder, so that it holds for root too.
+    await writeFile(join(world.home, 'state'), '');
+    const { code, of } = await examine(world);
+    expect(code).toBe(1);
+    expect(of('state_folder')?.message).toBe(`${world.home}/state is not a folder`);
+    expect(of('state_writable')).toMatchObject({ status: 'fail' });
+  });
+
+  test('names that can not be used are a warning', async () => {
+    const world = await worldOf();
+    await mkdir(join(world.home, 'state'), { mode: 0o700 });
+    await writeFile(join(world.home, 'state', 'catalog.json'), '{');
+    const { code, of } = await examine(world);
+    expect(code).toBe(0);
+    expect(of('catalog')?.status).toBe('warn');
+  });
+
+  test('a key of another form', async () => {
+    const { of } = await examine(await worldOf(), { GPUCLOUD_API_KEY: 'token-0123456789' });
+    expect(of('api_key')?.status).toBe('warn');
+    expect(of('api_key')?.message).not.toContain('token');
+  });
+
+  test.each([
+    ['svc_sk_test_0123456789', 'svc_sk_test_'],
+    ['svc_sk_0123456789abcdef', 'svc_sk_'],
+    ['svc_sk_abc', 'svc_sk_'],
+    ['svc_sk_secretpart_', 'svc_sk_'],
+    ['something', undefined],
+  ])('of the key %s at most %s is shown', (key, prefix) => {
+    expect(keyPrefix(key)).toBe(prefix);
+  });
+});
+
+describe('the computer', () => {
+  test.each([
+    ['v20.18.1', 'pass'],
+    ['v20.18.0', 'fail'],
+    ['v18.20.8', 'fail'],
+    ['v20.20.2', 'pass'],
+    ['v26.0.0', 'pass'],
+    [undefined, 'warn'],
+  ])('Node.js %s: %s', (version, status) => {
+    expect(nodeCheck(version).status).toBe(status);
+  });
+
+  test('no ssh, one that fails, and one that hangs', async () => {
+    const world = await worldOf();
+    const none = await examine(world, { PATH: join(world.home, 'nowhere') });
+    expect(none.code).toBe(0);
+    expect(none.of('ssh')).toMatchObject({
+      status: 'warn',
+      message: 'no ssh on PATH: machines can be rented, but not reached by it',
+    });
+    await fakeSsh(world, 'exit 3');
+    expect((await examine(world)).of('ssh')?.status).toBe('warn');
+    await fakeSsh(world, 'exec /bin/sleep 30');
+    expect((await examine(world, {}, '--timeout', '700ms')).of('ssh')?.message).toBe(
+      'not finished within the time of --timeout',
+    );
+  });
+
+  test('a terminal', async () => {
+    const world = await worldOf();
+    const given = withSsh(world, { TERM: 'xterm', LANG: undefined, LC_ALL: 'ru_RU.KOI8-R' });
+    const { stdout } = await world.cli(['doctor', '--color', 'never'], {
+      ...given,
+      terminal: true,
+    });
+    expect(stdout).toContain(
+      'pass  stdin a terminal, stdout a terminal of 100 columns, stderr a terminal, TERM=xterm, colours off',
+    );
+    expect(stdout).toContain('WARN  LC_ALL=ru_RU.KOI8-R: it is not UTF-8');
+    expect(stdout).toContain('export LANG=C.UTF-8');
+  });
+});
