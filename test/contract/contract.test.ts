@@ -45,8 +45,8 @@ describe('every command', () => {
 
   test.each(ANSWERING)('%s --json is one JSON document and nothing else', async (command) => {
     const { code, stdout, stderr } = await cook(command, '--json');
-    expect({ code, stderr }).toEqual({
-      code: 0,
+    expect(recipe(command).ends ?? [0]).toContain(code);
+    expect({ stderr }).toEqual({
       stderr: expect.stringMatching(/^(\{"warnings":.*\}\n)?$/),
     });
     const document: unknown = JSON.parse(stdout);
@@ -58,7 +58,8 @@ describe('every command', () => {
     '%s for people asks nothing and colours nothing off a terminal',
     async (command) => {
       const { code, stdout, stderr } = await cook(command);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('\u001b') });
+      expect(recipe(command).ends ?? [0]).toContain(code);
+      expect({ stderr }).toEqual({ stderr: expect.not.stringContaining('\u001b') });
       expect(stdout).not.toContain('\u001b');
     },
   );

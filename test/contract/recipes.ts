@@ -11,6 +11,8 @@ export interface Recipe {
   readonly list?: true;
   /** It needs no service, so no key and no network can make it fail. */
   readonly local?: true;
+  /** The exit codes of a run that did its work, where they are not 0 alone. */
+  readonly ends?: readonly number[];
   /** What is typed may be a secret, so that nothing of it is repeated, be it a flag. */
   readonly guarded?: true;
   /** Why its result is no JSON document. */
@@ -46,6 +48,11 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances endpoints': { before: [LAB], argv: ['lab'], list: true },
   'instances secrets': { before: [LAB], argv: ['lab'], list: true },
   'instances open': { before: [LAB], argv: ['lab', 'JupyterLab'] },
+  'instances recover': { before: [MACHINE], list: true },
+  'instances track': { before: [MACHINE], argv: ['$MACHINE'], list: true },
+  'instances untrack': { before: [MACHINE], argv: ['trainer', '-y'], list: true, local: true },
+  'instances export': { before: [MACHINE], local: true },
+  'instances import': { before: [MACHINE], argv: ['-'], stdin: '$EXPORT', list: true, local: true },
   'catalog list': { before: [MACHINE], list: true, local: true },
   'catalog add': { argv: ['offer', OFFER, '--name', 'small'], local: true },
   'catalog remove': { before: [MACHINE], argv: ['RTX 4090', '-y'], local: true },
@@ -102,6 +109,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     notJson:
       'it serves until it is ended; test/e2e and test/commands/sandbox hold it to its one line',
   },
+  doctor: { ends: [0, 1] },
   api: { argv: ['GET', '/users/me'] },
   help: { local: true, notJson: 'help is text' },
 };

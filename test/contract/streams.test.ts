@@ -43,8 +43,8 @@ describe('the built program', () => {
 
   test.each(WRITING)('%s ends quietly when nobody reads its stdout', async (command) => {
     const { code, stderr } = await led(command, '> >(exec true)', '--json');
-    expect({ code, stderr }).toEqual({
-      code: 0,
+    expect(recipe(command).ends ?? [0]).toContain(code);
+    expect({ stderr }).toEqual({
       stderr: expect.stringMatching(/^(\{"warnings":.*\}\n)?$/),
     });
     expect(recipe(command).notJson).toBeUndefined();

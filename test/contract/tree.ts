@@ -53,16 +53,21 @@ export interface Prepared {
 export async function prepare(command: string): Promise<Prepared> {
   const kitchen = await createSandboxWorld();
   const { before = [], argv = [], stdin = '' } = recipe(command);
+  let filling: Readonly<Record<string, string>> = {
+    $BASE_URL: kitchen.env.GPUCLOUD_BASE_URL ?? '',
+    $API_KEY: kitchen.env.GPUCLOUD_API_KEY ?? '',
+  };
   const fill = (text: string) =>
-    text
-      .replace('$BASE_URL', kitchen.env.GPUCLOUD_BASE_URL ?? '')
-      .replace('$API_KEY', kitchen.env.GPUCLOUD_API_KEY ?? '');
+    text.replace(/\$[A-Z_]+/g, (placeholder) => filling[placeholder] ?? placeholder);
   const words = (line: readonly string[]) =>
     line[0] === 'sandbox' ? [...line, '--state', kitchen.sandboxFile] : [...line];
   for (const line of before) {
     const { code, stderr } = await kitchen.cli(words(line), { stdin: fill(stdin) });
     expect(code, `${line.join(' ')}: ${stderr}`).toBe(0);
   }
+  const [machine] = (await kitchen.sandbox.status()).instances;
+  const exported = before.length === 0 ? '' : (await kitchen.cli(['instances', 'export'])).stdout;
+  filling = { ...filling, $MACHINE: machine?.id ?? '', $EXPORT: exported };
   return {
     kitchen,
     argv: words([...command.split(' '), ...argv.map(fill)]),
