@@ -142,9 +142,9 @@ export interface Rentals {
   unknown(): Promise<readonly UnknownRental[]>;
   /**
    * Keeps what was seen of a machine. One that was not known is taken up, and the answer is true.
-   * What fails here is told by CliError('storage').
+   * `request` is the one that it came from. What fails here is told by CliError('storage').
    */
-  see(sighting: Sighting, origin: Origin): Promise<boolean>;
+  see(sighting: Sighting, origin: Origin, request?: string): Promise<boolean>;
   /** Takes up an id of which nothing was seen. The answer is true when it was not known. */
   track(id: string): Promise<boolean>;
   /** Takes a machine out of the list. What is known of it is kept. */
@@ -381,7 +381,7 @@ export function openRentals(settings: RentalsSettings): Rentals {
       return lostOf(await requests());
     },
 
-    async see(sighting, origin) {
+    async see(sighting, origin, request) {
       const kept = await find(sighting.id);
       const before = kept?.record.last;
       // The answer of a start or stop tells the status alone; the rest is remembered.
@@ -401,6 +401,7 @@ export function openRentals(settings: RentalsSettings): Rentals {
           ...record,
           name: last.name,
           last,
+          request: request ?? record.request,
           ...(untracked_at === undefined || wanted ? {} : { untracked_at }),
         };
         await writing(async () => writeMachine(kept?.owner ?? (await mainOwner()), next, kept));

@@ -10,11 +10,12 @@ export function rent(
   context: Context,
   send: (api: Api, options: CallOptions) => Promise<Instance>,
 ): Promise<Instance> {
-  return journaled(request, context, send, (instance) =>
+  return journaled(request, context, send, (instance, uid) =>
     keepSighting(
       sightingOf(instance),
       context,
       request.operation === 'reorder' ? 'reorder' : 'create',
+      uid,
     ),
   );
 }

@@ -26,10 +26,11 @@ export async function keepSighting(
   reading: Reading,
   context: Context,
   origin: Origin = 'read',
+  request?: string,
 ): Promise<void> {
   const { machine, ...sighting } = reading;
   try {
-    await (await context.rentals()).see(sighting, origin);
+    await (await context.rentals()).see(sighting, origin, request);
     // Its offer and image have names from now on.
     if (machine !== undefined) await (await context.catalog()).learn(machine);
   } catch (error) {

@@ -18,6 +18,8 @@ const WHAT: Readonly<Record<Operation, string>> = {
  * Ctrl-C before the first byte goes ends it with nothing made. After that the first Ctrl-C waits for
  * the answer, and the second leaves the outcome unknown.
  *
+ * `keep` gets what was made, and the request's name in the journal, once its id is on disk.
+ *
  * Throws what the request throws. When the outcome could not be kept, throws CliError('storage')
  * with the id in its message: then the error itself is the only place that still knows it.
  */
@@ -25,7 +27,7 @@ export async function journaled<T extends { readonly id: string }>(
   request: RentalRequest,
   context: Context,
   send: (api: Api, options: CallOptions) => Promise<T>,
-  keep?: (made: T) => Promise<void>,
+  keep?: (made: T, uid: string) => Promise<void>,
 ): Promise<T> {
   const api = await context.api();
   const intent = await (await context.rentals()).intend(request);
@@ -41,7 +43,7 @@ async function sendOnce<T extends { readonly id: string }>(
   request: RentalRequest,
   context: Context,
   send: (options: CallOptions) => Promise<T>,
-  keep: ((made: T) => Promise<void>) | undefined,
+  keep: ((made: T, uid: string) => Promise<void>) | undefined,
 ): Promise<T> {
   const { name, operation } = request;
   const what = WHAT[operation];
@@ -74,7 +76,7 @@ async function sendOnce<T extends { readonly id: string }>(
     if (made === undefined) {
       await note(answer.id);
     }
-    await keep?.(answer);
+    await keep?.(answer, intent.uid);
     return answer;
   } catch (error) {
     if (made !== undefined) {
