@@ -60,7 +60,7 @@ function missing(flags: Readonly<Record<string, string | undefined>>) {
   const names = Object.keys(flags).filter((name) => flags[name] === undefined);
   return usageError(
     `instances create: missing ${names.join(', ')}`,
-    'offers and images have no list in the published API; in the sandbox: gpucloud sandbox catalog',
+    'offers and images have no list in the published API; those known here: gpucloud catalog list',
   );
 }
 
