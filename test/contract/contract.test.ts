@@ -77,6 +77,7 @@ describe('every command', () => {
       const fill = (text: string) =>
         text
           .replace('$BASE_URL', world?.env.GPUCLOUD_BASE_URL ?? '')
+          .replace('$MACHINE', '3f0c5d9e-1111-4222-8333-444455556666')
           .replace('$API_KEY', 'svc_sk_wrong');
       const { code, stdout, stderr } = await world.cli(
         [...command.split(' '), ...argv.map(fill), '--json'],

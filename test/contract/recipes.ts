@@ -48,11 +48,12 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances endpoints': { before: [LAB], argv: ['lab'], list: true },
   'instances secrets': { before: [LAB], argv: ['lab'], list: true },
   'instances open': { before: [LAB], argv: ['lab', 'JupyterLab'] },
-  'instances recover': { before: [MACHINE], list: true },
+  // Where nothing is unknown, nothing is asked.
+  'instances recover': { before: [MACHINE], list: true, local: true },
   'instances track': { before: [MACHINE], argv: ['$MACHINE'], list: true },
   'instances untrack': { before: [MACHINE], argv: ['trainer', '-y'], list: true, local: true },
   'instances export': { before: [MACHINE], local: true },
-  'instances import': { before: [MACHINE], argv: ['-'], stdin: '$EXPORT', list: true, local: true },
+  'instances import': { before: [MACHINE], argv: ['-'], stdin: '$EXPORT', local: true },
   'catalog list': { before: [MACHINE], list: true, local: true },
   'catalog add': { argv: ['offer', OFFER, '--name', 'small'], local: true },
   'catalog remove': { before: [MACHINE], argv: ['RTX 4090', '-y'], local: true },
@@ -109,7 +110,8 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     notJson:
       'it serves until it is ended; test/e2e and test/commands/sandbox hold it to its one line',
   },
-  doctor: { ends: [0, 1] },
+  // What the service refuses is a finding of it, not a failure.
+  doctor: { ends: [0, 1], local: true },
   api: { argv: ['GET', '/users/me'] },
   help: { local: true, notJson: 'help is text' },
 };
