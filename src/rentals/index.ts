@@ -21,6 +21,7 @@ import type {
   Snapshot,
 } from './record.ts';
 import {
+  anySettled,
   fileAway,
   importRequest,
   newUid,
@@ -33,9 +34,11 @@ import {
   accountOfKey,
   knownAccount,
   linkAccount,
+  linkFolder,
   type OwnFolders,
   ownFolders,
   type Scope,
+  strangerFolders,
 } from './scope.ts';
 
 export type { JournalExport, Origin, Outcome, Snapshot } from './record.ts';
@@ -129,6 +132,14 @@ export interface Imported {
   readonly known: number;
 }
 
+/** What was asked for with a key whose account is not known. */
+export interface Stranger {
+  readonly folder: string;
+  /** Ids; one that can be read with the key in force belongs to its account. */
+  readonly machines: readonly string[];
+  readonly unknown: number;
+}
+
 /** The journal of machines that this computer asked for or was told of. */
 export interface Rentals {
   /**
@@ -155,6 +166,10 @@ export interface Rentals {
   isAccountKnown(): Promise<boolean>;
   /** Keeps whose the key is; `whereUsed` only where it was used before its account was known. */
   learnAccount(account: string, how?: { whereUsed?: boolean }): Promise<void>;
+  /** What was asked for, at this service, with keys of which nobody knows whose they are. */
+  strangers(): Promise<readonly Stranger[]>;
+  /** Takes such things for this account's, since a machine of theirs could be read with its key. */
+  adopt(stranger: Stranger): Promise<void>;
   /** Whose journal this is; the account is null where it is not known. */
   owner(): Promise<{ readonly service: string; readonly account: string | null }>;
   export(): Promise<JournalExport>;
@@ -455,6 +470,29 @@ export function openRentals(settings: RentalsSettings): Rentals {
         return;
       }
       await writing(() => linkAccount(folder, scope, account, now()));
+      found = undefined;
+    },
+
+    async strangers() {
+      const strangers: Stranger[] = [];
+      for (const name of await strangerFolders(folder, await own())) {
+        const owner = join(folder, name);
+        const quiet = () => undefined;
+        const open = await reading(() => openRequests(owner, quiet));
+        const { intent } = open[0] ?? (await reading(() => anySettled(owner))) ?? {};
+        if (intent?.service !== scope.service || intent.account !== null) continue;
+        const kept = await reading(() => machinesIn(owner, 'machines', quiet));
+        strangers.push({
+          folder: name,
+          machines: kept.map(({ record }) => record.id),
+          unknown: (await lostOf(open)).length,
+        });
+      }
+      return strangers;
+    },
+
+    async adopt(stranger) {
+      await writing(async () => linkFolder(folder, await own(), stranger.folder, now()));
       found = undefined;
     },
 

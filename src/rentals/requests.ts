@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { rename } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
 import { type ReservedFile, reserveFile } from '../files/reserved.ts';
-import { filesIn } from './folder.ts';
+import { filesIn, readText } from './folder.ts';
 import type { IntentRecord, OutcomeRecord } from './record.ts';
 import {
   outcomeOffset,
@@ -99,4 +99,16 @@ export async function fileAway({ path, owner }: OpenRequest): Promise<void> {
   const folder = join(owner, 'settled');
   await privateFolder(folder);
   await rename(path, join(folder, basename(path)));
+}
+
+/** One of the settled requests, which tells whose they all are. */
+export async function anySettled(owner: string): Promise<RequestRecord | undefined> {
+  const folder = join(owner, 'settled');
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((one) => one.endsWith('.json'))) {
+    const text = await readText(join(folder, name));
+    const record = text === undefined ? undefined : parseRequest(text);
+    if (record !== undefined) return record;
+  }
+  return undefined;
 }

@@ -119,6 +119,25 @@ export async function linkAccount(
   await replaceFile(fileOf(root, link), `${JSON.stringify(content)}\n`);
 }
 
+/** The folders of keys, or of accounts, that no link names and that are not the owner's. */
+export async function strangerFolders(root: string, own: OwnFolders): Promise<string[]> {
+  const linked = new Set((await linksIn(root)).flatMap(({ account, key }) => [account, key]));
+  const names = await readdir(root).catch(() => []);
+  return names.filter((name) => OWNER.test(name) && !linked.has(name) && !own.all.includes(name));
+}
+
+/** Keeps that the things of a key's folder are those of the owner's account. */
+export async function linkFolder(
+  root: string,
+  own: OwnFolders,
+  key: string,
+  now: string,
+): Promise<void> {
+  await privateFolder(join(root, 'accounts'));
+  const content = { version: 1, found_by: 'a reading', learned_at: now };
+  await replaceFile(fileOf(root, { account: own.main, key }), `${JSON.stringify(content)}\n`);
+}
+
 function fileOf(root: string, { account, key }: Link): string {
   return join(root, 'accounts', `${account}.${key}.json`);
 }

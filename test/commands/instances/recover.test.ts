@@ -2,7 +2,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
-import { createWorld, type World, type WorldOptions } from '../../support/run-cli.ts';
+import { openRentals } from '../../../src/rentals/index.ts';
+import { createWorld, TEST_KEY, type World, type WorldOptions } from '../../support/run-cli.ts';
 import { HARDWARE, OFFER } from '../../support/sandbox-ids.ts';
 import type { Answer, Handler, RecordedRequest } from '../../support/service.ts';
 
@@ -289,6 +290,81 @@ describe('instances recover', () => {
     await lose(false);
     await world.service.close();
     expect((await world.cli(['instances', 'recover', '--retry'])).code).toBe(6);
+  });
+});
+
+describe('drives and API keys whose creation was cut', () => {
+  const lost = async (operation: 'drive' | 'api_key') => {
+    const journal = openRentals({
+      folder: join(world.home, 'state', 'rentals'),
+      scope: { service: world.service.url, apiKey: TEST_KEY },
+      clock: world.clock,
+      pid: 1,
+      isAlive: () => false,
+    });
+    await journal.intend({ operation, name: 'data', offer_id: null, body: { name: 'data' } });
+  };
+  const made = { id: 'd1', name: 'data', created_at: '2026-01-15T12:00:01.000Z' };
+
+  test('are settled by the lists of the service', async () => {
+    await begin();
+    await lost('drive');
+    service.drives = [{ ...made, current_instance_id: null }];
+    const { code, stdout } = await world.cli(['instances', 'recover', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { operation: 'drive', outcome: 'rented', id: 'd1', note: 'the drive is there, d1' },
+    ]);
+    expect(await listed('--all')).toEqual([]);
+  });
+
+  test('were not made when no list has them and the request is over', async () => {
+    await begin();
+    await lost('drive');
+    expect((await world.cli(['instances', 'recover'])).code).toBe(7);
+    expect(await listed()).toEqual([]);
+    world.clock.advance(121_000);
+    const { code, stdout } = await world.cli(['instances', 'recover', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'not_made', may_be_billing: false }]);
+  });
+
+  test('an older drive of the same name is not the one, nor is one of two', async () => {
+    await begin();
+    await lost('drive');
+    service.drives = [
+      { ...made, id: 'd1', current_instance_id: null },
+      { ...made, id: 'd2', current_instance_id: null },
+    ];
+    expect((await world.cli(['instances', 'recover'])).code).toBe(7);
+  });
+});
+
+describe('machines of a key that is not used any more', () => {
+  test('are found when one can be read with another key, and are nobody else’s', async () => {
+    await begin();
+    service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
+    await world.cli(CREATE, { env: { GPUCLOUD_API_KEY: 'svc_sk_retired' } });
+    const first = await world.cli(['instances', 'list', '-q']);
+    expect(first.stdout).toBe(`${ID}\n`);
+    expect(first.stderr).toContain('rented with another key of this account');
+    const second = await world.cli(['instances', 'list', '-q']);
+    expect(second).toMatchObject({ stdout: `${ID}\n`, stderr: '' });
+  });
+
+  test('stay away when they can not be read; recover tells of open requests', async () => {
+    await begin();
+    const env = { GPUCLOUD_API_KEY: 'svc_sk_retired' };
+    service.posts.push(
+      () => ok({ id: ID, name: 'strange', status: 'PROVISIONING' }, 201),
+      () => 'hangUp',
+    );
+    await world.cli(CREATE, { env });
+    await world.cli(['instances', 'create', 'lost-box', ...HARDWARE], { env });
+    expect((await world.cli(['instances', 'list', '--json'])).stdout).toBe('[]\n');
+    const { code, stderr } = await world.cli(['instances', 'recover']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('1 request was made here with another key');
   });
 });
 
