@@ -128,6 +128,11 @@ const CHAPTERS: readonly Chapter[] = [
         summary: 'Send any request with the key in force',
         load: async () => (await import('./commands/api/index.ts')).registerApi,
       },
+      {
+        name: 'completion',
+        summary: 'Completion with Tab for bash, zsh, fish and PowerShell',
+        load: async () => (await import('./commands/completion/index.ts')).registerCompletion,
+      },
     ],
   },
 ];

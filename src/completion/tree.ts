@@ -19,7 +19,6 @@ export type Offer =
   | { readonly kind: 'sort'; readonly words: readonly string[] }
   | { readonly kind: 'names'; readonly of: NameKind | 'terminated-instance' }
   | { readonly kind: 'file' }
-  | { readonly kind: 'folder' }
   /** EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main]: what follows the numbers can be completed. */
   | { readonly kind: 'port' }
   /** The words of a command, as `help` takes them. */

@@ -19,6 +19,7 @@ export function registerTransactions(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'transactions',
     view: transactionView,
+    completes: { '--type': { list: TYPES.map((type) => type.toLowerCase()) } },
     summary: 'List deposits, charges, bonuses and refunds',
     notes:
       'The totals below the rows are exact, and of COMPLETED transactions alone. The service has no\n' +

@@ -7,6 +7,7 @@ import { describe } from '../kit/verb.ts';
 export function registerHelp(command: AnyCommand, frame: Frame): void {
   describe(command, {
     summary: 'Help for any command',
+    completes: { command: 'command' },
     examples: ['gpucloud help', 'gpucloud help instances create'],
   })
     .argument('[command...]', 'the words of a command')

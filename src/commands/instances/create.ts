@@ -32,6 +32,7 @@ export function registerCreate(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'create',
     view: instanceView,
+    completes: { '--port': 'port' },
     summary: 'Rent a machine',
     notes:
       'The price of an offer is not in the published API before a machine is created; --max-price\n' +

@@ -20,6 +20,7 @@ export function registerWait(group: AnyCommand, frame: Frame): void {
     view: changedView,
     summary: 'Wait until machines have a status',
     replaces: ['--timeout'],
+    completes: { '--for': ['active', 'stopped', 'terminated', 'ssh'] },
     notes: 'Exit code 0 once all have it, 8 past --timeout, 12 for a machine that ended elsewhere.',
     examples: [
       'gpucloud instances wait trainer',

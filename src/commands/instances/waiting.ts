@@ -5,7 +5,7 @@ import { positiveDuration } from '../../rules/durations.ts';
 import { answersSsh } from '../../watch/ssh.ts';
 import { waitForStatus } from '../../watch/wait.ts';
 import { Option } from '../kit/command.ts';
-import { oneOf, ruled } from '../kit/parse.ts';
+import { ofWords, oneOf, ruled } from '../kit/parse.ts';
 import type { Target } from './resolve.ts';
 import { keepSighting, sightingOf } from './sighting.ts';
 
@@ -26,7 +26,9 @@ export function waitStartedOption() {
   return new Option(
     '--wait [target]',
     'wait until the machine is active (--wait=ssh: until SSH answers)',
-  ).argParser((text: string) => oneOf('--wait', STARTED)(text === '' ? 'active' : text));
+  ).argParser(
+    ofWords(STARTED, (text: string) => oneOf('--wait', STARTED)(text === '' ? 'active' : text)),
+  );
 }
 
 export function waitTimeoutOption() {

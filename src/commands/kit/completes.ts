@@ -11,7 +11,6 @@ export type Completes =
   | NameKind
   | 'terminated-instance'
   | 'file'
-  | 'folder'
   | 'port'
   | 'command'
   | 'nothing'
@@ -37,7 +36,7 @@ const THINGS: Readonly<Record<string, Completes>> = {
 };
 
 /** Placeholders that say the same wherever they stand: `-f, --file <file>`. */
-const PLACEHOLDERS: Readonly<Record<string, Completes>> = { file: 'file', folder: 'folder' };
+const PLACEHOLDERS: Readonly<Record<string, Completes>> = { file: 'file' };
 
 type Argument = AnyCommand['registeredArguments'][number];
 
@@ -92,7 +91,6 @@ function asOffer(completes: Completes): Offer {
     case 'nothing':
       return { kind: 'free' };
     case 'file':
-    case 'folder':
     case 'port':
     case 'command':
       return { kind: completes };

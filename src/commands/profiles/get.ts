@@ -10,6 +10,7 @@ export function registerGet(group: AnyCommand, frame: Frame): void {
     name: 'get',
     aliases: ['show'],
     summary: 'Show a profile, never its key',
+    completes: { name: 'profile' },
     examples: ['gpucloud profiles get', 'gpucloud profiles get work --json'],
   })
     .argument('[name]', 'the profile (default: the one in force)')

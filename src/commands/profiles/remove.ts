@@ -15,6 +15,7 @@ export function registerRemove(group: AnyCommand, frame: Frame): void {
     summary: 'Remove a profile and its key',
     notes:
       'Machines go on running and billing. The key itself still works: the API of the service documents no way to revoke one.',
+    completes: { name: 'profile' },
     examples: ['gpucloud profiles remove work', 'gpucloud profiles rm work --yes'],
   })
     .argument('<name>', 'the profile')

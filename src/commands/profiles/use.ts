@@ -11,6 +11,7 @@ export function registerUse(group: AnyCommand, frame: Frame): void {
     summary: 'Make a profile the current one',
     notes:
       'Commands use the current profile where neither --profile nor GPUCLOUD_PROFILE is given.',
+    completes: { name: 'profile' },
     examples: ['gpucloud profiles use work', 'gpucloud profiles use sandbox'],
   })
     .argument('<name>', 'the profile')

@@ -20,6 +20,7 @@ export function registerServe(group: AnyCommand, frame: Frame): void {
   const faultNamed = oneOf('--fault', FAULT_NAMES);
   verb(group, {
     name: 'serve',
+    completes: { '--fault': FAULT_NAMES },
     summary: 'Serve the sandbox on 127.0.0.1 for other programs',
     notes:
       'Once it listens it prints where, and with which key. Requests are logged on stderr. SIGTERM or Ctrl-C ends it with exit code 0; the state is kept.',

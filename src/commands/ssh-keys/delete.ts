@@ -15,6 +15,7 @@ export function registerDelete(group: AnyCommand, frame: Frame): void {
     name: 'delete',
     view: sshKeyView,
     aliases: ['rm'],
+    completes: { key: 'ssh-key' },
     summary: 'Delete SSH keys from the account for good',
     notes:
       'A deleted key can no longer be given to new machines. Machines that have it keep it: whoever\n' +

@@ -13,6 +13,7 @@ export function registerGet(group: AnyCommand, frame: Frame): void {
       'gpucloud ssh-keys get laptop --columns public_key --no-header',
     ],
     argument: 'key',
+    completes: { key: 'ssh-key' },
     argumentHelp: 'name, id or fingerprint',
     view: sshKeyView,
     read: (api, typed) => findKey(typed, () => api.sshKeys.list()),

@@ -1,0 +1,298 @@
+import { HEAD, type Model } from './model.ts';
+import { fishQuoted } from './quote.ts';
+import type { Flag } from './tree.ts';
+
+export function fishScript(model: Model): string {
+  return `# fish completion for gpucloud
+${HEAD.map((line) => `# ${line}`).join('\n')}
+
+${tables(model)}
+${ENGINE}`;
+}
+
+interface Named {
+  readonly name: string;
+  readonly help: string;
+}
+
+/** A line of fish that prints each word with what it is. */
+function printed(words: readonly Named[]): string {
+  const pairs = words.map(({ name, help }) => `${fishQuoted(name)} ${fishQuoted(help)}`);
+  return `printf '%s\\t%s\\n' ${pairs.join(' ')}`;
+}
+
+function flagWords(flags: readonly Flag[]): Named[] {
+  return flags.flatMap(({ names, help }) => names.map((name) => ({ name, help })));
+}
+
+/** A branch of a switch; none where there is nothing to do. */
+function branch(path: string, line: string | undefined): string[] {
+  return line === undefined ? [] : [`        case ${fishQuoted(path)}`, `            ${line}`];
+}
+
+function tables({ shared, places, values }: Model): string {
+  const some = (words: readonly Named[]) => (words.length === 0 ? undefined : printed(words));
+  const steps = places.flatMap(({ path, steps: below }) =>
+    below.flatMap(({ words, to, isHelp }) => [
+      `        case ${words.map((word) => fishQuoted(`${path}:${word}`)).join(' ')}`,
+      // From "help" on it is the words of a command.
+      `            echo ${fishQuoted(isHelp ? 'help' : to)}`,
+    ]),
+  );
+  const verbs = places.flatMap(({ path, below }) => branch(path, some(below)));
+  const aliases = places.flatMap(({ path, aliases: also }) => branch(path, some(also)));
+  const own = places.flatMap(({ path, flags }) => branch(path, some(flagWords(flags))));
+  const apart = places.filter(({ shares }) => !shares).map(({ path }) => fishQuoted(path));
+  const takes = places.flatMap(({ path, takes: offers, repeats }) =>
+    branch(
+      path,
+      offers.length === 0
+        ? undefined
+        : `printf '%s\\n' ${offers
+            // A plus stands before an argument that may be repeated.
+            .map((offer, at) =>
+              fishQuoted(repeats && at === offers.length - 1 ? `+${offer}` : offer),
+            )
+            .join(' ')}`,
+    ),
+  );
+  const offers = values.flatMap(({ path, names, offer }) => [
+    `        case ${names
+      .map((name) => (path === undefined ? `'*:${name}'` : fishQuoted(`${path}:${name}`)))
+      .join(' ')}`,
+    `            echo ${fishQuoted(offer)}`,
+  ]);
+  return `# Where the word leads from a place.
+function __gpucloud_step -a place word
+    switch "$place:$word"
+${steps.join('\n')}
+        case '*'
+            return 1
+    end
+end
+
+function __gpucloud_verbs -a place
+    switch "$place"
+${verbs.join('\n')}
+    end
+end
+
+function __gpucloud_aliases -a place
+    switch "$place"
+${aliases.join('\n')}
+    end
+end
+
+function __gpucloud_flags -a place
+    switch "$place"
+${own.join('\n')}
+    end
+    switch "$place"
+        case ${apart.length === 0 ? "'none at all'" : apart.join(' ')}
+        case '*'
+            ${printed(flagWords(shared))}
+    end
+end
+
+function __gpucloud_takes -a place
+    switch "$place"
+${takes.join('\n')}
+    end
+end
+
+# What a flag takes at a place; fails for a switch. "=" stands before what may be left out.
+function __gpucloud_value -a place flag
+    switch "$place:$flag"
+${offers.join('\n')}
+        case '*'
+            return 1
+    end
+end
+`;
+}
+
+const ENGINE = `# The cache folder, by the rules of gpucloud itself.
+function __gpucloud_folder
+    if test -n "$GPUCLOUD_STATE_DIR"
+        string match -q '/*' -- "$GPUCLOUD_STATE_DIR"; and echo "$GPUCLOUD_STATE_DIR/cache"
+    else if string match -q '/*' -- "$XDG_CACHE_HOME"; and not test -d "$HOME/Library/Caches"
+        echo "$XDG_CACHE_HOME/gpucloud"
+    else if test -d "$HOME/Library/Caches"
+        echo "$HOME/Library/Caches/gpucloud"
+    else
+        echo "$HOME/.cache/gpucloud"
+    end
+end
+
+# The file that holds names of the kind for this command line.
+function __gpucloud_file -a kind profile address
+    set -l folder (__gpucloud_folder)
+    test -n "$folder"; or return 1
+    set -l profiles "$folder/completion/profiles.tsv"
+    if test "$kind" = profile
+        echo $profiles
+        return
+    end
+    set -l slot $profile
+    test -n "$slot"; or set slot $GPUCLOUD_PROFILE
+    if test -z "$slot"
+        if test -f $profiles -a -r $profiles
+            set -l first
+            read first < $profiles
+            set -l parts (string split \\t -- $first)
+            test "$parts[4]" = current; and set slot $parts[2]
+        end
+        test "$slot" = sandbox -a -n "$address$GPUCLOUD_BASE_URL"; and set slot -env
+    end
+    if test "$slot" != sandbox -a -n "$address$GPUCLOUD_BASE_URL$GPUCLOUD_API_KEY"
+        set slot -env
+    end
+    test -n "$slot"; and not string match -q '*/*' -- "$slot"; or return 1
+    echo "$folder/completion/names/$slot.tsv"
+end
+
+# Names of the kind with their states, and ids where no name begins like the word.
+function __gpucloud_names -a kind profile address before word
+    set -l only $kind
+    test "$kind" = terminated-instance; and set only instance
+    set -l file (__gpucloud_file $only "$profile" "$address")
+    test -n "$file" -a -f "$file" -a -r "$file"; or return
+    set -l fits 0
+    set -l ids
+    while read -l line
+        set -l parts (string split \\t -- $line)
+        test "$parts[1]" = $only -a (count $parts) -eq 4; or continue
+        switch $kind
+            case instance
+                test "$parts[4]" != TERMINATED; or continue
+            case terminated-instance
+                test "$parts[4]" = TERMINATED; or continue
+        end
+        set -l state $parts[4]
+        test -n "$state"; or set state $only
+        printf '%s%s\\t%s\\n' "$before" "$parts[2]" "$state"
+        test (string sub -l (string length -- "$word") -- "$parts[2]") = "$word"; and set fits 1
+        test -n "$parts[3]"; and set -a ids (printf '%s%s\\t%s\\n' "$before" "$parts[3]" "$parts[2] $parts[4]")
+    end < $file
+    if test $fits = 0 -a -n "$word"
+        printf '%s\\n' $ids
+    end
+end
+
+# What may stand at the cursor, in lines: the offer, the place, the profile, whether there is an
+# address, and the part of the word that stays.
+function __gpucloud_slot
+    set -l tokens (commandline -opc)
+    set -l word (commandline -ct)
+    set -l place ''
+    set -l profile ''
+    set -l address ''
+    set -l pending ''
+    set -l literal ''
+    set -l helping ''
+    set -l count 0
+    for token in $tokens[2..-1]
+        if test -n "$pending"
+            test "$pending" = --profile; and set profile $token
+            test "$pending" = --base-url; and set address 1
+            set pending ''
+            continue
+        end
+        switch "$literal$token"
+            case --
+                set literal 1
+            case '--profile=*'
+                set profile (string replace -- '--profile=' '' $token)
+            case '--base-url=*'
+                set address 1
+            case '--*=*'
+            case '-?*'
+                set -l offer (__gpucloud_value "$place" "$token")
+                and not string match -q '=*' -- "$offer"
+                and set pending $token
+            case '*'
+                set -l next
+                if test -z "$literal"; and set next (__gpucloud_step "$place" "$token")
+                    set place "$next"
+                    if test "$place" = help
+                        set place ''
+                        set helping 1
+                    end
+                else
+                    set count (math $count + 1)
+                end
+        end
+    end
+
+    set -l offer free
+    set -l before ''
+    if test -n "$pending"
+        set offer (__gpucloud_value "$place" "$pending")
+    else if test -z "$literal"; and string match -q -- '--*=*' "$word"
+        set -l flag (string split -m 1 = -- "$word")[1]
+        set before "$flag="
+        set offer (__gpucloud_value "$place" "$flag" | string replace -r '^=' '')
+        test -n "$offer"; or set offer free
+    else if test -z "$literal"; and string match -q -- '-*' "$word"
+        set offer flags
+    else if test -n "$(__gpucloud_verbs "$place")"
+        set offer verbs
+    else if test -z "$helping"
+        set -l takes (__gpucloud_takes "$place")
+        if test $count -lt (count $takes)
+            set offer (string replace -r '^\\+' '' -- $takes[(math $count + 1)])
+        else if string match -q '+*' -- "$takes[-1]"
+            set offer (string replace -r '^\\+' '' -- $takes[-1])
+        end
+    end
+    printf '%s\\n' "$offer" "$place" "$profile" "$address" "$before"
+end
+
+function __gpucloud_wants_file
+    test "$(__gpucloud_slot)[1]" = file
+end
+
+function __gpucloud_complete
+    set -l slot (__gpucloud_slot)
+    set -l place $slot[2]
+    set -l before $slot[5]
+    set -l word (string sub -s (math (string length -- "$before") + 1) -- (commandline -ct))
+    set -l words (string split ' ' -- $slot[1])
+    set -l kind $words[1]
+    set -e words[1]
+    switch $kind
+        case verbs
+            __gpucloud_verbs "$place"
+            # Other words for the same are offered when they are being typed.
+            if test -n "$word"; and not __gpucloud_verbs "$place" | string match -q -- "$word*"
+                __gpucloud_aliases "$place"
+            end
+        case flags
+            __gpucloud_flags "$place"
+        case names
+            __gpucloud_names $words[1] "$slot[3]" "$slot[4]" "$before" "$word"
+        case words
+            printf '%s\\n' $before$words
+        case list
+            set -l given (string split , -- "$word")
+            set -e given[-1]
+            set -l start $before(string join '' -- $given,)
+            for one in $words
+                contains -- $one $given; or echo "$start$one"
+            end
+        case sort
+            string match -q -- '-*' "$word"; and set before "$before-"
+            printf '%s\\n' $before$words
+        case port
+            if string match -q '*,*' -- "$word"
+                printf '%s\\n' $before(string replace -r '[^,]*$' '' -- "$word"){name=,main}
+            else if string match -q '*:*/*' -- "$word"
+                printf '%s\\n' $before(string replace -r '[^/]*$' '' -- "$word"){tcp,udp}
+            end
+    end
+end
+
+complete -c gpucloud -e
+complete -c gpucloud -f -a '(__gpucloud_complete)'
+complete -c gpucloud -n __gpucloud_wants_file -F
+`;

@@ -1,0 +1,82 @@
+import { offerText } from './quote.ts';
+import { everyPlace, type Flag, flagValues, ownFlags, type Place, sharedFlags } from './tree.ts';
+
+/** What a script of any shell is written from. */
+export interface Model {
+  /** Flags that (nearly) every place has. */
+  readonly shared: readonly Flag[];
+  readonly places: readonly ModelPlace[];
+  readonly values: readonly ModelValue[];
+}
+
+export interface ModelPlace {
+  /** `instances stop`; '' is the root. */
+  readonly path: string;
+  /** Each word that leads from here to a place below. */
+  readonly steps: readonly Step[];
+  readonly below: readonly { readonly name: string; readonly help: string }[];
+  readonly aliases: readonly { readonly name: string; readonly help: string }[];
+  readonly flags: readonly Flag[];
+  /** Whether the shared flags belong here too, beside `flags`. */
+  readonly shares: boolean;
+  /** What the arguments take, one text each. */
+  readonly takes: readonly string[];
+  readonly repeats: boolean;
+}
+
+export interface Step {
+  readonly words: readonly string[];
+  readonly to: string;
+  /** It takes the words of a command, so that the way starts at the root again. */
+  readonly isHelp: boolean;
+}
+
+export interface ModelValue {
+  /** undefined for a flag that takes the same everywhere. */
+  readonly path: string | undefined;
+  readonly names: readonly string[];
+  /** The offer as the scripts read it, with `=` before it when the value may be left out. */
+  readonly offer: string;
+}
+
+export function modelOf(root: Place): Model {
+  const shared = sharedFlags(root);
+  return {
+    shared,
+    places: everyPlace(root).map((place) => {
+      const own = ownFlags(place, shared);
+      return {
+        path: place.path.join(' '),
+        steps: place.below.map((below) => ({
+          words: [nameOf(below), ...below.aliases],
+          to: below.path.join(' '),
+          isHelp: below.takes[0]?.kind === 'command',
+        })),
+        below: place.below.map((below) => ({ name: nameOf(below), help: below.summary })),
+        aliases: place.below.flatMap((below) =>
+          below.aliases.map((name) => ({ name, help: below.summary })),
+        ),
+        flags: own ?? place.flags,
+        shares: own !== undefined,
+        takes: place.takes.map(offerText),
+        repeats: place.repeats,
+      };
+    }),
+    values: flagValues(root).map(({ path, names, value, optional }) => ({
+      path,
+      names,
+      offer: `${optional ? '=' : ''}${offerText(value)}`,
+    })),
+  };
+}
+
+function nameOf({ path }: Place): string {
+  return path.at(-1) ?? '';
+}
+
+/** What stands at the head of each script. */
+export const HEAD = [
+  'Written by "gpucloud completion": do not edit.',
+  'Names come from files that gpucloud keeps in its cache folder: Tab starts no process, asks no',
+  'service, and runs nothing of what it reads.',
+] as const;

@@ -1,0 +1,261 @@
+import { HEAD, type Model } from './model.ts';
+import { powershellQuoted } from './quote.ts';
+import type { Flag } from './tree.ts';
+
+/** For Windows PowerShell 5.1 and PowerShell 7. */
+export function powershellScript(model: Model): string {
+  return `# PowerShell completion for gpucloud
+${HEAD.map((line) => `# ${line}`).join('\n')}
+
+Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+${tables(model)}
+${ENGINE}}
+`;
+}
+
+interface Named {
+  readonly name: string;
+  readonly help: string;
+}
+
+function pairs(words: readonly Named[]): string {
+  return words
+    .map(({ name, help }) => `${powershellQuoted(name)}, ${powershellQuoted(help)}`)
+    .join(', ');
+}
+
+function flagWords(flags: readonly Flag[]): Named[] {
+  return flags.flatMap(({ names, help }) => names.map((name) => ({ name, help })));
+}
+
+function tables({ shared, places, values }: Model): string {
+  const set = (table: string, key: string, value: string) =>
+    `    $${table}[${powershellQuoted(key)}] = ${value}`;
+  const lines = [
+    ...places.flatMap(({ path, steps }) =>
+      steps.flatMap(({ words, to, isHelp }) =>
+        // From "help" on it is the words of a command.
+        words.map((word) =>
+          set('steps', `${path}:${word}`, powershellQuoted(isHelp ? 'help' : to)),
+        ),
+      ),
+    ),
+    ...places.flatMap((place) => [
+      ...(place.below.length === 0 ? [] : [set('verbs', place.path, `@(${pairs(place.below)})`)]),
+      ...(place.aliases.length === 0
+        ? []
+        : [set('aliases', place.path, `@(${pairs(place.aliases)})`)]),
+      ...(place.flags.length === 0
+        ? []
+        : [set('flags', place.path, `@(${pairs(flagWords(place.flags))})`)]),
+      ...(place.shares ? [] : [set('apart', place.path, '$true')]),
+      ...(place.repeats ? [set('repeats', place.path, '$true')] : []),
+      ...(place.takes.length === 0
+        ? []
+        : [set('takes', place.path, `@(${place.takes.map(powershellQuoted).join(', ')})`)]),
+    ]),
+    ...values.flatMap(({ path, names, offer }) =>
+      names.map((name) => set('values', `${path ?? '*'}:${name}`, powershellQuoted(offer))),
+    ),
+  ];
+  const names = ['steps', 'verbs', 'aliases', 'flags', 'apart', 'repeats', 'takes', 'values'];
+  return `    # Tables of their own kind, since a plain one takes -f and -F for the same.
+${names
+  .map(
+    (name) =>
+      `    $${name} = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)`,
+  )
+  .join('\n')}
+    $shared = @(${pairs(flagWords(shared))})
+${lines.join('\n')}
+`;
+}
+
+const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" stands before what may be left out.
+    function ValueOf([string] $place, [string] $flag) {
+        $own = $values["\${place}:$flag"]
+        if ($null -ne $own) { return $own }
+        return $values["*:$flag"]
+    }
+
+    # The cache folder, by the rules of gpucloud itself.
+    function CacheFolder {
+        if ($env:GPUCLOUD_STATE_DIR) {
+            if (-not [System.IO.Path]::IsPathRooted($env:GPUCLOUD_STATE_DIR)) { return $null }
+            return [System.IO.Path]::Combine($env:GPUCLOUD_STATE_DIR, 'cache')
+        }
+        if ($env:OS -eq 'Windows_NT') {
+            if (-not $env:LOCALAPPDATA) { return $null }
+            return [System.IO.Path]::Combine($env:LOCALAPPDATA, 'gpucloud', 'cache')
+        }
+        if (-not $env:HOME) { return $null }
+        if ($IsMacOS) { return [System.IO.Path]::Combine($env:HOME, 'Library', 'Caches', 'gpucloud') }
+        $base = $env:XDG_CACHE_HOME
+        if (-not $base -or -not $base.StartsWith('/')) { $base = "$env:HOME/.cache" }
+        return [System.IO.Path]::Combine($base, 'gpucloud')
+    }
+
+    function RowsOf([string] $file) {
+        if (-not [System.IO.File]::Exists($file)) { return }
+        try { [System.IO.File]::ReadAllLines($file) } catch { }
+    }
+
+    # The rows of names of a kind for this command line.
+    function NameRows([string] $kind, [string] $profileName, [bool] $hasAddress) {
+        $folder = CacheFolder
+        if (-not $folder) { return }
+        $profiles = [System.IO.Path]::Combine($folder, 'completion', 'profiles.tsv')
+        if ($kind -ceq 'profile') { RowsOf $profiles; return }
+        $fromOutside = $hasAddress -or [bool] $env:GPUCLOUD_BASE_URL
+        $slot = $profileName
+        if (-not $slot) { $slot = $env:GPUCLOUD_PROFILE }
+        if (-not $slot) {
+            $first = @(RowsOf $profiles)[0]
+            if ($first) {
+                $parts = $first.Split([char] 9)
+                if ($parts.Length -eq 4 -and $parts[3] -ceq 'current') { $slot = $parts[1] }
+            }
+            if ($slot -ceq 'sandbox' -and $fromOutside) { $slot = '-env' }
+        }
+        if ($slot -cne 'sandbox' -and ($fromOutside -or $env:GPUCLOUD_API_KEY)) { $slot = '-env' }
+        if (-not $slot -or $slot.Contains('/') -or $slot.Contains('\\')) { return }
+        RowsOf ([System.IO.Path]::Combine($folder, 'completion', 'names', "$slot.tsv"))
+    }
+
+    # The text as one word of PowerShell, whatever it holds.
+    function Quoted([string] $text) {
+        if ($text -cmatch '^[A-Za-z0-9_.=:/+-]+$') { return $text }
+        return "'" + $text.Replace("'", "''") + "'"
+    }
+
+    # Where the word at the cursor starts, and the words before it.
+    $before = New-Object System.Collections.Generic.List[string]
+    $current = ''
+    foreach ($element in @($commandAst.CommandElements | Select-Object -Skip 1)) {
+        $text = $element.Extent.Text
+        if ($element.Extent.StartOffset -ge $cursorPosition) { break }
+        if ($element.Extent.EndOffset -ge $cursorPosition) {
+            $current = $text.Substring(0, $cursorPosition - $element.Extent.StartOffset)
+            break
+        }
+        if ($element -is [System.Management.Automation.Language.StringConstantExpressionAst]) {
+            $text = $element.Value
+        }
+        $before.Add($text)
+    }
+
+    $place = ''
+    $profileName = ''
+    $hasAddress = $false
+    $pending = ''
+    $literal = $false
+    $helping = $false
+    $count = 0
+    foreach ($word in $before) {
+        if ($pending) {
+            if ($pending -ceq '--profile') { $profileName = $word }
+            if ($pending -ceq '--base-url') { $hasAddress = $true }
+            $pending = ''
+        }
+        elseif (-not $literal -and $word -ceq '--') { $literal = $true }
+        elseif (-not $literal -and $word.StartsWith('--profile=')) { $profileName = $word.Substring(10) }
+        elseif (-not $literal -and $word.StartsWith('--base-url=')) { $hasAddress = $true }
+        elseif (-not $literal -and $word.StartsWith('--') -and $word.Contains('=')) { }
+        elseif (-not $literal -and $word.StartsWith('-') -and $word.Length -gt 1) {
+            $offer = ValueOf $place $word
+            if ($offer -and -not $offer.StartsWith('=')) { $pending = $word }
+        }
+        elseif (-not $literal -and $steps.ContainsKey("\${place}:$word")) {
+            $place = $steps["\${place}:$word"]
+            if ($place -ceq 'help') { $place = ''; $helping = $true }
+        }
+        else { $count++ }
+    }
+
+    $kept = ''
+    $typed = $current
+    $offer = ''
+    if ($pending) { $offer = ValueOf $place $pending }
+    elseif (-not $literal -and $current -cmatch '^(--[^=]+=)') {
+        $kept = $Matches[1]
+        $typed = $current.Substring($kept.Length)
+        $offer = [string] (ValueOf $place $kept.TrimEnd('='))
+        $offer = $offer.TrimStart('=')
+    }
+    elseif (-not $literal -and $current.StartsWith('-')) { $offer = 'flags' }
+    elseif ($verbs.ContainsKey($place)) { $offer = 'verbs' }
+    elseif (-not $helping -and $takes.ContainsKey($place)) {
+        $all = @($takes[$place])
+        if ($count -lt $all.Length) { $offer = $all[$count] }
+        elseif ($repeats.ContainsKey($place)) { $offer = $all[-1] }
+    }
+
+    # Pairs of a word and what it is.
+    $found = New-Object System.Collections.Generic.List[object]
+    function Pairs($list) {
+        for ($at = 0; $at -lt $list.Count; $at += 2) { , @($list[$at], $list[$at + 1]) }
+    }
+    $kind, $words = $offer.Split(' ')
+    $words = @($words)
+    $start = $typed.TrimStart('"', "'")
+    switch -CaseSensitive ($kind) {
+        'verbs' {
+            $fitting = @(Pairs $verbs[$place] | Where-Object { $_[0].StartsWith($start, 'Ordinal') })
+            if ($fitting.Length -eq 0 -and $aliases.ContainsKey($place)) { $fitting = @(Pairs $aliases[$place]) }
+            $fitting | ForEach-Object { $found.Add($_) }
+        }
+        'flags' {
+            if ($flags.ContainsKey($place)) { Pairs $flags[$place] | ForEach-Object { $found.Add($_) } }
+            if (-not $apart.ContainsKey($place)) { Pairs $shared | ForEach-Object { $found.Add($_) } }
+        }
+        'names' {
+            $only = $words[0] -creplace '^terminated-', ''
+            $rows = @(NameRows $only $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
+                $_.Length -eq 4 -and $_[0] -ceq $only -and
+                ($words[0] -cne 'instance' -or $_[3] -cne 'TERMINATED') -and
+                ($words[0] -cne 'terminated-instance' -or $_[3] -ceq 'TERMINATED')
+            })
+            foreach ($row in $rows) {
+                if ($row[1].StartsWith($start, 'Ordinal')) { $found.Add(@($row[1], "$only $($row[3])".Trim())) }
+            }
+            if ($found.Count -eq 0 -and $start) {
+                foreach ($row in $rows) { if ($row[2]) { $found.Add(@($row[2], "$($row[1]) $($row[3])".Trim())) } }
+            }
+        }
+        'words' { $words | ForEach-Object { $found.Add(@($_, $_)) } }
+        'list' {
+            $given = @($typed.Split(','))
+            $given = @($given | Select-Object -First ($given.Length - 1))
+            $stays = ($given | ForEach-Object { "$_," }) -join ''
+            $words | Where-Object { $given -cnotcontains $_ } | ForEach-Object { $found.Add(@("$stays$_", $_)) }
+            $start = $typed
+        }
+        'sort' {
+            $sign = if ($typed.StartsWith('-')) { '-' } else { '' }
+            $words | ForEach-Object { $found.Add(@("$sign$_", $_)) }
+        }
+        'port' {
+            if ($typed.Contains(',')) {
+                $stays = $typed.Substring(0, $typed.LastIndexOf(',') + 1)
+                'name=', 'main' | ForEach-Object { $found.Add(@("$stays$_", $_)) }
+            }
+            elseif ($typed -cmatch ':.*/') {
+                $stays = $typed.Substring(0, $typed.LastIndexOf('/') + 1)
+                'tcp', 'udp' | ForEach-Object { $found.Add(@("$stays$_", $_)) }
+            }
+        }
+        'file' { return [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed) }
+    }
+
+    # PowerShell may take a part of our word for the whole: what is offered starts where that does.
+    $skip = [Math]::Max(0, $current.Length - $wordToComplete.Length)
+    foreach ($pair in $found) {
+        if (-not $pair[0].StartsWith($start, 'Ordinal')) { continue }
+        $text = Quoted "$kept$($pair[0])"
+        if ($skip -gt 0 -and $text.StartsWith($current.Substring(0, $skip), 'Ordinal')) { $text = $text.Substring($skip) }
+        $help = if ($pair[1]) { $pair[1] } else { $pair[0] }
+        [System.Management.Automation.CompletionResult]::new($text, $pair[0], 'ParameterValue', $help)
+    }
+`;

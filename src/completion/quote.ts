@@ -1,0 +1,30 @@
+import type { Offer } from './tree.ts';
+
+/** A text of ours as one word of bash, zsh and fish: single quotes keep everything as it is. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The same for fish, where a backslash counts inside single quotes. */
+export function fishQuoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
+
+/** The same for PowerShell. */
+export function powershellQuoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** An offer as the scripts read it: its kind, then its words. */
+export function offerText(offer: Offer): string {
+  switch (offer.kind) {
+    case 'words':
+    case 'list':
+    case 'sort':
+      return [offer.kind, ...offer.words].join(' ');
+    case 'names':
+      return `names ${offer.of}`;
+    default:
+      return offer.kind;
+  }
+}

@@ -1,0 +1,228 @@
+import { HEAD, type Model } from './model.ts';
+import { quoted } from './quote.ts';
+import type { Flag } from './tree.ts';
+
+export function zshScript(model: Model): string {
+  return `#compdef gpucloud
+# zsh completion for gpucloud
+${HEAD.map((line) => `# ${line}`).join('\n')}
+
+${tables(model)}
+${ENGINE}`;
+}
+
+/** `word:what it is`, as _describe takes it. */
+function described(name: string, help: string): string {
+  return quoted(`${name.replaceAll(':', '\\:')}:${help}`);
+}
+
+function flagList(flags: readonly Flag[]): string {
+  return flags.flatMap(({ names, help }) => names.map((name) => described(name, help))).join(' ');
+}
+
+function tables({ shared, places, values }: Model): string {
+  const steps = places.flatMap(({ path, steps: below }) =>
+    below.map(
+      ({ words, to, isHelp }) =>
+        `    ${words.map((word) => quoted(`${path}:${word}`)).join('|')}) ${
+          // From there on it is the words of a command.
+          isHelp ? 'place= helping=1' : `place=${quoted(to)}`
+        } ;;`,
+    ),
+  );
+  const nodes = places.map((place) => {
+    const lists = [
+      ['verbs', place.below.map(({ name, help }) => described(name, help)).join(' ')],
+      ['also', place.aliases.map(({ name, help }) => described(name, help)).join(' ')],
+      ['flags', flagList(place.flags)],
+      ['takes', place.takes.map(quoted).join(' ')],
+    ].flatMap(([name, text]) => (text === '' ? [] : [`      ${name}=(${text})`]));
+    const marks = [
+      ...(place.shares ? [] : ['      shared=no']),
+      ...(place.repeats ? ['      repeats=1'] : []),
+    ];
+    return [`    ${quoted(place.path)})`, ...lists, ...marks].join('\n').concat(' ;;');
+  });
+  const offers = values.map(({ path, names, offer }) => {
+    const patterns = names.map((name) =>
+      path === undefined ? `*:${name}` : quoted(`${path}:${name}`),
+    );
+    return `    ${patterns.join('|')}) offer=${quoted(offer)} ;;`;
+  });
+  return `# Goes from "place" on by the word $1.
+__gpucloud_step() {
+  case $place:$1 in
+${steps.join('\n')}
+    *) return 1 ;;
+  esac
+}
+
+# What there is at "place".
+__gpucloud_place() {
+  verbs=() also=() flags=() takes=() shared= repeats=
+  case $place in
+${nodes.join('\n')}
+  esac
+  [[ -n $shared ]] || flags+=(${flagList(shared)})
+}
+
+# What the flag $1 takes at "place"; fails for a switch. "=" stands before what may be left out.
+__gpucloud_value() {
+  case $place:$1 in
+${offers.join('\n')}
+    *) return 1 ;;
+  esac
+}
+`;
+}
+
+const ENGINE = `# The file of names for this command line, by the rules of gpucloud itself.
+__gpucloud_folder() {
+  local base
+  folder=
+  if [[ -n \${GPUCLOUD_STATE_DIR-} ]]; then
+    [[ $GPUCLOUD_STATE_DIR != /* ]] || folder=$GPUCLOUD_STATE_DIR/cache
+    return
+  fi
+  if [[ $OSTYPE == darwin* ]]; then
+    base=\${HOME-}/Library/Caches
+  else
+    base=\${XDG_CACHE_HOME-}
+    [[ $base == /* ]] || base=\${HOME-}/.cache
+  fi
+  [[ $base != /* ]] || folder=$base/gpucloud
+}
+
+# The lines of the file $1, in "lines". Zsh reads it itself, without a process.
+__gpucloud_lines() {
+  lines=()
+  [[ -f $1 && -r $1 ]] || return 1
+  lines=("\${(@f)$(<$1)}")
+}
+
+# Offers the names of the kind $1, and ids where no name fits.
+__gpucloud_names() {
+  local kind=$1 what=$1 tab=$'\\t' folder slot line want not
+  local -a lines parts names ids
+  case $kind in
+    instance) not=TERMINATED ;;
+    terminated-instance) kind=instance want=TERMINATED ;;
+  esac
+  __gpucloud_folder
+  [[ -n $folder ]] || return 1
+  if [[ $kind == profile ]]; then
+    __gpucloud_lines $folder/completion/profiles.tsv
+  else
+    slot=\${profile:-\${GPUCLOUD_PROFILE-}}
+    if [[ -z $slot ]]; then
+      __gpucloud_lines $folder/completion/profiles.tsv
+      [[ \${lines[1]-} != profile*current ]] || slot=\${\${lines[1]#*$tab}%%$tab*}
+      [[ $slot != sandbox || -z $address\${GPUCLOUD_BASE_URL-} ]] || slot=-env
+    fi
+    if [[ $slot != sandbox && -n $address\${GPUCLOUD_BASE_URL-}\${GPUCLOUD_API_KEY-} ]]; then
+      slot=-env
+    fi
+    [[ -n $slot && $slot != */* ]] || return 1
+    __gpucloud_lines $folder/completion/names/$slot.tsv
+  fi
+  for line in $lines; do
+    parts=("\${(@ps:\\t:)line}")
+    [[ $parts[1] == $kind && -n $parts[2] ]] || continue
+    [[ -z $not || $parts[4] != $not ]] || continue
+    [[ -z $want || $parts[4] == $want ]] || continue
+    names+=("\${parts[2]//:/\\\\:}:\${parts[4]:-$kind}")
+    [[ -z $parts[3] ]] || ids+=("\${parts[3]//:/\\\\:}:$parts[2] $parts[4]")
+  done
+  _describe -t $what $kind names && return
+  [[ -n $PREFIX ]] && _describe -t $what "$kind id" ids
+}
+
+__gpucloud_offer() {
+  local kind=\${1%% *}
+  local -a list given
+  case $kind in
+    names) __gpucloud_names "\${1#* }" ;;
+    words)
+      list=(\${=1#* })
+      _describe -t values value list ;;
+    list)
+      given=(\${(s:,:)PREFIX})
+      [[ $PREFIX == *, ]] || given=(\${given[1,-2]})
+      compset -P '*,'
+      list=(\${\${=1#* }:|given})
+      _describe -t values value list -qS , ;;
+    sort)
+      compset -P -
+      list=(\${=1#* })
+      _describe -t values column list ;;
+    port)
+      if compset -P '*,'; then
+        list=(name= main)
+        _describe -t values option list -S ''
+      elif [[ $PREFIX == *:*/* ]]; then
+        compset -P '*/'
+        list=(tcp udp)
+        _describe -t values protocol list -S ''
+      fi ;;
+    file) _files ;;
+  esac
+}
+
+_gpucloud() {
+  local place offer profile address pending literal helping shared repeats word
+  local -a verbs also flags takes
+  integer at count=0
+
+  for ((at = 2; at < CURRENT; at++)); do
+    word=\${(Q)words[at]}
+    if [[ -n $pending ]]; then
+      case $pending in
+        --profile) profile=$word ;;
+        --base-url) address=1 ;;
+      esac
+      pending=
+      continue
+    fi
+    case $literal$word in
+      --) literal=1 ;;
+      --profile=*) profile=\${word#*=} ;;
+      --base-url=*) address=1 ;;
+      --*=*) ;;
+      -?*)
+        if __gpucloud_value $word && [[ $offer != =* ]]; then pending=$word; fi ;;
+      *)
+        if [[ -n $literal ]] || ! __gpucloud_step $word; then (( ++count )); fi ;;
+    esac
+  done
+
+  offer=
+  if [[ -n $pending ]]; then
+    __gpucloud_value $pending
+    __gpucloud_offer "$offer"
+  elif [[ -z $literal && $PREFIX == --*=* ]]; then
+    __gpucloud_value \${PREFIX%%=*} || return 1
+    compset -P '--[^=]##='
+    __gpucloud_offer "\${offer#=}"
+  else
+    __gpucloud_place
+    if [[ -z $literal && $PREFIX == -* ]]; then
+      _describe -o -t options option flags
+    elif (( $#verbs )); then
+      _describe -t commands command verbs || _describe -t commands command also
+    elif [[ -n $helping ]]; then
+      return 1
+    elif (( count < $#takes )); then
+      __gpucloud_offer "$takes[count + 1]"
+    elif [[ -n $repeats ]]; then
+      __gpucloud_offer "$takes[-1]"
+    fi
+  fi
+}
+
+# Loaded from a folder of fpath, this file is the function itself; sourced, it tells who completes.
+if [[ $funcstack[1] == _gpucloud ]]; then
+  _gpucloud "$@"
+else
+  compdef _gpucloud gpucloud
+fi
+`;
