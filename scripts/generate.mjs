@@ -19,3 +19,13 @@ writeFileSync(
   new URL('schemas/box.schema.json', root),
   outputOf('instances', 'create', '--schema'),
 );
+
+mkdirSync(new URL('completions/', root), { recursive: true });
+for (const [shell, name] of [
+  ['bash', 'gpucloud.bash'],
+  ['zsh', '_gpucloud'],
+  ['fish', 'gpucloud.fish'],
+  ['powershell', 'gpucloud.ps1'],
+]) {
+  writeFileSync(new URL(`completions/${name}`, root), outputOf('completion', shell));
+}

@@ -171,7 +171,7 @@ __gpucloud_offer() {
   local kind=\${1%% *} word given
   local IFS=$' \\t\\n'
   case $kind in
-    names) __gpucloud_names "\${1#* }" ;;
+    names) for word in \${1#* }; do __gpucloud_names "$word"; done ;;
     words) __gpucloud_words \${1#* } ;;
     # Nothing is offered, and readline takes over: it knows file names best.
     file) __gpucloud_compopt -o default -o filenames ;;

@@ -270,7 +270,9 @@ function __gpucloud_complete
         case flags
             __gpucloud_flags "$place"
         case names
-            __gpucloud_names $words[1] "$slot[3]" "$slot[4]" "$before" "$word"
+            for one in $words
+                __gpucloud_names $one "$slot[3]" "$slot[4]" "$before" "$word"
+            end
         case words
             printf '%s\\n' $before$words
         case list

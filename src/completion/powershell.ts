@@ -211,16 +211,16 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
             if (-not $apart.ContainsKey($place)) { Pairs $shared | ForEach-Object { $found.Add($_) } }
         }
         'names' {
-            $only = $words[0] -creplace '^terminated-', ''
-            $rows = @(NameRows $only $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
-                $_.Length -eq 4 -and $_[0] -ceq $only -and
-                ($words[0] -cne 'instance' -or $_[3] -cne 'TERMINATED') -and
-                ($words[0] -cne 'terminated-instance' -or $_[3] -ceq 'TERMINATED')
-            })
-            foreach ($row in $rows) {
-                if ($row[1].StartsWith($start, 'Ordinal')) { $found.Add(@($row[1], "$only $($row[3])".Trim())) }
-            }
-            if ($found.Count -eq 0 -and $start) {
+            foreach ($wanted in $words) {
+                $only = $wanted -creplace '^terminated-', ''
+                $rows = @(NameRows $only $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
+                    $_.Length -eq 4 -and $_[0] -ceq $only -and
+                    ($wanted -cne 'instance' -or $_[3] -cne 'TERMINATED') -and
+                    ($wanted -cne 'terminated-instance' -or $_[3] -ceq 'TERMINATED')
+                })
+                $fitting = @($rows | Where-Object { $_[1].StartsWith($start, 'Ordinal') })
+                foreach ($row in $fitting) { $found.Add(@($row[1], "$only $($row[3])".Trim())) }
+                if ($fitting.Length -gt 0 -or -not $start) { continue }
                 foreach ($row in $rows) { if ($row[2]) { $found.Add(@($row[2], "$($row[1]) $($row[3])".Trim())) } }
             }
         }

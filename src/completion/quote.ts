@@ -23,7 +23,7 @@ export function offerText(offer: Offer): string {
     case 'sort':
       return [offer.kind, ...offer.words].join(' ');
     case 'names':
-      return `names ${offer.of}`;
+      return ['names', ...offer.of].join(' ');
     default:
       return offer.kind;
   }

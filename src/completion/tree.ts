@@ -17,7 +17,7 @@ export type Offer =
   | { readonly kind: 'list'; readonly words: readonly string[] }
   /** One of these words, or one with a hyphen before it. */
   | { readonly kind: 'sort'; readonly words: readonly string[] }
-  | { readonly kind: 'names'; readonly of: NameKind | 'terminated-instance' }
+  | { readonly kind: 'names'; readonly of: readonly (NameKind | 'terminated-instance')[] }
   | { readonly kind: 'file' }
   /** EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main]: what follows the numbers can be completed. */
   | { readonly kind: 'port' }

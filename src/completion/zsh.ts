@@ -141,7 +141,7 @@ __gpucloud_offer() {
   local kind=\${1%% *}
   local -a list given
   case $kind in
-    names) __gpucloud_names "\${1#* }" ;;
+    names) for kind in \${=1#* }; do __gpucloud_names $kind; done ;;
     words)
       list=(\${=1#* })
       _describe -t values value list ;;

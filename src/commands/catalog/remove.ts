@@ -11,6 +11,7 @@ export function registerRemove(group: AnyCommand, frame: Frame): void {
     name: 'remove',
     aliases: ['rm'],
     view: entryView,
+    completes: { entry: 'catalog' },
     summary: 'Forget what is known of an offer or an image',
     notes:
       'Nothing changes at the service, and machines go on as they are. What a machine teaches is\n' +

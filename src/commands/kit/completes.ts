@@ -10,6 +10,8 @@ import { wordsOf } from './parse.ts';
 export type Completes =
   | NameKind
   | 'terminated-instance'
+  /** Offers and images. */
+  | 'catalog'
   | 'file'
   | 'port'
   | 'command'
@@ -94,7 +96,9 @@ function asOffer(completes: Completes): Offer {
     case 'port':
     case 'command':
       return { kind: completes };
+    case 'catalog':
+      return { kind: 'names', of: ['offer', 'image'] };
     default:
-      return { kind: 'names', of: completes };
+      return { kind: 'names', of: [completes] };
   }
 }

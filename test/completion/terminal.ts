@@ -1,0 +1,73 @@
+import pty from '@lydell/node-pty';
+import headless from '@xterm/headless';
+
+/** A shell in a terminal of its own, as a person has it. */
+export interface Shell {
+  /** Types keys; `\t` is Tab, `\r` Enter. */
+  type(keys: string): void;
+  /** What the screen shows, once it fits; fails with the screen after ten seconds. */
+  shows(pattern: RegExp): Promise<string>;
+  /** What the screen shows, once nothing has changed for a while. */
+  settled(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface ShellOptions {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+const PATIENCE = 10_000;
+const QUIET = 300;
+
+export function openShell({ program, args, env, cwd }: ShellOptions): Shell {
+  const size = { cols: 120, rows: 60 };
+  const screen = new headless.Terminal({ ...size, allowProposedApi: true });
+  const child = pty.spawn(program, [...args], {
+    ...size,
+    name: 'xterm-256color',
+    cwd,
+    env: { TERM: 'xterm-256color', LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8', ...env },
+  });
+  let changed = Date.now();
+  child.onData((text) => {
+    changed = Date.now();
+    screen.write(text);
+  });
+  // Shells ask the terminal who it is, and wait for the answer.
+  screen.onData((answer) => child.write(answer));
+  const ended = new Promise<void>((resolve) => child.onExit(() => resolve()));
+
+  function text(): string {
+    const { active } = screen.buffer;
+    const lines = Array.from(
+      { length: active.length },
+      (_, at) => active.getLine(at)?.translateToString(true) ?? '',
+    );
+    return lines.join('\n').trimEnd();
+  }
+
+  async function until(fits: () => boolean): Promise<string> {
+    const start = Date.now();
+    while (!fits()) {
+      if (Date.now() - start > PATIENCE) {
+        throw new Error(`the screen does not show what was waited for:\n${text()}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return text();
+  }
+
+  return {
+    type: (keys) => child.write(keys),
+    shows: (pattern) => until(() => pattern.test(text())),
+    settled: () => until(() => Date.now() - changed > QUIET),
+    async close() {
+      child.kill('SIGKILL');
+      await ended;
+      screen.dispose();
+    },
+  };
+}
