@@ -252,7 +252,7 @@ describe.each(READINGS.map(named))('$words', (reading) => {
           await survives(reading, value, FORMS, reading.inList ? unlike(value, beside) : []);
         },
       ),
-      { numRuns: 20 },
+      { numRuns: 12 },
     );
   }, 120_000);
 });
