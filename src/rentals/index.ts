@@ -153,7 +153,8 @@ export interface Rentals {
   unknown(): Promise<readonly UnknownRental[]>;
   /**
    * Keeps what was seen of a machine. One that was not known is taken up, and the answer is true.
-   * `request` is the one that it came from. What fails here is told by CliError('storage').
+   * `request` is the one that it came from. What fails here is told by CliError('storage'); of
+   * several readings that can't be kept, the first.
    */
   see(sighting: Sighting, origin: Origin, request?: string): Promise<boolean>;
   /** Takes up an id of which nothing was seen. The answer is true when it was not known. */
@@ -201,6 +202,7 @@ export function openRentals(settings: RentalsSettings): Rentals {
   const now = () => new Date(clock.now()).toISOString();
   const spoilt = new Set<string>();
   let found: Promise<OwnFolders> | undefined;
+  let isUnwritable = false;
 
   function own(): Promise<OwnFolders> {
     found ??= ownFolders(folder, scope);
@@ -419,7 +421,14 @@ export function openRentals(settings: RentalsSettings): Rentals {
           request: request ?? record.request,
           ...(untracked_at === undefined || wanted ? {} : { untracked_at }),
         };
-        await writing(async () => writeMachine(kept?.owner ?? (await mainOwner()), next, kept));
+        const isPassing = origin === 'read' || origin === 'drive';
+        if (isPassing && isUnwritable) return false;
+        try {
+          await writing(async () => writeMachine(kept?.owner ?? (await mainOwner()), next, kept));
+        } catch (error) {
+          isUnwritable = true;
+          throw error;
+        }
       }
       return kept === undefined || wanted;
     },

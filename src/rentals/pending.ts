@@ -1,6 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { OWNER } from './scope.ts';
+
+/** The name of a folder of one owner. */
+export const OWNER = /^[0-9a-f]{24}$/;
 
 /**
  * Whether any request of any account lies open, told without reading one: nearly every command asks

@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
+import { OWNER } from './pending.ts';
 
 /** Whose machines these are: another account's never show up. */
 export interface Scope {
@@ -25,9 +26,6 @@ export interface OwnFolders {
 
 /** The file names of the folder of accounts: the account's folder, then the key's. */
 const LINK = /^([0-9a-f]{24})\.([0-9a-f]{24})\.json$/;
-
-/** The name of a folder of one owner. */
-export const OWNER = /^[0-9a-f]{24}$/;
 
 /** Tells keys apart by a part of their hash, from which no key can be read. */
 export function accountOfKey(apiKey: string): string {

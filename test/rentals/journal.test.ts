@@ -211,6 +211,18 @@ describe('machines', () => {
     expect(await seen()).not.toBe(first);
   });
 
+  test('that can not be written are told once in a run, and always when they are asked for', async () => {
+    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    await writeFile(join(await fileIn('machines'), '../../archive'), 'no folder');
+    const rentals = journal();
+    const end = (id: string, origin: 'read' | 'track') =>
+      rentals.see({ id, status: 'TERMINATED' }, origin);
+    await expect(end(ID, 'read')).rejects.toMatchObject({ failure: 'storage' });
+    expect(await end(OTHER, 'read')).toBe(false);
+    await expect(end(OTHER, 'track')).rejects.toMatchObject({ failure: 'storage' });
+    expect((await journal().read()).machines).toMatchObject([{ id: ID }]);
+  });
+
   test('sixteen that are written at once are all there', async () => {
     const ids = Array.from({ length: 16 }, (_, at) => `${ID.slice(0, -2)}${at + 10}`);
     await Promise.all(
