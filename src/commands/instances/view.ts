@@ -17,7 +17,8 @@ const sections: readonly Section<Instance>[] = [
       { label: 'GPU', value: gpuText(i) },
       { label: 'Host', value: hostText(i) },
       { label: 'Region', value: i.offer?.region },
-      { label: 'Image', value: i.base_image?.name },
+      { label: 'Image', value: imageText(i) },
+      { label: 'Type', value: i.connection_info?.type },
       { label: 'Template', value: nameIn(i.application_template) },
       { label: 'Drive', value: nameIn(i.storage_drive) },
       { label: 'Provider', value: i.provider?.name },
@@ -39,7 +40,7 @@ const sections: readonly Section<Instance>[] = [
       { label: 'SSH', value: sshCommand(i) },
       {
         label: 'SSH keys',
-        value: (i.ssh_keys ?? []).map((key) => key.name ?? key.id).join(', '),
+        value: (i.ssh_keys ?? []).map(keyText).join('\n'),
       },
     ],
   },
@@ -124,14 +125,37 @@ export const changedView: View<Changed> = {
   empty: 'Nothing was changed.',
 };
 
-/** `8 × NVIDIA H100, 640 GB in all, SXM5`, as far as the offer tells. */
+/** `8 × NVIDIA H100, 80 GB each, 640 GB in all, SXM5`, as far as the offer tells. */
 function gpuText({ offer }: Instance): string {
   const model = offer?.gpu_model?.name;
   return listed(
     model == null ? undefined : `${offer?.gpu_count ?? '?'} × ${model}`,
+    offer?.gpu_model?.vram_gb == null ? undefined : `${offer.gpu_model.vram_gb} GB each`,
     offer?.vram_gb == null ? undefined : `${offer.vram_gb} GB in all`,
     offer?.interconnect,
   );
+}
+
+/** `Ubuntu 22.04 (linux 22.04, CUDA 12.4, driver 550.90, docker)`, as far as the image tells. */
+function imageText({ base_image: image }: Instance): string | null | undefined {
+  if (image == null) {
+    return undefined;
+  }
+  const facts = listed(
+    [image.os_type, image.distro_version].filter((part) => part != null).join(' '),
+    image.cuda_version == null ? undefined : `CUDA ${image.cuda_version}`,
+    image.driver_version == null ? undefined : `driver ${image.driver_version}`,
+    image.supports_docker === true ? 'docker' : undefined,
+    image.supports_rdp === true ? 'RDP' : undefined,
+  );
+  const name = image.name ?? image.id;
+  return facts === '' ? name : `${name} (${facts})`;
+}
+
+/** A key by its name and, where it has one (it can be null inside an instance), its fingerprint. */
+function keyText(key: NonNullable<Instance['ssh_keys']>[number]): string {
+  const name = key.name ?? key.id ?? 'a key';
+  return key.fingerprint == null ? name : `${name} (${key.fingerprint})`;
 }
 
 function hostText({ offer }: Instance): string {
