@@ -33,6 +33,11 @@ export const FAILURES = {
 
 export type Failure = keyof typeof FAILURES;
 
+/** The machine-readable code of a failure: `not_found`, `outcome_unknown`. */
+export function codeOf(failure: Failure): string {
+  return failure.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 export interface ErrorDetails {
   /** What to do next, best an exact command. */
   hint?: string;
@@ -78,7 +83,7 @@ export class CliError extends Error {
 
   /** The machine-readable code: `not_found`, `outcome_unknown`. */
   get code(): string {
-    return this.failure.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return codeOf(this.failure);
   }
 }
 

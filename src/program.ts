@@ -1,14 +1,17 @@
 import type { Command } from '@commander-js/extra-typings';
-import { type AnyCommand, newProgram } from './commands/kit/command.ts';
+import { type AnyCommand, newProgram, setLocal } from './commands/kit/command.ts';
 import type { Frame } from './commands/kit/frame.ts';
 import { addGlobalOptions } from './commands/kit/globals.ts';
 import { helpStyle } from './commands/kit/help.ts';
+import { TOPICS } from './commands/kit/topics.ts';
 
 /** A group of verbs, or a verb of the root. Its code loads when it is chosen. */
 interface Entry {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly summary: string;
+  /** It needs no service, and so no key. */
+  readonly local?: true;
   load(): Promise<(command: AnyCommand, frame: Frame) => void>;
 }
 
@@ -30,6 +33,7 @@ const CHAPTERS: readonly Chapter[] = [
       },
       {
         name: 'catalog',
+        local: true,
         summary: 'Names for offers and images, with the last price seen',
         load: async () => (await import('./commands/catalog/index.ts')).registerCatalog,
       },
@@ -89,11 +93,13 @@ const CHAPTERS: readonly Chapter[] = [
       },
       {
         name: 'logout',
+        local: true,
         summary: 'Forget the key of a profile',
         load: async () => (await import('./commands/logout/index.ts')).registerLogout,
       },
       {
         name: 'profiles',
+        local: true,
         aliases: ['profile'],
         summary: 'List, choose, add and remove profiles',
         load: async () => (await import('./commands/profiles/index.ts')).registerProfiles,
@@ -105,6 +111,7 @@ const CHAPTERS: readonly Chapter[] = [
     entries: [
       {
         name: 'sandbox',
+        local: true,
         summary: 'The whole service on this computer: free, offline, with a clock to turn',
         load: async () => (await import('./commands/sandbox/index.ts')).registerSandbox,
       },
@@ -115,7 +122,8 @@ const CHAPTERS: readonly Chapter[] = [
       },
       {
         name: 'help',
-        summary: 'Help for any command',
+        local: true,
+        summary: 'Help for any command, and some topics',
         load: async () => (await import('./commands/help/index.ts')).registerHelp,
       },
     ],
@@ -123,6 +131,12 @@ const CHAPTERS: readonly Chapter[] = [
   {
     heading: 'More:',
     entries: [
+      {
+        name: 'commands',
+        local: true,
+        summary: 'The whole command line as data: flags, columns, exit codes',
+        load: async () => (await import('./commands/commands/index.ts')).registerCommands,
+      },
       {
         name: 'api',
         summary: 'Send any request with the key in force',
@@ -176,7 +190,7 @@ export function buildProgram({ frame, version, write, width }: ProgramSettings):
   for (const chapter of CHAPTERS) {
     for (const entry of chapter.entries) {
       entries.set(entry.name, entry);
-      program
+      const command = program
         .command(entry.name)
         .aliases([...(entry.aliases ?? [])])
         .helpCommand(false)
@@ -184,6 +198,7 @@ export function buildProgram({ frame, version, write, width }: ProgramSettings):
         .summary(entry.summary)
         .description(entry.summary)
         .helpGroup(chapter.heading);
+      if (entry.local === true) setLocal(command);
     }
   }
   program.addHelpText('after', EXAMPLES);
@@ -228,4 +243,5 @@ Examples:
   $ gpucloud instances list
   $ gpucloud instances terminate trainer
 
-Every command takes --json and tells its outcome by its exit code; see the README.`;
+Every command takes --json and tells its outcome by its exit code.
+More to read: gpucloud help ${TOPICS.map(({ name }) => name).join('|')}`;

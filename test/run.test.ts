@@ -49,7 +49,7 @@ describe('what was typed wrong', () => {
     ],
     [
       ['help', 'nothing'],
-      'error: help: there is no command "nothing" (gpucloud --help lists them)\n',
+      'error: help: there is no command "nothing" (gpucloud --help lists them; the topics are exit-codes, environment, output, scripting)\n',
     ],
   ])('%j', async (argv, stderr) => {
     expect(await world.cli(argv)).toEqual({ code: 2, stdout: '', stderr, requests: [] });

@@ -113,5 +113,6 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   // What the service refuses is a finding of it, not a failure.
   doctor: { ends: [0, 1], local: true },
   api: { argv: ['GET', '/users/me'] },
+  commands: { local: true },
   help: { local: true, notJson: 'help is text' },
 };

@@ -1,9 +1,8 @@
 import { type AnyCommand, Option } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
+import { each } from '../kit/parse.ts';
 import { describe } from '../kit/verb.ts';
 import { callApi } from './call.ts';
-
-const each = (text: string, before: string[] = []) => [...before, text];
 
 const INPUT = 'inputFile';
 

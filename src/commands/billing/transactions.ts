@@ -5,7 +5,7 @@ import { count } from '../../rules/numbers.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { type Moment, since, until } from '../kit/moment.ts';
-import { brokenRule, commaList, ruled } from '../kit/parse.ts';
+import { brokenRule, commaList, repeated, ruled } from '../kit/parse.ts';
 import { verb } from '../kit/verb.ts';
 import { wholeHistory } from './history.ts';
 import { isWithin, type Period, periodOf, periodWords } from './period.ts';
@@ -31,7 +31,11 @@ export function registerTransactions(group: AnyCommand, frame: Frame): void {
       'gpucloud billing transactions --since 2026-01-01 --until 2026-01-31 -o csv > january.csv',
     ],
   })
-    .option('--type <types>', `${TYPES.join(', ').toLowerCase()}: one or more, by commas`, types)
+    .option(
+      '--type <types>',
+      `${TYPES.join(', ').toLowerCase()}: one or more, by commas`,
+      repeated(types),
+    )
     .option('--page <number>', 'which page', ruled('--page', count))
     .option('--limit <number>', 'transactions on a page', ruled('--limit', count))
     .option('--all', 'every page')

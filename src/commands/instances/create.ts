@@ -9,7 +9,7 @@ import { volume } from '../../rules/volumes.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import { writeCreated } from '../kit/created.ts';
 import type { Frame } from '../kit/frame.ts';
-import { ruled, ruledEach } from '../kit/parse.ts';
+import { each, ruled, ruledEach } from '../kit/parse.ts';
 import { verb } from '../kit/verb.ts';
 import { enforceMaxPrice } from './max-price.ts';
 import { rent } from './rent.ts';
@@ -25,8 +25,6 @@ import {
   waitStartedOption,
   waitTimeoutOption,
 } from './waiting.ts';
-
-const each = (text: string, before: string[] = []) => [...before, text];
 
 export function registerCreate(group: AnyCommand, frame: Frame): void {
   verb(group, {

@@ -15,6 +15,7 @@ export function registerOpen(group: AnyCommand, frame: Frame): void {
       'Without ENDPOINT the main one, or the only one. Off a terminal the link is printed instead,\n' +
       'with its secrets, since that is what was asked for.',
     examples: ['gpucloud instances open lab', 'gpucloud instances open lab jupyter'],
+    ends: ['deadline'],
   })
     .argument('<instance>', 'id, beginning of an id, or name')
     .argument('[endpoint]', 'the name of an endpoint')

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';
 import { positiveDuration } from '../../rules/durations.ts';
 import { eachBounded } from '../kit/bounded.ts';
-import type { AnyCommand } from '../kit/command.ts';
+import { type AnyCommand, Option } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { brokenRule, ruled } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
@@ -29,11 +29,10 @@ export function registerWait(group: AnyCommand, frame: Frame): void {
   })
     .argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`)
     .option('--for <status>', 'active, stopped, terminated, ssh, or any status', wanted, 'ACTIVE')
-    .option(
-      '--timeout <duration>',
-      'how long to wait (default: 15m)',
-      ruled('--timeout', positiveDuration),
-      DEFAULT_WAIT.timeout,
+    .addOption(
+      new Option('--timeout <duration>', 'how long to wait')
+        .default(DEFAULT_WAIT.timeout, '15m')
+        .argParser(ruled('--timeout', positiveDuration)),
     )
     .addOption(pollIntervalOption())
     .action((instances, { for: until, timeout, pollInterval }, command) =>

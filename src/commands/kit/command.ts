@@ -1,5 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
+import type { Failure } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
 import type { CompletesMap } from './completes.ts';
 
@@ -15,6 +16,10 @@ class StrictCommand extends Command {
   view: View<unknown> | undefined;
   /** What its arguments and flags are completed with, beyond what their names tell. */
   completes: CompletesMap | undefined;
+  /** What its help says beside its arguments and flags. */
+  told: Told | undefined;
+  /** It needs no service. Counts for what is below it too. */
+  local = false;
 
   override createCommand(name?: string): Command {
     return new StrictCommand(name);
@@ -63,6 +68,34 @@ export function setCompletes(command: AnyCommand, completes: CompletesMap): void
 
 export function completesOf(command: AnyCommand): CompletesMap | undefined {
   return command instanceof StrictCommand ? command.completes : undefined;
+}
+
+/** What the reference says of a verb, as it is and not as the help shows it. */
+export interface Told {
+  readonly notes?: string;
+  readonly examples: readonly string[];
+  /** Ways in which it can end that nothing else about it tells. */
+  readonly ends?: readonly Failure[];
+}
+
+export function setTold(command: AnyCommand, told: Told): void {
+  if (command instanceof StrictCommand) command.told = told;
+}
+
+export function toldOf(command: AnyCommand): Told | undefined {
+  return command instanceof StrictCommand ? command.told : undefined;
+}
+
+/** Says of a verb, or of a group with all its verbs, that it needs no service. */
+export function setLocal(command: AnyCommand): void {
+  if (command instanceof StrictCommand) command.local = true;
+}
+
+export function isLocal(command: AnyCommand): boolean {
+  for (let at: AnyCommand | null = command; at !== null; at = at.parent) {
+    if (at instanceof StrictCommand && at.local) return true;
+  }
+  return false;
 }
 
 /** The root of a new tree. Every command below it is made with `parent.command()` and inherits. */

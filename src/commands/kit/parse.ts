@@ -42,7 +42,19 @@ export function ruled<T>(flag: string, rule: Rule<T>): (text: string) => T {
 
 /** The same for a flag that may be given several times. */
 export function ruledEach<T>(flag: string, rule: Rule<T>): (text: string, before?: T[]) => T[] {
-  return (text, before = []) => [...before, checked(flag, text, rule)];
+  return repeated((text: string, before: T[] = []) => [...before, checked(flag, text, rule)]);
+}
+
+/** A commander parser for a flag that may be given several times, whatever it holds. */
+export const each = repeated((text: string, before: string[] = []) => [...before, text]);
+
+/** Marks a parser that adds to what was given before, which the reference tells of its flag. */
+export function repeated<P extends object>(parser: P): P {
+  return Object.assign(parser, { repeats: true });
+}
+
+export function isRepeated(parser: unknown): boolean {
+  return typeof parser === 'function' && 'repeats' in parser;
 }
 
 /** A flag that takes one of some words, which completion finds in the parser itself. */

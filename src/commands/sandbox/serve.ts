@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import type { Fault, RequestEntry } from '../../sandbox/index.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { oneOf, ruled } from '../kit/parse.ts';
+import { oneOf, repeated, ruled } from '../kit/parse.ts';
 import { verb } from '../kit/verb.ts';
 import { FAULT_NAMES } from './fault.ts';
 import { listeningPort, type StateInput, speed, stateOption } from './flags.ts';
@@ -43,7 +43,10 @@ export function registerServe(group: AnyCommand, frame: Frame): void {
     .option(
       '--fault <name...>',
       `a failure to order, see "gpucloud sandbox fault --help": ${FAULT_NAMES.join(', ')}`,
-      (name: string, before: Fault[] | undefined) => [...(before ?? []), faultNamed(name)],
+      repeated((name: string, before: Fault[] | undefined) => [
+        ...(before ?? []),
+        faultNamed(name),
+      ]),
     )
     .addOption(stateOption())
     .action(({ port, speed: pace, fault, state }, command) =>

@@ -1,0 +1,51 @@
+/** One thing that the environment can say. */
+export interface Setting {
+  readonly variables: readonly string[];
+  /** The flag that wins over it. */
+  readonly flag?: string;
+  readonly meaning: string;
+}
+
+/** Every variable that is read, for the help, the reference and the README. */
+export const ENVIRONMENT: readonly Setting[] = [
+  { variables: ['GPUCLOUD_PROFILE'], flag: '--profile', meaning: 'which profile' },
+  {
+    variables: ['GPUCLOUD_BASE_URL'],
+    flag: '--base-url',
+    meaning: 'the address of the service',
+  },
+  { variables: ['GPUCLOUD_API_KEY'], meaning: 'the key' },
+  { variables: ['GPUCLOUD_OUTPUT'], flag: '--output', meaning: 'the format' },
+  { variables: ['GPUCLOUD_NO_INPUT', 'CI'], flag: '--no-input', meaning: 'never ask' },
+  { variables: ['NO_COLOR', 'FORCE_COLOR'], flag: '--color', meaning: 'colours' },
+  { variables: ['TERM'], meaning: '`dumb` means no colours and no spinner' },
+  {
+    variables: ['COLUMNS'],
+    meaning: 'the width of a terminal that does not tell its own',
+  },
+  { variables: ['GPUCLOUD_CONFIG_DIR'], meaning: 'the folder of `config.json`' },
+  {
+    variables: ['GPUCLOUD_STATE_DIR'],
+    meaning: 'the folder of the journal and the sandbox',
+  },
+  {
+    variables: ['XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME'],
+    meaning: 'on Linux, where these folders are otherwise',
+  },
+  {
+    variables: ['APPDATA', 'LOCALAPPDATA'],
+    meaning: 'the same on Windows',
+  },
+  {
+    variables: ['XDG_DATA_HOME', 'BASH_COMPLETION_USER_DIR'],
+    meaning: 'where `completion --install` looks for the folder of the shell',
+  },
+  {
+    variables: ['http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'],
+    meaning: 'proxies, read as curl reads them',
+  },
+  {
+    variables: ['NODE_EXTRA_CA_CERTS'],
+    meaning: 'a file of certificates to trust beside the usual ones',
+  },
+];

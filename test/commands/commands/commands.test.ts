@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type {
+  CommandReference,
+  FlagReference,
+  Reference,
+} from '../../../src/commands/kit/reference.ts';
+import { FAILURES } from '../../../src/errors.ts';
+import { COMMANDS, commandsWhose } from '../../contract/tree.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ handler: () => 'hangUp', signedIn: false });
+});
+afterEach(() => world.close());
+
+async function reference(): Promise<Reference> {
+  const { code, stdout, stderr, requests } = await world.cli(['commands', '--json']);
+  expect({ code, stderr, requests }).toEqual({ code: 0, stderr: '', requests: [] });
+  return JSON.parse(stdout);
+}
+
+function commandNamed(tree: Reference, name: string): CommandReference {
+  const found = tree.commands.find(({ command }) => command === name);
+  if (found === undefined) throw new Error(`no command ${name}`);
+  return found;
+}
+
+function flagNamed(flags: readonly FlagReference[], name: string): FlagReference | undefined {
+  return flags.find(({ long }) => long === name);
+}
+
+describe('commands --json', () => {
+  test('has every command of the tree, in the order of the help', async () => {
+    const { commands, groups } = await reference();
+    expect(commands.map(({ command }) => command).sort()).toEqual(COMMANDS);
+    expect(groups[0]).toEqual({
+      name: 'instances',
+      aliases: ['instance'],
+      summary: 'Rent GPU machines, see them, stop and end them',
+      chapter: 'Rent machines',
+    });
+  });
+
+  test('tells all of a command', async () => {
+    const tree = await reference();
+    const stop = commandNamed(tree, 'instances stop');
+    expect(stop).toEqual({
+      command: 'instances stop',
+      words: ['instances', 'stop'],
+      aliases: [],
+      summary: 'Power machines off and keep their disks',
+      notes: expect.stringContaining('to be sure to stop paying, terminate it.'),
+      usage: 'gpucloud instances stop [options] <instance...>',
+      arguments: [
+        {
+          name: 'instance',
+          required: true,
+          variadic: true,
+          type: 'string',
+          choices: null,
+          default: null,
+          description: 'ids, beginnings of ids, or names; - reads them from stdin, one a line',
+        },
+      ],
+      flags: [
+        {
+          long: '--wait',
+          short: null,
+          type: 'boolean',
+          value: null,
+          value_optional: false,
+          repeatable: false,
+          choices: null,
+          default: null,
+          description: 'wait until the machine is stopped',
+        },
+        {
+          long: '--wait-timeout',
+          short: null,
+          type: 'duration',
+          value: 'duration',
+          value_optional: false,
+          repeatable: false,
+          choices: null,
+          default: '15m',
+          description: 'how long --wait waits',
+        },
+        expect.objectContaining({ long: '--poll-interval', type: 'duration', default: '2s' }),
+      ],
+      without_global_flags: [],
+      columns: [
+        { name: 'name', kind: 'text', shown: true },
+        { name: 'id', kind: 'text', shown: true },
+        { name: 'status', kind: 'status', shown: true },
+        { name: 'paid_until', kind: 'time', shown: true },
+      ],
+      examples: expect.arrayContaining(['gpucloud instances list -q | gpucloud instances stop -']),
+      exit_codes: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 129, 130, 143],
+    });
+  });
+
+  test('tells the form of each value', async () => {
+    const tree = await reference();
+    expect(flagNamed(tree.global_flags, '--output')).toMatchObject({
+      short: '-o',
+      type: 'enum',
+      choices: ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id'],
+    });
+    const { flags } = commandNamed(tree, 'instances create');
+    expect(flagNamed(flags, '--env')).toMatchObject({ short: '-e', repeatable: true });
+    expect(flagNamed(flags, '--volume')).toMatchObject({ repeatable: true });
+    expect(flagNamed(flags, '--offer')).toMatchObject({ repeatable: false });
+    expect(flagNamed(flags, '--wait')).toMatchObject({ value: 'target', value_optional: true });
+    expect(flagNamed(flags, '--file')).toMatchObject({ type: 'path' });
+    const wait = commandNamed(tree, 'instances wait');
+    expect(flagNamed(wait.flags, '--timeout')).toMatchObject({ default: '15m' });
+    expect(wait.without_global_flags).toEqual(['--timeout']);
+  });
+
+  test('every flag that says "again for more" is repeatable, and has one default at most', async () => {
+    const { commands } = await reference();
+    const flags = commands.flatMap(({ flags: own }) => own);
+    const saying = flags.filter(({ description }) => description.includes('again for more'));
+    expect(saying.length).toBeGreaterThan(3);
+    expect(saying.filter(({ repeatable }) => !repeatable)).toEqual([]);
+  });
+
+  test('every command has an example, and every example the command', async () => {
+    const { commands } = await reference();
+    for (const { command, examples } of commands) {
+      expect(examples.length, command).toBeGreaterThan(0);
+    }
+  });
+
+  test('has the table of exit codes, and no command has another', async () => {
+    const { exit_codes, commands } = await reference();
+    expect(exit_codes[0]).toEqual({ exit_code: 0, code: null, meaning: 'done' });
+    expect(exit_codes).toContainEqual({
+      exit_code: 7,
+      code: 'outcome_unknown',
+      meaning: FAILURES.outcomeUnknown.meaning,
+    });
+    const known = exit_codes.map(({ exit_code }) => exit_code);
+    for (const { command, exit_codes: codes } of commands) {
+      expect(
+        codes.filter((code) => !known.includes(code)),
+        command,
+      ).toEqual([]);
+    }
+  });
+
+  test('a command that is said to need no service needs none', async () => {
+    const { commands } = await reference();
+    const local = commands.filter(({ exit_codes }) => !exit_codes.includes(4));
+    const proved = [...commandsWhose((recipe) => recipe.local === true), 'sandbox serve'];
+    expect(local.length).toBeGreaterThan(10);
+    expect(local.map(({ command }) => command).filter((one) => !proved.includes(one))).toEqual([]);
+  });
+});
+
+describe('commands', () => {
+  test('for people is a line a command', async () => {
+    const { code, stdout } = await world.cli(['commands']);
+    expect(code).toBe(0);
+    expect(stdout.split('\n')[1]).toMatch(/^instances list +List the machines known to this/);
+    expect(stdout.trim().split('\n')).toHaveLength(COMMANDS.length + 1);
+  });
+
+  test('rows are rows in the other formats, and where columns are chosen', async () => {
+    const ids = await world.cli(['commands', '-q']);
+    expect(ids.stdout.trim().split('\n').sort()).toEqual(COMMANDS);
+    const json = await world.cli(['commands', '--json', '--columns', 'command,usage']);
+    expect(JSON.parse(json.stdout)).toContainEqual({
+      command: 'drives get',
+      usage: 'gpucloud drives get [options] <drive>',
+    });
+    const query = await world.cli(['commands', '--query', "commands[?command=='help'].aliases"]);
+    expect(JSON.parse(query.stdout)).toEqual([[]]);
+  });
+});

@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ENVIRONMENT } from '../../../src/commands/kit/environment.ts';
+import { TOPICS } from '../../../src/commands/kit/topics.ts';
+import { FAILURES } from '../../../src/errors.ts';
+import { FORMATS } from '../../../src/output/output.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+
+const ROOT = new URL('../../../', import.meta.url);
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ handler: () => 'hangUp', signedIn: false });
+});
+afterEach(() => world.close());
+
+async function topic(name: string): Promise<string> {
+  const { code, stdout, stderr, requests } = await world.cli(['help', name]);
+  expect({ code, stderr, requests }).toEqual({ code: 0, stderr: '', requests: [] });
+  return stdout;
+}
+
+describe('topics', () => {
+  test.each(TOPICS.map(({ name }) => name))('help %s fits a terminal', async (name) => {
+    const text = await topic(name);
+    expect(text.endsWith('\n')).toBe(true);
+    expect(text.split('\n').filter((line) => line.length > 84 || /\s$/.test(line))).toEqual([]);
+  });
+
+  test('help and help --help name them', async () => {
+    const root = await world.cli(['help']);
+    expect(root.stdout).toContain('gpucloud help exit-codes|environment|output|scripting');
+    const own = await world.cli(['help', '--help']);
+    for (const { name, summary } of TOPICS)
+      expect(own.stdout).toMatch(new RegExp(`${name} +${summary}`));
+  });
+
+  test('exit-codes has all of them', async () => {
+    const text = await topic('exit-codes');
+    for (const { exit } of Object.values(FAILURES)) {
+      expect(text).toMatch(new RegExp(`^  ${exit} `, 'm'));
+    }
+    expect(text).toMatch(/^ {2}7 +outcome_unknown +outcome unknown/m);
+  });
+
+  test('output has every format', async () => {
+    const text = await topic('output');
+    for (const format of FORMATS) expect(text).toMatch(new RegExp(`^  ${format} +\\S`, 'm'));
+  });
+
+  test('a word that is neither names the topics', async () => {
+    const { code, stderr } = await world.cli(['help', 'exitcodes']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('the topics are exit-codes, environment, output, scripting');
+  });
+
+  test("help of a command is that command's", async () => {
+    const help = await world.cli(['help', 'drives', 'get']);
+    const own = await world.cli(['drives', 'get', '--help']);
+    expect(help).toEqual(own);
+  });
+});
+
+describe('the environment', () => {
+  const known = ENVIRONMENT.flatMap(({ variables }) => variables);
+
+  test('every variable that the program reads is told', () => {
+    const src = fileURLToPath(new URL('src/', ROOT));
+    const read = new Set(
+      readdirSync(src, { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .flatMap((name) => {
+          const code = readFileSync(`${src}${name}`, 'utf8');
+          return [...code.matchAll(/\benv\.([A-Z][A-Z_]+)|'((?:GPUCLOUD|XDG)_[A-Z_]+)'/g)];
+        })
+        .flatMap(([, direct, named]) => direct ?? named ?? []),
+    );
+    // HOME and USERPROFILE say where `~` is, for every program alike; the other is warned of by doctor.
+    const told = [...known, 'HOME', 'USERPROFILE', 'NODE_TLS_REJECT_UNAUTHORIZED'];
+    expect([...read].filter((name) => !told.includes(name))).toEqual([]);
+    expect(read.size).toBeGreaterThan(8);
+  });
+
+  test('the table of the README is the same', () => {
+    const readme = readFileSync(new URL('README.md', ROOT), 'utf8');
+    const rows = [
+      ...readme.matchAll(
+        /^\| *(?:`(--[a-z-]+)`)? *\| *((?:`[A-Za-z_]+`(?:, )?)+) *\| *(.+?) *\|$/gm,
+      ),
+    ];
+    const table = rows.map(([, flag, variables = '', meaning]) => ({
+      ...(flag === undefined ? {} : { flag }),
+      variables: variables.replaceAll('`', '').split(', '),
+      meaning,
+    }));
+    for (const row of table) expect(ENVIRONMENT).toContainEqual(row);
+    const ours = known.filter((name) => name.startsWith('GPUCLOUD_'));
+    expect(table.flatMap(({ variables }) => variables)).toEqual(expect.arrayContaining(ours));
+  });
+
+  test('the exit codes of the README are the same', () => {
+    const readme = readFileSync(new URL('README.md', ROOT), 'utf8');
+    for (const { exit, meaning } of Object.values(FAILURES)) {
+      if (exit < 100) expect(readme).toContain(`| ${exit} | ${meaning} |`);
+    }
+  });
+});
