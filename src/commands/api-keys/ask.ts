@@ -2,6 +2,7 @@ import type { ApiKey } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { apiKey } from '../../rules/api-key.ts';
+import { journaled } from '../kit/journaled.ts';
 
 /** A key that was created, and the secret that is told this once. */
 export interface NewKey {
@@ -19,19 +20,24 @@ export interface NewKey {
  * created whose secret did not come.
  */
 export async function askedFor(name: string, context: Context): Promise<NewKey> {
-  const api = await context.api();
   let salvaged: string | undefined;
   let key: ApiKey;
   try {
-    key = await api.apiKeys.create(
-      { name },
-      {
-        // From here on a key may exist: the first Ctrl-C waits for its secret.
-        signal: context.interrupts.second,
-        async onAnswer({ status, text }) {
-          if (status >= 200 && status < 300) salvaged = secretIn(text);
-        },
-      },
+    key = await journaled(
+      { operation: 'api_key', name, offer_id: null, body: { name } },
+      context,
+      (api, options) =>
+        api.apiKeys.create(
+          { name },
+          {
+            ...options,
+            async onAnswer(answer) {
+              const { status, text } = answer;
+              if (status >= 200 && status < 300) salvaged = secretIn(text);
+              await options.onAnswer?.(answer);
+            },
+          },
+        ),
     );
   } catch (error) {
     if (salvaged === undefined || !(error instanceof CliError)) throw error;

@@ -6,6 +6,7 @@ import type { AnyCommand } from '../kit/command.ts';
 import { confirm } from '../kit/confirm.ts';
 import { writeCreated } from '../kit/created.ts';
 import type { Frame } from '../kit/frame.ts';
+import { journaled } from '../kit/journaled.ts';
 import { checked, ruled } from '../kit/parse.ts';
 import { verb } from '../kit/verb.ts';
 import { hourly } from './price.ts';
@@ -54,7 +55,12 @@ export async function create(input: CreateInput, context: Context): Promise<void
   if ((await context.prompts()) !== undefined) {
     await confirm(context, `Create the drive ${name} of ${size} GB?`);
   }
-  const drive = await (await context.api()).drives.create({ name, size_gb: size });
+  const body = { name, size_gb: size };
+  const drive = await journaled(
+    { operation: 'drive', name, offer_id: null, body },
+    context,
+    (api, options) => api.drives.create(body, options),
+  );
   context.err.note(
     `Created the drive ${name} (${drive.id}): ${hourly(drive)}, billing from now on.`,
   );

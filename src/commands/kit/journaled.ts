@@ -11,8 +11,12 @@ const WHAT: Readonly<Record<Operation, string>> = {
   api_key: 'API key',
 };
 
+function costs(operation: Operation): boolean {
+  return operation !== 'api_key';
+}
+
 /**
- * Sends the one request that makes something which costs money, with its intent on disk before it
+ * Sends the one request that makes something which must not be lost, with its intent on disk before it
  * and its outcome on disk before anything is printed (design: The journal).
  *
  * Ctrl-C before the first byte goes ends it with nothing made. After that the first Ctrl-C waits for
@@ -47,7 +51,7 @@ async function sendOnce<T extends { readonly id: string }>(
 ): Promise<T> {
   const { name, operation } = request;
   const what = WHAT[operation];
-  const patience = patienceOf(context, `the ${what} ${name}`);
+  const patience = patienceOf(context, `the ${what} ${name}`, costs(operation));
   let made: string | undefined;
   let candidates: readonly string[] = [];
 
@@ -86,7 +90,7 @@ async function sendOnce<T extends { readonly id: string }>(
     }
     const outcome = outcomeOf(error, patience.isSent());
     await settleQuietly(intent, outcome, candidates, context);
-    throw told(error, outcome, what, context);
+    throw told(error, outcome, operation, context);
   } finally {
     patience.end();
   }
@@ -100,7 +104,7 @@ interface Patience {
 }
 
 /** Which interrupt ends the call: the first one before the request has left, the second after. */
-function patienceOf({ interrupts, err }: Context, what: string): Patience {
+function patienceOf({ interrupts, err }: Context, what: string, billed: boolean): Patience {
   const stop = new AbortController();
   let sent = false;
   const onFirst = () => {
@@ -109,7 +113,7 @@ function patienceOf({ interrupts, err }: Context, what: string): Patience {
       return;
     }
     err.warn(
-      `Waiting for the answer: ${what} may be there already, and billing. Interrupted again, gpucloud leaves without it, and the outcome stays unknown.`,
+      `Waiting for the answer: ${what} may be there already${billed ? ', and billing' : ''}. Interrupted again, gpucloud leaves without it, and the outcome stays unknown.`,
     );
   };
   const onSecond = () => stop.abort(interrupts.second.reason);
@@ -175,7 +179,7 @@ async function settleQuietly(
   }
 }
 
-function told(error: unknown, outcome: Outcome, what: string, context: Context): unknown {
+function told(error: unknown, outcome: Outcome, operation: Operation, context: Context): unknown {
   if (!(error instanceof CliError)) {
     return error;
   }
@@ -191,11 +195,11 @@ function told(error: unknown, outcome: Outcome, what: string, context: Context):
   const second: unknown = context.interrupts.second.reason;
   if (outcome === 'unknown' && context.interrupts.second.aborted && second instanceof CliError) {
     return new CliError(second.failure, `${second.message} ${error.message}`, {
-      mayBeBilling: true,
+      mayBeBilling: costs(operation),
       cause: error,
       hint:
         error.hint ??
-        `gpucloud instances recover settles whether the ${what} was made; gpucloud instances list shows what is known.`,
+        `gpucloud instances recover settles whether the ${WHAT[operation]} was made; gpucloud instances list shows what is known.`,
       ...(error.resource === undefined ? {} : { resource: error.resource }),
     });
   }

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+interface Locked {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const lock = JSON.parse(
+  readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8'),
+) as {
+  packages: Readonly<Record<string, Locked>>;
+};
+const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
+test('the lock file names each optional part, without which newer npm refuses to install', () => {
+  const missing = Object.entries(lock.packages).flatMap(([place, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter(
+        (name) =>
+          !(`${place}/node_modules/${name}` in lock.packages) &&
+          !(`node_modules/${name}` in lock.packages),
+      )
+      .map((name) => `${place} -> ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('the lock file carries no download addresses', () => {
+  const addressed = Object.entries(lock.packages).filter(
+    ([, { resolved }]) => resolved !== undefined,
+  );
+  expect(addressed).toEqual([]);
+});
+
+test('every part is a devDependency of an exact version: an install brings one package', () => {
+  expect(manifest.dependencies).toBeUndefined();
+  for (const [name, version] of Object.entries(manifest.devDependencies)) {
+    expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);
+  }
+});
