@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A bundle of the program that nobody rebuilds while tests run it. */
+export interface Bundle {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+export async function builtBundle(): Promise<Bundle> {
+  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-faults-'));
+  const path = join(folder, 'gpucloud.cjs');
+  await copyFile(join(ROOT, 'dist/gpucloud.cjs'), path);
+  return { path, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** A change of the source that takes a safeguard away. */
+export interface Mutant {
+  readonly name: string;
+  /** Under src/. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Builds the program with a safeguard missing; the source itself stays as it is. */
+export async function mutantBundle({ file, from, to, name }: Mutant): Promise<Bundle> {
+  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-mutant-'));
+  const path = join(folder, 'gpucloud.cjs');
+  const target = join(ROOT, 'src', file);
+  let changed = false;
+  const patch: Plugin = {
+    name: 'mutant',
+    setup({ onLoad, onResolve }) {
+      // As in scripts/build.mjs.
+      onResolve({ filter: /^when-exit$/ }, () => ({ path: 'when-exit', namespace: 'stub' }));
+      onLoad({ filter: /.*/, namespace: 'stub' }, () => ({
+        contents: 'export default () => () => {};',
+      }));
+      onLoad({ filter: /\.ts$/ }, ({ path: source }) => {
+        if (source !== target) return undefined;
+        const contents = readFileSync(source, 'utf8');
+        changed = contents.includes(from);
+        return { contents: contents.replaceAll(from, to), loader: 'ts' };
+      });
+    },
+  };
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: ['src/main.ts'],
+    outfile: path,
+    bundle: true,
+    platform: 'node',
+    target: 'node20.18',
+    format: 'cjs',
+    legalComments: 'none',
+    logLevel: 'error',
+    plugins: [patch],
+    define: { GPUCLOUD_VERSION: '"0.0.0-mutant"' },
+  });
+  // A mutant that is like the original would prove nothing.
+  if (!changed) throw new Error(`${name}: ${file} does not hold the words that are to be changed`);
+  return { path, remove: () => rm(folder, { recursive: true, force: true }) };
+}

@@ -1,0 +1,303 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Outcome, outcomeOf } from '../support/program.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+import {
+  bringsId,
+  type CuttingProxy,
+  type Fault,
+  NO_FAULT,
+  type Point,
+  startProxy,
+} from './proxy.ts';
+import { type Books, type BooksOptions, openBooks, SOURCE } from './service.ts';
+
+export const KEY = 'svc_sk_canary0123456789abcdef';
+
+/** When the program is killed with signal 9. */
+export type Kill =
+  /** As a point of the network is reached. */
+  | { readonly at: Point }
+  /** On entering a system call of this name, for the nth time in one thread; needs strace. */
+  | { readonly call: string; readonly nth: number }
+  | { readonly afterMs: number }
+  /** As soon as a file whose path under the journal fits is there. */
+  | { readonly file: RegExp };
+
+export interface Scenario {
+  readonly operation: 'create' | 'reorder';
+  readonly fault: Fault;
+  readonly kill?: Kill;
+}
+
+export interface Ran {
+  readonly name: string;
+  readonly scenario: Scenario;
+  readonly outcome: Outcome;
+  /** POSTs that left the program. */
+  readonly posts: number;
+  readonly killed: boolean;
+}
+
+/** A computer, a network that fails, and a service that keeps books. */
+export interface Rig {
+  readonly home: string;
+  readonly state: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly books: Books;
+  readonly proxy: CuttingProxy;
+  start(argv: readonly string[], how?: StartOptions): ChildProcessWithoutNullStreams;
+  gpucloud(argv: readonly string[], how?: StartOptions): Promise<Outcome>;
+  /** Plays one scenario under a name of its own. */
+  play(scenario: Scenario): Promise<Ran>;
+  /** What is wrong with the journal after all that was played; nothing, if all promises are kept. */
+  violations(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Put before the program: strace, say. */
+  readonly prefix?: readonly string[];
+}
+
+export function argvFor(operation: Scenario['operation'], name: string): string[] {
+  const argv =
+    operation === 'create'
+      ? ['instances', 'create', name, ...HARDWARE]
+      : ['instances', 'reorder', SOURCE, name];
+  // Short, for the answers that never come.
+  return [...argv, '--timeout', '1500ms', '--json'];
+}
+
+export async function openRig(bundle: string, options: BooksOptions = {}): Promise<Rig> {
+  const home = await mkdtemp(join(tmpdir(), 'gpucloud-rig-'));
+  const state = join(home, 'state');
+  const books = await openBooks(options);
+  const proxy = await startProxy(books.url);
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: home,
+    GPUCLOUD_CONFIG_DIR: join(home, 'config'),
+    GPUCLOUD_STATE_DIR: state,
+    GPUCLOUD_BASE_URL: proxy.url,
+    GPUCLOUD_API_KEY: KEY,
+  };
+  const played: Ran[] = [];
+  let count = 0;
+
+  const start: Rig['start'] = (argv, { env: more = {}, prefix = [] } = {}) => {
+    const [command = '', ...rest] = [...prefix, process.execPath, bundle, ...argv];
+    return spawn(command, rest, { env: { ...env, ...more }, cwd: home });
+  };
+  const gpucloud: Rig['gpucloud'] = (argv, how) => outcomeOf(start(argv, how));
+
+  return {
+    home,
+    state,
+    env,
+    books,
+    proxy,
+    start,
+    gpucloud,
+    async play(scenario) {
+      const { operation, fault, kill } = scenario;
+      count += 1;
+      const name = `m${count}-${operation}`;
+      let child: ChildProcessWithoutNullStreams | undefined;
+      let killed = false;
+      const strike = async (): Promise<void> => {
+        if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+        const gone = new Promise((resolve) => child?.once('exit', resolve));
+        killed = child.kill('SIGKILL');
+        if (killed) await gone;
+      };
+      await proxy.arm(fault, (point) =>
+        kill !== undefined && 'at' in kill && kill.at === point ? strike() : undefined,
+      );
+      child = start(argvFor(operation, name), traced(kill));
+      const watch = watcher(kill, state, strike);
+      const outcome = await outcomeOf(child);
+      watch.stop();
+      killed ||= child.signalCode === 'SIGKILL';
+      const ran = { name, scenario, outcome, posts: proxy.posts, killed };
+      played.push(ran);
+      return ran;
+    },
+    async violations() {
+      await proxy.arm(NO_FAULT);
+      return judge(played, books, state, () => gpucloud(['instances', 'list', '--all', '--json']));
+    },
+    async close() {
+      await proxy.close();
+      await books.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One thread for the disk, so that the nth call of a name is the same one each time. */
+function traced(kill: Kill | undefined): StartOptions {
+  if (kill === undefined || !('call' in kill)) return {};
+  const { call, nth } = kill;
+  return {
+    env: { UV_THREADPOOL_SIZE: '1' },
+    prefix: [
+      'strace',
+      '-f',
+      '-qq',
+      '--seccomp-bpf',
+      '-o',
+      '/dev/null',
+      '-e',
+      `trace=${call}`,
+      '-e',
+      `inject=${call}:signal=KILL:when=${nth}`,
+    ],
+  };
+}
+
+function watcher(
+  kill: Kill | undefined,
+  state: string,
+  strike: () => Promise<void>,
+): { stop(): void } {
+  if (kill === undefined || 'at' in kill || 'call' in kill) return { stop: () => undefined };
+  if ('afterMs' in kill) {
+    const timer = setTimeout(() => void strike(), kill.afterMs);
+    return { stop: () => clearTimeout(timer) };
+  }
+  const before = new Set(filesUnder(state));
+  const timer = setInterval(() => {
+    if (filesUnder(state).some((path) => !before.has(path) && kill.file.test(path))) void strike();
+  }, 1);
+  return { stop: () => clearInterval(timer) };
+}
+
+function filesUnder(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  try {
+    return readdirSync(folder, { recursive: true }).map(String);
+  } catch {
+    // A file went away while its folder was read.
+    return [];
+  }
+}
+
+export interface Row {
+  readonly id: string | null;
+  readonly name: string;
+  readonly status: string;
+}
+
+/**
+ * The promises of docs/reliability.md, held against what the service's books say. The list comes
+ * from the program itself, the outcomes from the files.
+ */
+async function judge(
+  played: readonly Ran[],
+  books: Books,
+  state: string,
+  list: () => Promise<Outcome>,
+): Promise<string[]> {
+  const wrong: string[] = [];
+  const listing = await list();
+  if (listing.code !== 0) wrong.push(`the list ended with ${listing.code}: ${listing.stderr}`);
+  const rows: Row[] = listing.code === 0 ? JSON.parse(listing.stdout) : [];
+  const lines = await outcomesOn(state);
+  for (const { name, scenario, outcome, posts, killed } of played) {
+    const say = (what: string) =>
+      wrong.push(
+        `${name} (${scenario.fault.name}; ${JSON.stringify(scenario.kill)}; exit ${outcome.code}): ${what}\n${outcome.stderr}`,
+      );
+    const made = [...books.machines.values()].filter((machine) => machine.name === name);
+    const isUnknown = rows.some((row) => row.name === name && row.status === 'UNKNOWN');
+    if (posts > 1 || books.posts(name) > 1) say(`${Math.max(posts, books.posts(name))} POSTs`);
+    for (const { id } of made) {
+      if (!isUnknown && !rows.some((row) => row.id === id)) say(`the machine ${id} is lost`);
+    }
+    const kinds = lines.filter((line) => line.name === name).map(({ kind }) => kind);
+    if (made.length > 0 && kinds.some((kind) => kind === 'not_sent' || kind === 'refused')) {
+      say(`it says ${kinds.join()}, and there is a machine`);
+    }
+    if (killed) continue;
+    const [machine] = made;
+    if (outcome.code === 0 && !(machine !== undefined && outcome.stdout.includes(machine.id))) {
+      say('success without the id of a machine');
+    }
+    if (outcome.code === 0 && isUnknown) say('success, and UNKNOWN');
+    if (outcome.code === 7 && !isUnknown) say('exit 7, and no UNKNOWN');
+    // 0: done; 7: unknown; 9: not kept; 10: not understood. All others promise that nothing is.
+    if (machine !== undefined && ![0, 7, 9, 10].includes(outcome.code ?? -1))
+      say('made all the same');
+    if (machine !== undefined && bringsId(scenario.fault) && isUnknown) {
+      say('the id came, and was not kept');
+    }
+  }
+  return wrong;
+}
+
+interface Line {
+  readonly name: string;
+  readonly kind: string | undefined;
+}
+
+/** The requests of a journal as their files tell them, read without any of the product's code. */
+export async function outcomesOn(state: string): Promise<Line[]> {
+  const files = filesUnder(state).filter((path) => /(open|settled)\/[^/]+\.json$/.test(path));
+  return Promise.all(
+    files.map(async (file) => {
+      const [intent = '', outcome = ''] = (await readFile(join(state, file), 'utf8')).split('\n');
+      const { name } = JSON.parse(intent) as { name: string };
+      const kind = outcome.trim() === '' ? undefined : (JSON.parse(outcome) as Line).kind;
+      return { name, kind };
+    }),
+  );
+}
+
+/** Everything that lies under a folder, as text, to look for what must not be there. */
+export async function allText(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const texts = await Promise.all(
+    files.map(
+      async ({ parentPath, name }) =>
+        `${name}\n${await readFile(join(parentPath, name), 'latin1')}`,
+    ),
+  );
+  return texts.join('\n');
+}
+
+/**
+ * Plays scenarios on several computers at once, a few on each, and gives back what is wrong and
+ * how many were killed in the middle.
+ */
+export async function playAll(
+  bundle: string,
+  scenarios: readonly Scenario[],
+  { computers = 3, each = 12 } = {},
+): Promise<{ violations: string[]; played: number; killed: number; machines: number }> {
+  const left = [...scenarios];
+  const sum = { violations: [] as string[], played: 0, killed: 0, machines: 0 };
+  async function work(): Promise<void> {
+    while (left.length > 0) {
+      const rig = await openRig(bundle);
+      try {
+        for (const scenario of left.splice(0, each)) {
+          const { killed } = await rig.play(scenario);
+          sum.played += 1;
+          if (killed) sum.killed += 1;
+        }
+        sum.violations.push(...(await rig.violations()));
+        sum.machines += rig.books.machines.size;
+      } finally {
+        await rig.close();
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: computers }, work));
+  return sum;
+}
