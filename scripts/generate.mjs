@@ -1,7 +1,8 @@
 // Writes the files that are derived from the program: what a test calls stale is renewed by this.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { manPages, referenceFiles } from './reference.mjs';
 
 const root = new URL('../', import.meta.url);
 const program = fileURLToPath(new URL('bin/gpucloud.js', root));
@@ -29,3 +30,19 @@ for (const [shell, name] of [
 ]) {
   writeFileSync(new URL(`completions/${name}`, root), outputOf('completion', shell));
 }
+
+const reference = JSON.parse(outputOf('commands', '--json'));
+for (const folder of ['docs/commands/', 'man/']) {
+  // The page of a group that is gone goes too.
+  rmSync(new URL(folder, root), { recursive: true, force: true });
+  mkdirSync(new URL(folder, root), { recursive: true });
+}
+for (const [path, text] of referenceFiles(reference)) {
+  writeFileSync(new URL(path, root), text);
+}
+const packageFile = new URL('package.json', root);
+const description = JSON.parse(readFileSync(packageFile, 'utf8'));
+writeFileSync(
+  packageFile,
+  `${JSON.stringify({ ...description, man: manPages(reference) }, null, 2)}\n`,
+);

@@ -1,0 +1,417 @@
+// The reference of the commands as Markdown and as man pages, from `gpucloud commands --json`.
+
+/** Every file of the reference: its path from the root of the repository, and its text. */
+export function referenceFiles(reference) {
+  const files = new Map();
+  files.set('docs/commands/README.md', markdownIndex(reference));
+  files.set('man/gpucloud.1', manIndex(reference));
+  for (const group of reference.groups) {
+    const commands = commandsOf(group, reference);
+    files.set(`docs/commands/${group.name}.md`, markdownOf(group, commands));
+    files.set(`man/gpucloud-${group.name}.1`, manOf(group, commands, reference));
+  }
+  return files;
+}
+
+/** What package.json names as `man`. */
+export function manPages(reference) {
+  return [...referenceFiles(reference).keys()]
+    .filter((path) => path.startsWith('man/'))
+    .map((path) => `./${path}`)
+    .sort();
+}
+
+function commandsOf(group, { commands }) {
+  return commands.filter(({ words }) => words[0] === group.name);
+}
+
+function chaptersOf({ groups }) {
+  return [...new Set(groups.map(({ chapter }) => chapter))].map((chapter) => ({
+    chapter,
+    groups: groups.filter((group) => group.chapter === chapter),
+  }));
+}
+
+/** The value of a flag as the help writes it: `<file>`, `[=target]`. */
+function valueTerm({ value, value_optional }) {
+  if (value === null) return '';
+  return value_optional ? `[=${value}]` : ` <${value}>`;
+}
+
+function flagTerm(flag) {
+  const names = flag.short === null ? flag.long : `${flag.short}, ${flag.long}`;
+  return `${names}${valueTerm(flag)}`;
+}
+
+function argumentTerm({ name, required, variadic }) {
+  const shown = variadic ? `${name}...` : name;
+  return required ? `<${shown}>` : `[${shown}]`;
+}
+
+/** The description, the default and the words, each once. */
+function wordsOf({ description, default: standard, choices }) {
+  const words = [description];
+  if (choices !== null && !choices.every((choice) => mentions(description, choice))) {
+    words.push(`one of ${choices.join(', ')}`);
+  }
+  if (standard !== null && !description.includes('(default: ')) {
+    words.push(`default: ${standard}`);
+  }
+  return words.filter((word) => word !== '').join('; ');
+}
+
+function mentions(text, word) {
+  return text.toLowerCase().includes(word.toLowerCase());
+}
+
+/** Notes as paragraphs and as lines that stand as they are, which are indented. */
+function blocksOf(notes) {
+  const blocks = [];
+  for (const line of (notes ?? '').split('\n')) {
+    const kind = line.startsWith('  ') ? 'lines' : 'text';
+    const last = blocks.at(-1);
+    if (line === '') blocks.push({ kind: 'gap', lines: [] });
+    else if (last?.kind === kind) last.lines.push(line);
+    else blocks.push({ kind, lines: [line] });
+  }
+  return blocks.filter(({ kind }) => kind !== 'gap');
+}
+
+// Markdown
+
+const GENERATED = 'Generated from the program by `npm run generate`.';
+
+function md(text) {
+  return text
+    .replace(/[\\`*_[\]|]/g, '\\$&')
+    .replaceAll('<', '&lt;')
+    .replaceAll('\n', ' ');
+}
+
+function code(text) {
+  return `\`${text.replaceAll('|', '\\|')}\``;
+}
+
+function table(head, rows) {
+  if (rows.length === 0) return '';
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return `${[line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')}\n\n`;
+}
+
+function fence(lines, language = '') {
+  return `\`\`\`${language}\n${lines.join('\n')}\n\`\`\`\n\n`;
+}
+
+function anchor(heading) {
+  return heading
+    .toLowerCase()
+    .replace(/[^a-z0-9 -]/g, '')
+    .replaceAll(' ', '-');
+}
+
+function markdownIndex(reference) {
+  const { summary, global_flags, exit_codes, environment, topics, formats } = reference;
+  const chapters = chaptersOf(reference).map(({ chapter, groups }) => {
+    const rows = groups.flatMap((group) =>
+      commandsOf(group, reference).map(({ command, summary: words }) => [
+        `[${command}](${group.name}.md#${anchor(`gpucloud ${command}`)})`,
+        md(words),
+      ]),
+    );
+    return `### ${chapter}\n\n${table(['command', ''], rows)}`;
+  });
+  return `# The commands of gpucloud
+
+${GENERATED} ${md(summary)}
+
+\`gpucloud help COMMAND\` shows the same in the terminal, \`man gpucloud\` where the man pages are
+installed, \`gpucloud commands --json\` all of it as data: see [the form of that](#the-tree-as-data).
+
+## Commands
+
+${chapters.join('')}## Global flags
+
+They go with every command, before or after its words.
+
+${flagTable(global_flags)}The formats are ${formats.map(code).join(', ')}.
+
+## Exit codes
+
+${table(
+  ['exit code', '`code` in JSON', 'meaning'],
+  exit_codes.map(({ exit_code, code: name, meaning }) => [
+    exit_code,
+    name === null ? '' : code(name),
+    md(meaning),
+  ]),
+)}## Environment
+
+Flag, then environment, then profile, then default.
+
+${table(
+  ['variable', 'flag that wins', 'meaning'],
+  environment.map(({ variables, flag, meaning }) => [
+    variables.map(code).join(', '),
+    flag === null ? '' : code(flag),
+    md(meaning),
+  ]),
+)}## Topics
+
+${table(
+  ['', ''],
+  topics.map(({ name, summary: words }) => [code(`gpucloud help ${name}`), md(words)]),
+)}${TREE_AS_DATA}`;
+}
+
+const TREE_AS_DATA = `## The tree as data
+
+\`gpucloud commands --json\` is one document. A version may add fields, commands and flags; it takes
+none away and changes no type, which \`test/golden/\` holds.
+
+${table(
+  ['field', 'what'],
+  [
+    ['`name`, `version`, `summary`', 'of the program'],
+    ['`groups[]`', '`name`, `aliases`, `summary`, `chapter`: the words that stand first'],
+    ['`commands[]`', 'each command, in the order of the help'],
+    ['`commands[].command`, `.words`', '`"instances create"`, and its words apart'],
+    ['`commands[].aliases`', 'other words for the last of them'],
+    ['`commands[].summary`, `.notes`', 'what its help says; `notes` may be null'],
+    ['`commands[].usage`', 'the line of its help'],
+    [
+      '`commands[].arguments[]`',
+      '`name`, `required`, `variadic`, `type`, `choices`, `default`, `description`',
+    ],
+    [
+      '`commands[].flags[]`',
+      '`long`, `short`, `type`, `value` (the name of its value, null for a switch), `value_optional` (given after `=` alone), `repeatable`, `choices`, `default` (in words), `description`',
+    ],
+    ['`commands[].without_global_flags`', 'global flags in whose place it has one of its own'],
+    ['`commands[].columns[]`', '`name`, `kind`, `shown`: what `--columns` and `--sort` take'],
+    ['`commands[].examples`', 'whole command lines'],
+    ['`commands[].exit_codes`', 'it ends with one of these and with no other'],
+    ['`global_flags[]`', 'as `flags[]`'],
+    ['`exit_codes[]`', '`exit_code`, `code`, `meaning`'],
+    ['`environment[]`', '`variables`, `flag`, `meaning`'],
+    ['`formats`, `topics[]`', 'of `--output`; of `gpucloud help`'],
+  ],
+)}\`type\` is \`boolean\` (a switch), \`string\`, \`enum\` (one of \`choices\`), \`list\` (some, with commas
+between), \`number\`, \`duration\` (\`500ms\`, \`30s\`, \`15m\`, \`2h\`, \`3d\`), \`time\`, \`path\` or \`url\`.
+`;
+
+function markdownOf(group, commands) {
+  const isGroup = commands.length > 1 || commands[0]?.command !== group.name;
+  const also = group.aliases.length === 0 ? '' : ` Also: ${group.aliases.map(code).join(', ')}.`;
+  const head = `# gpucloud ${group.name}\n\n${GENERATED} [All commands](README.md).\n\n`;
+  const contents = isGroup
+    ? `${md(group.summary)}.${also}\n\n${table(
+        ['command', ''],
+        commands.map(({ command, summary }) => [
+          `[${command}](#${anchor(`gpucloud ${command}`)})`,
+          md(summary),
+        ]),
+      )}`
+    : '';
+  return `${head}${contents}${commands.map(commandMarkdown).join('').trimEnd()}\n`;
+}
+
+function commandMarkdown(command) {
+  const notes = blocksOf(command.notes)
+    .map(({ kind, lines }) =>
+      kind === 'lines'
+        ? fence(
+            lines.map((line) => line.slice(2)),
+            'text',
+          )
+        : `${md(lines.join(' '))}\n\n`,
+    )
+    .join('');
+  const aliases =
+    command.aliases.length === 0 ? '' : `Also: ${command.aliases.map(code).join(', ')}.\n\n`;
+  const columns =
+    command.columns.length === 0
+      ? ''
+      : `Columns: ${command.columns
+          .map(({ name, shown }) => (shown ? code(name) : `${code(name)} (with \`--columns\`)`))
+          .join(', ')}.\n\n`;
+  const without =
+    command.without_global_flags.length === 0
+      ? ''
+      : `In place of the global ${command.without_global_flags.map(code).join(', ')} it has its own.\n\n`;
+  return `## gpucloud ${command.command}
+
+${md(command.summary)}.
+
+${notes}${fence([command.usage])}${table(
+  ['argument', ''],
+  command.arguments.map((argument) => [code(argumentTerm(argument)), md(wordsOf(argument))]),
+)}${flagTable(command.flags)}${without}${aliases}${columns}${fence(command.examples, 'sh')}Exit codes: ${command.exit_codes.join(', ')}; see [what they mean](README.md#exit-codes).
+
+`;
+}
+
+function flagTable(flags) {
+  return table(
+    ['flag', ''],
+    flags.map((flag) => [code(flagTerm(flag)), md(wordsOf(flag))]),
+  );
+}
+
+// Man pages
+
+/**
+ * A text in roff. Hyphens are made those that can be copied and searched for; a dot or a quote at
+ * the beginning of a line would be taken for a request.
+ */
+function roff(text) {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll('^', '\\(ha')
+    .replaceAll('~', '\\(ti')
+    .replaceAll('`', '\\(ga')
+    .replace(
+      /[^\n -~]/gu,
+      (sign) => `\\[u${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}]`,
+    )
+    .replace(/^(?=[.'])/gm, '\\&');
+}
+
+/** An argument of a macro: quotes end it. */
+function quoted(text) {
+  return `"${roff(text).replaceAll('"', '\\(dq')}"`;
+}
+
+function title(name) {
+  return `.\\" ${GENERATED.replaceAll('`', '')}\n.TH ${quoted(name.toUpperCase().replaceAll(' ', '-'))} 1 "" "gpucloud" "gpucloud manual"\n.nh\n.ad l\n`;
+}
+
+function section(name, text) {
+  return text === '' ? '' : `.SH ${quoted(name)}\n${text}`;
+}
+
+function item(term, text) {
+  return `.TP\n.B ${quoted(term)}\n${roff(text === '' ? '\u00a0' : text)}\n`;
+}
+
+function verbatim(lines) {
+  return `.PP\n.nf\n.RS 4\n${lines.map((line) => roff(line)).join('\n')}\n.RE\n.fi\n`;
+}
+
+function paragraph(text) {
+  return `.PP\n${roff(text)}\n`;
+}
+
+function manIndex(reference) {
+  const { summary, global_flags, exit_codes, environment, topics } = reference;
+  const chapters = chaptersOf(reference)
+    .map(
+      ({ chapter, groups }) =>
+        `.SS ${quoted(chapter)}\n${groups.map(({ name, summary: words }) => item(name, `${words}. See gpucloud-${name}(1).`)).join('')}`,
+    )
+    .join('');
+  return (
+    title('gpucloud') +
+    section('NAME', `gpucloud \\- ${roff(firstLower(summary).replace(/\.$/, ''))}\n`) +
+    section('SYNOPSIS', '.B gpucloud\n.I command\n.RI [ options ]\n.RI [ arguments ]\n') +
+    section(
+      'DESCRIPTION',
+      `${roff(summary)}\n${paragraph('The result goes to standard output and nothing else does; the exit code tells the outcome. The profile "sandbox" is the whole service on this computer: free, offline, with a clock to turn.')}`,
+    ) +
+    section('COMMANDS', chapters) +
+    section(
+      'GLOBAL OPTIONS',
+      global_flags.map((flag) => item(flagTerm(flag), wordsOf(flag))).join(''),
+    ) +
+    section(
+      'EXIT STATUS',
+      exit_codes
+        .map(({ exit_code, code: name, meaning }) =>
+          item(String(exit_code), name === null ? meaning : `${meaning} (in JSON: ${name})`),
+        )
+        .join(''),
+    ) +
+    section(
+      'ENVIRONMENT',
+      environment
+        .map(({ variables, flag, meaning }) =>
+          item(variables.join(', '), flag === null ? meaning : `${meaning}; ${flag} wins over it`),
+        )
+        .join(''),
+    ) +
+    section(
+      'TOPICS',
+      topics.map(({ name, summary: words }) => item(`gpucloud help ${name}`, words)).join(''),
+    ) +
+    section('SEE ALSO', seeAlso(reference.groups.map(({ name }) => `gpucloud-${name}`)))
+  );
+}
+
+function seeAlso(pages) {
+  return pages
+    .map((page, at) => `.BR ${quoted(page)} (1)${at === pages.length - 1 ? '' : ','}\n`)
+    .join('');
+}
+
+/** `API keys` stays as it is. */
+function firstLower(text) {
+  return /^[A-Z]{2}/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+function manOf(group, commands, reference) {
+  const isGroup = commands.length > 1 || commands[0]?.command !== group.name;
+  const also =
+    group.aliases.length === 0 ? '' : paragraph(`It is also called ${group.aliases.join(', ')}.`);
+  const others = reference.groups
+    .filter(({ chapter, name }) => chapter === group.chapter && name !== group.name)
+    .map(({ name }) => `gpucloud-${name}`);
+  return (
+    title(`gpucloud-${group.name}`) +
+    section('NAME', `gpucloud\\-${roff(group.name)} \\- ${roff(firstLower(group.summary))}\n`) +
+    section(
+      'SYNOPSIS',
+      commands
+        .map(({ usage }) => `.B ${quoted(usage)}\n.br\n`)
+        .join('')
+        .replace(/\.br\n$/, ''),
+    ) +
+    section('DESCRIPTION', isGroup ? `${roff(group.summary)}.\n${also}` : notesMan(commands[0])) +
+    (isGroup
+      ? section(
+          'COMMANDS',
+          commands
+            .map(
+              (command) =>
+                `.SS ${quoted(command.usage)}\n${roff(command.summary)}.\n${notesMan(command, false)}${detailsMan(command)}`,
+            )
+            .join(''),
+        )
+      : section('OPTIONS', detailsMan(commands[0]))) +
+    section(
+      'GLOBAL OPTIONS, EXIT STATUS, ENVIRONMENT',
+      `${roff('The options of every command, the exit codes and the variables that are read: gpucloud(1).')}\n`,
+    ) +
+    section('SEE ALSO', seeAlso(['gpucloud', ...others]))
+  );
+}
+
+function notesMan(command, withSummary = true) {
+  const blocks = blocksOf(command.notes).map(({ kind, lines }) =>
+    kind === 'lines' ? verbatim(lines) : paragraph(lines.join(' ')),
+  );
+  return `${withSummary ? `${roff(command.summary)}.\n` : ''}${blocks.join('')}`;
+}
+
+function detailsMan(command) {
+  const { arguments: given, flags, columns, aliases, examples, exit_codes } = command;
+  const words = columns.map(({ name, shown }) => (shown ? name : `${name} (with --columns)`));
+  return [
+    ...given.map((argument) => item(argumentTerm(argument), wordsOf(argument))),
+    ...flags.map((flag) => item(flagTerm(flag), wordsOf(flag))),
+    aliases.length === 0 ? '' : paragraph(`Also: ${aliases.join(', ')}.`),
+    words.length === 0 ? '' : paragraph(`Columns: ${words.join(', ')}.`),
+    paragraph('Examples:'),
+    verbatim(examples),
+    paragraph(`Exit codes: ${exit_codes.join(', ')}.`),
+  ].join('');
+}
