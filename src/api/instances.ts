@@ -245,7 +245,7 @@ function notStarted(operation: Operation, httpStatus: number, status: string): C
     return new CliError(
       'wrongState',
       `The instance ${operation.resource} is ${statusWords(status)}; only a STOPPED one can be started.`,
-      { ...details, hint: `Wait for it: gpucloud instances wait ${operation.resource}` },
+      { ...details, hint: `See it: gpucloud instances get ${operation.resource}` },
     );
   }
   return new CliError(

@@ -14,6 +14,14 @@ export function money(text: string): Verdict<Money> {
     : broken('an amount is a decimal number of roubles, such as 1500 or 99.90');
 }
 
+/** The same above zero, for limits: nothing is rented for nothing. */
+export function positiveMoney(text: string): Verdict<Money> {
+  const verdict = money(text);
+  return verdict.ok && verdict.value.lte(0)
+    ? broken('an amount here is more than zero roubles')
+    : verdict;
+}
+
 export function zero(): Money {
   return new Big(0);
 }

@@ -51,14 +51,15 @@ export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T
       }
       seen.add(machine.status);
     }
-    if (elapsed + wait.interval > wait.timeout) {
+    if (elapsed >= wait.timeout) {
       throw new CliError(
         'deadline',
-        `The machine is not ${wait.target} after ${seconds(wait.timeout)}; it was last seen ${last?.status ?? 'never'}.`,
+        `The machine is not ${wait.target} after ${spoken(wait.timeout)}; it was last seen ${last?.status ?? 'never'}.`,
         { retryable: true, ...(last === undefined ? {} : { resource: last.id }) },
       );
     }
-    await wait.clock.sleep(wait.interval, wait.signal);
+    // The last pause is as short as the deadline wants it, so that a last reading decides.
+    await wait.clock.sleep(Math.min(wait.interval, wait.timeout - elapsed), wait.signal);
   }
 }
 
@@ -97,11 +98,11 @@ function otherEnd(machine: Watched, target: string): CliError {
   const reason = machine.failure_reason ? `: ${machine.failure_reason}` : '';
   return new CliError(
     'otherEnd',
-    `The machine is ${machine.status} and will not become ${target} by itself${reason}`,
+    `The machine is ${machine.status} and will not become ${target} by itself${reason}.`,
     { resource: machine.id },
   );
 }
 
-function seconds(milliseconds: number): string {
+function spoken(milliseconds: number): string {
   return milliseconds % 60_000 === 0 ? `${milliseconds / 60_000} min` : `${milliseconds / 1000} s`;
 }

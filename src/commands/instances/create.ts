@@ -1,7 +1,7 @@
 import type { CreateInstanceBody, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { type Money, money } from '../../rules/money.ts';
+import { type Money, positiveMoney } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import { sharedMemoryGb } from '../../rules/numbers.ts';
 import { publishedPort } from '../../rules/ports.ts';
@@ -77,7 +77,7 @@ export function registerCreate(group: AnyCommand, frame: Frame): void {
     .option(
       '--max-price <rub>',
       'terminate at once if an hour costs more than this',
-      ruled('--max-price', money),
+      ruled('--max-price', positiveMoney),
     )
     .option('--dry-run', 'print the request and send nothing')
     .option('--schema', 'print the JSON Schema of --file')
@@ -154,7 +154,10 @@ export async function showRented(
   let early: unknown;
   if (until !== undefined) {
     try {
-      latest = await waitFor({ target: { id: rented.id, name }, until }, times, context);
+      const onReading = (reading: Instance) => {
+        latest = reading;
+      };
+      await waitFor({ target: { id: rented.id, name }, until, onReading }, times, context);
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       early = error;
@@ -182,9 +185,14 @@ function rentedAllTheSame({ id, name }: Instance, { signal }: Context): unknown 
     : reason;
 }
 
+/** What is typed for a machine: its name where it follows the rule, so that it pastes as it is. */
+function typedForm({ id, name }: Instance): string {
+  return name != null && instanceName(name).ok ? name : id;
+}
+
 function nextSteps(instance: Instance, context: Context): void {
   const connect = sshCommand(instance);
-  const name = instance.name ?? instance.id;
+  const name = typedForm(instance);
   if (connect !== undefined && instance.status === 'ACTIVE') {
     context.err.note(`Connect:     ${connect}`);
   } else {

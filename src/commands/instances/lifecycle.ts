@@ -1,25 +1,34 @@
-import type { Api } from '../../api/index.ts';
+import type { Api, CallOptions } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError, SeveralErrors } from '../../errors.ts';
+import { CliError, type Failure, SeveralErrors } from '../../errors.ts';
 import { eachBounded } from '../kit/bounded.ts';
 import type { Target } from './resolve.ts';
 import { keepSighting } from './sighting.ts';
 import { type Changed, changedView } from './view.ts';
 import { type WaitTimes, waitFor } from './waiting.ts';
 
-/** As many machines at once as is polite to a service whose rate limits are not documented. */
-const AT_ONCE = 4;
+/** As many requests at once as is polite to a service whose rate limits are not documented. */
+const ASKED_AT_ONCE = 4;
+
+/** Waiting asks seldom, so more machines at once are still polite. */
+const AWAITED_AT_ONCE = 16;
+
+/** What the service answers to a change of status (API document: start, stop, terminate). */
+type Answer = Awaited<ReturnType<Api['instances']['start']>>;
 
 export interface Change {
   /** Asks the service for the change of one machine. */
-  ask(api: Api, id: string): Promise<{ status: string; paid_until?: string | null | undefined }>;
+  ask(api: Api, id: string, options: CallOptions): Promise<Answer>;
+  /** Completes "NAME was not …": `terminated`. */
+  readonly done: string;
   /** The status, or `ssh`, that is waited for; undefined without `--wait`. */
   readonly until: string | undefined;
   readonly times: WaitTimes;
 }
 
 /**
- * Changes several machines and prints a line for each. A failure of one stops no other; it is told
+ * Changes several machines and prints a line for each. All are asked for before any is waited for,
+ * since one that is asked for late bills for longer. A failure of one stops no other; it is told
  * with its machine's name, and the exit code is that of the gravest.
  */
 export async function changeEach(
@@ -28,8 +37,13 @@ export async function changeEach(
   context: Context,
 ): Promise<void> {
   const api = await context.api();
-  const outcomes = await eachBounded(targets, AT_ONCE, (target) =>
-    changeOne(target, change, api, context),
+  const asked = await eachBounded(targets, ASKED_AT_ONCE, (target) =>
+    settled(target, () => askOne(target, change, api, context)),
+  );
+  const outcomes = await eachBounded(asked, AWAITED_AT_ONCE, async (outcome) =>
+    outcome instanceof CliError || change.until === undefined
+      ? outcome
+      : settled(outcome, () => awaitOne(outcome, change.until ?? '', change.times, context)),
   );
   const errors = outcomes.filter((outcome) => outcome instanceof CliError);
   const changed = outcomes.filter((outcome) => !(outcome instanceof CliError));
@@ -42,28 +56,54 @@ export async function changeEach(
   }
 }
 
-async function changeOne(
-  target: Target,
-  { ask, until, times }: Change,
-  api: Api,
-  context: Context,
-): Promise<Changed | CliError> {
+async function settled(target: Target, work: () => Promise<Changed>): Promise<Changed | CliError> {
   try {
-    const answer = await ask(api, target.id);
-    await keepSighting({ id: target.id, name: target.name, status: answer.status }, context);
-    if (until === undefined) {
-      return { id: target.id, name: target.name, ...answer };
-    }
-    const { status, paid_until } = await waitFor(
-      { target, until, after: answer.status },
-      times,
-      context,
-    );
-    return { id: target.id, name: target.name, status, paid_until };
+    return await work();
   } catch (error) {
     if (error instanceof CliError) return named(error, target);
     throw error;
   }
+}
+
+async function askOne(
+  { id, name }: Target,
+  { ask, done }: Change,
+  api: Api,
+  context: Context,
+): Promise<Changed> {
+  let sent = false;
+  try {
+    const answer = await ask(api, id, {
+      onSending() {
+        sent = true;
+      },
+    });
+    await keepSighting({ id, name, status: answer.status }, context);
+    return { id, name, ...answer };
+  } catch (error) {
+    if (sent || !(error instanceof CliError) || !INTERRUPTS.includes(error.failure)) throw error;
+    throw new CliError(
+      error.failure,
+      `${error.message} ${name} (${id}) was not ${done}: nothing was sent, and it goes on as it was.`,
+      { resource: id, mayBeBilling: true, cause: error, hint: `gpucloud instances get ${id}` },
+    );
+  }
+}
+
+const INTERRUPTS: readonly Failure[] = ['interrupted', 'terminated', 'hungUp'];
+
+async function awaitOne(
+  { id, name, status: after }: Changed,
+  until: string,
+  times: WaitTimes,
+  context: Context,
+): Promise<Changed> {
+  const { status, paid_until } = await waitFor(
+    { target: { id, name }, until, after },
+    times,
+    context,
+  );
+  return { id, name, status, paid_until };
 }
 
 /** Names the machine in an error that knows only what the service said. */

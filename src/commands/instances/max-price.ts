@@ -33,9 +33,12 @@ export async function enforceMaxPrice(
     await keepSighting({ id: instance.id, status }, context);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
+    const unknown = error instanceof CliError && error.failure === 'outcomeUnknown';
     throw new CliError(
-      'refused',
-      `${found}. It could NOT be terminated and is billing: ${reason}`,
+      unknown ? 'outcomeUnknown' : 'refused',
+      unknown
+        ? `${found}. Whether it was terminated is unknown, and it may be billing: ${reason}`
+        : `${found}. It could NOT be terminated and is billing: ${reason}`,
       {
         hint: `gpucloud instances terminate ${instance.id}`,
         resource: instance.id,

@@ -29,7 +29,9 @@ export function registerStart(group: AnyCommand, frame: Frame): void {
         targets,
         {
           // A start may bill once it has left, so the first Ctrl-C waits for its answer.
-          ask: (api, id) => api.instances.start(id, { signal: context.interrupts.second }),
+          ask: (api, id, options) =>
+            api.instances.start(id, { ...options, signal: context.interrupts.second }),
+          done: 'started',
           until: statusFor(wait),
           times: { timeout: waitTimeout, interval: pollInterval },
         },

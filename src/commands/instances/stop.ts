@@ -34,7 +34,8 @@ export function registerStop(group: AnyCommand, frame: Frame): void {
       await changeEach(
         targets,
         {
-          ask: (api, id) => api.instances.stop(id),
+          ask: (api, id, options) => api.instances.stop(id, options),
+          done: 'stopped',
           until: wait === true ? 'STOPPED' : undefined,
           times: { timeout: waitTimeout, interval: pollInterval },
         },

@@ -1,4 +1,6 @@
 import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { KnownMachine } from '../../rentals/index.ts';
 import { kopecksText, money } from '../../rules/money.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import { confirm } from '../kit/confirm.ts';
@@ -35,11 +37,12 @@ export function registerTerminate(group: AnyCommand, frame: Frame): void {
         await severalGiven('INSTANCE', instances, context),
         context,
       );
-      await confirm(context, await question(targets, context));
+      await confirm(context, () => question(targets, context));
       await changeEach(
         targets,
         {
-          ask: (api, id) => api.instances.terminate(id),
+          ask: (api, id, options) => api.instances.terminate(id, options),
+          done: 'terminated',
           until: wait === true ? 'TERMINATED' : undefined,
           times: { timeout: waitTimeout, interval: pollInterval },
         },
@@ -53,7 +56,7 @@ async function question(targets: readonly Target[], context: Context): Promise<s
   if (targets.length === 0) {
     return 'Terminate the machines that stdin names?';
   }
-  const { machines } = await (await context.rentals()).read();
+  const machines = await knownMachines(context);
   const described = targets.map(({ id, name }) => {
     const last = machines.find((machine) => machine.id === id)?.last;
     const price = money(last?.price_per_hour ?? '');
@@ -61,4 +64,14 @@ async function question(targets: readonly Target[], context: Context): Promise<s
     return name === id ? id : `${name} (${id}${cost})`;
   });
   return `Terminate ${described.join(' and ')} with all data on ${targets.length === 1 ? 'its disk' : 'their disks'}?`;
+}
+
+/** Whoever wants to end a machine must not fail for a journal that can't be read. */
+async function knownMachines(context: Context): Promise<readonly KnownMachine[]> {
+  try {
+    return (await (await context.rentals()).read()).machines;
+  } catch (error) {
+    if (!(error instanceof CliError) || error.failure !== 'storage') throw error;
+    return [];
+  }
 }

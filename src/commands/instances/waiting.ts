@@ -49,6 +49,8 @@ export interface Awaited {
   readonly until: string;
   /** The status that the answer before the wait told. */
   readonly after?: string;
+  /** Gets each reading, so that a wait which ends early leaves the last one. */
+  onReading?(machine: Instance): void;
 }
 
 /**
@@ -62,6 +64,8 @@ export async function waitFor(
 ): Promise<Instance> {
   const { target, until, after } = awaited;
   const api = await context.api();
+  const deadline = context.clock.now() + times.timeout;
+  let last: Instance | undefined;
   const progress = context.err.progress(`${target.name}: waiting`);
   try {
     const instance = await waitForStatus({
@@ -71,77 +75,84 @@ export async function waitFor(
       clock: context.clock,
       signal: context.signal,
       ...(after === undefined ? {} : { after }),
-      onReading: (machine, elapsed) =>
-        progress.update(`${target.name}: ${machine.status} (${Math.round(elapsed / 1000)} s)`),
+      onReading(machine, elapsed) {
+        last = machine;
+        awaited.onReading?.(machine);
+        progress.update(`${target.name}: ${machine.status} (${Math.round(elapsed / 1000)} s)`);
+      },
       onFault: (fault) => progress.update(`${target.name}: ${fault.message}; trying again`),
     });
     if (until === 'ssh') {
       progress.update(`${target.name}: waiting for SSH`);
-      await waitForSsh(instance, times, context);
+      await waitForSsh(instance, deadline, times.interval, context);
     }
     await keepSighting(sightingOf(instance), context);
     return instance;
   } catch (error) {
-    throw error instanceof CliError ? withBill(error, awaited) : error;
+    throw error instanceof CliError ? withBill(error, awaited, last?.status) : error;
   } finally {
     progress.done();
   }
 }
 
-async function waitForSsh(instance: Instance, times: WaitTimes, context: Context): Promise<void> {
+/** `deadline` is that of the whole wait: the time until ACTIVE counts. */
+async function waitForSsh(
+  instance: Instance,
+  deadline: number,
+  interval: number,
+  { clock, signal }: Context,
+): Promise<void> {
   const { ip_address: host, ssh_port: port } = instance;
   if (host == null) {
     throw new CliError(
       'notUnderstood',
       'The machine is ACTIVE but the service gave no address for it.',
-      {
-        resource: instance.id,
-      },
+      { resource: instance.id },
     );
   }
-  const deadline = context.clock.now() + times.timeout;
-  while (!(await answersSsh(host, port ?? 22, context.signal))) {
-    if (context.clock.now() + times.interval > deadline) {
+  while (!(await answersSsh(host, port ?? 22, signal))) {
+    const left = deadline - clock.now();
+    if (left <= 0) {
       throw new CliError(
         'deadline',
         `SSH at ${host} has not answered in time; the machine is ACTIVE.`,
-        {
-          retryable: true,
-          resource: instance.id,
-        },
+        { retryable: true, resource: instance.id },
       );
     }
-    await context.clock.sleep(times.interval, context.signal);
+    await clock.sleep(Math.min(interval, left), signal);
   }
 }
 
-/** Whether the machine costs money for as long as the wait is not over. */
-function billsMeanwhile(until: string): boolean {
-  return until !== 'TERMINATED' && until !== 'STOPPED';
-}
+/** Statuses after which a machine costs nothing more (API document: terminate, "billing stops"). */
+const PAID_OFF: readonly string[] = ['TERMINATING', 'TERMINATED'];
 
-function withBill(error: CliError, { target, until }: Awaited): CliError {
+/** Says what the early end of a wait means for the machine and the bill. */
+function withBill(error: CliError, { target, until, after }: Awaited, seen?: string): CliError {
   const interrupted = ['interrupted', 'terminated', 'hungUp'].includes(error.failure);
   if (!interrupted && error.failure !== 'deadline' && error.failure !== 'otherEnd') {
     return error;
   }
+  const { id, name } = target;
+  const status = seen ?? after;
+  const billing = status === undefined || !PAID_OFF.includes(status);
   const what = interrupted
-    ? `${error.message} Nobody waits for ${target.name} (${target.id}) any more`
-    : `${target.name} (${target.id}): ${error.message}`;
-  const billing = billsMeanwhile(until) || error.failure !== 'interrupted';
-  return new CliError(
-    error.failure,
-    billing
-      ? `${what} It may still be billing.`
-      : `${what}; what was asked for goes on at the service.`,
-    {
-      hint: `see it with "gpucloud instances get ${target.id}", end it with "gpucloud instances terminate ${target.id}"`,
-      resource: target.id,
-      retryable: error.retryable,
-      mayBeBilling: billing,
-      cause: error,
-    },
-  );
+    ? `${error.message} Nobody waits for ${name} (${id}) any more.`
+    : `${name} (${id}): ${error.message}`;
+  const meaning = billing ? 'It may still be billing.' : 'It is not billing any more.';
+  const goesOn =
+    interrupted && (until === 'STOPPED' || until === 'TERMINATED')
+      ? ' What was asked for goes on at the service.'
+      : '';
+  return new CliError(error.failure, `${what}${goesOn} ${meaning}`, {
+    hint:
+      billing && until !== 'TERMINATED'
+        ? `see it with "gpucloud instances get ${id}", end it with "gpucloud instances terminate ${id}"`
+        : `see it with "gpucloud instances get ${id}"`,
+    resource: id,
+    retryable: error.retryable,
+    mayBeBilling: billing,
+    cause: error,
+  });
 }
 
 /** The status that a `--wait` flag of a starting machine means; undefined without the flag. */

@@ -3,19 +3,23 @@ import { CliError, usageError } from '../../errors.ts';
 
 /**
  * Asks before something that can't be taken back; the default answer is No.
- * `-y` answers yes. Where nobody can be asked: usage error, before any request.
+ * `-y` answers yes, and then a question that must be made first is not. Where nobody can be asked: usage error, before any request.
  */
-export async function confirm(context: Context, question: string): Promise<void> {
+export async function confirm(
+  context: Context,
+  question: string | (() => Promise<string>),
+): Promise<void> {
   if (context.flags.yes === true) {
     return;
   }
+  const asked = typeof question === 'string' ? question : await question();
   const prompts = await context.prompts();
   if (prompts === undefined) {
     throw usageError(
-      `this needs a confirmation and nobody can be asked here: add --yes (${question})`,
+      `this needs a confirmation and nobody can be asked here: add --yes (${asked})`,
     );
   }
-  if (!(await prompts.confirm(question, false))) {
+  if (!(await prompts.confirm(asked, false))) {
     throw new CliError('interrupted', 'Not confirmed: nothing was changed.');
   }
 }

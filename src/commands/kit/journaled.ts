@@ -226,9 +226,12 @@ function madeButUnclear(what: string, id: string, name: string, error: CliError)
   const bills = what !== 'API key';
   return new CliError(
     error.failure === 'outcomeUnknown' ? 'notUnderstood' : error.failure,
-    `The ${what} ${name} was made (${id})${bills ? ' and is billing' : ''}, but its answer could not be used: ${error.message}`,
+    `The ${what} ${name} was made (${id})${bills ? ' and is billing' : ''}, but the rest of its answer could not be used${error.httpStatus === undefined ? '' : ` (HTTP ${error.httpStatus})`}.`,
     {
-      hint: what === 'machine' ? `gpucloud instances get ${id}` : endOf(what, id),
+      hint:
+        what === 'machine'
+          ? `see it with "gpucloud instances get ${id}", end it with "gpucloud instances terminate ${id}"`
+          : endOf(what, id),
       resource: id,
       mayBeBilling: bills,
       cause: error,
