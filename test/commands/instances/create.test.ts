@@ -113,6 +113,8 @@ describe('instances create', () => {
     [['box', '--offer', 'a?b'], '--offer "a?b"'],
     [['box', '--offer', ''], '--offer ""'],
     [['box', '--max-price', '1e3'], '--max-price "1e3"'],
+    [['box', '--max-price', '0'], '--max-price "0"'],
+    [['box', '--max-price', '-5'], '--max-price "-5"'],
     [['box', '--wait-timeout', '5'], '--wait-timeout "5"'],
     [['box', '--wait=later'], '--wait "later"'],
     [['box', '-v', 'data'], '--volume "data"'],
@@ -456,7 +458,11 @@ describe('instances create', () => {
       '--json',
     ]);
     expect(code).toBe(12);
-    expect(JSON.parse(stdout)).toMatchObject({ name: 'trainer' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      name: 'trainer',
+      status: 'ERROR',
+      failure_reason: expect.any(String),
+    });
     expect(JSON.parse(stderr).error).toMatchObject({ code: 'other_end', may_be_billing: true });
   });
 

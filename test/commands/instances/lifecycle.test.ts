@@ -1,4 +1,7 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../../src/errors.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 
@@ -125,6 +128,45 @@ describe('instances stop and start', () => {
 });
 
 describe('instances terminate', () => {
+  test('asks for every machine before it waits for any', async () => {
+    await world.sandbox.reset({ balance: '1000.00' });
+    const names = Array.from({ length: 6 }, (_, at) => `box-${at}`);
+    for (const name of names) await world.cli(['instances', 'create', name, ...HARDWARE]);
+    const { code, requests } = await world.cli([
+      'instances',
+      'terminate',
+      ...names,
+      '-y',
+      '--wait',
+    ]);
+    expect(code).toBe(0);
+    const methods = requests.map(({ method }) => method);
+    expect(methods.filter((method) => method === 'POST')).toHaveLength(6);
+    expect(methods.lastIndexOf('POST')).toBeLessThan(methods.indexOf('GET'));
+  });
+
+  test('an interrupt says which machines were not asked for', async () => {
+    await rent('trainer');
+    const interrupt = new AbortController();
+    interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+    const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+    const { code, stderr, requests } = await world.cli(
+      ['instances', 'terminate', 'trainer', '-y'],
+      { interrupts },
+    );
+    expect({ code, requests }).toEqual({ code: 130, requests: [] });
+    expect(stderr).toContain('was not terminated: nothing was sent, and it goes on as it was.');
+  });
+
+  test('--yes ends a machine by its id although the journal can not be read', async () => {
+    const id = await rent('trainer');
+    const journal = join(world.home, 'state', 'rentals');
+    await rm(journal, { recursive: true });
+    await writeFile(journal, '');
+    const { code, stdout } = await world.cli(['instances', 'terminate', id, '-y', '-q']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${id}\n` });
+  });
+
   test('off a terminal wants --yes before any request', async () => {
     const id = await rent('trainer');
     const { code, stdout, stderr, requests } = await world.cli([
@@ -274,6 +316,28 @@ describe('instances wait', () => {
     expect(world.clock.slept.filter((slept) => slept === 10_000)).toHaveLength(6);
   });
 
+  test('a reading at the deadline decides, however long the interval is', async () => {
+    await world.sandbox.inject('slow-provisioning');
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    const started = world.clock.now();
+    const wait = ['instances', 'wait', 'trainer', '--timeout', '11m', '--poll-interval', '3h'];
+    expect((await world.cli(wait)).code).toBe(0);
+    expect(world.clock.now() - started).toBeLessThan(12 * 60_000);
+  });
+
+  test('of a machine that is over says that it costs nothing more', async () => {
+    await rent('trainer');
+    await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
+    const { code, stderr } = await world.cli(['instances', 'wait', 'trainer', '--json']);
+    expect(code).toBe(12);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      may_be_billing: false,
+      message: expect.stringContaining(
+        'will not become ACTIVE by itself. It is not billing any more.',
+      ),
+    });
+  });
+
   test('any status is waited for, in either case of letters', async () => {
     await rent('trainer');
     const { code } = await world.cli(['instances', 'wait', 'trainer', '--for', 'active']);
@@ -285,7 +349,6 @@ describe('instances wait', () => {
   test('an interrupt says that the machine goes on billing', async () => {
     await world.sandbox.inject('slow-provisioning');
     const interrupt = new AbortController();
-    const { CliError } = await import('../../../src/errors.ts');
     const interrupts = { first: interrupt.signal, second: new AbortController().signal };
     const started = world.cli(
       ['instances', 'create', 'trainer', ...HARDWARE, '--wait', '--poll-interval', '1s'],
