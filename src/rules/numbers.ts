@@ -14,11 +14,20 @@ export function count(text: string): Verdict<number> {
   return wholeNumber(text, 1, 1_000_000_000, 'it');
 }
 
+/** The document knows no upper limit; this one keeps a slip of the hand from being sent. */
+const MOST_SHARED_MEMORY = 999_999;
+
 /** `shm_size_gb` (spec: Limits): shared memory in GB, minimum 0.1. */
 export function sharedMemoryGb(text: string): Verdict<number> {
   const value = Number(text);
-  if (!/^[0-9]{1,6}(\.[0-9]{1,6})?$/.test(text) || value < 0.1) {
+  if (!/^[0-9]+(\.[0-9]+)?$/.test(text) || value < 0.1) {
     return broken('shared memory is a decimal number of GB, at least 0.1');
+  }
+  if (value > MOST_SHARED_MEMORY) {
+    return broken(`shared memory is at most ${MOST_SHARED_MEMORY} GB`);
+  }
+  if (!/^[0-9]+(\.[0-9]{1,6})?$/.test(text)) {
+    return broken('shared memory has at most 6 digits after the point');
   }
   return kept(value);
 }

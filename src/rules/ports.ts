@@ -47,8 +47,10 @@ export function publishedPort(text: string): Verdict<Port> {
   };
   for (const extra of extras) {
     if (extra === 'main') {
+      if (port.is_main === true) return broken(`${FORM}, and main once`);
       port.is_main = true;
     } else if (extra.startsWith('name=') && extra.length > 'name='.length) {
+      if (port.name !== undefined) return broken(`${FORM}, and one name`);
       port.name = extra.slice('name='.length);
     } else {
       return broken(FORM);

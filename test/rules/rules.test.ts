@@ -138,6 +138,14 @@ describe('numbers', () => {
     (text) => expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('at least 0.1'),
   );
 
+  test.each([
+    ['99999999999999999999', 'shared memory is at most 999999 GB'],
+    ['1000000', 'shared memory is at most 999999 GB'],
+    ['0.1234567', 'shared memory has at most 6 digits after the point'],
+  ])('shared memory %s breaks a rule of its own', (text, rule) => {
+    expect(ruleBrokenBy(sharedMemoryGb, text)).toBe(rule);
+  });
+
   test('pages count from one', () => {
     expect(accepted(count, '10')).toBe(10);
     expect(count('0').ok).toBe(false);
@@ -167,6 +175,9 @@ describe('ports', () => {
     '80:80/sctp',
     '80:80,nam=x',
     '80:80,name=',
+    '80:80,main,main',
+    '80:80,name=web,name=web',
+    '80:80,name=web,main,name=api',
     '80:80,',
     '',
   ])('%j is refused', (text) => expect(publishedPort(text).ok).toBe(false));

@@ -25,13 +25,13 @@ function fileName(text: string): Verdict<string> {
 
 const FASTEST = 1_000_000;
 
-/** Virtual seconds per second. */
+/** Virtual seconds per second; 0 stops the clock. */
 export function speed(text: string): Verdict<number> {
   const value = Number(text);
-  return /^[0-9]{1,7}(\.[0-9]{1,6})?$/.test(text) && value > 0 && value <= FASTEST
+  return /^[0-9]{1,7}(\.[0-9]{1,6})?$/.test(text) && value <= FASTEST
     ? kept(value)
     : broken(
-        `a speed is a decimal number above 0 and at most ${FASTEST}: virtual seconds a second`,
+        `a speed is a decimal number from 0, which stops the clock, to ${FASTEST}: virtual seconds a second`,
       );
 }
 

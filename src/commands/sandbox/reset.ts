@@ -31,7 +31,11 @@ export function registerReset(group: AnyCommand, frame: Frame): void {
       'the opening balance (default: 10000.00 and a bonus of 500.00)',
       ruled('--balance', openingBalance),
     )
-    .option('--speed <number>', 'virtual seconds a second (default: 1)', ruled('--speed', speed))
+    .option(
+      '--speed <number>',
+      'virtual seconds a second; 0 stops the clock (default: 1)',
+      ruled('--speed', speed),
+    )
     .addOption(stateOption())
     .action(({ balance, speed: pace, state }, command) =>
       reset({ balance, speed: pace, state }, frame.context(command)),

@@ -37,7 +37,7 @@ export function registerServe(group: AnyCommand, frame: Frame): void {
     )
     .option(
       '--speed <number>',
-      'virtual seconds a second, from now on (default: as it was, 1 at first)',
+      'virtual seconds a second, from now on; 0 stops the clock (default: as it was, 1 at first)',
       ruled('--speed', speed),
     )
     .option(

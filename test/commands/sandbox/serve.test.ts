@@ -143,6 +143,16 @@ describe('sandbox serve', () => {
     });
   });
 
+  test('--speed 0 stops the clock, and what is served keeps its time', async () => {
+    const world = await newWorld();
+    const serving = await serve(world, '--speed', '0');
+    await serving.end('interrupted');
+
+    world.clock.advance(86_400_000);
+    const { stdout } = await world.cli(['sandbox', 'status', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ now: '2026-01-15T12:00:00.000Z', speed: 0 });
+  });
+
   test('a port that is taken: exit 2 at once, and the state as it was', async () => {
     const world = await newWorld();
     const port = new URL(world.service.url).port;
@@ -162,7 +172,7 @@ describe('sandbox serve', () => {
     ['--port', '1e3'],
     ['--port', '80.5'],
     ['--port', ''],
-    ['--speed', '0'],
+    ['--speed', '-1'],
     ['--speed', '1e3'],
     ['--speed', '.5'],
     ['--fault', 'fail-all'],
