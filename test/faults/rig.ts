@@ -64,13 +64,12 @@ export interface StartOptions {
   readonly prefix?: readonly string[];
 }
 
-export function argvFor(operation: Scenario['operation'], name: string): string[] {
+export function argvFor(operation: Scenario['operation'], name: string, timeout = '60s'): string[] {
   const argv =
     operation === 'create'
       ? ['instances', 'create', name, ...HARDWARE]
       : ['instances', 'reorder', SOURCE, name];
-  // Short, for the answers that never come.
-  return [...argv, '--timeout', '1500ms', '--json'];
+  return [...argv, '--timeout', timeout, '--json'];
 }
 
 export async function openRig(bundle: string, options: BooksOptions = {}): Promise<Rig> {
@@ -118,7 +117,9 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
       await proxy.arm(fault, (point) =>
         kill !== undefined && 'at' in kill && kill.at === point ? strike() : undefined,
       );
-      child = start(argvFor(operation, name), traced(kill));
+      // Answers that never come are not waited for as long as a busy computer may need.
+      const timeout = fault.slow === 'stall' ? '2s' : '60s';
+      child = start(argvFor(operation, name, timeout), traced(kill));
       const watch = watcher(kill, state, strike);
       const outcome = await outcomeOf(child);
       watch.stop();
@@ -139,7 +140,10 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
   };
 }
 
-/** One thread for the disk, so that the nth call of a name is the same one each time. */
+/**
+ * One thread for the disk (strace counts the calls of each by itself), so that
+ * the nth call of a name is the same one each time. With --seccomp-bpf strace 6.1 only counts to one.
+ */
 function traced(kill: Kill | undefined): StartOptions {
   if (kill === undefined || !('call' in kill)) return {};
   const { call, nth } = kill;
@@ -149,7 +153,6 @@ function traced(kill: Kill | undefined): StartOptions {
       'strace',
       '-f',
       '-qq',
-      '--seccomp-bpf',
       '-o',
       '/dev/null',
       '-e',

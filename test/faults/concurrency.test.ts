@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Bundle, builtBundle } from './bundle.ts';
+import { NO_FAULT } from './proxy.ts';
+import { argvFor, openRig, outcomesOn, type Row } from './rig.ts';
+import { countOf, SOAK } from './tools.ts';
+
+const PROCESSES = 8;
+
+let bundle: Bundle;
+beforeAll(async () => {
+  bundle = await builtBundle();
+});
+afterAll(() => bundle.remove());
+
+describe('eight processes at once with one journal', () => {
+  test('all outcomes are there, and each is valid', async () => {
+    const each = SOAK ? countOf('GPUCLOUD_SOAK_CREATES', 50) : 6;
+    const rig = await openRig(bundle.path);
+    try {
+      await rig.proxy.arm(NO_FAULT);
+      const printed = new Map<string, string>();
+      async function work(process: number): Promise<void> {
+        for (let at = 0; at < each; at += 1) {
+          const name = `p${process}-${at}`;
+          const { code, stdout, stderr } = await rig.gpucloud(argvFor('create', name));
+          expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+          printed.set(name, (JSON.parse(stdout) as { id: string }).id);
+        }
+      }
+      await Promise.all(Array.from({ length: PROCESSES }, (_, at) => work(at)));
+
+      const count = PROCESSES * each;
+      const machines = [...rig.books.machines.values()];
+      expect(new Map(machines.map(({ name, id }) => [name, id]))).toEqual(printed);
+      expect(machines).toHaveLength(count);
+      const outcomes = await outcomesOn(rig.state);
+      expect(outcomes.filter(({ kind }) => kind === 'rented')).toHaveLength(count);
+      expect(new Set(outcomes.map(({ name }) => name)).size).toBe(count);
+
+      const { code, stdout, stderr } = await rig.gpucloud(['instances', 'list', '--json']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const rows = JSON.parse(stdout) as Row[];
+      expect(new Map(rows.map(({ name, id }) => [name, id]))).toEqual(printed);
+      if (SOAK) process.stderr.write(`soak: ${count} creates by eight processes, all valid\n`);
+    } finally {
+      await rig.close();
+    }
+  }, 1_200_000);
+});

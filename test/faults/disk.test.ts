@@ -1,0 +1,129 @@
+import { execFile, spawn } from 'node:child_process';
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { outcomeOf } from '../support/program.ts';
+import { type Bundle, builtBundle } from './bundle.ts';
+import { NO_FAULT, type Point } from './proxy.ts';
+import { argvFor, openRig, type Rig, type Row } from './rig.ts';
+import { HAS_BASH, HAS_PRLIMIT } from './tools.ts';
+
+const run = promisify(execFile);
+const CREATE = argvFor('create', 'trainer');
+
+let bundle: Bundle;
+beforeAll(async () => {
+  bundle = await builtBundle();
+});
+afterAll(() => bundle.remove());
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await openRig(bundle.path);
+  await rig.proxy.arm(NO_FAULT);
+});
+afterEach(() => rig.close());
+
+async function rows(env: Readonly<Record<string, string>> = {}): Promise<Row[]> {
+  const { stdout } = await rig.gpucloud(['instances', 'list', '--json'], { env });
+  return JSON.parse(stdout);
+}
+
+/** The one machine that the service made. */
+function made(): string {
+  const [machine, second] = [...rig.books.machines.values()];
+  if (machine === undefined || second !== undefined) throw new Error('not one machine');
+  return machine.id;
+}
+
+describe('a limit on the size of files', () => {
+  test('that is there from the start: nothing is sent, exit 9', async (task) => {
+    task.skip(!HAS_BASH, 'needs bash for its ulimit');
+    for (const limit of [0, 1]) {
+      const line = `ulimit -f ${limit}; exec "$@"`;
+      const argv = ['-c', line, 'bash', process.execPath, bundle.path, ...CREATE];
+      const { code, stderr } = await outcomeOf(
+        spawn('bash', argv, { env: { ...rig.env }, cwd: rig.home }),
+      );
+      expect(code).toBe(9);
+      expect(JSON.parse(stderr)).toMatchObject({
+        error: { code: 'storage', may_be_billing: false },
+      });
+    }
+    expect(rig.books.machines.size).toBe(0);
+    expect(await rows()).toEqual([]);
+  });
+
+  test('that comes while the answer is awaited: the id is told, exit 9', async (task) => {
+    task.skip(!HAS_PRLIMIT, 'needs prlimit');
+    let pid: number | undefined;
+    await rig.proxy.arm(NO_FAULT, async (point: Point) => {
+      if (point === 'acted') await run('prlimit', ['--pid', String(pid), '--fsize=0']);
+    });
+    const child = rig.start(CREATE);
+    pid = child.pid;
+    const { code, stdout, stderr } = await outcomeOf(child);
+    const id = made();
+    expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: {
+        code: 'storage',
+        resource: id,
+        may_be_billing: true,
+        message: expect.stringContaining(id),
+      },
+    });
+    expect(await rows()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }]);
+  });
+});
+
+describe('a full disk', () => {
+  let disk: string;
+  let isMounted = false;
+  beforeEach(async () => {
+    disk = await mkdtemp(join(tmpdir(), 'gpucloud-full-'));
+    isMounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', disk]).then(
+      () => true,
+      () => false,
+    );
+  });
+  afterEach(async () => {
+    if (isMounted) await run('umount', [disk]);
+    await rm(disk, { recursive: true, force: true });
+  });
+
+  async function fill(): Promise<void> {
+    for (const size of [4096, 1]) {
+      try {
+        for (;;) await appendFile(join(disk, 'ballast'), 'x'.repeat(size));
+      } catch {
+        // Full: that is what was wanted.
+      }
+    }
+  }
+
+  test('before the request: nothing is sent, exit 9', async (task) => {
+    task.skip(!isMounted, 'needs the right to mount a tmpfs');
+    const env = { GPUCLOUD_STATE_DIR: join(disk, 'state') };
+    await fill();
+    const { code, stderr } = await rig.gpucloud(CREATE, { env });
+    expect(code).toBe(9);
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'storage', may_be_billing: false } });
+    expect(rig.proxy.posts).toBe(0);
+  });
+
+  test('before the answer: the id is on disk, in the room that was kept', async (task) => {
+    task.skip(!isMounted, 'needs the right to mount a tmpfs');
+    const env = { GPUCLOUD_STATE_DIR: join(disk, 'state') };
+    await rig.proxy.arm(NO_FAULT, (point) => (point === 'acted' ? fill() : undefined));
+    const { code, stdout, stderr } = await rig.gpucloud(CREATE, { env });
+    const id = made();
+    expect([0, 9]).toContain(code);
+    expect(code === 0 ? stdout : stderr).toContain(id);
+    expect(await rows(env)).toMatchObject([{ id, name: 'trainer' }]);
+    await rm(join(disk, 'ballast'));
+    expect(await rows(env)).toMatchObject([{ id, name: 'trainer' }]);
+  });
+});

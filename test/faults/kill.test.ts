@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Bundle, builtBundle } from './bundle.ts';
+import { ANY_CALLS, diskKills, FILE_KILLS, NETWORK_KILLS } from './kills.ts';
+import { FAULTS, NO_FAULT } from './proxy.ts';
+import { type Kill, playAll, type Scenario } from './rig.ts';
+import { countOf, HAS_STRACE, SOAK, sample } from './tools.ts';
+
+const OPERATIONS = ['create', 'reorder'] as const;
+const NO_STRACE = 'strace is not there, or may not be used here';
+const HOUR = 3_600_000;
+
+let bundle: Bundle;
+beforeAll(async () => {
+  bundle = await builtBundle();
+});
+afterAll(() => bundle.remove());
+
+/** The whole matrix in the soak, some of it in `npm test`. */
+function matrix(kills: readonly Kill[], some: number): readonly Scenario[] {
+  const all = OPERATIONS.flatMap((operation) =>
+    FAULTS.flatMap((fault) => kills.map((kill): Scenario => ({ operation, fault, kill }))),
+  );
+  return SOAK ? all : sample(all, some);
+}
+
+describe('kill -9', () => {
+  test('at each point of the network', async () => {
+    const bare = NETWORK_KILLS.map((kill, at): Scenario => {
+      return { operation: at % 2 === 0 ? 'create' : 'reorder', fault: NO_FAULT, kill };
+    });
+    const { violations, killed } = await playAll(bundle.path, bare);
+    expect(violations).toEqual([]);
+    // Without a fault each point is reached.
+    expect(killed).toBe(bare.length);
+  }, 60_000);
+
+  test(
+    'at each point of the network, through every fault',
+    async () => {
+      const { violations, killed, played } = await playAll(bundle.path, matrix(NETWORK_KILLS, 16));
+      tell('network points × faults', { played, killed });
+      expect(violations).toEqual([]);
+      expect(killed).toBeGreaterThan(0);
+    },
+    HOUR,
+  );
+
+  test(
+    'as a file of the journal appears',
+    async () => {
+      const kills = SOAK
+        ? matrix(FILE_KILLS, 0)
+        : FILE_KILLS.map((kill): Scenario => ({ operation: 'create', fault: NO_FAULT, kill }));
+      const { violations, killed, played } = await playAll(bundle.path, kills);
+      tell('files that appear × faults', { played, killed });
+      expect(violations).toEqual([]);
+      expect(killed).toBeGreaterThan(0);
+    },
+    HOUR,
+  );
+
+  test(
+    'before each call to the disk',
+    async (task) => {
+      task.skip(!HAS_STRACE, NO_STRACE);
+      const first = await diskKills(bundle.path, 'create', 'first');
+      // The folders, the intent, the outcome, the machine and the way out of the request.
+      expect(first.length).toBeGreaterThan(25);
+      const bare = first.map((kill): Scenario => ({ operation: 'create', fault: NO_FAULT, kill }));
+      const chosen = SOAK ? bare : sample(bare, 9);
+      const { violations, killed, played } = await playAll(bundle.path, chosen, { each: 1 });
+      tell('calls to the disk, on a new computer', { played, killed });
+      expect(violations).toEqual([]);
+      expect(killed).toBe(played);
+    },
+    HOUR,
+  );
+
+  test(
+    'before each call to the disk, through every fault',
+    async (task) => {
+      task.skip(!HAS_STRACE, NO_STRACE);
+      const later = await diskKills(bundle.path, 'create', 'later');
+      const { violations, killed, played } = await playAll(bundle.path, matrix(later, 16));
+      tell('calls to the disk × faults', { played, killed });
+      expect(violations).toEqual([]);
+      // Where the network fails first, the later calls never come.
+      expect(killed).toBeGreaterThan(played / 4);
+    },
+    HOUR,
+  );
+
+  test(
+    'at random',
+    async () => {
+      const count = SOAK ? countOf('GPUCLOUD_SOAK_KILLS', 2000) : 12;
+      const scenarios = Array.from({ length: count }, (_, at): Scenario => {
+        const isCall = HAS_STRACE && at % 2 === 0;
+        return {
+          operation: pick(OPERATIONS),
+          fault: Math.random() < 0.5 ? NO_FAULT : pick(FAULTS),
+          kill: isCall
+            ? { call: pick(ANY_CALLS), nth: 1 + Math.floor(Math.random() ** 2 * 60) }
+            : { afterMs: 80 + Math.random() * 400 },
+        };
+      });
+      const { violations, killed, played } = await playAll(bundle.path, scenarios);
+      tell('random kills', { played, killed });
+      expect(violations).toEqual([]);
+      expect(played).toBe(count);
+    },
+    HOUR,
+  );
+});
+
+function pick<T>(items: readonly T[]): T {
+  const item = items[Math.floor(Math.random() * items.length)];
+  if (item === undefined) throw new Error('nothing to pick from');
+  return item;
+}
+
+/** The figures of a soak, for docs/reliability.md. */
+function tell(what: string, figures: { played: number; killed: number }): void {
+  if (SOAK) process.stderr.write(`soak: ${what}: ${JSON.stringify(figures)}\n`);
+}

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { NO_FAULT, POINTS } from './proxy.ts';
+import { argvFor, type Kill, openRig, type Scenario } from './rig.ts';
+
+const run = promisify(execFile);
+
+/** The calls by which anything is put on a disk, a name is given, or anything is told. */
+export const DISK_CALLS = ['mkdir', 'chmod', 'fsync', 'fdatasync', 'rename', 'pwrite64'] as const;
+
+/** Calls that the whole program makes all the time, for kills at random. */
+export const ANY_CALLS = [...DISK_CALLS, 'openat', 'write', 'read', 'close', 'futex', 'sendto'];
+
+export const NETWORK_KILLS: readonly Kill[] = POINTS.filter((point) => point !== 'refused').map(
+  (at) => ({ at }),
+);
+
+/** Points of the disk that a look into the folder finds, for where there is no strace. */
+export const FILE_KILLS: readonly Kill[] = [
+  /open\/.*\.json\.new$/,
+  /open\/.*\.json$/,
+  /machines\/.*\.tmp$/,
+  /machines\/.*\.json$/,
+  /settled\/.*\.json$/,
+].map((file) => ({ file }));
+
+/**
+ * One point before each call that puts anything on the disk, as a run of the program has them: the
+ * first one on a computer, which makes all the folders, or a later one.
+ */
+export async function diskKills(
+  bundle: string,
+  operation: Scenario['operation'],
+  when: 'first' | 'later',
+): Promise<readonly Kill[]> {
+  const log = await traceOf(bundle, operation, DISK_CALLS, when);
+  return DISK_CALLS.flatMap((call) => {
+    const times = log.split('\n').filter((line) => line.includes(` ${call}(`)).length;
+    return Array.from({ length: times }, (_, at): Kill => ({ call, nth: at + 1 }));
+  });
+}
+
+/** What strace writes of one run without a fault, in the order of the calls. */
+export async function traceOf(
+  bundle: string,
+  operation: Scenario['operation'],
+  calls: readonly string[],
+  when: 'first' | 'later' = 'first',
+): Promise<string> {
+  const rig = await openRig(bundle);
+  try {
+    await rig.proxy.arm(NO_FAULT);
+    if (when === 'later') await rig.gpucloud(argvFor(operation, 'before'));
+    const file = join(rig.home, 'trace');
+    const options = ['-f', '-qq', '-y', '-s', '200', '-o', file, '-e', `trace=${calls.join()}`];
+    await run('strace', [...options, process.execPath, bundle, ...argvFor(operation, 'traced')], {
+      env: { ...rig.env, UV_THREADPOOL_SIZE: '1' },
+      cwd: rig.home,
+    });
+    return await readFile(file, 'utf8');
+  } finally {
+    await rig.close();
+  }
+}
