@@ -31,10 +31,8 @@ function tables({ shared, places, values }: Model): string {
     const repeats = place.repeats ? ['repeats=1'] : [];
     return `    ${quoted(place.path)}) ${[...parts, ...takes, ...repeats].join(' ')} ;;`;
   });
-  const offers = values.map(({ path, names, offer }) => {
-    const patterns = names.map((name) =>
-      path === undefined ? `*:${name}` : quoted(`${path}:${name}`),
-    );
+  const offers = values.map(({ keys, offer }) => {
+    const patterns = keys.map((key) => (key.startsWith('*') ? key : quoted(key)));
     return `    ${patterns.join('|')}) offer=${quoted(offer)} ;;`;
   });
   return `# Goes from the place "path" on by the word $1.
@@ -152,7 +150,8 @@ __gpucloud_name() {
     \\') [[ $word != *\\'* ]] || return ;;
     *) [[ $word != *[!A-Za-z0-9._/+-]* ]] || printf -v word %q "$word" ;;
   esac
-  COMPREPLY[\${#COMPREPLY[@]}]=$prefix$word
+  # What is there already is not offered again.
+  [[ $used == *$'\\n'"$word"$'\\n'* ]] || COMPREPLY[\${#COMPREPLY[@]}]=$prefix$word
 }
 
 # Offers those of the words $@ that begin with "cur".
@@ -197,7 +196,7 @@ __gpucloud_offer() {
 _gpucloud() {
   local IFS=$' \\t\\n'
   local path= offer= cur= prefix= profile= address= pending= literal= helping=
-  local verbs also flags shared repeats
+  local used=$'\\n' verbs also flags shared repeats
   local line=\${COMP_LINE:0:COMP_POINT} word lead whole part i n=0 count=0
   local -a words takes
   COMPREPLY=()
@@ -232,7 +231,10 @@ _gpucloud() {
       -?*)
         if __gpucloud_value "$word" && [[ $offer != =* ]]; then pending=$word; fi ;;
       *)
-        if [[ -n $literal ]] || ! __gpucloud_step "$word"; then ((++count)); fi ;;
+        if [[ -n $literal ]] || ! __gpucloud_step "$word"; then
+          ((++count))
+          used=$used$word$'\\n'
+        fi ;;
     esac
   done
   profile=\${profile//[\\"\\'\\\\]/}

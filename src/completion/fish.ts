@@ -56,10 +56,8 @@ function tables({ shared, places, values }: Model): string {
             .join(' ')}`,
     ),
   );
-  const offers = values.flatMap(({ path, names, offer }) => [
-    `        case ${names
-      .map((name) => (path === undefined ? `'*:${name}'` : fishQuoted(`${path}:${name}`)))
-      .join(' ')}`,
+  const offers = values.flatMap(({ keys, offer }) => [
+    `        case ${keys.map(fishQuoted).join(' ')}`,
     `            echo ${fishQuoted(offer)}`,
   ]);
   return `# Where the word leads from a place.
@@ -168,6 +166,7 @@ function __gpucloud_names -a kind profile address before word
             case terminated-instance
                 test "$parts[4]" = TERMINATED; or continue
         end
+        contains -- "$parts[2]" $argv[6..-1]; and continue
         set -l state $parts[4]
         test -n "$state"; or set state $only
         printf '%s%s\\t%s\\n' "$before" "$parts[2]" "$state"
@@ -180,7 +179,7 @@ function __gpucloud_names -a kind profile address before word
 end
 
 # What may stand at the cursor, in lines: the offer, the place, the profile, whether there is an
-# address, and the part of the word that stays.
+# address, the part of the word that stays, and the arguments that are there already.
 function __gpucloud_slot
     set -l tokens (commandline -opc)
     set -l word (commandline -ct)
@@ -191,6 +190,7 @@ function __gpucloud_slot
     set -l literal ''
     set -l helping ''
     set -l count 0
+    set -l used
     for token in $tokens[2..-1]
         if test -n "$pending"
             test "$pending" = --profile; and set profile $token
@@ -220,6 +220,7 @@ function __gpucloud_slot
                     end
                 else
                     set count (math $count + 1)
+                    set -a used $token
                 end
         end
     end
@@ -245,7 +246,7 @@ function __gpucloud_slot
             set offer (string replace -r '^\\+' '' -- $takes[-1])
         end
     end
-    printf '%s\\n' "$offer" "$place" "$profile" "$address" "$before"
+    printf '%s\\n' "$offer" "$place" "$profile" "$address" "$before" $used
 end
 
 function __gpucloud_wants_file
@@ -271,7 +272,7 @@ function __gpucloud_complete
             __gpucloud_flags "$place"
         case names
             for one in $words
-                __gpucloud_names $one "$slot[3]" "$slot[4]" "$before" "$word"
+                __gpucloud_names $one "$slot[3]" "$slot[4]" "$before" "$word" $slot[6..-1]
             end
         case words
             printf '%s\\n' $before$words

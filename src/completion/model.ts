@@ -31,10 +31,10 @@ export interface Step {
   readonly isHelp: boolean;
 }
 
+/** Flags that take the same. Those of one place stand before those that hold everywhere. */
 export interface ModelValue {
-  /** undefined for a flag that takes the same everywhere. */
-  readonly path: string | undefined;
-  readonly names: readonly string[];
+  /** `instances list:--columns`; `*:--output` for a flag that takes the same everywhere. */
+  readonly keys: readonly string[];
   /** The offer as the scripts read it, with `=` before it when the value may be left out. */
   readonly offer: string;
 }
@@ -62,12 +62,22 @@ export function modelOf(root: Place): Model {
         repeats: place.repeats,
       };
     }),
-    values: flagValues(root).map(({ path, names, value, optional }) => ({
-      path,
-      names,
-      offer: `${optional ? '=' : ''}${offerText(value)}`,
-    })),
+    values: valuesOf(root),
   };
+}
+
+function valuesOf(root: Place): ModelValue[] {
+  const grouped = new Map<string, { keys: string[]; offer: string }>();
+  for (const { path, names, value, optional } of flagValues(root)) {
+    const offer = `${optional ? '=' : ''}${offerText(value)}`;
+    const group = `${path === undefined} ${offer}`;
+    const { keys } = grouped.get(group) ?? { keys: [] };
+    grouped.set(group, {
+      keys: [...keys, ...names.map((name) => `${path ?? '*'}:${name}`)],
+      offer,
+    });
+  }
+  return [...grouped.values()];
 }
 
 function nameOf({ path }: Place): string {

@@ -56,8 +56,8 @@ function tables({ shared, places, values }: Model): string {
         ? []
         : [set('takes', place.path, `@(${place.takes.map(powershellQuoted).join(', ')})`)]),
     ]),
-    ...values.flatMap(({ path, names, offer }) =>
-      names.map((name) => set('values', `${path ?? '*'}:${name}`, powershellQuoted(offer))),
+    ...values.flatMap(({ keys, offer }) =>
+      keys.map((key) => set('values', key, powershellQuoted(offer))),
     ),
   ];
   const names = ['steps', 'verbs', 'aliases', 'flags', 'apart', 'repeats', 'takes', 'values'];
@@ -153,6 +153,7 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
     $literal = $false
     $helping = $false
     $count = 0
+    $used = New-Object System.Collections.Generic.List[string]
     foreach ($word in $before) {
         if ($pending) {
             if ($pending -ceq '--profile') { $profileName = $word }
@@ -171,7 +172,7 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
             $place = $steps["\${place}:$word"]
             if ($place -ceq 'help') { $place = ''; $helping = $true }
         }
-        else { $count++ }
+        else { $count++; $used.Add($word) }
     }
 
     $kept = ''
@@ -214,7 +215,7 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
             foreach ($wanted in $words) {
                 $only = $wanted -creplace '^terminated-', ''
                 $rows = @(NameRows $only $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
-                    $_.Length -eq 4 -and $_[0] -ceq $only -and
+                    $_.Length -eq 4 -and $_[0] -ceq $only -and -not $used.Contains($_[1]) -and
                     ($wanted -cne 'instance' -or $_[3] -cne 'TERMINATED') -and
                     ($wanted -cne 'terminated-instance' -or $_[3] -ceq 'TERMINATED')
                 })

@@ -43,10 +43,8 @@ function tables({ shared, places, values }: Model): string {
     ];
     return [`    ${quoted(place.path)})`, ...lists, ...marks].join('\n').concat(' ;;');
   });
-  const offers = values.map(({ path, names, offer }) => {
-    const patterns = names.map((name) =>
-      path === undefined ? `*:${name}` : quoted(`${path}:${name}`),
-    );
+  const offers = values.map(({ keys, offer }) => {
+    const patterns = keys.map((key) => (key.startsWith('*') ? key : quoted(key)));
     return `    ${patterns.join('|')}) offer=${quoted(offer)} ;;`;
   });
   return `# Goes from "place" on by the word $1.
@@ -130,8 +128,10 @@ __gpucloud_names() {
     [[ $parts[1] == $kind && -n $parts[2] ]] || continue
     [[ -z $not || $parts[4] != $not ]] || continue
     [[ -z $want || $parts[4] == $want ]] || continue
-    names+=("\${parts[2]//:/\\\\:}:\${parts[4]:-$kind}")
-    [[ -z $parts[3] ]] || ids+=("\${parts[3]//:/\\\\:}:$parts[2] $parts[4]")
+    # What is there already is not offered again.
+    (( ! \${used[(Ie)$parts[2]]} )) || continue
+    names+=("\${\${parts[2]//\\\\/\\\\\\\\}//:/\\\\:}:\${parts[4]:-$kind}")
+    [[ -z $parts[3] ]] || ids+=("\${\${parts[3]//\\\\/\\\\\\\\}//:/\\\\:}:$parts[2] $parts[4]")
   done
   _describe -t $what $kind names && return
   [[ -n $PREFIX ]] && _describe -t $what "$kind id" ids
@@ -170,7 +170,7 @@ __gpucloud_offer() {
 
 _gpucloud() {
   local place offer profile address pending literal helping shared repeats word
-  local -a verbs also flags takes
+  local -a verbs also flags takes used
   integer at count=0
 
   for ((at = 2; at < CURRENT; at++)); do
@@ -189,9 +189,12 @@ _gpucloud() {
       --base-url=*) address=1 ;;
       --*=*) ;;
       -?*)
-        if __gpucloud_value $word && [[ $offer != =* ]]; then pending=$word; fi ;;
+        if __gpucloud_value $word && [[ $offer != '='* ]]; then pending=$word; fi ;;
       *)
-        if [[ -n $literal ]] || ! __gpucloud_step $word; then (( ++count )); fi ;;
+        if [[ -n $literal ]] || ! __gpucloud_step $word; then
+          (( ++count ))
+          used+=($word)
+        fi ;;
     esac
   done
 

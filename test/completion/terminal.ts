@@ -61,7 +61,10 @@ export function openShell({ program, args, env, cwd }: ShellOptions): Shell {
   }
 
   return {
-    type: (keys) => child.write(keys),
+    type(keys) {
+      changed = Date.now();
+      child.write(keys);
+    },
     shows: (pattern) => until(() => pattern.test(text())),
     settled: () => until(() => Date.now() - changed > QUIET),
     async close() {

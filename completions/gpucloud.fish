@@ -1,0 +1,663 @@
+# fish completion for gpucloud
+# Written by "gpucloud completion": do not edit.
+# Names come from files that gpucloud keeps in its cache folder: Tab starts no process, asks no
+# service, and runs nothing of what it reads.
+
+# Where the word leads from a place.
+function __gpucloud_step -a place word
+    switch "$place:$word"
+        case ':instances' ':instance'
+            echo 'instances'
+        case ':catalog'
+            echo 'catalog'
+        case ':drives' ':drive'
+            echo 'drives'
+        case ':ssh-keys' ':ssh-key'
+            echo 'ssh-keys'
+        case ':api-keys' ':api-key'
+            echo 'api-keys'
+        case ':templates' ':template'
+            echo 'templates'
+        case ':me'
+            echo 'me'
+        case ':billing'
+            echo 'billing'
+        case ':login'
+            echo 'login'
+        case ':logout'
+            echo 'logout'
+        case ':profiles' ':profile'
+            echo 'profiles'
+        case ':sandbox'
+            echo 'sandbox'
+        case ':doctor'
+            echo 'doctor'
+        case ':help'
+            echo 'help'
+        case ':commands'
+            echo 'commands'
+        case ':api'
+            echo 'api'
+        case ':completion'
+            echo 'completion'
+        case 'instances:list' 'instances:ls'
+            echo 'instances list'
+        case 'instances:get' 'instances:show'
+            echo 'instances get'
+        case 'instances:create'
+            echo 'instances create'
+        case 'instances:reorder'
+            echo 'instances reorder'
+        case 'instances:start'
+            echo 'instances start'
+        case 'instances:stop'
+            echo 'instances stop'
+        case 'instances:terminate' 'instances:rm'
+            echo 'instances terminate'
+        case 'instances:events'
+            echo 'instances events'
+        case 'instances:wait'
+            echo 'instances wait'
+        case 'instances:endpoints'
+            echo 'instances endpoints'
+        case 'instances:secrets'
+            echo 'instances secrets'
+        case 'instances:open'
+            echo 'instances open'
+        case 'instances:recover'
+            echo 'instances recover'
+        case 'instances:track'
+            echo 'instances track'
+        case 'instances:untrack'
+            echo 'instances untrack'
+        case 'instances:export'
+            echo 'instances export'
+        case 'instances:import'
+            echo 'instances import'
+        case 'catalog:list' 'catalog:ls'
+            echo 'catalog list'
+        case 'catalog:add'
+            echo 'catalog add'
+        case 'catalog:remove' 'catalog:rm'
+            echo 'catalog remove'
+        case 'drives:list' 'drives:ls'
+            echo 'drives list'
+        case 'drives:get' 'drives:show'
+            echo 'drives get'
+        case 'drives:create'
+            echo 'drives create'
+        case 'drives:update'
+            echo 'drives update'
+        case 'drives:resume'
+            echo 'drives resume'
+        case 'ssh-keys:list' 'ssh-keys:ls'
+            echo 'ssh-keys list'
+        case 'ssh-keys:get' 'ssh-keys:show'
+            echo 'ssh-keys get'
+        case 'ssh-keys:add' 'ssh-keys:create'
+            echo 'ssh-keys add'
+        case 'ssh-keys:delete' 'ssh-keys:rm'
+            echo 'ssh-keys delete'
+        case 'api-keys:list' 'api-keys:ls'
+            echo 'api-keys list'
+        case 'api-keys:create'
+            echo 'api-keys create'
+        case 'templates:list' 'templates:ls'
+            echo 'templates list'
+        case 'templates:get' 'templates:show'
+            echo 'templates get'
+        case 'me:get' 'me:show'
+            echo 'me get'
+        case 'me:update'
+            echo 'me update'
+        case 'me:set-password'
+            echo 'me set-password'
+        case 'billing:balance'
+            echo 'billing balance'
+        case 'billing:transactions'
+            echo 'billing transactions'
+        case 'billing:promo'
+            echo 'billing promo'
+        case 'profiles:list' 'profiles:ls'
+            echo 'profiles list'
+        case 'profiles:get' 'profiles:show'
+            echo 'profiles get'
+        case 'profiles:use'
+            echo 'profiles use'
+        case 'profiles:add'
+            echo 'profiles add'
+        case 'profiles:remove' 'profiles:rm'
+            echo 'profiles remove'
+        case 'sandbox:catalog'
+            echo 'sandbox catalog'
+        case 'sandbox:status'
+            echo 'sandbox status'
+        case 'sandbox:advance'
+            echo 'sandbox advance'
+        case 'sandbox:deposit'
+            echo 'sandbox deposit'
+        case 'sandbox:fault'
+            echo 'sandbox fault'
+        case 'sandbox:reset'
+            echo 'sandbox reset'
+        case 'sandbox:serve'
+            echo 'sandbox serve'
+        case '*'
+            return 1
+    end
+end
+
+function __gpucloud_verbs -a place
+    switch "$place"
+        case ''
+            printf '%s\t%s\n' 'instances' 'Rent GPU machines, see them, stop and end them' 'catalog' 'Names for offers and images, with the last price seen' 'drives' 'Cloud drives: network storage that bills by the hour' 'ssh-keys' 'Public SSH keys for new machines' 'api-keys' 'API keys: list them, create one' 'templates' 'Application templates, with what they need and how they are used' 'me' 'The account: see it, rename it, set its password' 'billing' 'Balance, transactions and promo codes' 'login' 'Sign in with an API key and keep it in a profile' 'logout' 'Forget the key of a profile' 'profiles' 'List, choose, add and remove profiles' 'sandbox' 'The whole service on this computer: free, offline, with a clock to turn' 'doctor' 'Check this computer, the settings and the way to the service' 'help' 'Help for any command, and some topics' 'commands' 'The whole command line as data: flags, columns, exit codes' 'api' 'Send any request with the key in force' 'completion' 'Completion with Tab for bash, zsh, fish and PowerShell'
+        case 'instances'
+            printf '%s\t%s\n' 'list' 'List the machines known to this computer' 'get' 'Show everything about one machine' 'create' 'Rent a machine' 'reorder' 'Rent again what a terminated machine was' 'start' 'Start stopped machines' 'stop' 'Power machines off and keep their disks' 'terminate' 'End machines for good, with all that is on their disks' 'events' 'Show the event log of a machine, newest first' 'wait' 'Wait until machines have a status' 'endpoints' 'Show the links and ports of a machine' 'secrets' 'Show the generated passwords and tokens of a machine' 'open' 'Open an application of a machine in the browser' 'recover' 'Settle requests whose answer was lost' 'track' 'Take machines into the list that this computer did not rent' 'untrack' 'Take machines out of the list; this does not stop billing' 'export' 'Write all that is known of machines as JSON, for another computer' 'import' 'Take in what another computer knows of machines'
+        case 'catalog'
+            printf '%s\t%s\n' 'list' 'List the offers and images that are known to this computer, with the last price seen' 'add' 'Give an offer or an image a name of your own' 'remove' 'Forget what is known of an offer or an image'
+        case 'drives'
+            printf '%s\t%s\n' 'list' 'List the cloud drives of the account' 'get' 'Show everything about one drive' 'create' 'Create a cloud drive, which bills by the hour from then on' 'update' 'Rename a drive or change its billed size' 'resume' 'Bring a SUSPENDED drive back, once the balance is topped up'
+        case 'ssh-keys'
+            printf '%s\t%s\n' 'list' 'List the SSH keys of the account, newest first' 'get' 'Show one SSH key, the public key itself included' 'add' 'Add a public SSH key to the account' 'delete' 'Delete SSH keys from the account for good'
+        case 'api-keys'
+            printf '%s\t%s\n' 'list' 'List the API keys of the account, without their secrets' 'create' 'Create an API key and show its secret, this once'
+        case 'templates'
+            printf '%s\t%s\n' 'list' 'List the application templates' 'get' 'Show a template with its readme'
+        case 'me'
+            printf '%s\t%s\n' 'get' 'Show the account that the API key belongs to' 'update' 'Change the name of the account, the one field that can be changed' 'set-password' 'Set a new password for the account'
+        case 'billing'
+            printf '%s\t%s\n' 'balance' 'Show the wallet balance' 'transactions' 'List deposits, charges, bonuses and refunds' 'promo' 'Activate a promo code: its bonus is credited at once'
+        case 'profiles'
+            printf '%s\t%s\n' 'list' 'List the profiles, the built-in sandbox included' 'get' 'Show a profile, never its key' 'use' 'Make a profile the current one' 'add' 'Add a profile without a key' 'remove' 'Remove a profile and its key'
+        case 'sandbox'
+            printf '%s\t%s\n' 'catalog' 'Show the offers and images of the sandbox, with their ids and prices' 'status' 'Show the time, the money and the machines of the sandbox' 'advance' 'Turn the clock of the sandbox ahead' 'deposit' 'Top up the balance of the sandbox with play money' 'fault' 'Order a failure, to see how programs and people bear it' 'reset' 'Start the sandbox afresh' 'serve' 'Serve the sandbox on 127.0.0.1 for other programs'
+    end
+end
+
+function __gpucloud_aliases -a place
+    switch "$place"
+        case ''
+            printf '%s\t%s\n' 'instance' 'Rent GPU machines, see them, stop and end them' 'drive' 'Cloud drives: network storage that bills by the hour' 'ssh-key' 'Public SSH keys for new machines' 'api-key' 'API keys: list them, create one' 'template' 'Application templates, with what they need and how they are used' 'profile' 'List, choose, add and remove profiles'
+        case 'instances'
+            printf '%s\t%s\n' 'ls' 'List the machines known to this computer' 'show' 'Show everything about one machine' 'rm' 'End machines for good, with all that is on their disks'
+        case 'catalog'
+            printf '%s\t%s\n' 'ls' 'List the offers and images that are known to this computer, with the last price seen' 'rm' 'Forget what is known of an offer or an image'
+        case 'drives'
+            printf '%s\t%s\n' 'ls' 'List the cloud drives of the account' 'show' 'Show everything about one drive'
+        case 'ssh-keys'
+            printf '%s\t%s\n' 'ls' 'List the SSH keys of the account, newest first' 'show' 'Show one SSH key, the public key itself included' 'create' 'Add a public SSH key to the account' 'rm' 'Delete SSH keys from the account for good'
+        case 'api-keys'
+            printf '%s\t%s\n' 'ls' 'List the API keys of the account, without their secrets'
+        case 'templates'
+            printf '%s\t%s\n' 'ls' 'List the application templates' 'show' 'Show a template with its readme'
+        case 'me'
+            printf '%s\t%s\n' 'show' 'Show the account that the API key belongs to'
+        case 'profiles'
+            printf '%s\t%s\n' 'ls' 'List the profiles, the built-in sandbox included' 'show' 'Show a profile, never its key' 'rm' 'Remove a profile and its key'
+    end
+end
+
+function __gpucloud_flags -a place
+    switch "$place"
+        case ''
+            printf '%s\t%s\n' '--version' 'show the version' '-V' 'show the version'
+        case 'instances list'
+            printf '%s\t%s\n' '--all' 'terminated machines too' '-a' 'terminated machines too'
+        case 'instances create'
+            printf '%s\t%s\n' '--name' 'the same as NAME' '--offer' 'the offer, by name or id: which hardware (see catalog list)' '--image' 'the base image, by name or id: which system' '--ssh-key' 'an SSH key by name, id or fingerprint (again for more)' '--template' 'an application template by slug, name or id' '--drive' 'a cloud drive by name or id' '--docker-image' 'run this container' '--docker-command' 'the command of the container' '--shm-size' 'shared memory of the container in GB' '--port' 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)' '-p' 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)' '--env' 'KEY=VALUE, or KEY to take it from the environment (again for more)' '-e' 'KEY=VALUE, or KEY to take it from the environment (again for more)' '--env-file' 'a file of such lines (again for more)' '--any-env-key' 'send environment keys that break the usual rule' '--volume' 'mount HOST_PATH:CONTAINER_PATH (again for more)' '-v' 'mount HOST_PATH:CONTAINER_PATH (again for more)' '--file' 'a YAML or JSON file with the fields of the request; - for stdin' '-f' 'a YAML or JSON file with the fields of the request; - for stdin' '--max-price' 'terminate at once if an hour costs more than this' '--dry-run' 'print the request and send nothing' '--schema' 'print the JSON Schema of --file' '--wait' 'wait until the machine is active (--wait=ssh: until SSH answers)' '--wait-timeout' 'how long --wait waits' '--poll-interval' 'the time between two readings'
+        case 'instances reorder'
+            printf '%s\t%s\n' '--name' 'the same as NEW-NAME' '--any-name' 'send a name that breaks the rule for names of machines' '--wait' 'wait until the machine is active (--wait=ssh: until SSH answers)' '--wait-timeout' 'how long --wait waits' '--poll-interval' 'the time between two readings'
+        case 'instances start'
+            printf '%s\t%s\n' '--wait' 'wait until the machine is active (--wait=ssh: until SSH answers)' '--wait-timeout' 'how long --wait waits' '--poll-interval' 'the time between two readings'
+        case 'instances stop'
+            printf '%s\t%s\n' '--wait' 'wait until the machine is stopped' '--wait-timeout' 'how long --wait waits' '--poll-interval' 'the time between two readings'
+        case 'instances terminate'
+            printf '%s\t%s\n' '--wait' 'wait until the machine is terminated' '--wait-timeout' 'how long --wait waits' '--poll-interval' 'the time between two readings'
+        case 'instances events'
+            printf '%s\t%s\n' '--page' 'which page' '--limit' 'events on a page' '--all' 'the whole log'
+        case 'instances wait'
+            printf '%s\t%s\n' '--profile' 'the profile to use (env: GPUCLOUD_PROFILE)' '--base-url' 'the address of the service (env: GPUCLOUD_BASE_URL)' '--output' 'the form of the result: table, json, jsonl, csv, tsv, yaml, id (env: GPUCLOUD_OUTPUT)' '-o' 'the form of the result: table, json, jsonl, csv, tsv, yaml, id (env: GPUCLOUD_OUTPUT)' '--json' 'the same as -o json' '--quiet' 'the same as -o id: ids alone, one a line' '-q' 'the same as -o id: ids alone, one a line' '--columns' 'which columns to show, separated by commas' '--sort' 'sort rows by a column; -column turns the order round' '--query' 'print what an expression finds in the JSON form' '--no-header' 'no head above tables, csv and tsv' '--color' 'colours: auto, always, never' '--no-color' 'the same as --color never' '--no-input' 'never ask anything (env: GPUCLOUD_NO_INPUT)' '--yes' 'answer every confirmation with yes' '-y' 'answer every confirmation with yes' '--debug' 'show requests and answers, with secrets replaced' '--show-secrets' 'show generated passwords, tokens and environment values' '--for' 'active, stopped, terminated, ssh, or any status' '--timeout' 'how long to wait' '--poll-interval' 'the time between two readings' '--help' 'show this help' '-h' 'show this help'
+        case 'instances open'
+            printf '%s\t%s\n' '--print' 'print the link even in a terminal'
+        case 'instances recover'
+            printf '%s\t%s\n' '--retry' 'make the same request again where nothing is certain'
+        case 'instances track'
+            printf '%s\t%s\n' '--force' 'take up an id that the service does not find, or that can not be read now'
+        case 'catalog list'
+            printf '%s\t%s\n' '--kind' 'only one kind: offer or image'
+        case 'catalog add'
+            printf '%s\t%s\n' '--name' 'the name'
+        case 'drives create'
+            printf '%s\t%s\n' '--name' 'the same as NAME' '--size' 'its size: 500, 500GB or 2TB (1 TB = 1000 GB)'
+        case 'drives update'
+            printf '%s\t%s\n' '--name' 'the new name' '--size' 'the new size: 500, 500GB or 2TB'
+        case 'ssh-keys add'
+            printf '%s\t%s\n' '--name' 'its name (default: its comment, or the name of the file)' '--default' 'make it the main key for new machines, in place of any other'
+        case 'api-keys create'
+            printf '%s\t%s\n' '--key-file' 'keep the secret in a new file that only you may read' '--save-profile' 'keep it in a profile, with the base URL in force'
+        case 'templates get'
+            printf '%s\t%s\n' '--markdown' 'the readme alone, in Markdown'
+        case 'me update'
+            printf '%s\t%s\n' '--name' 'the new name'
+        case 'me set-password'
+            printf '%s\t%s\n' '--stdin' 'read the current and the new password from stdin, a line each'
+        case 'billing balance'
+            printf '%s\t%s\n' '--raw' 'the answer of /billing/balance as it is'
+        case 'billing transactions'
+            printf '%s\t%s\n' '--type' 'deposit, usage_charge, bonus, refund: one or more, by commas' '--page' 'which page' '--limit' 'transactions on a page' '--all' 'every page' '--since' 'from this date, time, or so long ago (7d)' '--until' 'up to this date or time'
+        case 'login'
+            printf '%s\t%s\n' '--key-stdin' 'read the key from stdin' '--key-file' 'read the key from a file'
+        case 'sandbox catalog'
+            printf '%s\t%s\n' '--state' 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")'
+        case 'sandbox status'
+            printf '%s\t%s\n' '--state' 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")'
+        case 'sandbox advance'
+            printf '%s\t%s\n' '--state' 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")'
+        case 'sandbox deposit'
+            printf '%s\t%s\n' '--state' 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")'
+        case 'sandbox fault'
+            printf '%s\t%s\n' '--state' 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")'
+        case 'sandbox reset'
+            printf '%s\t%s\n' '--balance' 'the opening balance (default: 10000.00 and a bonus of 500.00)' '--speed' 'virtual seconds a second; 0 stops the clock (default: 1)' '--state' 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")'
+        case 'sandbox serve'
+            printf '%s\t%s\n' '--port' 'the port to listen on; 0 takes any free one (default: 0)' '--speed' 'virtual seconds a second, from now on; 0 stops the clock (default: as it was, 1 at first)' '--fault' 'a failure to order, see "gpucloud sandbox fault --help": fail-start, fail-stop, fail-terminate, slow-provisioning, fail-provisioning, fail-running' '--state' 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")'
+        case 'api'
+            printf '%s\t%s\n' '--raw-field' 'a field with a string (again for more)' '-f' 'a field with a string (again for more)' '--field' 'a field with a number, true, false, null, or @FILE for what is in it (again for more)' '-F' 'a field with a number, true, false, null, or @FILE for what is in it (again for more)' '--input' 'send this JSON as the body; - for stdin' '--include' 'print the status and the headers first' '-i' 'print the status and the headers first' '--paginate' 'ask for all pages and print one list of their data'
+        case 'completion'
+            printf '%s\t%s\n' '--install' 'write the script to the folder where the shell looks for it'
+    end
+    switch "$place"
+        case 'instances wait'
+        case '*'
+            printf '%s\t%s\n' '--profile' 'the profile to use (env: GPUCLOUD_PROFILE)' '--base-url' 'the address of the service (env: GPUCLOUD_BASE_URL)' '--output' 'the form of the result: table, json, jsonl, csv, tsv, yaml, id (env: GPUCLOUD_OUTPUT)' '-o' 'the form of the result: table, json, jsonl, csv, tsv, yaml, id (env: GPUCLOUD_OUTPUT)' '--json' 'the same as -o json' '--quiet' 'the same as -o id: ids alone, one a line' '-q' 'the same as -o id: ids alone, one a line' '--columns' 'which columns to show, separated by commas' '--sort' 'sort rows by a column; -column turns the order round' '--query' 'print what an expression finds in the JSON form' '--no-header' 'no head above tables, csv and tsv' '--color' 'colours: auto, always, never' '--no-color' 'the same as --color never' '--no-input' 'never ask anything (env: GPUCLOUD_NO_INPUT)' '--yes' 'answer every confirmation with yes' '-y' 'answer every confirmation with yes' '--timeout' 'the longest that one request may take (default: 60s)' '--debug' 'show requests and answers, with secrets replaced' '--show-secrets' 'show generated passwords, tokens and environment values' '--help' 'show this help' '-h' 'show this help'
+    end
+end
+
+function __gpucloud_takes -a place
+    switch "$place"
+        case 'instances get'
+            printf '%s\n' 'names instance'
+        case 'instances create'
+            printf '%s\n' 'free'
+        case 'instances reorder'
+            printf '%s\n' 'names terminated-instance' 'free'
+        case 'instances start'
+            printf '%s\n' '+names instance'
+        case 'instances stop'
+            printf '%s\n' '+names instance'
+        case 'instances terminate'
+            printf '%s\n' '+names instance'
+        case 'instances events'
+            printf '%s\n' 'names instance'
+        case 'instances wait'
+            printf '%s\n' '+names instance'
+        case 'instances endpoints'
+            printf '%s\n' 'names instance'
+        case 'instances secrets'
+            printf '%s\n' 'names instance' 'free'
+        case 'instances open'
+            printf '%s\n' 'names instance' 'free'
+        case 'instances recover'
+            printf '%s\n' '+free'
+        case 'instances track'
+            printf '%s\n' '+free'
+        case 'instances untrack'
+            printf '%s\n' '+names instance'
+        case 'instances import'
+            printf '%s\n' 'file'
+        case 'catalog add'
+            printf '%s\n' 'words offer image' 'free'
+        case 'catalog remove'
+            printf '%s\n' 'names offer image'
+        case 'drives get'
+            printf '%s\n' 'names drive'
+        case 'drives create'
+            printf '%s\n' 'free'
+        case 'drives update'
+            printf '%s\n' 'names drive'
+        case 'drives resume'
+            printf '%s\n' 'names drive'
+        case 'ssh-keys get'
+            printf '%s\n' 'names ssh-key'
+        case 'ssh-keys add'
+            printf '%s\n' 'file'
+        case 'ssh-keys delete'
+            printf '%s\n' '+names ssh-key'
+        case 'api-keys create'
+            printf '%s\n' 'free'
+        case 'templates get'
+            printf '%s\n' 'names template'
+        case 'me set-password'
+            printf '%s\n' '+free'
+        case 'billing promo'
+            printf '%s\n' 'free'
+        case 'profiles get'
+            printf '%s\n' 'names profile'
+        case 'profiles use'
+            printf '%s\n' 'names profile'
+        case 'profiles add'
+            printf '%s\n' 'free'
+        case 'profiles remove'
+            printf '%s\n' 'names profile'
+        case 'sandbox advance'
+            printf '%s\n' 'free'
+        case 'sandbox deposit'
+            printf '%s\n' 'free'
+        case 'sandbox fault'
+            printf '%s\n' 'words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running none'
+        case 'help'
+            printf '%s\n' '+command'
+        case 'api'
+            printf '%s\n' 'words GET HEAD POST PUT PATCH DELETE' 'free'
+        case 'completion'
+            printf '%s\n' 'words bash zsh fish powershell'
+    end
+end
+
+# What a flag takes at a place; fails for a switch. "=" stands before what may be left out.
+function __gpucloud_value -a place flag
+    switch "$place:$flag"
+        case 'instances list:--columns'
+            echo 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
+        case 'instances list:--sort'
+            echo 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
+        case 'instances get:--columns' 'instances create:--columns' 'instances reorder:--columns'
+            echo 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+        case 'instances get:--sort' 'instances create:--sort' 'instances reorder:--sort'
+            echo 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+        case 'instances create:--name' 'instances create:--docker-image' 'instances create:--docker-command' 'instances create:--shm-size' 'instances create:--env' 'instances create:-e' 'instances create:--volume' 'instances create:-v' 'instances create:--max-price' 'instances create:--wait-timeout' 'instances create:--poll-interval' 'instances reorder:--name' 'instances reorder:--wait-timeout' 'instances reorder:--poll-interval' 'instances start:--wait-timeout' 'instances start:--poll-interval' 'instances stop:--wait-timeout' 'instances stop:--poll-interval' 'instances terminate:--wait-timeout' 'instances terminate:--poll-interval' 'instances events:--page' 'instances events:--limit' 'instances wait:--poll-interval' 'catalog add:--name' 'drives create:--name' 'drives create:--size' 'drives update:--name' 'drives update:--size' 'ssh-keys add:--name' 'api-keys create:--key-file' 'api-keys create:--save-profile' 'me update:--name' 'billing transactions:--page' 'billing transactions:--limit' 'billing transactions:--since' 'billing transactions:--until' 'sandbox reset:--balance' 'sandbox reset:--speed' 'sandbox serve:--port' 'sandbox serve:--speed' 'api:--raw-field' 'api:-f' 'api:--field' 'api:-F'
+            echo 'free'
+        case 'instances create:--offer'
+            echo 'names offer'
+        case 'instances create:--image'
+            echo 'names image'
+        case 'instances create:--ssh-key'
+            echo 'names ssh-key'
+        case 'instances create:--template'
+            echo 'names template'
+        case 'instances create:--drive'
+            echo 'names drive'
+        case 'instances create:--port' 'instances create:-p'
+            echo 'port'
+        case 'instances create:--env-file' 'instances create:--file' 'instances create:-f' 'login:--key-file' 'sandbox catalog:--state' 'sandbox status:--state' 'sandbox advance:--state' 'sandbox deposit:--state' 'sandbox fault:--state' 'sandbox reset:--state' 'sandbox serve:--state' 'api:--input'
+            echo 'file'
+        case 'instances create:--wait' 'instances reorder:--wait' 'instances start:--wait'
+            echo '=words active ssh'
+        case 'instances start:--columns' 'instances stop:--columns' 'instances terminate:--columns' 'instances wait:--columns' 'instances track:--columns' 'instances untrack:--columns'
+            echo 'list name id status paid_until'
+        case 'instances start:--sort' 'instances stop:--sort' 'instances terminate:--sort' 'instances wait:--sort' 'instances track:--sort' 'instances untrack:--sort'
+            echo 'sort name id status paid_until'
+        case 'instances events:--columns'
+            echo 'list created_at type message id instance_id payload'
+        case 'instances events:--sort'
+            echo 'sort created_at type message id instance_id payload'
+        case 'instances wait:--for'
+            echo 'words active stopped terminated ssh'
+        case 'instances endpoints:--columns'
+            echo 'list name url address protocol is_main port source'
+        case 'instances endpoints:--sort'
+            echo 'sort name url address protocol is_main port source'
+        case 'instances secrets:--columns'
+            echo 'list key value'
+        case 'instances secrets:--sort'
+            echo 'sort key value'
+        case 'instances recover:--columns'
+            echo 'list name outcome id asked_at note operation offer_id'
+        case 'instances recover:--sort'
+            echo 'sort name outcome id asked_at note operation offer_id'
+        case 'instances import:--columns'
+            echo 'list machines requests known'
+        case 'instances import:--sort'
+            echo 'sort machines requests known'
+        case 'catalog list:--columns' 'catalog add:--columns' 'catalog remove:--columns'
+            echo 'list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
+        case 'catalog list:--sort' 'catalog add:--sort' 'catalog remove:--sort'
+            echo 'sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
+        case 'catalog list:--kind'
+            echo 'words offer image'
+        case 'drives list:--columns' 'drives get:--columns' 'drives create:--columns' 'drives update:--columns' 'drives resume:--columns'
+            echo 'list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+        case 'drives list:--sort' 'drives get:--sort' 'drives create:--sort' 'drives update:--sort' 'drives resume:--sort'
+            echo 'sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+        case 'ssh-keys list:--columns' 'ssh-keys get:--columns' 'ssh-keys add:--columns' 'ssh-keys delete:--columns'
+            echo 'list name id type fingerprint is_default created_at updated_at public_key'
+        case 'ssh-keys list:--sort' 'ssh-keys get:--sort' 'ssh-keys add:--sort' 'ssh-keys delete:--sort'
+            echo 'sort name id type fingerprint is_default created_at updated_at public_key'
+        case 'templates list:--columns' 'templates get:--columns'
+            echo 'list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
+        case 'templates list:--sort' 'templates get:--sort'
+            echo 'sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
+        case 'me get:--columns' 'me update:--columns' 'me set-password:--columns'
+            echo 'list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
+        case 'me get:--sort' 'me update:--sort' 'me set-password:--sort'
+            echo 'sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
+        case 'billing balance:--columns'
+            echo 'list balance reserved_balance total_balance'
+        case 'billing balance:--sort'
+            echo 'sort balance reserved_balance total_balance'
+        case 'billing transactions:--columns'
+            echo 'list created_at type status direction amount description id'
+        case 'billing transactions:--sort'
+            echo 'sort created_at type status direction amount description id'
+        case 'billing transactions:--type'
+            echo 'list deposit usage_charge bonus refund'
+        case 'billing promo:--columns'
+            echo 'list added_amount new_balance'
+        case 'billing promo:--sort'
+            echo 'sort added_amount new_balance'
+        case 'sandbox serve:--fault'
+            echo 'words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running'
+        case 'doctor:--columns'
+            echo 'list id status message hint'
+        case 'doctor:--sort'
+            echo 'sort id status message hint'
+        case 'commands:--columns'
+            echo 'list command summary usage aliases flags columns exit_codes'
+        case 'commands:--sort'
+            echo 'sort command summary usage aliases flags columns exit_codes'
+        case 'completion:--columns'
+            echo 'list shell file changed script'
+        case 'completion:--sort'
+            echo 'sort shell file changed script'
+        case '*:--profile'
+            echo 'names profile'
+        case '*:--base-url' '*:--columns' '*:--sort' '*:--query' '*:--timeout'
+            echo 'free'
+        case '*:--output' '*:-o'
+            echo 'words table json jsonl csv tsv yaml id'
+        case '*:--color'
+            echo 'words auto always never'
+        case '*'
+            return 1
+    end
+end
+
+# The cache folder, by the rules of gpucloud itself.
+function __gpucloud_folder
+    if test -n "$GPUCLOUD_STATE_DIR"
+        string match -q '/*' -- "$GPUCLOUD_STATE_DIR"; and echo "$GPUCLOUD_STATE_DIR/cache"
+    else if string match -q '/*' -- "$XDG_CACHE_HOME"; and not test -d "$HOME/Library/Caches"
+        echo "$XDG_CACHE_HOME/gpucloud"
+    else if test -d "$HOME/Library/Caches"
+        echo "$HOME/Library/Caches/gpucloud"
+    else
+        echo "$HOME/.cache/gpucloud"
+    end
+end
+
+# The file that holds names of the kind for this command line.
+function __gpucloud_file -a kind profile address
+    set -l folder (__gpucloud_folder)
+    test -n "$folder"; or return 1
+    set -l profiles "$folder/completion/profiles.tsv"
+    if test "$kind" = profile
+        echo $profiles
+        return
+    end
+    set -l slot $profile
+    test -n "$slot"; or set slot $GPUCLOUD_PROFILE
+    if test -z "$slot"
+        if test -f $profiles -a -r $profiles
+            set -l first
+            read first < $profiles
+            set -l parts (string split \t -- $first)
+            test "$parts[4]" = current; and set slot $parts[2]
+        end
+        test "$slot" = sandbox -a -n "$address$GPUCLOUD_BASE_URL"; and set slot -env
+    end
+    if test "$slot" != sandbox -a -n "$address$GPUCLOUD_BASE_URL$GPUCLOUD_API_KEY"
+        set slot -env
+    end
+    test -n "$slot"; and not string match -q '*/*' -- "$slot"; or return 1
+    echo "$folder/completion/names/$slot.tsv"
+end
+
+# Names of the kind with their states, and ids where no name begins like the word.
+function __gpucloud_names -a kind profile address before word
+    set -l only $kind
+    test "$kind" = terminated-instance; and set only instance
+    set -l file (__gpucloud_file $only "$profile" "$address")
+    test -n "$file" -a -f "$file" -a -r "$file"; or return
+    set -l fits 0
+    set -l ids
+    while read -l line
+        set -l parts (string split \t -- $line)
+        test "$parts[1]" = $only -a (count $parts) -eq 4; or continue
+        switch $kind
+            case instance
+                test "$parts[4]" != TERMINATED; or continue
+            case terminated-instance
+                test "$parts[4]" = TERMINATED; or continue
+        end
+        contains -- "$parts[2]" $argv[6..-1]; and continue
+        set -l state $parts[4]
+        test -n "$state"; or set state $only
+        printf '%s%s\t%s\n' "$before" "$parts[2]" "$state"
+        test (string sub -l (string length -- "$word") -- "$parts[2]") = "$word"; and set fits 1
+        test -n "$parts[3]"; and set -a ids (printf '%s%s\t%s\n' "$before" "$parts[3]" "$parts[2] $parts[4]")
+    end < $file
+    if test $fits = 0 -a -n "$word"
+        printf '%s\n' $ids
+    end
+end
+
+# What may stand at the cursor, in lines: the offer, the place, the profile, whether there is an
+# address, the part of the word that stays, and the arguments that are there already.
+function __gpucloud_slot
+    set -l tokens (commandline -opc)
+    set -l word (commandline -ct)
+    set -l place ''
+    set -l profile ''
+    set -l address ''
+    set -l pending ''
+    set -l literal ''
+    set -l helping ''
+    set -l count 0
+    set -l used
+    for token in $tokens[2..-1]
+        if test -n "$pending"
+            test "$pending" = --profile; and set profile $token
+            test "$pending" = --base-url; and set address 1
+            set pending ''
+            continue
+        end
+        switch "$literal$token"
+            case --
+                set literal 1
+            case '--profile=*'
+                set profile (string replace -- '--profile=' '' $token)
+            case '--base-url=*'
+                set address 1
+            case '--*=*'
+            case '-?*'
+                set -l offer (__gpucloud_value "$place" "$token")
+                and not string match -q '=*' -- "$offer"
+                and set pending $token
+            case '*'
+                set -l next
+                if test -z "$literal"; and set next (__gpucloud_step "$place" "$token")
+                    set place "$next"
+                    if test "$place" = help
+                        set place ''
+                        set helping 1
+                    end
+                else
+                    set count (math $count + 1)
+                    set -a used $token
+                end
+        end
+    end
+
+    set -l offer free
+    set -l before ''
+    if test -n "$pending"
+        set offer (__gpucloud_value "$place" "$pending")
+    else if test -z "$literal"; and string match -q -- '--*=*' "$word"
+        set -l flag (string split -m 1 = -- "$word")[1]
+        set before "$flag="
+        set offer (__gpucloud_value "$place" "$flag" | string replace -r '^=' '')
+        test -n "$offer"; or set offer free
+    else if test -z "$literal"; and string match -q -- '-*' "$word"
+        set offer flags
+    else if test -n "$(__gpucloud_verbs "$place")"
+        set offer verbs
+    else if test -z "$helping"
+        set -l takes (__gpucloud_takes "$place")
+        if test $count -lt (count $takes)
+            set offer (string replace -r '^\+' '' -- $takes[(math $count + 1)])
+        else if string match -q '+*' -- "$takes[-1]"
+            set offer (string replace -r '^\+' '' -- $takes[-1])
+        end
+    end
+    printf '%s\n' "$offer" "$place" "$profile" "$address" "$before" $used
+end
+
+function __gpucloud_wants_file
+    test "$(__gpucloud_slot)[1]" = file
+end
+
+function __gpucloud_complete
+    set -l slot (__gpucloud_slot)
+    set -l place $slot[2]
+    set -l before $slot[5]
+    set -l word (string sub -s (math (string length -- "$before") + 1) -- (commandline -ct))
+    set -l words (string split ' ' -- $slot[1])
+    set -l kind $words[1]
+    set -e words[1]
+    switch $kind
+        case verbs
+            __gpucloud_verbs "$place"
+            # Other words for the same are offered when they are being typed.
+            if test -n "$word"; and not __gpucloud_verbs "$place" | string match -q -- "$word*"
+                __gpucloud_aliases "$place"
+            end
+        case flags
+            __gpucloud_flags "$place"
+        case names
+            for one in $words
+                __gpucloud_names $one "$slot[3]" "$slot[4]" "$before" "$word" $slot[6..-1]
+            end
+        case words
+            printf '%s\n' $before$words
+        case list
+            set -l given (string split , -- "$word")
+            set -e given[-1]
+            set -l start $before(string join '' -- $given,)
+            for one in $words
+                contains -- $one $given; or echo "$start$one"
+            end
+        case sort
+            string match -q -- '-*' "$word"; and set before "$before-"
+            printf '%s\n' $before$words
+        case port
+            if string match -q '*,*' -- "$word"
+                printf '%s\n' $before(string replace -r '[^,]*$' '' -- "$word"){name=,main}
+            else if string match -q '*:*/*' -- "$word"
+                printf '%s\n' $before(string replace -r '[^/]*$' '' -- "$word"){tcp,udp}
+            end
+    end
+end
+
+complete -c gpucloud -e
+complete -c gpucloud -f -a '(__gpucloud_complete)'
+complete -c gpucloud -n __gpucloud_wants_file -F

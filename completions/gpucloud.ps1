@@ -1,0 +1,555 @@
+# PowerShell completion for gpucloud
+# Written by "gpucloud completion": do not edit.
+# Names come from files that gpucloud keeps in its cache folder: Tab starts no process, asks no
+# service, and runs nothing of what it reads.
+
+Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    # Tables of their own kind, since a plain one takes -f and -F for the same.
+    $steps = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
+    $verbs = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
+    $aliases = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
+    $flags = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
+    $apart = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
+    $repeats = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
+    $takes = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
+    $values = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
+    $shared = @('--profile', 'the profile to use (env: GPUCLOUD_PROFILE)', '--base-url', 'the address of the service (env: GPUCLOUD_BASE_URL)', '--output', 'the form of the result: table, json, jsonl, csv, tsv, yaml, id (env: GPUCLOUD_OUTPUT)', '-o', 'the form of the result: table, json, jsonl, csv, tsv, yaml, id (env: GPUCLOUD_OUTPUT)', '--json', 'the same as -o json', '--quiet', 'the same as -o id: ids alone, one a line', '-q', 'the same as -o id: ids alone, one a line', '--columns', 'which columns to show, separated by commas', '--sort', 'sort rows by a column; -column turns the order round', '--query', 'print what an expression finds in the JSON form', '--no-header', 'no head above tables, csv and tsv', '--color', 'colours: auto, always, never', '--no-color', 'the same as --color never', '--no-input', 'never ask anything (env: GPUCLOUD_NO_INPUT)', '--yes', 'answer every confirmation with yes', '-y', 'answer every confirmation with yes', '--timeout', 'the longest that one request may take (default: 60s)', '--debug', 'show requests and answers, with secrets replaced', '--show-secrets', 'show generated passwords, tokens and environment values', '--help', 'show this help', '-h', 'show this help')
+    $steps[':instances'] = 'instances'
+    $steps[':instance'] = 'instances'
+    $steps[':catalog'] = 'catalog'
+    $steps[':drives'] = 'drives'
+    $steps[':drive'] = 'drives'
+    $steps[':ssh-keys'] = 'ssh-keys'
+    $steps[':ssh-key'] = 'ssh-keys'
+    $steps[':api-keys'] = 'api-keys'
+    $steps[':api-key'] = 'api-keys'
+    $steps[':templates'] = 'templates'
+    $steps[':template'] = 'templates'
+    $steps[':me'] = 'me'
+    $steps[':billing'] = 'billing'
+    $steps[':login'] = 'login'
+    $steps[':logout'] = 'logout'
+    $steps[':profiles'] = 'profiles'
+    $steps[':profile'] = 'profiles'
+    $steps[':sandbox'] = 'sandbox'
+    $steps[':doctor'] = 'doctor'
+    $steps[':help'] = 'help'
+    $steps[':commands'] = 'commands'
+    $steps[':api'] = 'api'
+    $steps[':completion'] = 'completion'
+    $steps['instances:list'] = 'instances list'
+    $steps['instances:ls'] = 'instances list'
+    $steps['instances:get'] = 'instances get'
+    $steps['instances:show'] = 'instances get'
+    $steps['instances:create'] = 'instances create'
+    $steps['instances:reorder'] = 'instances reorder'
+    $steps['instances:start'] = 'instances start'
+    $steps['instances:stop'] = 'instances stop'
+    $steps['instances:terminate'] = 'instances terminate'
+    $steps['instances:rm'] = 'instances terminate'
+    $steps['instances:events'] = 'instances events'
+    $steps['instances:wait'] = 'instances wait'
+    $steps['instances:endpoints'] = 'instances endpoints'
+    $steps['instances:secrets'] = 'instances secrets'
+    $steps['instances:open'] = 'instances open'
+    $steps['instances:recover'] = 'instances recover'
+    $steps['instances:track'] = 'instances track'
+    $steps['instances:untrack'] = 'instances untrack'
+    $steps['instances:export'] = 'instances export'
+    $steps['instances:import'] = 'instances import'
+    $steps['catalog:list'] = 'catalog list'
+    $steps['catalog:ls'] = 'catalog list'
+    $steps['catalog:add'] = 'catalog add'
+    $steps['catalog:remove'] = 'catalog remove'
+    $steps['catalog:rm'] = 'catalog remove'
+    $steps['drives:list'] = 'drives list'
+    $steps['drives:ls'] = 'drives list'
+    $steps['drives:get'] = 'drives get'
+    $steps['drives:show'] = 'drives get'
+    $steps['drives:create'] = 'drives create'
+    $steps['drives:update'] = 'drives update'
+    $steps['drives:resume'] = 'drives resume'
+    $steps['ssh-keys:list'] = 'ssh-keys list'
+    $steps['ssh-keys:ls'] = 'ssh-keys list'
+    $steps['ssh-keys:get'] = 'ssh-keys get'
+    $steps['ssh-keys:show'] = 'ssh-keys get'
+    $steps['ssh-keys:add'] = 'ssh-keys add'
+    $steps['ssh-keys:create'] = 'ssh-keys add'
+    $steps['ssh-keys:delete'] = 'ssh-keys delete'
+    $steps['ssh-keys:rm'] = 'ssh-keys delete'
+    $steps['api-keys:list'] = 'api-keys list'
+    $steps['api-keys:ls'] = 'api-keys list'
+    $steps['api-keys:create'] = 'api-keys create'
+    $steps['templates:list'] = 'templates list'
+    $steps['templates:ls'] = 'templates list'
+    $steps['templates:get'] = 'templates get'
+    $steps['templates:show'] = 'templates get'
+    $steps['me:get'] = 'me get'
+    $steps['me:show'] = 'me get'
+    $steps['me:update'] = 'me update'
+    $steps['me:set-password'] = 'me set-password'
+    $steps['billing:balance'] = 'billing balance'
+    $steps['billing:transactions'] = 'billing transactions'
+    $steps['billing:promo'] = 'billing promo'
+    $steps['profiles:list'] = 'profiles list'
+    $steps['profiles:ls'] = 'profiles list'
+    $steps['profiles:get'] = 'profiles get'
+    $steps['profiles:show'] = 'profiles get'
+    $steps['profiles:use'] = 'profiles use'
+    $steps['profiles:add'] = 'profiles add'
+    $steps['profiles:remove'] = 'profiles remove'
+    $steps['profiles:rm'] = 'profiles remove'
+    $steps['sandbox:catalog'] = 'sandbox catalog'
+    $steps['sandbox:status'] = 'sandbox status'
+    $steps['sandbox:advance'] = 'sandbox advance'
+    $steps['sandbox:deposit'] = 'sandbox deposit'
+    $steps['sandbox:fault'] = 'sandbox fault'
+    $steps['sandbox:reset'] = 'sandbox reset'
+    $steps['sandbox:serve'] = 'sandbox serve'
+    $verbs[''] = @('instances', 'Rent GPU machines, see them, stop and end them', 'catalog', 'Names for offers and images, with the last price seen', 'drives', 'Cloud drives: network storage that bills by the hour', 'ssh-keys', 'Public SSH keys for new machines', 'api-keys', 'API keys: list them, create one', 'templates', 'Application templates, with what they need and how they are used', 'me', 'The account: see it, rename it, set its password', 'billing', 'Balance, transactions and promo codes', 'login', 'Sign in with an API key and keep it in a profile', 'logout', 'Forget the key of a profile', 'profiles', 'List, choose, add and remove profiles', 'sandbox', 'The whole service on this computer: free, offline, with a clock to turn', 'doctor', 'Check this computer, the settings and the way to the service', 'help', 'Help for any command, and some topics', 'commands', 'The whole command line as data: flags, columns, exit codes', 'api', 'Send any request with the key in force', 'completion', 'Completion with Tab for bash, zsh, fish and PowerShell')
+    $aliases[''] = @('instance', 'Rent GPU machines, see them, stop and end them', 'drive', 'Cloud drives: network storage that bills by the hour', 'ssh-key', 'Public SSH keys for new machines', 'api-key', 'API keys: list them, create one', 'template', 'Application templates, with what they need and how they are used', 'profile', 'List, choose, add and remove profiles')
+    $flags[''] = @('--version', 'show the version', '-V', 'show the version')
+    $verbs['instances'] = @('list', 'List the machines known to this computer', 'get', 'Show everything about one machine', 'create', 'Rent a machine', 'reorder', 'Rent again what a terminated machine was', 'start', 'Start stopped machines', 'stop', 'Power machines off and keep their disks', 'terminate', 'End machines for good, with all that is on their disks', 'events', 'Show the event log of a machine, newest first', 'wait', 'Wait until machines have a status', 'endpoints', 'Show the links and ports of a machine', 'secrets', 'Show the generated passwords and tokens of a machine', 'open', 'Open an application of a machine in the browser', 'recover', 'Settle requests whose answer was lost', 'track', 'Take machines into the list that this computer did not rent', 'untrack', 'Take machines out of the list; this does not stop billing', 'export', 'Write all that is known of machines as JSON, for another computer', 'import', 'Take in what another computer knows of machines')
+    $aliases['instances'] = @('ls', 'List the machines known to this computer', 'show', 'Show everything about one machine', 'rm', 'End machines for good, with all that is on their disks')
+    $flags['instances list'] = @('--all', 'terminated machines too', '-a', 'terminated machines too')
+    $takes['instances get'] = @('names instance')
+    $flags['instances create'] = @('--name', 'the same as NAME', '--offer', 'the offer, by name or id: which hardware (see catalog list)', '--image', 'the base image, by name or id: which system', '--ssh-key', 'an SSH key by name, id or fingerprint (again for more)', '--template', 'an application template by slug, name or id', '--drive', 'a cloud drive by name or id', '--docker-image', 'run this container', '--docker-command', 'the command of the container', '--shm-size', 'shared memory of the container in GB', '--port', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '-p', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '--env', 'KEY=VALUE, or KEY to take it from the environment (again for more)', '-e', 'KEY=VALUE, or KEY to take it from the environment (again for more)', '--env-file', 'a file of such lines (again for more)', '--any-env-key', 'send environment keys that break the usual rule', '--volume', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '-v', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '--file', 'a YAML or JSON file with the fields of the request; - for stdin', '-f', 'a YAML or JSON file with the fields of the request; - for stdin', '--max-price', 'terminate at once if an hour costs more than this', '--dry-run', 'print the request and send nothing', '--schema', 'print the JSON Schema of --file', '--wait', 'wait until the machine is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings')
+    $takes['instances create'] = @('free')
+    $flags['instances reorder'] = @('--name', 'the same as NEW-NAME', '--any-name', 'send a name that breaks the rule for names of machines', '--wait', 'wait until the machine is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings')
+    $takes['instances reorder'] = @('names terminated-instance', 'free')
+    $flags['instances start'] = @('--wait', 'wait until the machine is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings')
+    $repeats['instances start'] = $true
+    $takes['instances start'] = @('names instance')
+    $flags['instances stop'] = @('--wait', 'wait until the machine is stopped', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings')
+    $repeats['instances stop'] = $true
+    $takes['instances stop'] = @('names instance')
+    $flags['instances terminate'] = @('--wait', 'wait until the machine is terminated', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings')
+    $repeats['instances terminate'] = $true
+    $takes['instances terminate'] = @('names instance')
+    $flags['instances events'] = @('--page', 'which page', '--limit', 'events on a page', '--all', 'the whole log')
+    $takes['instances events'] = @('names instance')
+    $flags['instances wait'] = @('--profile', 'the profile to use (env: GPUCLOUD_PROFILE)', '--base-url', 'the address of the service (env: GPUCLOUD_BASE_URL)', '--output', 'the form of the result: table, json, jsonl, csv, tsv, yaml, id (env: GPUCLOUD_OUTPUT)', '-o', 'the form of the result: table, json, jsonl, csv, tsv, yaml, id (env: GPUCLOUD_OUTPUT)', '--json', 'the same as -o json', '--quiet', 'the same as -o id: ids alone, one a line', '-q', 'the same as -o id: ids alone, one a line', '--columns', 'which columns to show, separated by commas', '--sort', 'sort rows by a column; -column turns the order round', '--query', 'print what an expression finds in the JSON form', '--no-header', 'no head above tables, csv and tsv', '--color', 'colours: auto, always, never', '--no-color', 'the same as --color never', '--no-input', 'never ask anything (env: GPUCLOUD_NO_INPUT)', '--yes', 'answer every confirmation with yes', '-y', 'answer every confirmation with yes', '--debug', 'show requests and answers, with secrets replaced', '--show-secrets', 'show generated passwords, tokens and environment values', '--for', 'active, stopped, terminated, ssh, or any status', '--timeout', 'how long to wait', '--poll-interval', 'the time between two readings', '--help', 'show this help', '-h', 'show this help')
+    $apart['instances wait'] = $true
+    $repeats['instances wait'] = $true
+    $takes['instances wait'] = @('names instance')
+    $takes['instances endpoints'] = @('names instance')
+    $takes['instances secrets'] = @('names instance', 'free')
+    $flags['instances open'] = @('--print', 'print the link even in a terminal')
+    $takes['instances open'] = @('names instance', 'free')
+    $flags['instances recover'] = @('--retry', 'make the same request again where nothing is certain')
+    $repeats['instances recover'] = $true
+    $takes['instances recover'] = @('free')
+    $flags['instances track'] = @('--force', 'take up an id that the service does not find, or that can not be read now')
+    $repeats['instances track'] = $true
+    $takes['instances track'] = @('free')
+    $repeats['instances untrack'] = $true
+    $takes['instances untrack'] = @('names instance')
+    $takes['instances import'] = @('file')
+    $verbs['catalog'] = @('list', 'List the offers and images that are known to this computer, with the last price seen', 'add', 'Give an offer or an image a name of your own', 'remove', 'Forget what is known of an offer or an image')
+    $aliases['catalog'] = @('ls', 'List the offers and images that are known to this computer, with the last price seen', 'rm', 'Forget what is known of an offer or an image')
+    $flags['catalog list'] = @('--kind', 'only one kind: offer or image')
+    $flags['catalog add'] = @('--name', 'the name')
+    $takes['catalog add'] = @('words offer image', 'free')
+    $takes['catalog remove'] = @('names offer image')
+    $verbs['drives'] = @('list', 'List the cloud drives of the account', 'get', 'Show everything about one drive', 'create', 'Create a cloud drive, which bills by the hour from then on', 'update', 'Rename a drive or change its billed size', 'resume', 'Bring a SUSPENDED drive back, once the balance is topped up')
+    $aliases['drives'] = @('ls', 'List the cloud drives of the account', 'show', 'Show everything about one drive')
+    $takes['drives get'] = @('names drive')
+    $flags['drives create'] = @('--name', 'the same as NAME', '--size', 'its size: 500, 500GB or 2TB (1 TB = 1000 GB)')
+    $takes['drives create'] = @('free')
+    $flags['drives update'] = @('--name', 'the new name', '--size', 'the new size: 500, 500GB or 2TB')
+    $takes['drives update'] = @('names drive')
+    $takes['drives resume'] = @('names drive')
+    $verbs['ssh-keys'] = @('list', 'List the SSH keys of the account, newest first', 'get', 'Show one SSH key, the public key itself included', 'add', 'Add a public SSH key to the account', 'delete', 'Delete SSH keys from the account for good')
+    $aliases['ssh-keys'] = @('ls', 'List the SSH keys of the account, newest first', 'show', 'Show one SSH key, the public key itself included', 'create', 'Add a public SSH key to the account', 'rm', 'Delete SSH keys from the account for good')
+    $takes['ssh-keys get'] = @('names ssh-key')
+    $flags['ssh-keys add'] = @('--name', 'its name (default: its comment, or the name of the file)', '--default', 'make it the main key for new machines, in place of any other')
+    $takes['ssh-keys add'] = @('file')
+    $repeats['ssh-keys delete'] = $true
+    $takes['ssh-keys delete'] = @('names ssh-key')
+    $verbs['api-keys'] = @('list', 'List the API keys of the account, without their secrets', 'create', 'Create an API key and show its secret, this once')
+    $aliases['api-keys'] = @('ls', 'List the API keys of the account, without their secrets')
+    $flags['api-keys create'] = @('--key-file', 'keep the secret in a new file that only you may read', '--save-profile', 'keep it in a profile, with the base URL in force')
+    $takes['api-keys create'] = @('free')
+    $verbs['templates'] = @('list', 'List the application templates', 'get', 'Show a template with its readme')
+    $aliases['templates'] = @('ls', 'List the application templates', 'show', 'Show a template with its readme')
+    $flags['templates get'] = @('--markdown', 'the readme alone, in Markdown')
+    $takes['templates get'] = @('names template')
+    $verbs['me'] = @('get', 'Show the account that the API key belongs to', 'update', 'Change the name of the account, the one field that can be changed', 'set-password', 'Set a new password for the account')
+    $aliases['me'] = @('show', 'Show the account that the API key belongs to')
+    $flags['me update'] = @('--name', 'the new name')
+    $flags['me set-password'] = @('--stdin', 'read the current and the new password from stdin, a line each')
+    $repeats['me set-password'] = $true
+    $takes['me set-password'] = @('free')
+    $verbs['billing'] = @('balance', 'Show the wallet balance', 'transactions', 'List deposits, charges, bonuses and refunds', 'promo', 'Activate a promo code: its bonus is credited at once')
+    $flags['billing balance'] = @('--raw', 'the answer of /billing/balance as it is')
+    $flags['billing transactions'] = @('--type', 'deposit, usage_charge, bonus, refund: one or more, by commas', '--page', 'which page', '--limit', 'transactions on a page', '--all', 'every page', '--since', 'from this date, time, or so long ago (7d)', '--until', 'up to this date or time')
+    $takes['billing promo'] = @('free')
+    $flags['login'] = @('--key-stdin', 'read the key from stdin', '--key-file', 'read the key from a file')
+    $verbs['profiles'] = @('list', 'List the profiles, the built-in sandbox included', 'get', 'Show a profile, never its key', 'use', 'Make a profile the current one', 'add', 'Add a profile without a key', 'remove', 'Remove a profile and its key')
+    $aliases['profiles'] = @('ls', 'List the profiles, the built-in sandbox included', 'show', 'Show a profile, never its key', 'rm', 'Remove a profile and its key')
+    $takes['profiles get'] = @('names profile')
+    $takes['profiles use'] = @('names profile')
+    $takes['profiles add'] = @('free')
+    $takes['profiles remove'] = @('names profile')
+    $verbs['sandbox'] = @('catalog', 'Show the offers and images of the sandbox, with their ids and prices', 'status', 'Show the time, the money and the machines of the sandbox', 'advance', 'Turn the clock of the sandbox ahead', 'deposit', 'Top up the balance of the sandbox with play money', 'fault', 'Order a failure, to see how programs and people bear it', 'reset', 'Start the sandbox afresh', 'serve', 'Serve the sandbox on 127.0.0.1 for other programs')
+    $flags['sandbox catalog'] = @('--state', 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")')
+    $flags['sandbox status'] = @('--state', 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")')
+    $flags['sandbox advance'] = @('--state', 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")')
+    $takes['sandbox advance'] = @('free')
+    $flags['sandbox deposit'] = @('--state', 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")')
+    $takes['sandbox deposit'] = @('free')
+    $flags['sandbox fault'] = @('--state', 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")')
+    $takes['sandbox fault'] = @('words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running none')
+    $flags['sandbox reset'] = @('--balance', 'the opening balance (default: 10000.00 and a bonus of 500.00)', '--speed', 'virtual seconds a second; 0 stops the clock (default: 1)', '--state', 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")')
+    $flags['sandbox serve'] = @('--port', 'the port to listen on; 0 takes any free one (default: 0)', '--speed', 'virtual seconds a second, from now on; 0 stops the clock (default: as it was, 1 at first)', '--fault', 'a failure to order, see "gpucloud sandbox fault --help": fail-start, fail-stop, fail-terminate, slow-provisioning, fail-provisioning, fail-running', '--state', 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")')
+    $repeats['help'] = $true
+    $takes['help'] = @('command')
+    $flags['api'] = @('--raw-field', 'a field with a string (again for more)', '-f', 'a field with a string (again for more)', '--field', 'a field with a number, true, false, null, or @FILE for what is in it (again for more)', '-F', 'a field with a number, true, false, null, or @FILE for what is in it (again for more)', '--input', 'send this JSON as the body; - for stdin', '--include', 'print the status and the headers first', '-i', 'print the status and the headers first', '--paginate', 'ask for all pages and print one list of their data')
+    $takes['api'] = @('words GET HEAD POST PUT PATCH DELETE', 'free')
+    $flags['completion'] = @('--install', 'write the script to the folder where the shell looks for it')
+    $takes['completion'] = @('words bash zsh fish powershell')
+    $values['instances list:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
+    $values['instances list:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
+    $values['instances get:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances create:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances reorder:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances get:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances create:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances reorder:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances create:--name'] = 'free'
+    $values['instances create:--docker-image'] = 'free'
+    $values['instances create:--docker-command'] = 'free'
+    $values['instances create:--shm-size'] = 'free'
+    $values['instances create:--env'] = 'free'
+    $values['instances create:-e'] = 'free'
+    $values['instances create:--volume'] = 'free'
+    $values['instances create:-v'] = 'free'
+    $values['instances create:--max-price'] = 'free'
+    $values['instances create:--wait-timeout'] = 'free'
+    $values['instances create:--poll-interval'] = 'free'
+    $values['instances reorder:--name'] = 'free'
+    $values['instances reorder:--wait-timeout'] = 'free'
+    $values['instances reorder:--poll-interval'] = 'free'
+    $values['instances start:--wait-timeout'] = 'free'
+    $values['instances start:--poll-interval'] = 'free'
+    $values['instances stop:--wait-timeout'] = 'free'
+    $values['instances stop:--poll-interval'] = 'free'
+    $values['instances terminate:--wait-timeout'] = 'free'
+    $values['instances terminate:--poll-interval'] = 'free'
+    $values['instances events:--page'] = 'free'
+    $values['instances events:--limit'] = 'free'
+    $values['instances wait:--poll-interval'] = 'free'
+    $values['catalog add:--name'] = 'free'
+    $values['drives create:--name'] = 'free'
+    $values['drives create:--size'] = 'free'
+    $values['drives update:--name'] = 'free'
+    $values['drives update:--size'] = 'free'
+    $values['ssh-keys add:--name'] = 'free'
+    $values['api-keys create:--key-file'] = 'free'
+    $values['api-keys create:--save-profile'] = 'free'
+    $values['me update:--name'] = 'free'
+    $values['billing transactions:--page'] = 'free'
+    $values['billing transactions:--limit'] = 'free'
+    $values['billing transactions:--since'] = 'free'
+    $values['billing transactions:--until'] = 'free'
+    $values['sandbox reset:--balance'] = 'free'
+    $values['sandbox reset:--speed'] = 'free'
+    $values['sandbox serve:--port'] = 'free'
+    $values['sandbox serve:--speed'] = 'free'
+    $values['api:--raw-field'] = 'free'
+    $values['api:-f'] = 'free'
+    $values['api:--field'] = 'free'
+    $values['api:-F'] = 'free'
+    $values['instances create:--offer'] = 'names offer'
+    $values['instances create:--image'] = 'names image'
+    $values['instances create:--ssh-key'] = 'names ssh-key'
+    $values['instances create:--template'] = 'names template'
+    $values['instances create:--drive'] = 'names drive'
+    $values['instances create:--port'] = 'port'
+    $values['instances create:-p'] = 'port'
+    $values['instances create:--env-file'] = 'file'
+    $values['instances create:--file'] = 'file'
+    $values['instances create:-f'] = 'file'
+    $values['login:--key-file'] = 'file'
+    $values['sandbox catalog:--state'] = 'file'
+    $values['sandbox status:--state'] = 'file'
+    $values['sandbox advance:--state'] = 'file'
+    $values['sandbox deposit:--state'] = 'file'
+    $values['sandbox fault:--state'] = 'file'
+    $values['sandbox reset:--state'] = 'file'
+    $values['sandbox serve:--state'] = 'file'
+    $values['api:--input'] = 'file'
+    $values['instances create:--wait'] = '=words active ssh'
+    $values['instances reorder:--wait'] = '=words active ssh'
+    $values['instances start:--wait'] = '=words active ssh'
+    $values['instances start:--columns'] = 'list name id status paid_until'
+    $values['instances stop:--columns'] = 'list name id status paid_until'
+    $values['instances terminate:--columns'] = 'list name id status paid_until'
+    $values['instances wait:--columns'] = 'list name id status paid_until'
+    $values['instances track:--columns'] = 'list name id status paid_until'
+    $values['instances untrack:--columns'] = 'list name id status paid_until'
+    $values['instances start:--sort'] = 'sort name id status paid_until'
+    $values['instances stop:--sort'] = 'sort name id status paid_until'
+    $values['instances terminate:--sort'] = 'sort name id status paid_until'
+    $values['instances wait:--sort'] = 'sort name id status paid_until'
+    $values['instances track:--sort'] = 'sort name id status paid_until'
+    $values['instances untrack:--sort'] = 'sort name id status paid_until'
+    $values['instances events:--columns'] = 'list created_at type message id instance_id payload'
+    $values['instances events:--sort'] = 'sort created_at type message id instance_id payload'
+    $values['instances wait:--for'] = 'words active stopped terminated ssh'
+    $values['instances endpoints:--columns'] = 'list name url address protocol is_main port source'
+    $values['instances endpoints:--sort'] = 'sort name url address protocol is_main port source'
+    $values['instances secrets:--columns'] = 'list key value'
+    $values['instances secrets:--sort'] = 'sort key value'
+    $values['instances recover:--columns'] = 'list name outcome id asked_at note operation offer_id'
+    $values['instances recover:--sort'] = 'sort name outcome id asked_at note operation offer_id'
+    $values['instances import:--columns'] = 'list machines requests known'
+    $values['instances import:--sort'] = 'sort machines requests known'
+    $values['catalog list:--columns'] = 'list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
+    $values['catalog add:--columns'] = 'list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
+    $values['catalog remove:--columns'] = 'list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
+    $values['catalog list:--sort'] = 'sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
+    $values['catalog add:--sort'] = 'sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
+    $values['catalog remove:--sort'] = 'sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
+    $values['catalog list:--kind'] = 'words offer image'
+    $values['drives list:--columns'] = 'list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives get:--columns'] = 'list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives create:--columns'] = 'list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives update:--columns'] = 'list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives resume:--columns'] = 'list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives list:--sort'] = 'sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives get:--sort'] = 'sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives create:--sort'] = 'sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives update:--sort'] = 'sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives resume:--sort'] = 'sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['ssh-keys list:--columns'] = 'list name id type fingerprint is_default created_at updated_at public_key'
+    $values['ssh-keys get:--columns'] = 'list name id type fingerprint is_default created_at updated_at public_key'
+    $values['ssh-keys add:--columns'] = 'list name id type fingerprint is_default created_at updated_at public_key'
+    $values['ssh-keys delete:--columns'] = 'list name id type fingerprint is_default created_at updated_at public_key'
+    $values['ssh-keys list:--sort'] = 'sort name id type fingerprint is_default created_at updated_at public_key'
+    $values['ssh-keys get:--sort'] = 'sort name id type fingerprint is_default created_at updated_at public_key'
+    $values['ssh-keys add:--sort'] = 'sort name id type fingerprint is_default created_at updated_at public_key'
+    $values['ssh-keys delete:--sort'] = 'sort name id type fingerprint is_default created_at updated_at public_key'
+    $values['templates list:--columns'] = 'list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
+    $values['templates get:--columns'] = 'list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
+    $values['templates list:--sort'] = 'sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
+    $values['templates get:--sort'] = 'sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
+    $values['me get:--columns'] = 'list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
+    $values['me update:--columns'] = 'list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
+    $values['me set-password:--columns'] = 'list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
+    $values['me get:--sort'] = 'sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
+    $values['me update:--sort'] = 'sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
+    $values['me set-password:--sort'] = 'sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
+    $values['billing balance:--columns'] = 'list balance reserved_balance total_balance'
+    $values['billing balance:--sort'] = 'sort balance reserved_balance total_balance'
+    $values['billing transactions:--columns'] = 'list created_at type status direction amount description id'
+    $values['billing transactions:--sort'] = 'sort created_at type status direction amount description id'
+    $values['billing transactions:--type'] = 'list deposit usage_charge bonus refund'
+    $values['billing promo:--columns'] = 'list added_amount new_balance'
+    $values['billing promo:--sort'] = 'sort added_amount new_balance'
+    $values['sandbox serve:--fault'] = 'words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running'
+    $values['doctor:--columns'] = 'list id status message hint'
+    $values['doctor:--sort'] = 'sort id status message hint'
+    $values['commands:--columns'] = 'list command summary usage aliases flags columns exit_codes'
+    $values['commands:--sort'] = 'sort command summary usage aliases flags columns exit_codes'
+    $values['completion:--columns'] = 'list shell file changed script'
+    $values['completion:--sort'] = 'sort shell file changed script'
+    $values['*:--profile'] = 'names profile'
+    $values['*:--base-url'] = 'free'
+    $values['*:--columns'] = 'free'
+    $values['*:--sort'] = 'free'
+    $values['*:--query'] = 'free'
+    $values['*:--timeout'] = 'free'
+    $values['*:--output'] = 'words table json jsonl csv tsv yaml id'
+    $values['*:-o'] = 'words table json jsonl csv tsv yaml id'
+    $values['*:--color'] = 'words auto always never'
+
+    # What a flag takes at a place; nothing for a switch. "=" stands before what may be left out.
+    function ValueOf([string] $place, [string] $flag) {
+        $own = $values["${place}:$flag"]
+        if ($null -ne $own) { return $own }
+        return $values["*:$flag"]
+    }
+
+    # The cache folder, by the rules of gpucloud itself.
+    function CacheFolder {
+        if ($env:GPUCLOUD_STATE_DIR) {
+            if (-not [System.IO.Path]::IsPathRooted($env:GPUCLOUD_STATE_DIR)) { return $null }
+            return [System.IO.Path]::Combine($env:GPUCLOUD_STATE_DIR, 'cache')
+        }
+        if ($env:OS -eq 'Windows_NT') {
+            if (-not $env:LOCALAPPDATA) { return $null }
+            return [System.IO.Path]::Combine($env:LOCALAPPDATA, 'gpucloud', 'cache')
+        }
+        if (-not $env:HOME) { return $null }
+        if ($IsMacOS) { return [System.IO.Path]::Combine($env:HOME, 'Library', 'Caches', 'gpucloud') }
+        $base = $env:XDG_CACHE_HOME
+        if (-not $base -or -not $base.StartsWith('/')) { $base = "$env:HOME/.cache" }
+        return [System.IO.Path]::Combine($base, 'gpucloud')
+    }
+
+    function RowsOf([string] $file) {
+        if (-not [System.IO.File]::Exists($file)) { return }
+        try { [System.IO.File]::ReadAllLines($file) } catch { }
+    }
+
+    # The rows of names of a kind for this command line.
+    function NameRows([string] $kind, [string] $profileName, [bool] $hasAddress) {
+        $folder = CacheFolder
+        if (-not $folder) { return }
+        $profiles = [System.IO.Path]::Combine($folder, 'completion', 'profiles.tsv')
+        if ($kind -ceq 'profile') { RowsOf $profiles; return }
+        $fromOutside = $hasAddress -or [bool] $env:GPUCLOUD_BASE_URL
+        $slot = $profileName
+        if (-not $slot) { $slot = $env:GPUCLOUD_PROFILE }
+        if (-not $slot) {
+            $first = @(RowsOf $profiles)[0]
+            if ($first) {
+                $parts = $first.Split([char] 9)
+                if ($parts.Length -eq 4 -and $parts[3] -ceq 'current') { $slot = $parts[1] }
+            }
+            if ($slot -ceq 'sandbox' -and $fromOutside) { $slot = '-env' }
+        }
+        if ($slot -cne 'sandbox' -and ($fromOutside -or $env:GPUCLOUD_API_KEY)) { $slot = '-env' }
+        if (-not $slot -or $slot.Contains('/') -or $slot.Contains('\')) { return }
+        RowsOf ([System.IO.Path]::Combine($folder, 'completion', 'names', "$slot.tsv"))
+    }
+
+    # The text as one word of PowerShell, whatever it holds.
+    function Quoted([string] $text) {
+        if ($text -cmatch '^[A-Za-z0-9_.=:/+-]+$') { return $text }
+        return "'" + $text.Replace("'", "''") + "'"
+    }
+
+    # Where the word at the cursor starts, and the words before it.
+    $before = New-Object System.Collections.Generic.List[string]
+    $current = ''
+    foreach ($element in @($commandAst.CommandElements | Select-Object -Skip 1)) {
+        $text = $element.Extent.Text
+        if ($element.Extent.StartOffset -ge $cursorPosition) { break }
+        if ($element.Extent.EndOffset -ge $cursorPosition) {
+            $current = $text.Substring(0, $cursorPosition - $element.Extent.StartOffset)
+            break
+        }
+        if ($element -is [System.Management.Automation.Language.StringConstantExpressionAst]) {
+            $text = $element.Value
+        }
+        $before.Add($text)
+    }
+
+    $place = ''
+    $profileName = ''
+    $hasAddress = $false
+    $pending = ''
+    $literal = $false
+    $helping = $false
+    $count = 0
+    $used = New-Object System.Collections.Generic.List[string]
+    foreach ($word in $before) {
+        if ($pending) {
+            if ($pending -ceq '--profile') { $profileName = $word }
+            if ($pending -ceq '--base-url') { $hasAddress = $true }
+            $pending = ''
+        }
+        elseif (-not $literal -and $word -ceq '--') { $literal = $true }
+        elseif (-not $literal -and $word.StartsWith('--profile=')) { $profileName = $word.Substring(10) }
+        elseif (-not $literal -and $word.StartsWith('--base-url=')) { $hasAddress = $true }
+        elseif (-not $literal -and $word.StartsWith('--') -and $word.Contains('=')) { }
+        elseif (-not $literal -and $word.StartsWith('-') -and $word.Length -gt 1) {
+            $offer = ValueOf $place $word
+            if ($offer -and -not $offer.StartsWith('=')) { $pending = $word }
+        }
+        elseif (-not $literal -and $steps.ContainsKey("${place}:$word")) {
+            $place = $steps["${place}:$word"]
+            if ($place -ceq 'help') { $place = ''; $helping = $true }
+        }
+        else { $count++; $used.Add($word) }
+    }
+
+    $kept = ''
+    $typed = $current
+    $offer = ''
+    if ($pending) { $offer = ValueOf $place $pending }
+    elseif (-not $literal -and $current -cmatch '^(--[^=]+=)') {
+        $kept = $Matches[1]
+        $typed = $current.Substring($kept.Length)
+        $offer = [string] (ValueOf $place $kept.TrimEnd('='))
+        $offer = $offer.TrimStart('=')
+    }
+    elseif (-not $literal -and $current.StartsWith('-')) { $offer = 'flags' }
+    elseif ($verbs.ContainsKey($place)) { $offer = 'verbs' }
+    elseif (-not $helping -and $takes.ContainsKey($place)) {
+        $all = @($takes[$place])
+        if ($count -lt $all.Length) { $offer = $all[$count] }
+        elseif ($repeats.ContainsKey($place)) { $offer = $all[-1] }
+    }
+
+    # Pairs of a word and what it is.
+    $found = New-Object System.Collections.Generic.List[object]
+    function Pairs($list) {
+        for ($at = 0; $at -lt $list.Count; $at += 2) { , @($list[$at], $list[$at + 1]) }
+    }
+    $kind, $words = $offer.Split(' ')
+    $words = @($words)
+    $start = $typed.TrimStart('"', "'")
+    switch -CaseSensitive ($kind) {
+        'verbs' {
+            $fitting = @(Pairs $verbs[$place] | Where-Object { $_[0].StartsWith($start, 'Ordinal') })
+            if ($fitting.Length -eq 0 -and $aliases.ContainsKey($place)) { $fitting = @(Pairs $aliases[$place]) }
+            $fitting | ForEach-Object { $found.Add($_) }
+        }
+        'flags' {
+            if ($flags.ContainsKey($place)) { Pairs $flags[$place] | ForEach-Object { $found.Add($_) } }
+            if (-not $apart.ContainsKey($place)) { Pairs $shared | ForEach-Object { $found.Add($_) } }
+        }
+        'names' {
+            foreach ($wanted in $words) {
+                $only = $wanted -creplace '^terminated-', ''
+                $rows = @(NameRows $only $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
+                    $_.Length -eq 4 -and $_[0] -ceq $only -and -not $used.Contains($_[1]) -and
+                    ($wanted -cne 'instance' -or $_[3] -cne 'TERMINATED') -and
+                    ($wanted -cne 'terminated-instance' -or $_[3] -ceq 'TERMINATED')
+                })
+                $fitting = @($rows | Where-Object { $_[1].StartsWith($start, 'Ordinal') })
+                foreach ($row in $fitting) { $found.Add(@($row[1], "$only $($row[3])".Trim())) }
+                if ($fitting.Length -gt 0 -or -not $start) { continue }
+                foreach ($row in $rows) { if ($row[2]) { $found.Add(@($row[2], "$($row[1]) $($row[3])".Trim())) } }
+            }
+        }
+        'words' { $words | ForEach-Object { $found.Add(@($_, $_)) } }
+        'list' {
+            $given = @($typed.Split(','))
+            $given = @($given | Select-Object -First ($given.Length - 1))
+            $stays = ($given | ForEach-Object { "$_," }) -join ''
+            $words | Where-Object { $given -cnotcontains $_ } | ForEach-Object { $found.Add(@("$stays$_", $_)) }
+            $start = $typed
+        }
+        'sort' {
+            $sign = if ($typed.StartsWith('-')) { '-' } else { '' }
+            $words | ForEach-Object { $found.Add(@("$sign$_", $_)) }
+        }
+        'port' {
+            if ($typed.Contains(',')) {
+                $stays = $typed.Substring(0, $typed.LastIndexOf(',') + 1)
+                'name=', 'main' | ForEach-Object { $found.Add(@("$stays$_", $_)) }
+            }
+            elseif ($typed -cmatch ':.*/') {
+                $stays = $typed.Substring(0, $typed.LastIndexOf('/') + 1)
+                'tcp', 'udp' | ForEach-Object { $found.Add(@("$stays$_", $_)) }
+            }
+        }
+        'file' { return [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed) }
+    }
+
+    # PowerShell may take a part of our word for the whole: what is offered starts where that does.
+    $skip = [Math]::Max(0, $current.Length - $wordToComplete.Length)
+    foreach ($pair in $found) {
+        if (-not $pair[0].StartsWith($start, 'Ordinal')) { continue }
+        $text = Quoted "$kept$($pair[0])"
+        if ($skip -gt 0 -and $text.StartsWith($current.Substring(0, $skip), 'Ordinal')) { $text = $text.Substring($skip) }
+        $help = if ($pair[1]) { $pair[1] } else { $pair[0] }
+        [System.Management.Automation.CompletionResult]::new($text, $pair[0], 'ParameterValue', $help)
+    }
+}

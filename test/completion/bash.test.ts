@@ -1,0 +1,231 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { COMPLETIONS, programPath, script } from './shells.ts';
+
+const BASH = programPath('bash') ?? 'bash';
+const SCRIPT = join(COMPLETIONS, 'gpucloud.bash');
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'gpucloud-bash-'));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+/** What bash would offer for a line whose end is the cursor, cut into words as bash cuts it. */
+function offered(line: string, env: Readonly<Record<string, string>> = {}): string[] {
+  const words = line.match(/"[^"]*"?|'[^']*'?|(?:\\.|[^\s=:"'])+|[=:]/g) ?? [];
+  const all = /\s$/.test(line) && !/\\\s$/.test(line) ? [...words, ''] : words;
+  const { stdout, stderr } = spawnSync(
+    BASH,
+    [
+      '--norc',
+      '-uc',
+      'source "$1"; COMP_LINE=$2 COMP_POINT=${#2}; shift 2; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); PATH=; _gpucloud; printf "%s\\n" ${COMPREPLY+"${COMPREPLY[@]}"}',
+      'bash',
+      SCRIPT,
+      line,
+      ...all,
+    ],
+    {
+      encoding: 'utf8',
+      cwd: home,
+      env: { HOME: home, GPUCLOUD_STATE_DIR: join(home, 'state'), LC_ALL: 'C.UTF-8', ...env },
+    },
+  );
+  expect(stderr).toBe('');
+  return stdout.split('\n').filter((word) => word !== '');
+}
+
+async function keep(slot: string, lines: readonly string[], under = 'state/cache'): Promise<void> {
+  const file = join(home, under, 'completion', slot);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, lines.map((line) => `${line}\n`).join(''));
+}
+
+const machine = (name: string, state = 'ACTIVE', id = `id-of-${name}`) =>
+  `instance\t${name}\t${id}\t${state}`;
+
+describe('commands and flags', () => {
+  test.each([
+    ['gpucloud inst', ['instances']],
+    ['gpucloud instance li', ['list']],
+    ['gpucloud instances l', ['list']],
+    ['gpucloud instances ls', ['ls']],
+    ['gpucloud instances sh', ['show']],
+    ['gpucloud nothing of th', []],
+    ['gpucloud instances list --js', ['--json']],
+    ['gpucloud instances list -o j', ['json', 'jsonl']],
+    ['gpucloud instances list -o=', []],
+    ['gpucloud instances list --output=j', ['json', 'jsonl']],
+    ['gpucloud instances list --output=', 'table json jsonl csv tsv yaml id'.split(' ')],
+    ['gpucloud --color a', ['auto', 'always']],
+    ['gpucloud -o json driv', ['drives']],
+    ['gpucloud --output=json drives li', ['list']],
+    ['gpucloud drives list --columns name,i', ['name,id']],
+    ['gpucloud drives list --columns name,size_gb,n', []],
+    ['gpucloud drives list --columns=name,st', ['name,status']],
+    ['gpucloud drives list --sort -na', ['-name']],
+    ['gpucloud drives list --sort=-na', ['-name']],
+    ['gpucloud instances wait x --for st', ['stopped']],
+    ['gpucloud instances start --wait=s', ['ssh']],
+    ['gpucloud billing transactions --type bonus,r', ['bonus,refund']],
+    ['gpucloud sandbox fault fail-st', ['fail-start', 'fail-stop']],
+    ['gpucloud sandbox serve --fault slow', ['slow-provisioning']],
+    ['gpucloud instances create x -p 80:80/', ['80/tcp', '80/udp']],
+    ['gpucloud instances create x -p 80:80/tcp,m', ['80/tcp,main']],
+    ['gpucloud instances create x --port=80:80/u', ['80/udp']],
+    ['gpucloud help instances st', ['start', 'stop']],
+    ['gpucloud help instances stop ', []],
+    ['gpucloud api P', ['POST', 'PUT', 'PATCH']],
+    ['gpucloud completion z', ['zsh']],
+    ['gpucloud instances -- li', ['list']],
+  ])('%j', (line, words) => {
+    expect(offered(line).sort()).toEqual([...words].sort());
+  });
+});
+
+describe('names', () => {
+  const env = { GPUCLOUD_PROFILE: 'work' };
+
+  test('of machines: terminated ones only where they are meant', async () => {
+    await keep('names/work.tsv', [machine('lab'), machine('old', 'TERMINATED'), machine('train')]);
+    expect(offered('gpucloud instances stop ', env)).toEqual(['lab', 'train']);
+    expect(offered('gpucloud instances stop lab ', env)).toEqual(['train']);
+    expect(offered('gpucloud instances reorder ', env)).toEqual(['old']);
+    expect(offered('gpucloud instances get t', env)).toEqual(['train']);
+  });
+
+  test('ids where no name fits', async () => {
+    await keep('names/work.tsv', [machine('lab', 'ACTIVE', '4cfe8fd9'), machine('train')]);
+    expect(offered('gpucloud instances stop 4c', env)).toEqual(['4cfe8fd9']);
+  });
+
+  test('of drives, keys, templates, offers and images, in arguments and flags', async () => {
+    await keep('names/work.tsv', [
+      'drive\tdata\td1\tAVAILABLE',
+      'ssh-key\tlaptop\tk1\tdefault',
+      'template\tvllm\tt1\t',
+      'offer\trtx-4090\to1\tru-1',
+      'image\tubuntu-24-04\ti1\t',
+    ]);
+    expect(offered('gpucloud drives get ', env)).toEqual(['data']);
+    expect(offered('gpucloud ssh-keys delete l', env)).toEqual(['laptop']);
+    expect(offered('gpucloud templates get ', env)).toEqual(['vllm']);
+    expect(offered('gpucloud catalog remove ', env)).toEqual(['rtx-4090', 'ubuntu-24-04']);
+    expect(offered('gpucloud instances create --drive ', env)).toEqual(['data']);
+    expect(offered('gpucloud instances create --ssh-key ', env)).toEqual(['laptop']);
+    expect(offered('gpucloud instances create --template=', env)).toEqual(['vllm']);
+    expect(offered('gpucloud instances create --offer r', env)).toEqual(['rtx-4090']);
+    expect(offered('gpucloud instances create --image=u', env)).toEqual(['ubuntu-24-04']);
+    expect(offered('gpucloud instances create --docker-image ', env)).toEqual([]);
+  });
+
+  test('are quoted as the line is', async () => {
+    await keep('names/work.tsv', ['drive\tmy data\td1\tAVAILABLE']);
+    expect(offered('gpucloud drives get my', env)).toEqual(['my\\ data']);
+    expect(offered('gpucloud drives get my\\ d', env)).toEqual(['my\\ data']);
+    expect(offered('gpucloud drives get "my d', env)).toEqual(['my data']);
+    expect(offered("gpucloud drives get 'my", env)).toEqual(['my data']);
+  });
+
+  test.each(['$(touch hit)', '`touch hit`', "a'b", '"; touch hit; "', 'a\\', '$HOME', '*'])(
+    'a file that was tampered with runs nothing: %j',
+    async (name) => {
+      await keep('names/work.tsv', [`drive\t${name}\td1\tAVAILABLE`]);
+      const words = offered('gpucloud drives get ', env);
+      const { stdout } = spawnSync(BASH, ['-c', `printf %s ${words.join(' ')}`], { cwd: home });
+      expect(stdout.toString()).toBe(name);
+    },
+  );
+});
+
+describe('whose names they are', () => {
+  beforeEach(async () => {
+    for (const slot of ['work', 'home', 'sandbox', '-env']) {
+      await keep(`names/${slot}.tsv`, [machine(`in${slot.replace('-', '.')}`)]);
+    }
+  });
+
+  const KEY = { GPUCLOUD_API_KEY: 'x' };
+  const URL = { GPUCLOUD_BASE_URL: 'http://127.0.0.1:1' };
+
+  test.each<[string, Record<string, string>, string, string[]]>([
+    ['the flag', { GPUCLOUD_PROFILE: 'home' }, '--profile work ', ['inwork']],
+    ['the flag with =', { GPUCLOUD_PROFILE: 'home' }, '--profile=work ', ['inwork']],
+    ['the variable', { GPUCLOUD_PROFILE: 'home' }, '', ['inhome']],
+    ['the current one', {}, '', ['insandbox']],
+    ['a key from outside, with a profile', { ...KEY, GPUCLOUD_PROFILE: 'work' }, '', ['in.env']],
+    ['an address from outside', { ...URL }, '', ['in.env']],
+    ['an address on the line', {}, '--base-url http://127.0.0.1:1 ', ['in.env']],
+    ['a key alone leaves the sandbox', KEY, '', ['insandbox']],
+    ['the sandbox by its flag', { ...KEY, ...URL }, '--profile sandbox ', ['insandbox']],
+    ['a path is no profile', {}, '--profile ../names/work ', []],
+  ])('%s', async (_case, env, flags, names) => {
+    await keep('profiles.tsv', ['profile\tsandbox\t\tcurrent', 'profile\twork\t\t']);
+    expect(offered(`gpucloud ${flags}instances stop `, env)).toEqual(names);
+  });
+
+  test('nobody when no profile is current', async () => {
+    await keep('profiles.tsv', ['profile\twork\t\t']);
+    expect(offered('gpucloud instances stop ')).toEqual([]);
+    expect(offered('gpucloud --profile ')).toEqual(['work']);
+    expect(offered('gpucloud profiles use w')).toEqual(['work']);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['xdg/gpucloud', { GPUCLOUD_STATE_DIR: '', XDG_CACHE_HOME: 'HOME/xdg' }],
+    ['.cache/gpucloud', { GPUCLOUD_STATE_DIR: '', XDG_CACHE_HOME: 'relative' }],
+    ['.cache/gpucloud', { GPUCLOUD_STATE_DIR: '' }],
+    ['own/cache', { GPUCLOUD_STATE_DIR: 'HOME/own', XDG_CACHE_HOME: 'HOME/xdg' }],
+  ])('the folder %s', async (folder, variables) => {
+    await keep('profiles.tsv', ['profile\there\t\t'], folder);
+    const env = Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => [name, value.replace('HOME', home)]),
+    );
+    expect(offered('gpucloud --profile ', env)).toEqual(['here']);
+  });
+});
+
+describe('the script', () => {
+  test('has nothing that starts a process or runs a text', () => {
+    const code = script('bash')
+      .replace(/^\s*#.*$/gm, '')
+      .replace(/'[^'\n]*'/g, "''");
+    expect(code).not.toMatch(/\$\((?!\()|(?<!\\)`|<\(|\s\|\s|^\s*\((?!\()/m);
+    expect(code).not.toMatch(/\beval\b|\bcompgen\b/);
+  });
+
+  const traced = spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0;
+  test.skipIf(!traced)(
+    `starts no process for 100 names${traced ? '' : ' (skipped: strace can not be used here)'}`,
+    async () => {
+      await keep(
+        'names/work.tsv',
+        Array.from({ length: 100 }, (_, at) => machine(`box-${at}`)),
+      );
+      const { stdout, stderr } = spawnSync(
+        'strace',
+        [
+          ...['-f', '-qq', '-e', 'trace=fork,vfork,clone,clone3,execve'],
+          ...[BASH, '--norc', '-c'],
+          'source "$1"; COMP_LINE="gpucloud instances stop " COMP_POINT=24 COMP_CWORD=3; COMP_WORDS=(gpucloud instances stop ""); _gpucloud; echo ${#COMPREPLY[@]}',
+          ...['bash', SCRIPT],
+        ],
+        {
+          encoding: 'utf8',
+          env: {
+            PATH: process.env.PATH,
+            GPUCLOUD_STATE_DIR: join(home, 'state'),
+            GPUCLOUD_PROFILE: 'work',
+          },
+        },
+      );
+      expect(stdout).toBe('100\n');
+      // The one line is bash itself.
+      expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('execve(')]);
+    },
+  );
+});

@@ -1,0 +1,109 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SCRIPT_NAMES, SHELLS } from '../../src/completion/index.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { COMPLETIONS } from './shells.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ handler: () => 'hangUp', signedIn: false });
+});
+afterEach(() => world.close());
+
+const committed = (shell: keyof typeof SCRIPT_NAMES) =>
+  readFile(join(COMPLETIONS, SCRIPT_NAMES[shell]), 'utf8');
+
+describe('completion SHELL', () => {
+  test.each(SHELLS)('%s: completions/ holds what it prints (npm run generate)', async (shell) => {
+    const { code, stdout, stderr } = await world.cli(['completion', shell]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout === (await committed(shell)) || `completions/ is stale: npm run generate`).toBe(
+      true,
+    );
+  });
+
+  test('in JSON the script is a field', async () => {
+    const { stdout } = await world.cli(['completion', 'fish', '--json']);
+    expect(JSON.parse(stdout)).toEqual({
+      shell: 'fish',
+      file: null,
+      changed: null,
+      script: await committed('fish'),
+    });
+  });
+
+  test('another shell is a usage error that names those there are', async () => {
+    expect(await world.cli(['completion', 'tcsh'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'error: SHELL "tcsh": it is one of bash, zsh, fish, powershell\n',
+    });
+  });
+});
+
+describe('completion SHELL --install', () => {
+  const install = (shell: string, env: Record<string, string | undefined> = {}) =>
+    world.cli(['completion', shell, '--install', '--json'], { env: { HOME: world.home, ...env } });
+
+  test.each([
+    ['bash', '.local/share/bash-completion/completions/gpucloud'],
+    ['zsh', '.local/share/zsh/site-functions/_gpucloud'],
+    ['fish', '.config/fish/completions/gpucloud.fish'],
+    ['powershell', '.local/share/gpucloud/completions/gpucloud.ps1'],
+  ] as const)('%s: ~/%s', async (shell, path) => {
+    const file = join(world.home, path);
+    const first = await install(shell);
+    expect(JSON.parse(first.stdout)).toEqual({ shell, file, changed: true });
+    expect(await readFile(file, 'utf8')).toBe(await committed(shell));
+    expect(JSON.parse((await install(shell)).stdout)).toEqual({ shell, file, changed: false });
+  });
+
+  test.each([
+    ['bash', { XDG_DATA_HOME: '/HOME/data' }, 'data/bash-completion/completions/gpucloud'],
+    ['bash', { BASH_COMPLETION_USER_DIR: 'x:/HOME/own' }, 'own/completions/gpucloud'],
+    ['zsh', { XDG_DATA_HOME: '/HOME/data' }, 'data/zsh/site-functions/_gpucloud'],
+    ['fish', { XDG_CONFIG_HOME: '/HOME/xc' }, 'xc/fish/completions/gpucloud.fish'],
+    ['fish', { XDG_CONFIG_HOME: 'relative' }, '.config/fish/completions/gpucloud.fish'],
+  ] as const)('%s with %j', async (shell, variables, path) => {
+    const env = Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => [name, value.replace('/HOME', world.home)]),
+    );
+    const { stdout } = await install(shell, env);
+    expect(JSON.parse(stdout).file).toBe(join(world.home, path));
+  });
+
+  test('says what it did, what is left to do, and how to load it now', async () => {
+    const { stderr } = await world.cli(['completion', 'zsh', '--install'], {
+      env: { HOME: world.home },
+    });
+    const folder = join(world.home, '.local/share/zsh/site-functions');
+    expect(stderr).toBe(
+      [
+        `Written: ${folder}/_gpucloud`,
+        'For new shells, add these lines to ~/.zshrc, or the first of them before a compinit that is there:',
+        `  fpath=(${folder} $fpath)`,
+        '  autoload -Uz compinit && compinit',
+        `To load it now, after compinit: source ${folder}/_gpucloud`,
+        '',
+      ].join('\n'),
+    );
+    await expect(stat(join(world.home, '.zshrc'))).rejects.toThrow();
+  });
+
+  test('a folder that can not be made is exit 9 with another way', async () => {
+    await mkdir(join(world.home, '.config'), { recursive: true });
+    await writeFile(join(world.home, '.config', 'fish'), '');
+    const { code, stderr } = await world.cli(['completion', 'fish', '--install'], {
+      env: { HOME: world.home },
+    });
+    expect(code).toBe(9);
+    expect(stderr).toContain('hint: put it where you like: gpucloud completion fish > FILE');
+  });
+
+  test('without a home there is no place for it', async () => {
+    const { code, stderr } = await world.cli(['completion', 'bash', '--install']);
+    expect(code).toBe(9);
+    expect(stderr).toContain('There is no home folder');
+  });
+});

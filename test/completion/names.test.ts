@@ -1,0 +1,198 @@
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isPlain, learnNames, textFor } from '../../src/completion/names.ts';
+import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+
+let world: SandboxWorld;
+beforeEach(async () => {
+  world = await createSandboxWorld();
+});
+afterEach(() => world.close());
+
+const folder = () => join(world.home, 'state', 'cache', 'completion');
+const SANDBOX = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
+
+/** The lines of a slot, without ids, which differ from run to run. */
+async function names(slot: string): Promise<string[]> {
+  const text = await readFile(join(folder(), 'names', `${slot}.tsv`), 'utf8');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [kind, name, , state] = line.split('\t');
+      return [kind, name, state].join(' ').trim();
+    });
+}
+
+const ofKind = async (slot: string, kind: string) =>
+  (await names(slot)).filter((line) => line.startsWith(`${kind} `));
+
+describe('names are kept by every command that sees them', () => {
+  test('a machine from its creation to its end', async () => {
+    const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
+    expect(await ofKind('sandbox', 'instance')).toEqual(['instance trainer PROVISIONING']);
+    await world.cli(['instances', 'wait', 'trainer'], { env });
+    expect(await ofKind('sandbox', 'instance')).toEqual(['instance trainer ACTIVE']);
+    await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait'], { env });
+    expect(await ofKind('sandbox', 'instance')).toEqual(['instance trainer TERMINATED']);
+    await world.cli(['instances', 'list'], { env });
+    expect(await ofKind('sandbox', 'instance')).toEqual(['instance trainer TERMINATED']);
+  });
+
+  test('drives, keys and templates, also where they were only looked up', async () => {
+    await world.cli(['drives', 'create', 'my data', '--size', '10', '-y']);
+    await world.cli(['templates', 'get', 'vllm']);
+    expect(await names('-env')).toEqual([
+      'drive my data AVAILABLE',
+      'template code-server',
+      'template comfyui',
+      'template jupyterlab',
+      'template vllm',
+    ]);
+  });
+
+  test('offers and images by their slugs', async () => {
+    await world.cli(['sandbox', 'catalog'], { env: SANDBOX });
+    expect(await ofKind('sandbox', 'image')).toEqual([
+      'image ubuntu-22-04',
+      'image ubuntu-24-04',
+      'image windows-server-2022',
+    ]);
+  });
+
+  test('a reset of the sandbox forgets its machines, not its offers', async () => {
+    const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
+    await world.cli(['sandbox', 'catalog'], { env });
+    await world.cli(['sandbox', 'reset', '-y'], { env });
+    expect(await ofKind('sandbox', 'instance')).toEqual([]);
+    expect((await ofKind('sandbox', 'offer')).length).toBeGreaterThan(0);
+  });
+
+  test('profiles, the current one first', async () => {
+    await world.cli(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
+    await world.cli(['profiles', 'use', 'sandbox']);
+    expect(await readFile(join(folder(), 'profiles.tsv'), 'utf8')).toBe(
+      'profile\tsandbox\t\tcurrent\nprofile\twork\t\t\n',
+    );
+  });
+});
+
+describe('the file', () => {
+  test('is for its owner alone, and holds names, ids and states only', async () => {
+    await world.cli(['drives', 'create', 'data', '--size', '10', '-y']);
+    const file = join(folder(), 'names', '-env.tsv');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await stat(folder())).mode & 0o777).toBe(0o700);
+    expect(await readFile(file, 'utf8')).toMatch(/^drive\tdata\t[0-9a-f-]{36}\tAVAILABLE\n$/);
+  });
+
+  test('is not written again when nothing changed', async () => {
+    await world.cli(['templates', 'list']);
+    const file = join(folder(), 'names', '-env.tsv');
+    const before = await stat(file);
+    await world.cli(['templates', 'list']);
+    expect((await stat(file)).ino).toBe(before.ino);
+  });
+
+  test('that can not be written fails no command and says nothing', async () => {
+    await mkdir(dirname(folder()), { recursive: true });
+    await writeFile(folder(), 'a file in the place of the folder');
+    expect(await world.cli(['templates', 'list', '-q'])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('that holds rubbish is replaced', async () => {
+    const file = join(folder(), 'names', '-env.tsv');
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, '\u0000\u0001\n\t\t\t\t\t\nkind\tname\ndrive\t\n');
+    await chmod(file, 0o600);
+    await world.cli(['templates', 'list']);
+    expect((await names('-env')).every((line) => line.startsWith('template '))).toBe(true);
+  });
+
+  test('stays short, however many there are', async () => {
+    const file = join(world.home, 'many.tsv');
+    const many = Array.from({ length: 5000 }, (_, at) => ({
+      kind: 'drive' as const,
+      id: `id-${at}`,
+      name: `drive-${at}`,
+      state: '',
+    }));
+    await learnNames(file, [{ what: 'all', kind: 'drive', names: many }]);
+    expect((await readFile(file, 'utf8')).split('\n')).toHaveLength(301);
+  });
+});
+
+const HOSTILE = [
+  '$(touch hit)',
+  '`touch hit`',
+  "'; touch hit; '",
+  '"; touch hit; "',
+  'a\tb',
+  'a\nb',
+  '\u001b[31mred',
+  '-rf',
+  '~root',
+  '*',
+  '',
+  ' ',
+  'a\\',
+  '\u202eevil',
+] as const;
+
+describe('names with odd characters', () => {
+  test.each(HOSTILE)('%j is left out, and its machine stands under its id', (name) => {
+    expect(textFor([{ kind: 'drive', id: 'drive-1', name, state: 'AVAILABLE' }])).toBe(
+      'drive\tdrive-1\tdrive-1\tAVAILABLE\n',
+    );
+  });
+
+  test('blanks, brackets and letters of any script stay', () => {
+    for (const name of ['my data', 'Диск (2)', '数据-1', 'a@b', 'x:y/z']) {
+      expect(isPlain(name)).toBe(true);
+    }
+  });
+
+  test('what would name two things stands under the ids', () => {
+    const twin = (id: string) => ({ kind: 'drive' as const, id, name: 'data', state: '' });
+    expect(textFor([twin('one'), twin('two')])).toBe('drive\tone\tone\t\ndrive\ttwo\ttwo\t\n');
+  });
+
+  test('any text at all gives whole lines of four fields', () => {
+    const text = fc.string({ unit: 'binary' });
+    fc.assert(
+      fc.property(fc.array(fc.record({ id: text, name: text, state: text })), (things) => {
+        const lines = textFor(things.map((thing) => ({ kind: 'drive', ...thing }))).split('\n');
+        expect(lines.pop()).toBe('');
+        for (const line of lines) {
+          expect(line.split('\t')).toHaveLength(4);
+          expect(line).not.toMatch(/[$`'"\\;&|<>*?![\]{}~#\r\u0000-\u0008\u000b-\u001f]/);
+        }
+      }),
+    );
+  });
+
+  test('they reach no shell from the service either', async () => {
+    const other = await createWorld({
+      handler: () => ({
+        status: 200,
+        body: {
+          status: 'success',
+          code: 200,
+          data: HOSTILE.map((name, at) => ({ id: `drive-${at}`, name, status: 'AVAILABLE' })),
+        },
+      }),
+    });
+    await other.cli(['drives', 'list']);
+    const file = join(other.home, 'state', 'cache', 'completion', 'names', '-env.tsv');
+    const ids = (await readFile(file, 'utf8')).split('\n').map((line) => line.split('\t')[1]);
+    await other.close();
+    expect(ids.filter((id) => id !== undefined)).toEqual(
+      HOSTILE.map((_, at) => `drive-${at}`).sort(),
+    );
+  });
+});

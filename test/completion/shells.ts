@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openShell, type Shell } from './terminal.ts';
+
+export const COMPLETIONS = fileURLToPath(new URL('../../completions/', import.meta.url));
+
+/** Where a program is, or undefined where this computer does not have it. */
+export function programPath(name: string): string | undefined {
+  const { status, stdout } = spawnSync('bash', ['-c', 'type -P "$1"', 'bash', name], {
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+export type Known = 'bash' | 'zsh' | 'fish';
+
+const FILES = { bash: 'gpucloud.bash', zsh: '_gpucloud', fish: 'gpucloud.fish' } as const;
+
+/** Nothing of the developer's own settings, and a prompt that can be waited for. */
+const STARTS: Readonly<Record<Known, { args: readonly string[]; before: string }>> = {
+  bash: { args: ['--norc', '--noprofile', '-i'], before: "PS1='ready> '; " },
+  zsh: { args: ['-f', '-i'], before: "PS1='ready> '; autoload -Uz compinit; compinit -D -u; " },
+  fish: {
+    args: ['--no-config', '-i'],
+    before: "function fish_prompt; echo -n 'ready> '; end; function fish_greeting; end; ",
+  },
+};
+
+/** A shell in a terminal that has read its committed script, and whatever `also` says. */
+export async function completingShell(
+  shell: Known,
+  world: { readonly home: string; readonly env: Readonly<Record<string, string>> },
+  also = '',
+): Promise<Shell> {
+  const { args, before } = STARTS[shell];
+  const opened = openShell({
+    program: programPath(shell) ?? shell,
+    args,
+    env: { ...world.env, HISTFILE: '/dev/null' },
+    cwd: world.home,
+  });
+  await opened.settled();
+  const script = join(COMPLETIONS, FILES[shell]);
+  opened.type(`${before}source '${script}'; ${also} clear\r`);
+  await opened.shows(/^ready> ?$/m);
+  await opened.settled();
+  return opened;
+}
+
+export function script(shell: Known): string {
+  return readFileSync(join(COMPLETIONS, FILES[shell]), 'utf8');
+}

@@ -1,0 +1,194 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { COMPLETIONS, completingShell, type Known, programPath } from '../completion/shells.ts';
+import type { Shell } from '../completion/terminal.ts';
+import { type Computer, createComputer } from '../support/program.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+
+let computer: Computer;
+let shell: Shell | undefined;
+beforeEach(async () => {
+  computer = await createComputer();
+});
+afterEach(async () => {
+  await shell?.close();
+  shell = undefined;
+  await computer.remove();
+});
+
+const there = (program: string) => programPath(program) !== undefined;
+const why = (program: string) =>
+  there(program) ? program : `${program} (skipped: ${program} is not installed here)`;
+
+const names = (slot: string) =>
+  join(computer.home, 'state', 'cache', 'completion', 'names', `${slot}.tsv`);
+
+async function keepNames(slot: string, lines: readonly string[]): Promise<void> {
+  await mkdir(join(names(slot), '..'), { recursive: true });
+  await writeFile(names(slot), lines.map((line) => `${line}\n`).join(''));
+}
+
+const HOSTILE = [
+  'x$(touch hit)',
+  'x`touch hit`',
+  "x'; touch hit; '",
+  'x"; touch hit; "',
+  'x*;&|$HOME!',
+  'x\\',
+];
+
+for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[]) {
+  describe.skipIf(!there(program))(`Tab in ${why(program)}`, () => {
+    test('commands, names that exist in the sandbox, formats and profiles', async () => {
+      await computer.gpucloud(['profiles', 'use', 'sandbox']);
+      await computer.gpucloud(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
+      for (const name of ['trainer', 'labbox']) {
+        await computer.gpucloud(['instances', 'create', name, ...HARDWARE, '-q']);
+      }
+      shell = await completingShell(program, computer);
+      shell.type('gpucloud inst\t');
+      await shell.shows(/^ready> gpucloud instances/m);
+      shell.type('stop \t\t');
+      const machines = await shell.shows(/labbox[\s\S]*trainer|trainer[\s\S]*labbox/);
+      expect(machines).not.toContain('sandbox');
+      shell.type('\u0015');
+      await shell.settled();
+      shell.type('gpucloud instances stop tr\t');
+      await shell.shows(/gpucloud instances stop trainer/);
+      shell.type('\u0015');
+      await shell.settled();
+      shell.type('gpucloud instances list -o \t\t');
+      await shell.shows(/csv[\s\S]*yaml/);
+      shell.type('\u0015');
+      await shell.settled();
+      shell.type('gpucloud --profile \t\t');
+      await shell.shows(/sandbox[\s\S]*work/);
+    });
+
+    test('a name with a blank is one word, and files are offered where a file is meant', async () => {
+      await keepNames('work', ['drive\tmy data\td1\tAVAILABLE']);
+      await writeFile(join(computer.home, 'a key.pub'), '');
+      shell = await completingShell(program, computer);
+      shell.type('gpucloud --profile work drives get my\t');
+      await shell.shows(/drives get my\\ data/);
+      shell.type('\u0015');
+      await shell.settled();
+      shell.type('gpucloud ssh-keys add a\t');
+      await shell.shows(/ssh-keys add a\\ key\.pub/);
+    });
+
+    // No such name gets into the cache; the script would have to bear it all the same.
+    test('a hostile name is put on the line as one harmless word', async () => {
+      const record = {
+        bash: 'gpucloud() { printf "%s\\n" "$@" > got; };',
+        zsh: 'gpucloud() { print -rl -- "$@" > got };',
+        fish: 'function gpucloud; printf "%s\\n" $argv > got; end;',
+      };
+      shell = await completingShell(program, computer, record[program]);
+      for (const name of HOSTILE) {
+        await keepNames('work', [`drive\t${name}\td1\tAVAILABLE`]);
+        shell.type('gpucloud --profile work drives get \t');
+        await shell.settled();
+        shell.type('\r');
+        await shell.settled();
+        const got = await readFile(join(computer.home, 'got'), 'utf8');
+        expect(got).toBe(`--profile\nwork\ndrives\nget\n${name}\n`);
+      }
+      await expect(readFile(join(computer.home, 'hit'))).rejects.toThrow();
+    });
+
+    test('installed, it is found by a new shell', async () => {
+      const { stdout } = await computer.gpucloud(['completion', program, '--install', '-o', 'id']);
+      const { status, stderr } = spawnSync(program, ['-n', stdout.trim()], { encoding: 'utf8' });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    });
+  });
+}
+
+describe.skipIf(!there('zsh'))(`descriptions in ${why('zsh')}`, () => {
+  test('stand beside commands and flags', async () => {
+    shell = await completingShell('zsh', computer);
+    shell.type('gpucloud instances st\t');
+    await shell.shows(/stop +-- Power machines off/);
+    shell.type('\u0015');
+    await shell.settled();
+    shell.type('gpucloud instances list --sh\t');
+    await shell.shows(/--show-secrets/);
+  });
+
+  test('the file works from a folder of fpath', async () => {
+    const installed = await computer.gpucloud(['completion', 'zsh', '--install', '-o', 'id']);
+    const folder = join(installed.stdout.trim(), '..');
+    shell = await completingShell(
+      'zsh',
+      computer,
+      `unfunction _gpucloud; fpath=('${folder}' $fpath); compinit -D -u;`,
+    );
+    shell.type('gpucloud inst\t');
+    await shell.shows(/gpucloud instances/);
+  });
+});
+
+describe.skipIf(!there('fish'))(`descriptions in ${why('fish')}`, () => {
+  test('stand beside commands', async () => {
+    shell = await completingShell('fish', computer);
+    shell.type('gpucloud instances st\t');
+    await shell.shows(/stop +\(Power machines off/);
+  });
+});
+
+describe('Tab in bash without a PATH', () => {
+  test('completes a hundred names, since it needs no program', async () => {
+    await keepNames(
+      'work',
+      Array.from({ length: 100 }, (_, at) => `instance\tbox-${at}\tid-${at}\tACTIVE`),
+    );
+    shell = await completingShell(
+      'bash',
+      { ...computer, env: { ...computer.env, GPUCLOUD_PROFILE: 'work' } },
+      'clear() { printf "\\e[H\\e[2J"; }; PATH=; shopt -u checkwinsize;',
+    );
+    shell.type('gpucloud instances stop box-9\t\t');
+    const screen = await shell.shows(/box-99/);
+    expect(screen).toContain('box-90');
+    expect(screen).not.toMatch(/not found|No such file/);
+  });
+});
+
+describe(`the script of ${why('pwsh')}`, () => {
+  const file = join(COMPLETIONS, 'gpucloud.ps1');
+
+  test.skipIf(!there('pwsh'))('is parsed without an error, and completes', async () => {
+    await keepNames('work', ["instance\tit's\tid-1\tACTIVE"]);
+    const run = (code: string) =>
+      spawnSync('pwsh', ['-NoProfile', '-NonInteractive', '-Command', code], {
+        encoding: 'utf8',
+        env: { ...computer.env, GPUCLOUD_PROFILE: 'work' },
+      });
+    const parsed = run(
+      `$e = $null; [void][System.Management.Automation.Language.Parser]::ParseFile('${file}', [ref]$null, [ref]$e); $e.Count`,
+    );
+    expect(parsed.stdout.trim()).toBe('0');
+    const complete = (line: string) =>
+      run(
+        `. '${file}'; (TabExpansion2 '${line}' ${line.length}).CompletionMatches.CompletionText`,
+      ).stdout.trim();
+    expect(complete('gpucloud inst')).toBe('instances');
+    expect(complete('gpucloud instances list -o j')).toBe('json\njsonl');
+    expect(complete('gpucloud instances stop ')).toBe("'it''s'");
+  });
+
+  test('closes what it opens, which can be told without PowerShell', async () => {
+    const text = (await readFile(file, 'utf8'))
+      .replace(/^\s*#.*$/gm, '')
+      .replace(/'(?:[^']|'')*'|"(?:[^"`]|`.)*"/g, '');
+    const open: string[] = [];
+    for (const [mark] of text.matchAll(/[{}()[\]]/g)) {
+      if ('{(['.includes(mark)) open.push(mark);
+      else expect(`${open.pop()}${mark}`).toMatch(/^(\{\}|\(\)|\[\])$/);
+    }
+    expect(open).toEqual([]);
+  });
+});
