@@ -1,0 +1,337 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { type Computer, createComputer, type Outcome, outcomeOf } from '../support/program.ts';
+import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
+import { sshPublicKey } from '../support/ssh-key.ts';
+
+/**
+ * Runs every snippet of docs/scripting.md, as it stands there, in bash, with the built program and
+ * the sandbox. The machines of the sandbox answer no SSH, so `ssh` and `scp` are stand-ins that
+ * write down their arguments; what they do with a real machine is OpenSSH's and not tested here.
+ */
+const GUIDE = readFileSync(new URL('../../docs/scripting.md', import.meta.url), 'utf8');
+const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
+
+interface Snippet {
+  readonly heading: string;
+  readonly language: string;
+  readonly text: string;
+}
+
+function snippetsOf(markdown: string): Snippet[] {
+  let heading = '';
+  const found: Snippet[] = [];
+  for (const [, title, language, text] of markdown.matchAll(
+    /^## (.+)$|^```(\w+)\n([\s\S]*?)^```$/gm,
+  )) {
+    if (title !== undefined) heading = title;
+    else found.push({ heading, language: language ?? '', text: text ?? '' });
+  }
+  return found;
+}
+
+const SNIPPETS = snippetsOf(GUIDE);
+
+function bash(heading: string): string[] {
+  return SNIPPETS.filter((one) => one.heading === heading && one.language === 'bash').map(
+    ({ text }) => text,
+  );
+}
+
+function first(texts: readonly string[]): string {
+  const [text] = texts;
+  if (text === undefined) throw new Error('the guide has no such snippet');
+  return text;
+}
+
+const TESTED = [
+  'Rent, run, copy back, end',
+  'Tell failures apart',
+  'Lists in and out',
+  'Stop what is idle',
+  'A check of the budget',
+  'Without paying',
+];
+
+const hasTools = ['bash', 'jq', 'awk'].every(
+  (tool) => spawnSync(tool, ['--version']).error === undefined,
+);
+
+let computer: Computer;
+let bin: string;
+beforeEach(async () => {
+  computer = await createComputer();
+  bin = join(computer.home, 'bin');
+  await mkdir(bin);
+  await script('gpucloud', `exec "${process.execPath}" "${PROGRAM}" "$@"`);
+  await standIn('ssh');
+  await standIn('scp');
+  // Times pass quickly, and the machines' hours with them.
+  await gpucloud('sandbox', 'reset', '--yes', '--speed', '600', '--balance', '100000');
+});
+afterEach(() => computer.remove());
+
+async function script(name: string, text: string): Promise<void> {
+  const path = join(bin, name);
+  await writeFile(path, `#!/usr/bin/env bash\n${text}\n`);
+  await chmod(path, 0o755);
+}
+
+/** Writes down each call, its arguments between bars, and does what else it is told. */
+async function standIn(name: string, then = ''): Promise<void> {
+  const log = join(computer.home, `${name}.log`);
+  await script(name, `{ printf '%s|' "$@"; echo; } >> "${log}"\n${then}`);
+}
+
+async function callsOf(name: string): Promise<string[]> {
+  return (await readFile(join(computer.home, `${name}.log`), 'utf8')).trim().split('\n');
+}
+
+function env(): Record<string, string> {
+  return {
+    ...computer.env,
+    PATH: [bin, computer.env.PATH].join(delimiter),
+    TMPDIR: computer.home,
+    GPUCLOUD_PROFILE: 'sandbox',
+    OFFER,
+    IMAGE,
+    SSH_KEY: 'laptop',
+  };
+}
+
+/** Runs a snippet as a script file with arguments, as a person would who saved it. */
+async function run(text: string, argv: readonly string[] = [], more = {}): Promise<Outcome> {
+  return outcomeOf(await start(text, argv, more));
+}
+
+async function start(text: string, argv: readonly string[] = [], more = {}) {
+  const path = join(computer.home, 'snippet.sh');
+  await writeFile(path, text);
+  return spawn('bash', [path, ...argv], { env: { ...env(), ...more }, cwd: computer.home });
+}
+
+async function gpucloud(...argv: string[]): Promise<string> {
+  const { code, stdout, stderr } = await computer.gpucloud(argv, {
+    env: { GPUCLOUD_PROFILE: 'sandbox' },
+  });
+  expect(code, stderr).toBe(0);
+  return stdout;
+}
+
+const rent = (name: string) =>
+  gpucloud('instances', 'create', name, '--offer', OFFER, '--image', IMAGE, '--wait', '-q');
+
+async function statuses(): Promise<Record<string, string>> {
+  const rows: { name: string; status: string }[] = JSON.parse(
+    await gpucloud('instances', 'list', '--all', '--json'),
+  );
+  return Object.fromEntries(rows.map(({ name, status }) => [name.replace(/\d+/, 'N'), status]));
+}
+
+const ENDED = expect.stringMatching(/^TERMINAT(ING|ED)$/);
+const STOPPED = expect.stringMatching(/^STOPP(ING|ED)$/);
+
+test('every snippet of bash has a test, and every heading a snippet', () => {
+  const headings = new Set(
+    SNIPPETS.filter(({ language }) => language === 'bash').map(({ heading }) => heading),
+  );
+  expect([...headings].sort()).toEqual([...TESTED].sort());
+  // `sh` is for lines that set the environment up, which the tests do themselves.
+  const unrun = SNIPPETS.filter(({ language }) => language === 'sh');
+  for (const { text } of unrun) expect(text).toMatch(/^(export [^\n;&|]+\n)+$/);
+  expect(new Set(SNIPPETS.map(({ language }) => language))).toEqual(
+    new Set(['sh', 'bash', 'yaml', 'crontab']),
+  );
+});
+
+describe.skipIf(!hasTools)('in bash, with jq and awk', () => {
+  describe('rent, run, copy back, end', () => {
+    const job = () => first(bash('Rent, run, copy back, end'));
+
+    beforeEach(async () => {
+      await computer.gpucloud(['ssh-keys', 'add', '-', '--name', 'laptop'], {
+        env: { GPUCLOUD_PROFILE: 'sandbox' },
+        stdin: sshPublicKey('ssh-ed25519'),
+      });
+    });
+
+    test('runs the command, fetches the file and ends the machine', async () => {
+      const { code, stderr } = await run(job(), ['python3 train.py', 'model.bin']);
+      expect(code, stderr).toBe(0);
+      const [ssh] = await callsOf('ssh');
+      expect(ssh).toMatch(/\|-p\|\d+\|\w+@[\d.]+\|python3 train\.py\|$/);
+      const [scp] = await callsOf('scp');
+      expect(scp).toMatch(/\|-P\|\d+\|\w+@[\d.]+:model\.bin\|\.\|$/);
+      expect(await statuses()).toEqual({ 'job-N': ENDED });
+    });
+
+    test('ends the machine when the command fails, and with its code', async () => {
+      await standIn('ssh', 'exit 42');
+      const { code } = await run(job(), ['false', 'model.bin']);
+      expect(code).toBe(42);
+      expect(await statuses()).toEqual({ 'job-N': ENDED });
+    });
+
+    test('ends the machine when the service refuses to make it ready', async () => {
+      await gpucloud('sandbox', 'fault', 'fail-provisioning');
+      const { code, stderr } = await run(job(), ['true', 'model.bin']);
+      expect(code, stderr).toBe(12);
+      expect(await statuses()).toEqual({ 'job-N': ENDED });
+    });
+
+    test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+      'ends the machine on %s',
+      async (signal) => {
+        // What runs in the foreground gets a terminal's signal as well; here it just takes a while.
+        await standIn('ssh', 'exec sleep 2');
+        const child = await start(job(), ['sleep', 'model.bin']);
+        const ended = outcomeOf(child);
+        await expect
+          .poll(() => callsOf('ssh').catch(() => []), { timeout: 20_000 })
+          .not.toEqual([]);
+        child.kill(signal);
+        await ended;
+        expect(await statuses()).toEqual({ 'job-N': ENDED });
+      },
+    );
+  });
+
+  describe('tell failures apart', () => {
+    const startIt = () => first(bash('Tell failures apart'));
+
+    test('a machine that is stopped starts', async () => {
+      await rent('trainer');
+      await gpucloud('instances', 'stop', 'trainer', '--wait');
+      expect(await run(startIt(), ['trainer'])).toEqual({ code: 0, stdout: '', stderr: '' });
+    });
+
+    test('one that is not tells its error, and the balance', async () => {
+      await rent('trainer');
+      const { code, stdout, stderr } = await run(startIt(), ['trainer']);
+      expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
+      expect(stdout).toMatch(/^wrong_state: .+\n[\d.]+\n$/);
+    });
+
+    test('a service that can not be reached is worth another try', async () => {
+      const { code, stdout } = await run(startIt(), ['3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10'], {
+        GPUCLOUD_PROFILE: '',
+        GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
+        GPUCLOUD_BASE_URL: 'http://127.0.0.1:9',
+      });
+      expect(stdout).toMatch(/^unreachable: /);
+      expect(code).toBe(75);
+    });
+  });
+
+  test('lists in and out', async () => {
+    const [pipes = '', forms = '', ...others] = bash('Lists in and out');
+    expect(others).toEqual([]);
+    await rent('job-one');
+    await rent('keeper');
+    const shown = await run(forms);
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(shown.stdout).toContain('ACTIVE: job-one\n');
+    expect(shown.stdout).toContain('"price": "89.90"');
+    const csv = await readFile(join(computer.home, 'transactions.csv'), 'utf8');
+    expect(csv.split('\r\n')[0]).toContain('amount');
+
+    const { code, stderr } = await run(pipes);
+    expect(code, stderr).toBe(0);
+    expect(await statuses()).toEqual({ 'job-one': ENDED, keeper: STOPPED });
+    // Once more, with a list that holds nothing to end.
+    expect(
+      await run(`gpucloud instances list --all -q | head -n 0 | gpucloud instances stop -`),
+    ).toMatchObject({ code: 0 });
+  });
+
+  test('a CI job: each step runs in turn, and the last one whatever happened', async () => {
+    const { text } = SNIPPETS.find(({ heading }) => heading === 'A CI job') ?? { text: '' };
+    const { steps } = parse(text).jobs.train as {
+      steps: { name: string; if?: string; run: string }[];
+    };
+    expect(steps.at(-1)).toMatchObject({ name: 'End', if: 'always()' });
+    const handed = join(computer.home, 'github-env');
+    await writeFile(handed, '');
+    for (const { name, run: lines } of steps) {
+      const given = Object.fromEntries(
+        (await readFile(handed, 'utf8'))
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => line.split('=', 2)),
+      );
+      const { code, stderr } = await run(`set -e\n${lines}`, [], {
+        ...given,
+        GITHUB_ENV: handed,
+        GITHUB_RUN_ID: '77',
+        GITHUB_RUN_ATTEMPT: '1',
+        CI: 'true',
+      });
+      expect(code, `${name}: ${stderr}`).toBe(0);
+    }
+    expect(await statuses()).toEqual({ 'ci-N-1': 'TERMINATED' });
+    // Where nothing was rented there is nothing to end.
+    expect(await run(`set -e\n${steps.at(-1)?.run}`)).toMatchObject({ code: 0 });
+  });
+
+  describe('stop what is idle', () => {
+    const stopIdle = () => first(bash('Stop what is idle'));
+
+    test('stops the idle one, and leaves the busy one and the silent one alone', async () => {
+      await rent('busy');
+      await rent('idle');
+      await rent('silent');
+      const rows: { name: string; ip_address: string }[] = JSON.parse(
+        await gpucloud('instances', 'list', '--json'),
+      );
+      const address = (name: string) => rows.find((row) => row.name === name)?.ip_address;
+      await standIn(
+        'ssh',
+        `case "$*" in
+          *@${address('busy')}\\ *) echo 97 ;;
+          *@${address('idle')}\\ *) echo 3 ;;
+          *) exit 255 ;;
+        esac`,
+      );
+      const { code, stdout, stderr } = await run(stopIdle());
+      expect(code, stderr).toBe(0);
+      expect(stdout).toMatch(/idle +\S+ +STOPPING/);
+      expect((await callsOf('ssh')).filter((line) => line.includes('@'))).toHaveLength(3);
+      expect(await statuses()).toEqual({ busy: 'ACTIVE', idle: STOPPED, silent: 'ACTIVE' });
+    });
+
+    test('does nothing where nothing is idle', async () => {
+      expect(await run(stopIdle())).toEqual({
+        code: 0,
+        stdout: '',
+        stderr: expect.stringContaining('Nothing is named on stdin.'),
+      });
+    });
+  });
+
+  test('a check of the budget', async () => {
+    const budget = first(bash('A check of the budget'));
+    expect(await run(budget)).toMatchObject({
+      code: 0,
+      stdout: '100000.00 RUB, 0.00 RUB an hour\n',
+    });
+    await rent('trainer');
+    await gpucloud('drives', 'create', 'data', '--size', '1000');
+    const fine = await run(budget);
+    expect(fine.code, fine.stderr).toBe(0);
+    // 89.90 of the machine and 0.012 for each of 1000 GB.
+    expect(fine.stdout).toMatch(/ RUB, 101\.90 RUB an hour\n$/);
+    expect((await run(budget, ['100000'])).code).toBe(1);
+  });
+
+  test('without paying', async () => {
+    const { code, stdout, stderr } = await run(first(bash('Without paying')));
+    expect(code, stderr).toBe(0);
+    expect(stdout.match(/Charged 89\.90/g)?.length).toBeGreaterThan(3);
+    expect(await statuses()).toHaveProperty('night-run');
+  });
+});
