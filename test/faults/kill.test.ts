@@ -20,7 +20,7 @@ function matrix(kills: readonly Kill[], some: number): readonly Scenario[] {
   const all = OPERATIONS.flatMap((operation) =>
     FAULTS.flatMap((fault) => kills.map((kill): Scenario => ({ operation, fault, kill }))),
   );
-  return SOAK ? all : sample(all, some);
+  return sample(all, SOAK ? countOf('GPUCLOUD_SOAK_MATRIX', all.length) : some);
 }
 
 describe('kill -9', () => {
