@@ -4,6 +4,7 @@ import type { Frame } from './commands/kit/frame.ts';
 import { addGlobalOptions } from './commands/kit/globals.ts';
 import { helpStyle } from './commands/kit/help.ts';
 import { TOPICS } from './commands/kit/topics.ts';
+import { undocumented } from './commands/kit/undocumented.ts';
 
 /** A group of verbs, or a verb of the root. Its code loads when it is chosen. */
 interface Entry {
@@ -151,6 +152,17 @@ const CHAPTERS: readonly Chapter[] = [
   },
 ];
 
+const NO_CATALOG =
+  '"gpucloud catalog list" has those that this computer has seen, "gpucloud sandbox catalog" those of the sandbox';
+
+/** What can be ordered is what people look for first, and the document has no list of it. */
+const UNDOCUMENTED: Readonly<Record<string, string>> = {
+  offers: NO_CATALOG,
+  offer: NO_CATALOG,
+  images: NO_CATALOG,
+  image: NO_CATALOG,
+};
+
 export interface ProgramSettings {
   readonly frame: Frame;
   readonly version: string;
@@ -201,6 +213,7 @@ export function buildProgram({ frame, version, write, width }: ProgramSettings):
       if (entry.local === true) setLocal(command);
     }
   }
+  undocumented(program, UNDOCUMENTED);
   program.addHelpText('after', EXAMPLES);
   program.hook('preSubcommand', (_program, chosen) => loadEntry(entries, chosen, frame));
   return program;

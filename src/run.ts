@@ -1,11 +1,12 @@
-import { type AnyCommand, CommanderError, viewOf } from './commands/kit/command.ts';
+import { type AnyCommand, BareGroup, CommanderError, viewOf } from './commands/kit/command.ts';
 import type { Frame } from './commands/kit/frame.ts';
 import { globalFlagsOf } from './commands/kit/globals.ts';
 import { type Context, createContext, type Host } from './context.ts';
-import { CliError, SeveralErrors, usageError } from './errors.ts';
-import { checkColumns, clean, escapeUnseen } from './output/index.ts';
+import { CliError, usageError } from './errors.ts';
+import { checkColumns } from './output/index.ts';
 import { createSink } from './output/sink.ts';
 import { addAllVerbs, buildProgram } from './program.ts';
+import { jsonReport, textReport } from './report.ts';
 
 declare const GPUCLOUD_VERSION: string | undefined;
 
@@ -43,22 +44,45 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   };
 
   const failure =
-    (await failureOf(() => parse(build(), argv))) ??
+    (await failureOf(() => parse(build(), argv, frame))) ??
     (await failureOf(() => createSink(host.stdout).write(shown)));
   const closing = await failureOf(async () => context?.close());
   const told = failure ?? closing;
   const json = wantsJson(context, argv, host.env);
-  await tell(json ? jsonReport(told, context?.warnings ?? []) : textReport(told), host);
+  const profile = context?.flags.profile;
+  await tell(
+    json ? jsonReport(told, context?.warnings ?? [], profile) : textReport(told, profile),
+    host,
+  );
   return told?.exitCode ?? 0;
 }
 
 /** Parses and acts; help and the version come back from commander as errors and are none. */
-async function parse(program: AnyCommand, argv: readonly string[]): Promise<void> {
+async function parse(program: AnyCommand, argv: readonly string[], frame: Frame): Promise<void> {
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    if (!isHelp(error)) throw error;
+    if (error instanceof BareGroup) {
+      helpOf(error.group, frame);
+    } else if (!isHelp(error)) {
+      throw error;
+    }
   }
+}
+
+/** A person who types a bare group wants its help; a program that does so has lost a verb. */
+function helpOf(group: AnyCommand, frame: Frame): void {
+  const { format } = frame.context(group).out;
+  if (format !== 'json' && format !== 'jsonl') {
+    group.outputHelp();
+    return;
+  }
+  const what = group.parent === null ? 'command' : 'verb';
+  const names = group
+    .createHelp()
+    .visibleCommands(group)
+    .map((one) => one.name());
+  throw usageError(`${group.name()}: a ${what} is missing: ${names.join(', ')}`);
 }
 
 async function failureOf(work: () => Promise<void>): Promise<CliError | undefined> {
@@ -76,11 +100,10 @@ function helpWidth({ stdout }: Host): number {
   return width > 0 ? Math.min(width, 120) : 100;
 }
 
-/** A bare group counts too: its help is what was meant. */
 function isHelp(error: unknown): boolean {
   return (
     error instanceof CommanderError &&
-    ['commander.help', 'commander.helpDisplayed', 'commander.version'].includes(error.code)
+    ['commander.helpDisplayed', 'commander.version'].includes(error.code)
   );
 }
 
@@ -136,56 +159,4 @@ async function tell(text: string, host: Host): Promise<void> {
   } catch {
     // stderr itself is gone: the exit code is all that is left to tell.
   }
-}
-
-/** One object at most: the error, and what else a person would have been warned of. */
-function jsonReport(failure: CliError | undefined, warnings: readonly string[]): string {
-  if (failure === undefined && warnings.length === 0) {
-    return '';
-  }
-  const report = {
-    ...(failure === undefined ? {} : { error: errorObject(failure) }),
-    ...(warnings.length === 0 ? {} : { warnings: warnings.map(withoutKeys) }),
-  };
-  return `${escapeUnseen(JSON.stringify(report))}\n`;
-}
-
-function textReport(failure: CliError | undefined): string {
-  return failure === undefined ? '' : errorLines(failure);
-}
-
-/** The JSON form of an error: a contract with scripts. */
-function errorObject(failure: CliError): Record<string, unknown> {
-  return {
-    code: failure.code,
-    message: withoutKeys(failure.message),
-    http_status: failure.httpStatus ?? null,
-    hint: failure.hint === undefined ? null : withoutKeys(failure.hint),
-    retryable: failure.retryable,
-    resource: failure.resource ?? null,
-    may_be_billing: failure.mayBeBilling,
-    ...(failure instanceof SeveralErrors ? { errors: failure.errors.map(errorObject) } : {}),
-  };
-}
-
-function errorLines(failure: CliError): string {
-  if (failure instanceof SeveralErrors) {
-    return failure.errors.map(errorLines).join('');
-  }
-  const message = clean(withoutKeys(failure.message));
-  if (failure.hint === undefined) {
-    return `error: ${message}\n`;
-  }
-  const hint = clean(withoutKeys(failure.hint));
-  // What was typed wrong is told on one line; what happened elsewhere deserves a second.
-  return failure.failure === 'usage'
-    ? `error: ${message} (${hint})\n`
-    : `error: ${message}\nhint: ${hint}\n`;
-}
-
-/** A key that someone typed as an argument is not repeated on the screen or into a log. */
-function withoutKeys(text: string): string {
-  return text
-    .replace(/svc_sk_[A-Za-z0-9_-]+/g, 'svc_sk_…')
-    .replace(/-----BEGIN[\s\S]*/, '-----BEGIN …');
 }

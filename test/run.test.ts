@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError, FAILURES, type Failure, SeveralErrors, worstOf } from '../src/errors.ts';
 import { createWorld, type World } from './support/run-cli.ts';
+import { HARDWARE } from './support/sandbox-ids.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 
@@ -15,6 +16,24 @@ afterEach(() => world.close());
 describe('what was typed wrong', () => {
   test.each([
     [['instanzes'], "error: unknown command 'instanzes' (Did you mean instances?)\n"],
+    [['nonsense'], `error: unknown command 'nonsense' ("gpucloud --help" lists the commands)\n`],
+    [
+      ['nonsense', '--help'],
+      `error: unknown command 'nonsense' ("gpucloud --help" lists the commands)\n`,
+    ],
+    [
+      ['--help', 'nonsense'],
+      `error: unknown command 'nonsense' ("gpucloud --help" lists the commands)\n`,
+    ],
+    [['instanzes', '-h'], "error: unknown command 'instanzes' (Did you mean instances?)\n"],
+    [
+      ['instances', 'nonsense', '--help'],
+      `error: unknown command 'nonsense' ("gpucloud instances --help" lists the commands)\n`,
+    ],
+    [
+      ['instances', 'lst', '--wait', '-h'],
+      "error: unknown command 'lst' (Did you mean one of list, ls?)\n",
+    ],
     [['instances', 'lst'], "error: unknown command 'lst' (Did you mean one of list, ls?)\n"],
     [['instances', 'list', '--jsn'], "error: unknown option '--jsn' (Did you mean --json?)\n"],
     [['instances', 'get'], "error: missing required argument 'instance'\n"],
@@ -47,6 +66,16 @@ describe('what was typed wrong', () => {
       ['instances', 'reboot', ID],
       'error: instances reboot: not in the published API (use "gpucloud instances stop NAME --wait" and then "gpucloud instances start NAME")\n',
     ],
+    [
+      ['instances', 'delete', 'trainer', '--yes'],
+      'error: instances delete: not in the published API (the nearest is to end it: "gpucloud instances terminate NAME")\n',
+    ],
+    ...[['offers'], ['offers', 'list', '--limit', '3'], ['images', 'get', 'x', '--help']].map(
+      (argv): [string[], string] => [
+        argv,
+        `error: ${argv[0]}: not in the published API ("gpucloud catalog list" has those that this computer has seen, "gpucloud sandbox catalog" those of the sandbox)\n`,
+      ],
+    ),
     [
       ['help', 'nothing'],
       'error: help: there is no command "nothing" (gpucloud --help lists them; the topics are exit-codes, environment, output, scripting)\n',
@@ -181,6 +210,57 @@ describe('help', () => {
     expect(verb.stdout).toContain('--wait[=target]');
     expect(verb.stdout).toContain('\nExamples:\n  $ gpucloud instances create trainer');
     expect((await world.cli(['help', 'instances', 'create'])).stdout).toBe(verb.stdout);
+  });
+});
+
+describe('a bare group', () => {
+  test.each([
+    [['instances', '--json'], {}, /^instances: a verb is missing: list, get, create, /],
+    [['--json', 'drives'], {}, /^drives: a verb is missing: list, get, create, update, resume$/],
+    [['billing', '-ojsonl'], {}, /^billing: a verb is missing: /],
+    [['templates'], { GPUCLOUD_OUTPUT: 'json' }, /^templates: a verb is missing: list, get$/],
+    [['--json'], {}, /^gpucloud: a command is missing: instances, catalog, /],
+  ])('%j with %j is an error where JSON is asked for', async (argv, env, message) => {
+    const { code, stdout, stderr, requests } = await world.cli(argv, { env });
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+    expect(JSON.parse(stderr).error).toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test('is its help in every other form', async () => {
+    for (const argv of [['instances'], ['instances', '-o', 'csv'], ['-q', 'instances']]) {
+      const { code, stdout, stderr } = await world.cli(argv);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/^Usage: gpucloud instances\|instance /);
+    }
+  });
+
+  test('shows nothing that the API does not have', async () => {
+    expect((await world.cli([])).stdout).not.toMatch(/^ {2}(offer|image)s? /m);
+    expect((await world.cli(['instances'])).stdout).not.toMatch(/^ {2}(delete|restart) /m);
+  });
+
+  test('--help in front of a command is the help of that command', async () => {
+    const { code, stdout } = await world.cli(['--help', 'instances', 'list']);
+    expect(code).toBe(0);
+    expect(stdout).toBe((await world.cli(['instances', 'list', '--help'])).stdout);
+  });
+});
+
+describe('commands that are told to type', () => {
+  test('carry a profile that was named by a flag, and no other', async () => {
+    const flagged = await world.cli(['--profile', 'sandbox', 'instances', 'get', ID]);
+    expect(flagged.stderr).toContain('gpucloud --profile sandbox instances list --all');
+    const json = await world.cli(['instances', 'get', ID, '--profile', 'sandbox', '--json']);
+    expect(JSON.parse(json.stderr).error.hint).toContain('gpucloud --profile sandbox instances');
+    const plain = await world.cli(['instances', 'get', ID]);
+    expect(plain.stderr).toContain('gpucloud instances list --all');
+    const created = ['--profile', 'sandbox', 'instances', 'create', 'trainer', ...HARDWARE];
+    expect((await world.cli(created)).stderr).toContain(
+      'Stop paying: gpucloud --profile sandbox instances terminate trainer\n',
+    );
   });
 });
 

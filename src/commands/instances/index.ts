@@ -18,6 +18,9 @@ import { registerExport, registerImport } from './transfer.ts';
 import { registerUntrack } from './untrack.ts';
 import { registerWait } from './wait.ts';
 
+const RESTART =
+  'use "gpucloud instances stop NAME --wait" and then "gpucloud instances start NAME"';
+
 /** The verbs of `gpucloud instances`, in the order of the help. */
 export function registerInstances(group: AnyCommand, frame: Frame): void {
   registerList(group, frame);
@@ -38,7 +41,9 @@ export function registerInstances(group: AnyCommand, frame: Frame): void {
   registerExport(group, frame);
   registerImport(group, frame);
   undocumented(group, {
-    reboot: 'use "gpucloud instances stop NAME --wait" and then "gpucloud instances start NAME"',
+    reboot: RESTART,
+    restart: RESTART,
+    delete: 'the nearest is to end it: "gpucloud instances terminate NAME"',
     rename: 'a machine keeps its name; "gpucloud instances reorder" gives a new one a new name',
     resize: 'create a machine from another offer',
   });

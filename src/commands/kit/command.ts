@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
-import type { Failure } from '../../errors.ts';
+import { type Failure, usageError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
 import type { CompletesMap } from './completes.ts';
 
@@ -25,14 +25,55 @@ class StrictCommand extends Command {
     return new StrictCommand(name);
   }
 
-  /** A bare `gpucloud instances` asks for help and gets it on stdout, as with gh and docker. */
+  /** A bare `gpucloud instances`: whether help is the answer is for `run.ts`, which knows the format. */
   override help(): never {
-    return super.help();
+    throw new BareGroup(this);
   }
 
   override parseOptions(args: string[]): ReturnType<Command['parseOptions']> {
-    return super.parseOptions(closeOptionalValues(args, this.options));
+    if (this.commands.length === 0) {
+      return super.parseOptions(closeOptionalValues(args, this.options));
+    }
+    const parsed = super.parseOptions(helpLast(args));
+    const [word] = parsed.operands;
+    // Of `nonsense --help`, commander would see the second alone and answer with the group's help.
+    return word === undefined || hasBelow(this, word) ? parsed : { ...parsed, unknown: [] };
   }
+
+  /** Commander names what is spelled nearly the same, and is silent where nothing is. */
+  override error(message: string, how?: Parameters<Command['error']>[1]): never {
+    if (how?.code === 'commander.unknownCommand' && !message.includes('(Did you mean')) {
+      const words = message.replace(/^error: /, '');
+      throw usageError(words, `"${pathOf(this)} --help" lists the commands`);
+    }
+    return super.error(message, how);
+  }
+}
+
+/** A group was named without one of its verbs. */
+export class BareGroup extends Error {
+  readonly group: AnyCommand;
+
+  constructor(group: AnyCommand) {
+    super(`${pathOf(group)} without a verb`);
+    this.group = group;
+  }
+}
+
+/** The words that lead to a command: `gpucloud instances`. */
+function pathOf(command: AnyCommand): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
+
+function hasBelow(group: AnyCommand, word: string): boolean {
+  return group.commands.some((one) => one.name() === word || one.aliases().includes(word));
+}
+
+/** `--help instances list` asks what `instances list --help` does, and `--help nonsense` is wrong. */
+function helpLast(args: readonly string[]): string[] {
+  const [first = '', next = '-', ...more] = args;
+  const isAsked = (first === '--help' || first === '-h') && !next.startsWith('-');
+  return isAsked ? [next, ...more, first] : [...args];
 }
 
 /** Turns each bare `--wait` into `--wait=`, but for a `--wait` that is itself the value of a flag. */

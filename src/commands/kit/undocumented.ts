@@ -13,7 +13,8 @@ export function undocumented(group: AnyCommand, verbs: Readonly<Record<string, s
       .allowUnknownOption()
       .helpOption(false)
       .action(() => {
-        throw usageError(`${group.name()} ${name}: not in the published API`, nearest);
+        const asked = group.parent === null ? name : `${group.name()} ${name}`;
+        throw usageError(`${asked}: not in the published API`, nearest);
       });
   }
 }
