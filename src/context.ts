@@ -119,6 +119,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     ...(format === 'json' ? { holdWarning: (text: string) => void warnings.push(text) } : {}),
     jsonLines: format === 'jsonl',
     quietProgress: flags.debug === true,
+    ...(flags.profile === undefined ? {} : { profile: flags.profile }),
     stderr: host.stderr,
     clock,
     colour: wantsColour(host.stderr, env, flags.color),

@@ -13,10 +13,21 @@ function isPlainMetadata(path: string, secret: string): boolean {
 }
 
 /**
- * Fields by which a row is told apart. When one of them is, as a whole, equal to a secret (an
- * environment value that repeats the machine's name), it stays: it says nothing that is not known.
+ * Free texts and links, which may repeat a secret. Ids, times, money, addresses, images and paths are never
+ * searched: an environment value of `2026-11` must not eat every date.
  */
-const IDENTITY = new Set(['id', 'name', 'status']);
+const FREE_TEXTS = new Set([
+  'message',
+  'failure_reason',
+  'description',
+  'run_command',
+  'url',
+  'link',
+  'href',
+]);
+
+/** What stands inside this is the machine's way in: any text of it may be or carry a secret. */
+const WAY_IN = 'connection_info';
 
 /**
  * A copy of `value` without its secrets.
@@ -24,8 +35,8 @@ const IDENTITY = new Set(['id', 'name', 'status']);
  * `paths` are dotted (`connection_info.secrets`, `docker_config.env[].value`). Everything under a
  * path is masked leaf by leaf: keys and structure stay, and so do null and ''. Where the service
  * sends another structure than the path expects, more is masked, never less. A secret of six
- * characters or more is also replaced inside every other string of the row, since links carry
- * tokens. With `shown` the value itself comes back.
+ * characters or more is also replaced in links (behind their host), in free texts and in all of
+ * `connection_info`, since these carry tokens. With `shown` the value itself comes back.
  */
 export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
   if (shown || paths.length === 0) return value;
@@ -46,7 +57,7 @@ export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
     })
     // The longest first: a secret may contain another.
     .sort((a, b) => b.length - a.length);
-  return (sought.length === 0 ? masked : withoutSecrets(masked, sought, '')) as T;
+  return (sought.length === 0 ? masked : withoutSecrets(masked, sought, '', false)) as T;
 }
 
 function maskAt(value: unknown, path: readonly string[], secrets: Set<string>): unknown {
@@ -70,18 +81,36 @@ function maskLeaves(value: unknown, secrets: Set<string>): unknown {
   return PLACEHOLDER;
 }
 
-function withoutSecrets(value: unknown, sought: readonly string[], key: string): unknown {
+function withoutSecrets(
+  value: unknown,
+  sought: readonly string[],
+  key: string,
+  inWayIn: boolean,
+): unknown {
+  const searched = inWayIn || key === WAY_IN;
   if (typeof value === 'string') {
-    if (IDENTITY.has(key) && sought.includes(value)) return value;
-    return sought.reduce((text, secret) => text.replaceAll(secret, PLACEHOLDER), value);
+    return withoutSecretsIn(value, sought, searched || FREE_TEXTS.has(key));
   }
   if (Array.isArray(value)) {
-    return value.map((item: unknown) => withoutSecrets(item, sought, ''));
+    return value.map((item: unknown) => withoutSecrets(item, sought, key, searched));
   }
   if (typeof value === 'object' && value !== null) {
-    return mapValues(value, (field, name) => withoutSecrets(field, sought, name));
+    return mapValues(value, (field, name) => withoutSecrets(field, sought, name, searched));
   }
   return value;
+}
+
+/** In a link, scheme and host stay: they say where, and only what follows can be a token. */
+function withoutSecretsIn(text: string, sought: readonly string[], searched: boolean): string {
+  const host = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[^/?#]*/i.exec(text)?.[0];
+  if (host !== undefined && !host.includes('@')) {
+    return host + replaced(text.slice(host.length), sought);
+  }
+  return searched || host !== undefined ? replaced(text, sought) : text;
+}
+
+function replaced(text: string, sought: readonly string[]): string {
+  return sought.reduce((left, secret) => left.replaceAll(secret, PLACEHOLDER), text);
 }
 
 /** fromEntries defines each key as data, so that a key `__proto__` of an answer stays one. */

@@ -3,12 +3,15 @@ import { YELLOW_WARNING } from './colour.ts';
 import type { Messages, Progress } from './output.ts';
 import { clean } from './sanitise.ts';
 import { canSpin, type Spinner, startSpinner, type Terminal, TICK } from './spinner.ts';
+import { forProfile } from './typed-again.ts';
 
 export interface MessagesOptions {
   readonly stderr: Terminal;
   /** For TERM; left out, the terminal is taken for an able one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  /** The profile that was named by a flag: commands that are told carry it. */
+  readonly profile?: string;
   /** Whether stderr gets colours; see wantsColour. */
   readonly colour: boolean;
   /** No spinner even in a terminal (`--debug` writes there too). */
@@ -72,20 +75,21 @@ export function createMessages(options: MessagesOptions): Messages {
     };
   }
 
+  const words = (text: string) => clean(forProfile(text, options.profile));
   const hold = options.holdWarning;
   if (hold !== undefined || options.jsonLines === true) {
     return {
       note: () => undefined,
       warn: (text) =>
-        hold === undefined ? line(JSON.stringify({ warning: clean(text) })) : hold(clean(text)),
+        hold === undefined ? line(JSON.stringify({ warning: words(text) })) : hold(words(text)),
       debug: (text) => line(JSON.stringify({ debug: clean(text) })),
       progress,
     };
   }
   return {
-    note: (text) => line(clean(text)),
+    note: (text) => line(words(text)),
     debug: (text) => line(clean(text)),
-    warn: (text) => line(`${colour ? YELLOW_WARNING : 'warning:'} ${clean(text)}`),
+    warn: (text) => line(`${colour ? YELLOW_WARNING : 'warning:'} ${words(text)}`),
     progress,
   };
 }

@@ -9,7 +9,7 @@ const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 const FLOORS: readonly (readonly string[])[] = [
   ['main'],
   ['run'],
-  ['program'],
+  ['program', 'report'],
   ['commands'],
   ['context'],
   // Completion learns names from what the rooms below it see.
@@ -46,7 +46,8 @@ interface Import {
 
 function importsOf(source: string): string[] {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
-  const pattern = /(?:\bfrom\s*|\bimport\s*\(\s*|^\s*import\s+)['"]([^'"]+)['"]/gm;
+  const pattern =
+    /(?:^\s*(?:import|export)\b[^;'"`]*?\bfrom\s*|\bimport\s*\(\s*|^\s*import\s+)['"]([^'"]+)['"]/gm;
   return [...code.matchAll(pattern)].map((match) => match[1] ?? '');
 }
 

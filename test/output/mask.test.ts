@@ -60,7 +60,7 @@ describe('mask', () => {
         secrets: { token: 'tok+en/1', pin: 123456, short: 'abc' },
         endpoints: ['http://h/?token=tok+en/1&x', 'http://h/?token=tok%2Ben%2F1', 'abc'],
       },
-      note: 'pin 123456',
+      failure_reason: 'pin 123456',
       count: 123456,
     };
     expect(masked(row)).toEqual({
@@ -68,30 +68,60 @@ describe('mask', () => {
         secrets: { token: M, pin: M, short: M },
         endpoints: [`http://h/?token=${M}&x`, `http://h/?token=${M}`, 'abc'],
       },
-      note: `pin ${M}`,
+      failure_reason: `pin ${M}`,
       count: 123456,
     });
   });
 
   it('replaces the longer of two secrets first', () => {
-    const row = { metadata: { a: 'secret', b: 'secret-more' }, link: 'x secret-more y' };
-    expect(masked(row)).toMatchObject({ link: `x ${M} y` });
+    const row = { metadata: { a: 'secret', b: 'secret-more' }, message: 'x secret-more y' };
+    expect(masked(row)).toMatchObject({ message: `x ${M} y` });
   });
 
-  it('leaves what tells the row apart, even when a secret repeats it', () => {
-    const row = { name: 'my-box-1', status: 'ACTIVE', metadata: { name: 'my-box-1', s: 'ACTIVE' } };
-    expect(masked(row)).toEqual({
+  it('leaves ids, times, money, addresses, images and paths alone, whatever a secret repeats', () => {
+    const values = [
+      'my-box-1',
+      '2026-11',
+      '000000',
+      '203.0.113.1',
+      'nginx:latest',
+      '/workspace',
+      '299.95',
+    ];
+    const row = {
+      id: '40904090-0000-4000-8000-000000000001',
       name: 'my-box-1',
-      status: 'ACTIVE',
-      metadata: { name: M, s: M },
+      paid_until: '2026-11-21T00:00:00Z',
+      ip_address: '203.0.113.1',
+      price_per_hour_snapshot: '299.95',
+      docker_config: {
+        image: 'nginx:latest',
+        env: values.map((value, at) => ({ key: `K${at}`, value })),
+        volumes: [{ container_path: '/workspace' }],
+      },
+    };
+    expect(masked(row)).toEqual({
+      ...row,
+      docker_config: {
+        ...row.docker_config,
+        env: values.map((_, at) => ({ key: `K${at}`, value: M })),
+      },
     });
-    expect(masked({ name: 'is my-box-1', metadata: 'my-box-1' })).toMatchObject({
-      name: `is ${M}`,
+  });
+
+  it('searches links behind their host, wherever they stand', () => {
+    const row = {
+      metadata: { t: 'abc-123', host: 'h.example.com' },
+      url: 'https://h.example.com/x?t=abc-123#abc-123',
+    };
+    expect(masked(row)).toMatchObject({ url: `https://h.example.com/x?t=${M}#${M}` });
+    expect(masked({ metadata: 'abc-123', where: 'http://me:abc-123@h/' })).toMatchObject({
+      where: `http://me:${M}@h/`,
     });
   });
 
   it('changes nothing in the row itself', () => {
-    const row = { metadata: { token: 'secret-1' }, link: 'secret-1' };
+    const row = { metadata: { token: 'secret-1' }, message: 'secret-1' };
     const before = structuredClone(row);
     masked(row);
     expect(row).toEqual(before);
@@ -114,12 +144,15 @@ describe('mask', () => {
 });
 
 it('a plain word of metadata is masked where it stands and left alone elsewhere', () => {
-  const row = { metadata: { env: 'production', token: 'abc123xyz' }, note: 'production abc123xyz' };
+  const row = {
+    metadata: { env: 'production', token: 'abc123xyz' },
+    message: 'production abc123xyz',
+  };
   expect(mask(row, ['metadata'], false)).toEqual({
     metadata: { env: M, token: M },
-    note: `production ${M}`,
+    message: `production ${M}`,
   });
   expect(
-    mask({ secrets: { pw: 'swordfish' }, link: '?t=swordfish' }, ['secrets'], false).link,
-  ).toBe(`?t=${M}`);
+    mask({ secrets: { pw: 'swordfish' }, link: 'http://h/?t=swordfish' }, ['secrets'], false).link,
+  ).toBe(`http://h/?t=${M}`);
 });

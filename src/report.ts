@@ -1,0 +1,64 @@
+import { type CliError, SeveralErrors } from './errors.ts';
+import { clean, escapeUnseen } from './output/index.ts';
+import { forProfile } from './output/typed-again.ts';
+
+/**
+ * What stderr says of the end of a command in a JSON mode: one object at most, the error and what
+ * else a person would have been warned of. It is a contract with scripts.
+ */
+export function jsonReport(
+  failure: CliError | undefined,
+  warnings: readonly string[],
+  profile: string | undefined,
+): string {
+  if (failure === undefined && warnings.length === 0) {
+    return '';
+  }
+  const report = {
+    ...(failure === undefined ? {} : { error: errorObject(failure, profile) }),
+    ...(warnings.length === 0 ? {} : { warnings: warnings.map(withoutKeys) }),
+  };
+  return `${escapeUnseen(JSON.stringify(report))}\n`;
+}
+
+function errorObject(failure: CliError, profile: string | undefined): Record<string, unknown> {
+  const words = (text: string) => forProfile(withoutKeys(text), profile);
+  return {
+    code: failure.code,
+    message: words(failure.message),
+    http_status: failure.httpStatus ?? null,
+    hint: failure.hint === undefined ? null : words(failure.hint),
+    retryable: failure.retryable,
+    resource: failure.resource ?? null,
+    may_be_billing: failure.mayBeBilling,
+    ...(failure instanceof SeveralErrors
+      ? { errors: failure.errors.map((error) => errorObject(error, profile)) }
+      : {}),
+  };
+}
+
+/** The same for people: a line for the error, and one for what to do next. */
+export function textReport(failure: CliError | undefined, profile: string | undefined): string {
+  if (failure === undefined) {
+    return '';
+  }
+  if (failure instanceof SeveralErrors) {
+    return failure.errors.map((error) => textReport(error, profile)).join('');
+  }
+  const words = (text: string) => clean(forProfile(withoutKeys(text), profile));
+  const message = words(failure.message);
+  if (failure.hint === undefined) {
+    return `error: ${message}\n`;
+  }
+  // What was typed wrong is told on one line; what happened elsewhere deserves a second.
+  return failure.failure === 'usage'
+    ? `error: ${message} (${words(failure.hint)})\n`
+    : `error: ${message}\nhint: ${words(failure.hint)}\n`;
+}
+
+/** A key that someone typed as an argument is not repeated on the screen or into a log. */
+function withoutKeys(text: string): string {
+  return text
+    .replace(/svc_sk_[A-Za-z0-9_-]+/g, 'svc_sk_…')
+    .replace(/-----BEGIN[\s\S]*/, '-----BEGIN …');
+}
