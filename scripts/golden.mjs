@@ -1,0 +1,11 @@
+// Takes what this version adds into test/golden/; with --replace also what it takes away.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
+const mode = process.argv.includes('--replace') ? 'replace' : 'add';
+const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/golden'], {
+  stdio: 'inherit',
+  env: { ...process.env, GPUCLOUD_GOLDEN: mode },
+});
+process.exitCode = status ?? 1;

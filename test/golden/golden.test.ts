@@ -1,0 +1,163 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import type { Reference } from '../../src/commands/kit/reference.ts';
+import { commandsWhose, prepare } from '../contract/tree.ts';
+import { createSandboxWorld, createWorld, type World } from '../support/run-cli.ts';
+import { broken, type Promises, promisesOf } from './promises.ts';
+import { joined, lost, type Shape, shapeOf } from './shapes.ts';
+
+/**
+ * A script that was written for an older version goes on working: what the golden files hold, this
+ * version has too. Additions pass by themselves; `npm run golden` takes them into the files, so that
+ * they are held from then on. Taking something away fails here. If that must be, in a new major
+ * version: `npm run golden -- --replace`.
+ */
+const MODE = process.env.GPUCLOUD_GOLDEN;
+const HINT =
+  'scripts rely on this. Additions need nothing; to take something away on purpose: npm run golden -- --replace';
+
+const COMMANDS_FILE = new URL('commands.json', import.meta.url);
+const SHAPES_FILE = new URL('shapes.json', import.meta.url);
+
+function golden<T>(file: URL, empty: T): T {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : empty;
+}
+
+function write(file: URL, content: unknown): void {
+  writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
+}
+
+let world: World | undefined;
+afterEach(async () => {
+  await world?.close();
+  world = undefined;
+});
+
+describe('commands --json', () => {
+  test('has all that it had', async () => {
+    world = await createWorld({ handler: () => 'hangUp', signedIn: false });
+    const reference: Reference = JSON.parse((await world.cli(['commands', '--json'])).stdout);
+    const now = promisesOf(reference);
+    const before = golden<Promises>(COMMANDS_FILE, now);
+    if (MODE !== 'replace') expect(broken(before, now), HINT).toEqual([]);
+    if (MODE !== undefined) write(COMMANDS_FILE, now);
+  });
+
+  test.each<[string, (promises: Promises) => unknown]>([
+    ['command "drives get" is gone', (p) => ({ ...p.commands, 'drives get': undefined })],
+    [
+      '"drives get": flag --json is gone',
+      (p) => withCommand(p, 'drives get', () => ({ without_global_flags: ['--json'] })),
+    ],
+    [
+      '"drives create": flag --size is gone',
+      (p) => withCommand(p, 'drives create', ({ flags: { '--size': _, ...flags } }) => ({ flags })),
+    ],
+    [
+      '"drives list": column: "size_gb" is gone',
+      (p) =>
+        withCommand(p, 'drives list', ({ columns }) => ({
+          columns: columns.filter((column) => column !== 'size_gb'),
+        })),
+    ],
+    [
+      '"drives get" needs an argument more than before',
+      (p) =>
+        withCommand(p, 'drives get', ({ arguments: given }) => ({
+          arguments: [...given, ['value']],
+        })),
+    ],
+  ])('%s: that would be told', (fault, change) => {
+    const before = golden<Promises | undefined>(COMMANDS_FILE, undefined);
+    if (before === undefined) throw new Error('test/golden/commands.json is missing');
+    const commands = JSON.parse(JSON.stringify(change(before)));
+    expect(broken(before, { ...before, commands })).toEqual([fault]);
+  });
+});
+
+type One = Promises['commands'][string];
+
+function withCommand(
+  { commands }: Promises,
+  name: string,
+  change: (command: One) => Partial<One>,
+): Promises['commands'] {
+  const command = commands[name];
+  if (command === undefined) throw new Error(`no command ${name}`);
+  return { ...commands, [name]: { ...command, ...change(command) } };
+}
+
+describe('the JSON of every command', () => {
+  const before = golden<Record<string, Shape>>(SHAPES_FILE, {});
+  const now: Record<string, Shape> = {};
+  const answering = commandsWhose(({ notJson }) => notJson === undefined);
+
+  test.each(answering)('%s has the fields that it had', async (command) => {
+    const { kitchen, argv, stdin, env } = await prepare(command);
+    world = kitchen;
+    const { stdout } = await kitchen.cli([...argv, '--json'], { stdin, env });
+    const shape = shapeOf(JSON.parse(stdout));
+    now[command] = shape;
+    if (MODE !== 'replace') expect(lost(before[command] ?? {}, shape), HINT).toEqual([]);
+  });
+
+  test('an error has the fields that it had', async () => {
+    world = await createSandboxWorld();
+    const { stderr } = await world.cli(['instances', 'get', 'nobody', '--json']);
+    const shape = shapeOf(JSON.parse(stderr));
+    now['(error)'] = shape;
+    if (MODE !== 'replace') expect(lost(before['(error)'] ?? {}, shape), HINT).toEqual([]);
+  });
+
+  test('no command with a shape is without a recipe', () => {
+    const known = [...answering, '(error)'];
+    const missing = Object.keys(before).filter((command) => !known.includes(command));
+    if (MODE !== 'replace') expect(missing, HINT).toEqual([]);
+  });
+
+  afterAll(() => {
+    if (MODE === undefined) return;
+    const commands = Object.keys(now).sort();
+    write(
+      SHAPES_FILE,
+      Object.fromEntries(
+        commands.map((command) => [
+          command,
+          MODE === 'replace' ? now[command] : joined(before[command] ?? {}, now[command] ?? {}),
+        ]),
+      ),
+    );
+  });
+});
+
+describe('a shape', () => {
+  const before = shapeOf([{ id: 'a', at: null, size: 1, tags: ['x'], deep: { it: true } }]);
+
+  test('is paths and types', () => {
+    expect(before).toEqual({
+      '.': ['array'],
+      '[]': ['object'],
+      '[].at': ['null'],
+      '[].deep': ['object'],
+      '[].deep.it': ['boolean'],
+      '[].id': ['string'],
+      '[].size': ['number'],
+      '[].tags': ['array'],
+      '[].tags[]': ['string'],
+    });
+  });
+
+  test('may have more than before', () => {
+    const now = [{ id: 'a', at: '2026', size: 2, tags: ['x', 'y'], deep: { it: false }, new: 1 }];
+    expect(lost(before, shapeOf(now))).toEqual([]);
+  });
+
+  test('may not have less, nor another type, nor nothing', () => {
+    const now = [{ id: null, at: null, size: '1', tags: ['x'], deep: {} }];
+    expect(lost(before, shapeOf(now))).toEqual([
+      '[].deep.it is gone',
+      '[].id was string and is null',
+      '[].size was number and is string',
+    ]);
+  });
+});
