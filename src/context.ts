@@ -170,7 +170,11 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   }
 
   /** The proxies of `proxies`, where the address may lie behind one. */
-  async function connect({ baseUrl, apiKey }: ServiceAddress, proxies: Host['env']): Promise<Api> {
+  async function connect(
+    { baseUrl, apiKey }: ServiceAddress,
+    proxies: Host['env'],
+    keyRemedy?: string,
+  ): Promise<Api> {
     const { createApi } = await import('./api/index.ts');
     const api = createApi({
       baseUrl,
@@ -180,6 +184,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       signal: interrupts.first,
       env: proxies,
       userAgent: `gpucloud/${version}`,
+      ...(keyRemedy === undefined ? {} : { keyRemedy }),
       ...(flags.debug === true ? { trace: (line: string) => err.debug(line) } : {}),
     });
     closers.push(() => api.close());
@@ -193,12 +198,30 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     return { baseUrl: server.url, apiKey: server.apiKey };
   });
 
+  /** A flag goes before the environment; whoever set both may believe to be elsewhere. */
+  const tellIgnored = once(async () => {
+    const { profile } = await settings();
+    const ignored = ['GPUCLOUD_BASE_URL', 'GPUCLOUD_API_KEY'].filter((name) => env[name]);
+    if (profile?.source !== 'flag' || ignored.length === 0) return;
+    const are = ignored.length === 1 ? 'is' : 'are';
+    err.warn(`${ignored.join(' and ')} ${are} ignored: --profile ${profile.value} serves itself.`);
+  });
+
   const connected = once(async () => {
-    const { sandbox: builtIn, baseUrl, apiKey } = await settings();
-    if (builtIn) {
+    const inForce = await settings();
+    if (inForce.sandbox) {
+      await tellIgnored();
       return names.api(await connect(await selfServed(), {}));
     }
-    return names.api(await connect(requireAddress(baseUrl?.value, apiKey?.value), env));
+    const { noKeyRemedy, refusedKeyRemedy } = await import('./config/index.ts');
+    const { baseUrl, apiKey } = inForce;
+    if (apiKey === undefined) {
+      throw new CliError('authentication', 'There is no API key: you are not signed in.', {
+        hint: noKeyRemedy(inForce, await (await config()).read()),
+      });
+    }
+    const address = requireAddress(baseUrl?.value, apiKey.value);
+    return names.api(await connect(address, env, refusedKeyRemedy(inForce)));
   });
 
   let quieted = false;
@@ -257,6 +280,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     const { openCatalog } = await import('./catalog/index.ts');
     const { join } = await import('node:path');
     const { sandbox: builtIn, baseUrl } = await settings();
+    if (builtIn) await tellIgnored();
     if (!builtIn && baseUrl === undefined) {
       throw usageError(
         '--base-url (or GPUCLOUD_BASE_URL) is missing: offers and images belong to a service, and none is known',
@@ -372,12 +396,7 @@ function unknownWords(count: number): string {
   return `${requests} an unknown outcome, and what was asked for may be billing. Settle it: gpucloud instances recover`;
 }
 
-function requireAddress(baseUrl: string | undefined, apiKey: string | undefined): ServiceAddress {
-  if (apiKey === undefined) {
-    throw new CliError('authentication', 'There is no API key: you are not signed in.', {
-      hint: 'sign in with "gpucloud login", set GPUCLOUD_API_KEY, or try it for free with "gpucloud --profile sandbox …"',
-    });
-  }
+function requireAddress(baseUrl: string | undefined, apiKey: string): ServiceAddress {
   if (baseUrl === undefined) {
     throw usageError(
       '--base-url (or GPUCLOUD_BASE_URL) is missing: the address of the service is not known',

@@ -264,6 +264,31 @@ describe('commands that are told to type', () => {
   });
 });
 
+describe('--profile sandbox beside an address or a key in the environment', () => {
+  const list = ['--profile', 'sandbox', 'drives', 'list'];
+
+  test('is told in one line', async () => {
+    const { code, stderr, requests } = await world.cli(list);
+    expect({ code, requests }).toEqual({ code: 0, requests: [] });
+    expect(stderr).toMatch(
+      /^warning: GPUCLOUD_BASE_URL and GPUCLOUD_API_KEY are ignored: --profile sandbox serves itself\.\n/,
+    );
+    const keyOnly = await world.cli([...list, '--json'], { env: { GPUCLOUD_BASE_URL: undefined } });
+    expect(JSON.parse(keyOnly.stderr)).toEqual({
+      warnings: ['GPUCLOUD_API_KEY is ignored: --profile sandbox serves itself.'],
+    });
+    const catalog = await world.cli(['--profile', 'sandbox', 'catalog', 'list']);
+    expect(catalog.stderr.match(/ignored/g)).toHaveLength(1);
+  });
+
+  test('is nothing to tell of for the sandbox itself, nor without them', async () => {
+    const status = await world.cli(['--profile', 'sandbox', 'sandbox', 'status']);
+    expect(status).toMatchObject({ code: 0, stderr: '' });
+    const env = { GPUCLOUD_BASE_URL: undefined, GPUCLOUD_API_KEY: undefined };
+    expect((await world.cli(list, { env })).stderr).not.toContain('ignored');
+  });
+});
+
 describe('the table of failures', () => {
   const DOCUMENTED: Record<Failure, number> = {
     refused: 1,

@@ -24,6 +24,8 @@ export interface Call {
   exchange(request: ApiRequest): Promise<Answer>;
   /** @throws Fault, stopped and not sent, when the call ends in the meantime. */
   pause(milliseconds: number): Promise<void>;
+  /** What to do when the service refuses the key. */
+  readonly keyRemedy: string;
   /** A text without the key of the call and the secrets of its requests. */
   hide(text: string): string;
 }
@@ -60,6 +62,7 @@ export async function withCall<T>(
   const call: Call = {
     clock,
     timeoutMs,
+    keyRemedy: settings.keyRemedy ?? 'Sign in with a working key: gpucloud login',
     remainingMs: () => started + timeoutMs - clock.now(),
     interruption: () => interruption,
     hide: (text) => hidden(text, secrets),

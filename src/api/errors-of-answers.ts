@@ -33,7 +33,7 @@ export function refusal(operation: Operation, call: Call, answer: Answer): CliEr
       status === 401 ? 'did not accept the API key' : 'does not allow this with the API key';
     return new CliError('authentication', sentence(`The service ${what} (${status}): ${words}`), {
       httpStatus: status,
-      hint: 'Sign in with a working key: gpucloud login',
+      hint: call.keyRemedy,
     });
   }
   if (status === 429) {

@@ -10,5 +10,6 @@ export {
 export { type Folders, folders } from './folders.ts';
 export { storedKey } from './key.ts';
 export { profileName, SANDBOX } from './names.ts';
+export { noKeyRemedy, refusedKeyRemedy } from './remedies.ts';
 export { resolveSettings, type SettingsFlags } from './resolve.ts';
 export type { Settings, Sourced } from './settings.ts';

@@ -1,5 +1,6 @@
 import type { RawAnswer, RawRequest } from '../../api/index.ts';
 import { hidden, secretsIn } from '../../api/secrets.ts';
+import { refusedKeyRemedy } from '../../config/remedies.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { clean, PLACEHOLDER } from '../../output/index.ts';
@@ -21,7 +22,7 @@ export async function callApi(input: ApiInput, context: Context): Promise<void> 
   const answer = await api.call(request);
   const head = input.include ? headText(answer, style) : '';
   await context.out.text(head + bodyText(answer.text, style));
-  throwOutcome(request, answer, context);
+  await throwOutcome(request, answer, context);
 }
 
 /** An answer has no columns. What stands in the environment for other commands is left alone. */
@@ -61,7 +62,7 @@ async function printPages(request: RawRequest, style: BodyStyle, context: Contex
     if ('refused' in page) {
       // Of a list that has begun to be printed, only its own elements stand on stdout.
       if (count === 0) await out.text(bodyText(page.refused.text, style));
-      throwOutcome(request, page.refused, context);
+      await throwOutcome(request, page.refused, context);
       return;
     }
     let text = '';
@@ -75,9 +76,19 @@ async function printPages(request: RawRequest, style: BodyStyle, context: Contex
   if (isArray) await out.text(count === 0 ? '[]\n' : '\n]\n');
 }
 
-function throwOutcome(request: RawRequest, answer: RawAnswer, context: Context): void {
+async function throwOutcome(
+  request: RawRequest,
+  answer: RawAnswer,
+  context: Context,
+): Promise<void> {
   const secrets = secretsIn(request.body);
-  const failure = outcomeOf(request, answer, (text) => hidden(text, secrets), context.clock.now());
+  const failure = outcomeOf(
+    request,
+    answer,
+    (text) => hidden(text, secrets),
+    context.clock.now(),
+    refusedKeyRemedy(await context.settings()),
+  );
   if (failure !== undefined) throw failure;
 }
 

@@ -14,6 +14,7 @@ export function outcomeOf(
   answer: RawAnswer,
   hide: (text: string) => string,
   now: number,
+  keyRemedy: string,
 ): CliError | undefined {
   const { status } = answer;
   if (status >= 200 && status < 300) {
@@ -22,7 +23,7 @@ export function outcomeOf(
   if (status === 429) {
     return rateLimited(status, retryAfterMs(answer.headers['retry-after'], now));
   }
-  const [failure, hint] = kindOf(request, status);
+  const [failure, hint] = kindOf(request, status, keyRemedy);
   const [way = ''] = request.path.split('?', 1);
   const details: ErrorDetails = {
     httpStatus: status,
@@ -41,10 +42,10 @@ export function outcomeOf(
   );
 }
 
-function kindOf(request: RawRequest, status: number): [Failure, hint?: string] {
+function kindOf(request: RawRequest, status: number, keyRemedy: string): [Failure, hint?: string] {
   const { method } = request;
   if (status === 401 || status === 403) {
-    return ['authentication', 'sign in with a working key: gpucloud login'];
+    return ['authentication', keyRemedy];
   }
   if (status === 404) {
     return ['notFound'];

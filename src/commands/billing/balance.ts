@@ -42,7 +42,9 @@ async function rawBalance(context: Context): Promise<void> {
     );
   }
   const { readRawBalance } = await import('./raw-balance.ts');
-  const json = await readRawBalance(await context.api());
+  const { refusedKeyRemedy } = await import('../../config/remedies.ts');
+  const api = await context.api();
+  const json = await readRawBalance(api, refusedKeyRemedy(await context.settings()));
   context.err.note(
     'The API document names /billing/balance and does not give its shape: this is what the service answered.',
   );

@@ -11,10 +11,10 @@ const SHOWN = 200;
  *
  * @throws CliError by the status of the answer, or `notUnderstood` where it is no JSON.
  */
-export async function readRawBalance(api: Api): Promise<string> {
+export async function readRawBalance(api: Api, keyRemedy: string): Promise<string> {
   const answer = await api.call({ method: 'GET', path: PATH });
   if (answer.status < 200 || answer.status >= 300) {
-    throw refusal(answer);
+    throw refusal(answer, keyRemedy);
   }
   try {
     JSON.parse(answer.text);
@@ -28,7 +28,7 @@ export async function readRawBalance(api: Api): Promise<string> {
   return `${escapeUnseen(answer.text.trim().replace(/\r\n?/g, '\n').replaceAll('\t', '  '))}\n`;
 }
 
-function refusal({ status, text }: RawAnswer): CliError {
+function refusal({ status, text }: RawAnswer, keyRemedy: string): CliError {
   const words = [...clean(messageOf(text)).trim()].slice(0, SHOWN).join('');
   return new CliError(
     failureOf(status),
@@ -38,7 +38,7 @@ function refusal({ status, text }: RawAnswer): CliError {
       retryable: status >= 500 || status === 408 || status === 429,
       hint:
         status === 401 || status === 403
-          ? 'Sign in with a working key: gpucloud login'
+          ? keyRemedy
           : 'gpucloud billing balance, without --raw, shows the wallet balance',
     },
   );

@@ -3,7 +3,7 @@ import { type ConfigFile, profileOf, withProfile } from '../../config/file.ts';
 import { storedKey } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
+import { CliError, type Failure, usageError } from '../../errors.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import { apiKey } from '../../rules/api-key.ts';
 import { baseUrl } from '../../rules/base-url.ts';
@@ -62,7 +62,9 @@ function nameFor(file: ConfigFile, given: string | undefined, context: Context):
     if (named.name.toLowerCase() === SANDBOX) {
       throw usageError(
         `${named.origin} "${named.name}": the sandbox needs no key, so there is nothing to sign in to`,
-        'choose it with: gpucloud profiles use sandbox',
+        named.origin === 'GPUCLOUD_PROFILE'
+          ? 'unset GPUCLOUD_PROFILE, or name the profile to sign in with: gpucloud login --profile NAME'
+          : 'choose it with: gpucloud profiles use sandbox',
       );
     }
     return checked(named.origin, named.name, profileName);
@@ -138,11 +140,14 @@ async function proved(address: ServiceAddress, context: Context): Promise<User> 
       throw error;
     }
     const { failure, message, hint, httpStatus, retryable } = error;
-    const remedy =
-      failure === 'authentication'
-        ? `check that the key is whole and belongs to ${address.baseUrl}`
-        : hint;
-    throw new CliError(failure, `${message} Nothing was stored.`, {
+    const remedies: Partial<Record<Failure, string>> = {
+      authentication: `check that the key is whole and belongs to ${address.baseUrl}`,
+      notFound: `check the base URL: there is no GET /users/me below ${address.baseUrl}`,
+    };
+    const remedy = remedies[failure] ?? hint;
+    // Of a service that was not reached it is said already that nothing was changed.
+    const words = failure === 'unreachable' ? message : `${message} Nothing was stored.`;
+    throw new CliError(failure, words, {
       retryable,
       cause: error,
       ...(remedy === undefined ? {} : { hint: remedy }),

@@ -187,6 +187,32 @@ describe('login stores nothing', () => {
     await expectNothingStored(world);
   });
 
+  test('at a path where the service is not: exit 3, and the base URL is to be checked', async () => {
+    const world = await newWorld();
+    const url = `${world.service.url}/v9`;
+    const argv = ['login', '--base-url', url, '--key-stdin'];
+    const { code, stderr } = await world.cli(argv, { stdin: ANNA_KEY });
+    expect(code).toBe(3);
+    expect(stderr).toContain(
+      `Nothing was stored.\nhint: check the base URL: there is no GET /users/me below ${url}\n`,
+    );
+    await expectNothingStored(world);
+  });
+
+  test.each([
+    [[], { GPUCLOUD_PROFILE: 'sandbox' }, 'unset GPUCLOUD_PROFILE, or name the profile'],
+    [['--profile', 'sandbox'], {}, 'choose it with: gpucloud profiles use sandbox'],
+  ])('to the sandbox, with %j and %j: exit 2', async (flags, env, hint) => {
+    const world = await newWorld();
+    const { code, stderr } = await world.cli(['login', '--key-stdin', ...flags], {
+      stdin: ANNA_KEY,
+      env,
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain(hint);
+    await expectNothingStored(world);
+  });
+
   test('when it cannot be reached: exit 6', async () => {
     const world = await newWorld();
     const { url } = world.service;
@@ -195,7 +221,8 @@ describe('login stores nothing', () => {
       stdin: ANNA_KEY,
     });
     expect(code).toBe(6);
-    expect(stderr).toContain('Nothing was stored.');
+    // Once is enough.
+    expect(stderr.match(/Nothing was \w+\./g)).toEqual(['Nothing was changed.']);
     await expectNothingStored(world);
   });
 
@@ -377,4 +404,52 @@ test('an interrupt while the key is proved ends with its own code and stores not
   });
   expect(code).toBe(130);
   await expectNothingStored(world);
+});
+
+describe('what to do about the key', () => {
+  const me = ['me', 'get'];
+
+  test('of the environment is not to sign in alone, since the environment still wins', async () => {
+    const world = await newWorld();
+    const env = { GPUCLOUD_API_KEY: 'svc_sk_wrong', GPUCLOUD_BASE_URL: world.service.url };
+    for (const argv of [me, ['api', 'GET', '/users/me'], ['billing', 'balance', '--raw']]) {
+      const { code, stderr } = await world.cli(argv, { env });
+      expect(code).toBe(4);
+      expect(stderr).toContain('hint: The key comes from GPUCLOUD_API_KEY: correct it there, or ');
+    }
+  });
+
+  test('of a profile is to sign in to that profile', async () => {
+    let works = true;
+    const world = await newWorld((request) =>
+      works ? accounts(request) : { status: 401, body: { message: 'revoked' } },
+    );
+    await login(world, ANNA_KEY, '--profile', 'work');
+    works = false;
+    expect((await world.cli(me)).stderr).toContain('working key: gpucloud login\n');
+    expect((await world.cli([...me, '--profile', 'work'])).stderr).toContain(
+      'working key: gpucloud login --profile work\n',
+    );
+  });
+
+  test('that is missing is to choose a profile that has one', async () => {
+    const world = await newWorld();
+    const hint = async (...argv: string[]) => (await world.cli([...me, ...argv])).stderr;
+    expect(await hint()).toContain('hint: sign in with "gpucloud login", set GPUCLOUD_API_KEY');
+
+    await login(world, ANNA_KEY, '--profile', 'work');
+    await world.cli(['profiles', 'add', 'bare', '--base-url', world.service.url]);
+    const file: { current?: string } = Object(await stored(world));
+    const { current: _gone, ...none } = file;
+    await writeFile(configFile(world), JSON.stringify(none));
+    expect(await hint()).toContain('"work" has one; choose it: gpucloud profiles use work\n');
+    expect(await hint('--profile', 'bare')).toContain('gpucloud login --profile bare\n');
+
+    await login(world, BORIS_KEY, '--profile', 'home');
+    await writeFile(
+      configFile(world),
+      JSON.stringify({ ...Object(await stored(world)), current: undefined }),
+    );
+    expect(await hint()).toContain('has one: gpucloud profiles use NAME (home, work)\n');
+  });
 });

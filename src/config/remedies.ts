@@ -1,0 +1,32 @@
+import { type ConfigFile, profileNames, profileOf } from './file.ts';
+import { storedKey } from './key.ts';
+import type { Settings } from './settings.ts';
+
+/** What to do when the service refuses the key in force (401, 403). */
+export function refusedKeyRemedy({ apiKey, profile }: Settings): string {
+  // A key that is stored by a login would be passed over: the environment goes first.
+  if (apiKey?.source === 'environment') {
+    return 'The key comes from GPUCLOUD_API_KEY: correct it there, or unset it to use the key that "gpucloud login" stores.';
+  }
+  const named = profile === undefined || profile.source === 'profile';
+  return `Sign in with a working key: gpucloud login${named ? '' : ` --profile ${profile.value}`}`;
+}
+
+/** What to do when no key is in force: a key that lies in a profile needs no new login. */
+export function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
+  const others = profileNames(file).filter((name) => {
+    const stored = profileOf(file, name);
+    return stored !== undefined && storedKey(stored) !== undefined;
+  });
+  const named = profile === undefined || sandbox ? undefined : profile.value;
+  if (named !== undefined && profileOf(file, named) !== undefined) {
+    return `the profile "${named}" has none; give it one: gpucloud login --profile ${named}`;
+  }
+  const [first, ...more] = others;
+  if (first !== undefined) {
+    return more.length === 0
+      ? `the profile "${first}" has one; choose it: gpucloud profiles use ${first}`
+      : `choose a profile that has one: gpucloud profiles use NAME (${others.join(', ')})`;
+  }
+  return 'sign in with "gpucloud login", set GPUCLOUD_API_KEY, or try it for free with "gpucloud --profile sandbox …"';
+}
