@@ -20,12 +20,12 @@ export const HAS_SCRIPT = works('script', ['-qec', 'true', '/dev/null']);
 export const HAS_BASH = works('bash', ['-c', 'true']);
 
 /**
- * Every nth of a list, from a start that moves on with each day, so that all come round. The step
- * is odd, since in a matrix an even one would meet the same columns over and over.
+ * Every nth of a list, always the same ones. The step is odd, since in a matrix an even one would
+ * meet the same columns over and over.
  */
 export function sample<T>(items: readonly T[], most: number): readonly T[] {
   const even = Math.ceil(items.length / Math.max(1, most));
   const step = even <= 1 ? 1 : even % 2 === 0 ? even + 1 : even;
-  const first = Math.floor(Date.now() / 86_400_000) % step;
+  const first = Math.floor(step / 2);
   return items.filter((_item, at) => at % step === first);
 }

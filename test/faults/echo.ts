@@ -1,0 +1,94 @@
+import { type Json, type Samples, samples } from '../openapi/samples.ts';
+import {
+  type Answer,
+  type RecordedRequest,
+  type Service,
+  startService,
+} from '../support/service.ts';
+
+/** How a service answers whatever it is asked. */
+export type Manner =
+  /** As the document says. */
+  | 'well'
+  /** With an error whose words the test gives. */
+  | 'error'
+  /** With an error page of some proxy. */
+  | 'page'
+  | 'hang up';
+
+export interface EchoService extends Service {
+  manner: Manner;
+}
+
+/**
+ * A service that answers every documented request, each text of its answers bent by `text`, and its
+ * errors with the words that `words` makes of the request.
+ */
+export async function startEcho(
+  text: (value: string) => string,
+  words: (request: RecordedRequest) => string,
+  more: (request: RecordedRequest) => Json = () => ({}),
+): Promise<EchoService> {
+  const kept = bent(samples(), text) as Samples;
+  const state = { manner: 'well' as Manner };
+  const service = await startService((request) => {
+    switch (state.manner) {
+      case 'hang up':
+        return 'hangUp';
+      case 'page':
+        return {
+          status: 502,
+          headers: { 'content-type': 'text/html' },
+          body: `<html>${words(request)}`,
+        };
+      case 'error':
+        return {
+          status: 400,
+          body: { statusCode: 400, message: words(request), error: words(request) },
+        };
+      default:
+        return documented(request, kept, more(request));
+    }
+  });
+  return Object.defineProperty(Object.assign({ ...service, manner: 'well' as Manner }), 'manner', {
+    get: () => state.manner,
+    set: (manner: Manner) => {
+      state.manner = manner;
+    },
+  });
+}
+
+/** Names, words and times; not ids, which stand in paths, nor what a number is read from. */
+function bent(value: unknown, text: (value: string) => string, name = ''): unknown {
+  if (typeof value === 'string') {
+    return /(^|_)id$|_at$|balance|price|amount|used_bytes|public_key/.test(name)
+      ? value
+      : text(value);
+  }
+  if (Array.isArray(value)) return value.map((item) => bent(item, text, name));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, bent(inner, text, key)]),
+  );
+}
+
+function documented({ method, path }: RecordedRequest, all: Samples, more: Json): Answer {
+  const code = method === 'POST' ? 201 : 200;
+  const meta = { total: 1, page: 1, limit: 10, total_pages: 1 };
+  const answer = (data: unknown): Answer => ({
+    status: code,
+    body: { status: 'success', code, data, ...(Array.isArray(data) ? { meta } : {}) },
+  });
+  const [plain = ''] = path.split('?');
+  if (plain.endsWith('/events')) return answer(all.events);
+  if (plain.startsWith('/instances')) return answer({ ...all.instance, ...more });
+  if (plain === '/storage/drives' && method === 'GET') return answer(all.drives);
+  if (plain.startsWith('/storage/drives')) return answer(all.drives[0]);
+  if (plain === '/ssh-keys' && method === 'GET') return answer(all.sshKeys);
+  if (plain.startsWith('/ssh-keys')) return answer(all.sshKeys[0]);
+  if (plain === '/api-keys') return answer(method === 'GET' ? all.apiKeys : all.createdApiKey);
+  if (plain.startsWith('/templates')) return answer(all.templates);
+  if (plain === '/billing/transactions') return answer(all.transactions);
+  if (plain.startsWith('/billing')) return answer(all.bonus);
+  return answer(all.user);
+}

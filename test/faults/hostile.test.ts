@@ -1,0 +1,163 @@
+import { spawn } from 'node:child_process';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { DRIVE_ID, INSTANCE_ID } from '../openapi/samples.ts';
+import { outcomeOf } from '../support/program.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+import { type Bundle, builtBundle } from './bundle.ts';
+import { type EchoService, startEcho } from './echo.ts';
+import { openRig, type Rig } from './rig.ts';
+import { HAS_SCRIPT, SOAK } from './tools.ts';
+
+/**
+ * OSC 52 (the clipboard), OSC 8, CSI of two kinds, DCS, a single ESC, C1, CR over what stands
+ * there, BEL, BS, DEL, bidi, zero-width, a tag, and a line of its own.
+ */
+const HOSTILE = [
+  '\u001b]52;c;SE9TVElMRQ==\u0007',
+  '\u001b]8;;https://evil.example\u001b\\here\u001b]8;;\u001b\\',
+  '\u001b[13;37H\u001b[5;95m',
+  '\u001bP1$qm\u001b\\',
+  '\u001bc',
+  '\u009b31m\u009d52;c;SE8=\u009c',
+  'A\rB\bC\u007fD\u0000',
+  '\u202eevil\u202c\u2066x\u2069\u200b\u200d\ufeff',
+].join('');
+
+/** What no person may get to see: all controls but the end of a line, bidi and zero-width. */
+const RAW =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u;
+
+/** Colours, the cursor, the clearing of lines: what the program itself sends to a terminal. */
+const OWN =
+  /\u001b\[(?:\d{0,2}(?:;(?:1|2|3[0-9]|4[0-9]|5;\d+))?m|\d*[A-DGJK]|\?25[hl]|\?2004[hl]|\?2026[hl])|\r+\n|\u001b\[\d*n/g;
+
+const READING: readonly (readonly string[])[] = [
+  ['instances', 'list', '--all'],
+  ['instances', 'get', INSTANCE_ID],
+  ['instances', 'endpoints', INSTANCE_ID],
+  ['instances', 'secrets', INSTANCE_ID],
+  ['instances', 'events', INSTANCE_ID],
+  ['instances', 'wait', INSTANCE_ID, '--timeout', '300ms'],
+  ['instances', 'open', INSTANCE_ID, '--no-input'],
+  ['drives', 'list'],
+  ['drives', 'get', DRIVE_ID],
+  ['ssh-keys', 'list'],
+  ['api-keys', 'list'],
+  ['templates', 'list'],
+  ['templates', 'get', 'template-id-1'],
+  ['me', 'get'],
+  ['billing', 'balance'],
+  ['billing', 'transactions'],
+  ['catalog', 'list'],
+  ['doctor'],
+];
+
+const CHANGING: readonly (readonly string[])[] = [
+  ['instances', 'create', 'trainer', ...HARDWARE, '--template', 'template-id-1'],
+  ['instances', 'terminate', INSTANCE_ID, '-y'],
+  ['instances', 'start', INSTANCE_ID],
+  ['billing', 'promo', 'CODE'],
+  ['ssh-keys', 'delete', 'nothing', '-y'],
+];
+
+let bundle: Bundle;
+beforeAll(async () => {
+  bundle = await builtBundle();
+});
+afterAll(() => bundle.remove());
+
+let rig: Rig;
+let service: EchoService;
+let env: Readonly<Record<string, string>>;
+beforeEach(async () => {
+  const long = `${HOSTILE}${'W'.repeat(5000)}${HOSTILE}`;
+  rig = await openRig(bundle.path);
+  service = await startEcho(
+    (value) => (value.length % 2 === 0 ? `${HOSTILE}${value}${HOSTILE}` : `${value}${long}`),
+    () => long,
+  );
+  env = { GPUCLOUD_BASE_URL: service.url, COLUMNS: '100' };
+});
+afterEach(async () => {
+  await service.close();
+  await rig.close();
+});
+
+/** The line with what is not allowed in it, made visible. */
+function found(text: string): string[] {
+  return text
+    .split('\n')
+    .filter((line) => RAW.test(line))
+    .map((line) => JSON.stringify(line.slice(Math.max(0, line.search(RAW) - 40)).slice(0, 160)));
+}
+
+/** Runs commands in a terminal, one after the other, and gives back all that reached it. */
+async function inTerminal(commands: readonly (readonly string[])[], keys = ''): Promise<string> {
+  const words = commands.map((argv) => argv.map((word) => `'${word}'`).join(' '));
+  const program = `'${process.execPath}' '${bundle.path}'`;
+  const line = ['stty cols 100 rows 30', ...words.map((argv) => `${program} ${argv}`)].join('; ');
+  const child = spawn('script', ['-qec', line, '/dev/null'], {
+    env: { ...rig.env, ...env, TERM: 'xterm-256color', SHELL: '/bin/bash' },
+    cwd: rig.home,
+  });
+  if (keys === '') return (await outcomeOf(child)).stdout;
+  let text = '';
+  const timers = [1500, 2500, 3500].map((pause) =>
+    setTimeout(() => child.stdin.write(keys), pause),
+  );
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    text += part;
+  });
+  const patience = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  await new Promise((resolve) => child.on('close', resolve));
+  for (const timer of [...timers, patience]) clearTimeout(timer);
+  return text;
+}
+
+describe('no control character of the service reaches a person', () => {
+  test('in a pipe: tables, details and notices', async () => {
+    for (const argv of [...READING, ...CHANGING]) {
+      const { stdout, stderr } = await rig.gpucloud(argv, { env });
+      expect({ argv, found: found(stdout + stderr) }).toEqual({ argv, found: [] });
+    }
+    expect(service.requests.length).toBeGreaterThan(READING.length);
+  }, 60_000);
+
+  test.each(['error', 'page'] as const)(
+    'in the words of an %s',
+    async (manner) => {
+      service.manner = manner;
+      const chosen = [...READING, ...CHANGING].filter((_argv, at) => SOAK || at % 7 === 0);
+      for (const argv of chosen) {
+        for (const more of SOAK || manner === 'error' ? [[], ['--debug']] : [[]]) {
+          const { stdout, stderr } = await rig.gpucloud([...argv, ...more], { env });
+          expect({ argv, found: found(stdout + stderr) }).toEqual({ argv, found: [] });
+        }
+      }
+    },
+    120_000,
+  );
+
+  test('in a terminal: tables, colours and spinners', async (task) => {
+    task.skip(!HAS_SCRIPT, 'needs util-linux script for a terminal');
+    const text = await inTerminal([...READING, ...CHANGING]);
+    expect(text.length).toBeGreaterThan(5000);
+    expect(text).not.toMatch(/\u001b\[(5;95m|13;37H)/);
+    expect(found(text.replace(OWN, '\n'))).toEqual([]);
+  }, 60_000);
+
+  test('in a terminal: prompts', async (task) => {
+    task.skip(!HAS_SCRIPT, 'needs util-linux script for a terminal');
+    const prompts = [
+      ['instances', 'terminate', INSTANCE_ID],
+      ['ssh-keys', 'delete', '7a9e3c15-6b2d-4c8f-a1e4-0d5f8b7c6a42'],
+      ['instances', 'create', 'trainer', ...HARDWARE],
+    ];
+    for (const argv of SOAK ? prompts : prompts.slice(1)) {
+      const text = await inTerminal([argv], '\r');
+      // The program was asked something, or had something to say.
+      expect({ argv, isSilent: text === '' }).toEqual({ argv, isSilent: false });
+      expect({ argv, found: found(text.replace(OWN, '\n')) }).toEqual({ argv, found: [] });
+    }
+  }, 90_000);
+});
