@@ -174,5 +174,5 @@ describe('a secret stands in no output and in no file, with --debug', () => {
       }
     }
     expect(leaks(await allText(rig.state))).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 });

@@ -38,7 +38,7 @@ function made(): string {
   return machine.id;
 }
 
-describe('a limit on the size of files', () => {
+describe('a limit on the size of files', { timeout: 120_000 }, () => {
   test('that is there from the start: nothing is sent, exit 9', async (task) => {
     task.skip(!HAS_BASH, 'needs bash for its ulimit');
     for (const limit of [0, 1]) {
@@ -79,7 +79,7 @@ describe('a limit on the size of files', () => {
   });
 });
 
-describe('a full disk', () => {
+describe('a full disk', { timeout: 120_000 }, () => {
   let disk: string;
   let isMounted = false;
   beforeEach(async () => {

@@ -121,7 +121,7 @@ describe('no control character of the service reaches a person', () => {
       expect({ argv, found: found(stdout + stderr) }).toEqual({ argv, found: [] });
     }
     expect(service.requests.length).toBeGreaterThan(READING.length);
-  }, 60_000);
+  }, 180_000);
 
   test.each(['error', 'page'] as const)(
     'in the words of an %s',
@@ -135,7 +135,7 @@ describe('no control character of the service reaches a person', () => {
         }
       }
     },
-    120_000,
+    300_000,
   );
 
   test('in a terminal: tables, colours and spinners', async (task) => {
@@ -144,7 +144,7 @@ describe('no control character of the service reaches a person', () => {
     expect(text.length).toBeGreaterThan(5000);
     expect(text).not.toMatch(/\u001b\[(5;95m|13;37H)/);
     expect(found(text.replace(OWN, '\n'))).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   test('in a terminal: prompts', async (task) => {
     task.skip(!HAS_SCRIPT, 'needs util-linux script for a terminal');
@@ -159,5 +159,5 @@ describe('no control character of the service reaches a person', () => {
       expect({ argv, isSilent: text === '' }).toEqual({ argv, isSilent: false });
       expect({ argv, found: found(text.replace(OWN, '\n')) }).toEqual({ argv, found: [] });
     }
-  }, 90_000);
+  }, 180_000);
 });
