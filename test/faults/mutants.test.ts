@@ -97,6 +97,7 @@ const MUTANTS: readonly Case[] = [
 describe('without a safeguard the suite turns red', () => {
   test.for(SOAK ? MUTANTS : MUTANTS.slice(0, 1))(
     '$name',
+    { timeout: 180_000 },
     async (mutant, task) => {
       task.skip(
         mutant.needsStrace === true && !HAS_STRACE,
@@ -109,7 +110,6 @@ describe('without a safeguard the suite turns red', () => {
         await bundle.remove();
       }
     },
-    180_000,
   );
 
   test('and with all of them it is green', async () => {

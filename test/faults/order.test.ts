@@ -12,10 +12,10 @@ afterAll(() => bundle.remove());
 describe('strace shows', () => {
   test.for(['create', 'reorder'] as const)(
     'the intent and its folder on the disk before the request, the outcome before the words: %s',
+    { timeout: 120_000 },
     async (operation, task) => {
       task.skip(!HAS_STRACE, 'strace is not there, or may not be used');
       expect(await disorder(bundle.path, operation)).toEqual([]);
     },
-    120_000,
   );
 });
