@@ -59,8 +59,11 @@ function shared(key: ApiKey): Record<string, unknown> {
   };
 }
 
-/** Lets a request in, or throws 401 (spec: Authentication; the answer's form is the sandbox's). */
-export function authenticate(state: State, token: string | undefined, now: number): void {
+/**
+ * Lets a request in, or throws 401 (spec: Authentication; the answer's form is the sandbox's).
+ * Answers whether it noted that the key was used.
+ */
+export function authenticate(state: State, token: string | undefined, now: number): boolean {
   if (token === undefined || token === '') {
     throw new Refusal(401, 'The header X-API-KEY is missing');
   }
@@ -71,7 +74,9 @@ export function authenticate(state: State, token: string | undefined, now: numbe
   }
   // By the minute, so that reading does not mean writing the state each time.
   const minute = now - (now % MINUTE);
-  if (key.lastUsedAt !== minute) {
-    key.lastUsedAt = minute;
+  if (key.lastUsedAt === minute) {
+    return false;
   }
+  key.lastUsedAt = minute;
+  return true;
 }

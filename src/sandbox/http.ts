@@ -16,7 +16,12 @@ export interface RequestEntry {
 export interface Serving {
   operations: readonly Operation[];
   /** Authenticates, settles and runs one operation on the state; throws a Refusal. */
-  run(apiKey: string | undefined, answer: (call: SharedCall) => Answer): Promise<Answer>;
+  run(
+    apiKey: string | undefined,
+    /** The operation changes nothing by itself. */
+    reads: boolean,
+    answer: (call: SharedCall) => Answer,
+  ): Promise<Answer>;
   now(): number;
   onRequest: ((entry: RequestEntry) => void) | undefined;
 }
@@ -91,7 +96,8 @@ function buildApp(serving: Serving): Hono {
         isJson: /^application\/json\s*(;|$)/i.test(context.req.header('content-type') ?? ''),
       };
       const id = context.req.param('id') ?? '';
-      const answer = await serving.run(context.req.header('x-api-key'), (call) =>
+      const reads = operation.method === 'GET';
+      const answer = await serving.run(context.req.header('x-api-key'), reads, (call) =>
         operation.answer({ ...call, id, body, query: (name) => context.req.query(name) }),
       );
       return succeeded(answer);
@@ -102,7 +108,7 @@ function buildApp(serving: Serving): Hono {
   app.notFound(async (context) => {
     const { method, path } = context.req;
     try {
-      await serving.run(context.req.header('x-api-key'), () => {
+      await serving.run(context.req.header('x-api-key'), true, () => {
         throw notFound(`Cannot ${method} ${path}`);
       });
     } catch (error) {

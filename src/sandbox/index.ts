@@ -74,16 +74,29 @@ export interface Sandbox {
   deposit(amount: string): Promise<SandboxStatus>;
 }
 
+interface Looked<T> {
+  value: T;
+  changed: boolean;
+}
+
 export function openSandbox({ file, clock }: SandboxOptions): Sandbox {
   const store = openStore(file);
 
   function change<T>(work: (state: State, now: number) => T): Promise<T> {
-    return store.change(
+    return look((state, now) => ({ value: work(state, now), changed: true }));
+  }
+
+  /** As `change`, for work that tells whether it changed anything. */
+  async function look<T>(work: (state: State, now: number) => Looked<T>): Promise<T> {
+    return await store.change(
       () => freshState(clock.now()),
-      (state) => {
+      (state, untouched) => {
+        const anchored = state.clock.realAnchor;
         const now = tick(state, clock.now());
-        settle(state, now);
-        return work(state, now);
+        const happened = settle(state, now) || state.clock.realAnchor !== anchored;
+        const { value, changed } = work(state, now);
+        if (!happened && !changed) untouched();
+        return value;
       },
     );
   }
@@ -100,10 +113,10 @@ export function openSandbox({ file, clock }: SandboxOptions): Sandbox {
           operations: OPERATIONS,
           now: () => clock.now(),
           onRequest,
-          run: (apiKey, answer) =>
-            change((state, now) => {
-              authenticate(state, apiKey, now);
-              return answer({ state, now });
+          run: (apiKey, reads, answer) =>
+            look((state, now) => {
+              const noted = authenticate(state, apiKey, now);
+              return { value: answer({ state, now }), changed: noted || !reads };
             }),
         },
         port,
@@ -144,7 +157,7 @@ export function openSandbox({ file, clock }: SandboxOptions): Sandbox {
       return sandboxStatus(state, now);
     },
 
-    status: () => change(sandboxStatus),
+    status: () => look((state, now) => ({ value: sandboxStatus(state, now), changed: false })),
 
     catalog: async () => structuredClone({ offers: [...OFFERS], images: [...IMAGES] }),
 

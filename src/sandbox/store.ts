@@ -12,10 +12,11 @@ export interface Store {
   /**
    * Reads the state, lets `work` change it, and writes it when it changed, all under one lock.
    * A missing file is the state that `fresh` gives. What `work` changed before it threw a
-   * {@link Refusal} is kept; any other error changes nothing.
+   * {@link Refusal} is kept; any other error changes nothing. Work that knows that it changed
+   * nothing calls `untouched`, which spares the writing down of a state that may be large.
    * Throws a CliError `storage` for a file that can't be read, understood or written.
    */
-  change<T>(fresh: () => State, work: (state: State) => T): Promise<T>;
+  change<T>(fresh: () => State, work: (state: State, untouched: () => void) => T): Promise<T>;
   /** Writes a whole new state, whatever stood there, even something that can't be understood. */
   replace(state: State): Promise<void>;
 }
@@ -24,9 +25,10 @@ export function openStore(file: string): Store {
   // Calls of one process stand in line here, since the lock between processes is asked for by
   // trying again and again.
   let last: Promise<unknown> = Promise.resolve();
-  // The text that was checked last: checking is the dearest part of a read, and most reads find
-  // what the call before them left.
-  let checked: string | undefined;
+  // What the file held when it was last seen: to understand it is the dearest part of a call, and
+  // most calls find what the one before them left. The bytes themselves are compared, since times
+  // and sizes can be the same for two contents.
+  let kept: { bytes: Buffer; state: State } | undefined;
 
   function alone<T>(work: () => Promise<T>): Promise<T> {
     const turn = last.then(async () => {
@@ -37,9 +39,9 @@ export function openStore(file: string): Store {
     return turn;
   }
 
-  async function write(text: string): Promise<void> {
+  async function write(text: string): Promise<Buffer> {
     await storing(file, () => replaceFile(file, text));
-    checked = text;
+    return Buffer.from(text);
   }
 
   return {
@@ -50,20 +52,35 @@ export function openStore(file: string): Store {
         if (before === undefined) {
           state = fresh();
         } else {
-          state = before === checked ? (JSON.parse(before) as State) : understand(file, before);
-          checked = before;
+          state = kept?.bytes.equals(before) === true ? kept.state : understand(file, before);
         }
-        const outcome = attempt(() => work(state));
-        const after = JSON.stringify(state);
-        if (after !== before) {
-          await write(after);
+        // Whatever goes wrong from here on leaves a state in memory that the file does not hold.
+        kept = undefined;
+        let isUntouched = false;
+        const outcome = attempt(() =>
+          work(state, () => {
+            isUntouched = true;
+          }),
+        );
+        let bytes = before;
+        if (bytes === undefined || !isUntouched) {
+          const after = JSON.stringify(state);
+          if (bytes === undefined || !bytes.equals(Buffer.from(after))) {
+            bytes = await write(after);
+          }
         }
+        kept = { bytes, state };
         if (!outcome.ok) {
           throw outcome.refusal;
         }
-        return outcome.value;
+        // The next call changes the same state, and must not change what this one answers.
+        return structuredClone(outcome.value);
       }),
-    replace: (state) => alone(() => write(JSON.stringify(state))),
+    replace: (state) =>
+      alone(async () => {
+        kept = undefined;
+        await write(JSON.stringify(state));
+      }),
   };
 }
 
@@ -100,9 +117,9 @@ async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function read(file: string): Promise<string | undefined> {
+async function read(file: string): Promise<Buffer | undefined> {
   try {
-    return await readFile(file, 'utf8');
+    return await readFile(file);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       return undefined;
@@ -111,10 +128,10 @@ async function read(file: string): Promise<string | undefined> {
   }
 }
 
-function understand(file: string, text: string): State {
+function understand(file: string, bytes: Buffer): State {
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = JSON.parse(bytes.toString('utf8'));
   } catch (error) {
     throw corrupt(file, error);
   }

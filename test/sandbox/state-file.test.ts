@@ -1,10 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/index.ts';
+import { OPERATIONS } from '../../src/sandbox/operations.ts';
+import { Refusal } from '../../src/sandbox/refusal.ts';
+import type { State } from '../../src/sandbox/state.ts';
+import { openStore } from '../../src/sandbox/store.ts';
 import {
   type Bench,
   bench,
@@ -40,6 +44,65 @@ describe('the state file', () => {
     await b.sandbox.status();
     const after = await stat(b.file, { bigint: true });
     expect([after.ino, after.mtimeNs]).toEqual([before.ino, before.mtimeNs]);
+  });
+
+  test('is read again when another hand changed it, though size and times are the same', async () => {
+    const b = await bench();
+    const id = await b.createActive('first-name');
+    const other = openSandbox({ file: b.file, clock: b.clock });
+    expect((await other.status()).instances).toHaveLength(1);
+    const { atime, mtime } = await stat(b.file);
+    await writeFile(
+      b.file,
+      (await readFile(b.file, 'utf8')).replaceAll('first-name', 'other-name'),
+    );
+    await utimes(b.file, atime, mtime);
+    expect((await b.call('GET', `/instances/${id}`)).data.name).toBe('other-name');
+
+    await other.deposit('5');
+    await b.create('second');
+    expect((await other.status()).instances).toHaveLength(2);
+    const types = (await b.call('GET', '/billing/transactions')).list.map(({ type }) => type);
+    expect(types).toContain('DEPOSIT');
+  });
+
+  test('holds nothing of work that failed, and neither does the memory', async () => {
+    const b = await bench();
+    await b.sandbox.status();
+    const store = openStore(b.file);
+    const never = () => {
+      throw new Error('the file is there');
+    };
+    const machines = () => store.change(never, ({ machinesMade }) => machinesMade);
+    expect(await machines()).toBe(0);
+    const failing = store.change(never, (state) => {
+      state.machinesMade = 7;
+      throw new TypeError('half done');
+    });
+    await expect(failing).rejects.toThrow('half done');
+    expect(await machines()).toBe(0);
+  });
+
+  test('is changed by no operation that reads, so that none need write it down', async () => {
+    const b = await bench();
+    const id = await b.createActive('machine');
+    const drive = await b.call('POST', '/drives', { name: 'data', size_gb: 10 });
+    await b.sandbox.status();
+    const text = await readFile(b.file, 'utf8');
+    const now = b.clock.now();
+    const reading = OPERATIONS.filter(({ method }) => method === 'GET');
+    expect(reading.length).toBeGreaterThan(8);
+    for (const { path, answer } of reading) {
+      const state: State = JSON.parse(text);
+      const of = path.startsWith('/drives') ? String(drive.data.id) : id;
+      const body = { text: '', isJson: false };
+      try {
+        answer({ state, now, id: of, body, query: () => undefined });
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+      }
+      expect(JSON.stringify(state), path).toBe(text);
+    }
   });
 
   test.each(['', '{', 'null', '[1]', '{"version":2}', '"text"'])(
