@@ -20,12 +20,15 @@ export const HAS_SCRIPT = works('script', ['-qec', 'true', '/dev/null']);
 export const HAS_BASH = works('bash', ['-c', 'true']);
 
 /**
- * Every nth of a list, always the same ones. The step is odd, since in a matrix an even one would
- * meet the same columns over and over.
+ * Some of a list, always the same ones, spread as by chance: a fixed step would meet the same
+ * columns of a matrix over and over.
  */
 export function sample<T>(items: readonly T[], most: number): readonly T[] {
-  const even = Math.ceil(items.length / Math.max(1, most));
-  const step = even <= 1 ? 1 : even % 2 === 0 ? even + 1 : even;
-  const first = Math.floor(step / 2);
-  return items.filter((_item, at) => at % step === first);
+  // Knuth's multiplicative hash.
+  const place = (at: number) => Math.imul(at + 1, 2_654_435_761) >>> 0;
+  return items
+    .map((item, at) => ({ item, place: place(at) }))
+    .sort((a, b) => a.place - b.place)
+    .slice(0, most)
+    .map(({ item }) => item);
 }
