@@ -41,23 +41,30 @@ const WAY_IN = 'connection_info';
 export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
   if (shown || paths.length === 0) return value;
   const secrets = new Set<string>();
+  const passwords = new Set<string>();
   let masked: unknown = value;
   for (const path of paths) {
     const found = new Set<string>();
     masked = maskAt(masked, path.replaceAll('[]', '.[]').split('.').filter(Boolean), found);
     for (const secret of found) {
+      if (/password$/.test(path)) passwords.add(secret);
       if (!isPlainMetadata(path, secret)) secrets.add(secret);
     }
   }
-  const sought = [...secrets]
+  // A password is nobody's name or date: it is sought in every text of the row.
+  masked = passwords.size === 0 ? masked : withoutSecrets(masked, soughtOf(passwords), '', true);
+  return (secrets.size === 0 ? masked : withoutSecrets(masked, soughtOf(secrets), '', false)) as T;
+}
+
+/** What is looked for, in both of its spellings, the longest first: a secret may contain another. */
+function soughtOf(secrets: ReadonlySet<string>): string[] {
+  return [...secrets]
     .filter((secret) => secret.length >= SHORTEST_SOUGHT && secret !== PLACEHOLDER)
     .flatMap((secret) => {
       const inLink = encodedForLink(secret);
       return inLink === secret ? [secret] : [secret, inLink];
     })
-    // The longest first: a secret may contain another.
     .sort((a, b) => b.length - a.length);
-  return (sought.length === 0 ? masked : withoutSecrets(masked, sought, '', false)) as T;
 }
 
 function maskAt(value: unknown, path: readonly string[], secrets: Set<string>): unknown {

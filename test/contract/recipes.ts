@@ -114,5 +114,6 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   doctor: { ends: [0, 1], local: true },
   api: { argv: ['GET', '/users/me'] },
   commands: { local: true },
+  completion: { argv: ['bash'], local: true, notJson: 'it is the script of a shell' },
   help: { local: true, notJson: 'help is text' },
 };

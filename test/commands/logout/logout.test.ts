@@ -103,7 +103,7 @@ describe('logout', () => {
 
   test('a journal that cannot be read does not keep the key', async () => {
     const world = await signedIn();
-    await mkdir(join(world.home, 'state'));
+    await mkdir(join(world.home, 'state'), { recursive: true });
     await writeFile(join(world.home, 'state', 'rentals'), 'no folder');
     expect(await world.cli(['logout'])).toMatchObject({ code: 0, stderr: FORGOTTEN });
   });
