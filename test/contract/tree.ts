@@ -11,8 +11,8 @@ const FRAME = {
   wholeTree: () => Promise.reject(new Error('no command runs here')),
 };
 
-const program = buildProgram({ frame: FRAME, version: '0', write: () => undefined, width: 80 });
-await addAllVerbs(program, FRAME);
+export const tree = buildProgram({ frame: FRAME, version: '0', write: () => undefined, width: 80 });
+await addAllVerbs(tree, FRAME);
 
 /** The words of every command that does something, hidden ones aside. */
 function commandsBelow(command: AnyCommand, words: readonly string[] = []): string[] {
@@ -22,7 +22,7 @@ function commandsBelow(command: AnyCommand, words: readonly string[] = []): stri
     : shown.flatMap((next) => commandsBelow(next, [...words, next.name()]));
 }
 
-export const COMMANDS = commandsBelow(program).sort();
+export const COMMANDS = commandsBelow(tree).sort();
 
 export function recipe(command: string): Recipe {
   const found = RECIPES[command];
