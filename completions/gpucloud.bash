@@ -5,75 +5,119 @@
 
 # Goes from the place "path" on by the word $1.
 __gpucloud_step() {
-  case $path:$1 in
-    ':instances'|':instance') path='instances' ;;
-    ':catalog') path='catalog' ;;
-    ':drives'|':drive') path='drives' ;;
-    ':ssh-keys'|':ssh-key') path='ssh-keys' ;;
-    ':api-keys'|':api-key') path='api-keys' ;;
-    ':templates'|':template') path='templates' ;;
-    ':me') path='me' ;;
-    ':billing') path='billing' ;;
-    ':login') path='login' ;;
-    ':logout') path='logout' ;;
-    ':profiles'|':profile') path='profiles' ;;
-    ':sandbox') path='sandbox' ;;
-    ':doctor') path='doctor' ;;
-    ':help') path= helping=1 ;;
-    ':commands') path='commands' ;;
-    ':api') path='api' ;;
-    ':completion') path='completion' ;;
-    'instances:list'|'instances:ls') path='instances list' ;;
-    'instances:get'|'instances:show') path='instances get' ;;
-    'instances:create') path='instances create' ;;
-    'instances:reorder') path='instances reorder' ;;
-    'instances:start') path='instances start' ;;
-    'instances:stop') path='instances stop' ;;
-    'instances:terminate'|'instances:rm') path='instances terminate' ;;
-    'instances:events') path='instances events' ;;
-    'instances:wait') path='instances wait' ;;
-    'instances:endpoints') path='instances endpoints' ;;
-    'instances:secrets') path='instances secrets' ;;
-    'instances:open') path='instances open' ;;
-    'instances:recover') path='instances recover' ;;
-    'instances:track') path='instances track' ;;
-    'instances:untrack') path='instances untrack' ;;
-    'instances:export') path='instances export' ;;
-    'instances:import') path='instances import' ;;
-    'catalog:list'|'catalog:ls') path='catalog list' ;;
-    'catalog:add') path='catalog add' ;;
-    'catalog:remove'|'catalog:rm') path='catalog remove' ;;
-    'drives:list'|'drives:ls') path='drives list' ;;
-    'drives:get'|'drives:show') path='drives get' ;;
-    'drives:create') path='drives create' ;;
-    'drives:update') path='drives update' ;;
-    'drives:resume') path='drives resume' ;;
-    'ssh-keys:list'|'ssh-keys:ls') path='ssh-keys list' ;;
-    'ssh-keys:get'|'ssh-keys:show') path='ssh-keys get' ;;
-    'ssh-keys:add'|'ssh-keys:create') path='ssh-keys add' ;;
-    'ssh-keys:delete'|'ssh-keys:rm') path='ssh-keys delete' ;;
-    'api-keys:list'|'api-keys:ls') path='api-keys list' ;;
-    'api-keys:create') path='api-keys create' ;;
-    'templates:list'|'templates:ls') path='templates list' ;;
-    'templates:get'|'templates:show') path='templates get' ;;
-    'me:get'|'me:show') path='me get' ;;
-    'me:update') path='me update' ;;
-    'me:set-password') path='me set-password' ;;
-    'billing:balance') path='billing balance' ;;
-    'billing:transactions') path='billing transactions' ;;
-    'billing:promo') path='billing promo' ;;
-    'profiles:list'|'profiles:ls') path='profiles list' ;;
-    'profiles:get'|'profiles:show') path='profiles get' ;;
-    'profiles:use') path='profiles use' ;;
-    'profiles:add') path='profiles add' ;;
-    'profiles:remove'|'profiles:rm') path='profiles remove' ;;
-    'sandbox:catalog') path='sandbox catalog' ;;
-    'sandbox:status') path='sandbox status' ;;
-    'sandbox:advance') path='sandbox advance' ;;
-    'sandbox:deposit') path='sandbox deposit' ;;
-    'sandbox:fault') path='sandbox fault' ;;
-    'sandbox:reset') path='sandbox reset' ;;
-    'sandbox:serve') path='sandbox serve' ;;
+  case $path in
+    '')
+      case $1 in
+        instances|instance) path=instances ;;
+        catalog) path=catalog ;;
+        drives|drive) path=drives ;;
+        ssh-keys|ssh-key) path=ssh-keys ;;
+        api-keys|api-key) path=api-keys ;;
+        templates|template) path=templates ;;
+        me) path=me ;;
+        billing) path=billing ;;
+        login) path=login ;;
+        logout) path=logout ;;
+        profiles|profile) path=profiles ;;
+        sandbox) path=sandbox ;;
+        doctor) path=doctor ;;
+        help) path= helping=1 ;;
+        commands) path=commands ;;
+        api) path=api ;;
+        completion) path=completion ;;
+        *) return 1 ;;
+      esac ;;
+    instances)
+      case $1 in
+        list|ls) path='instances list' ;;
+        get|show) path='instances get' ;;
+        create) path='instances create' ;;
+        reorder) path='instances reorder' ;;
+        start) path='instances start' ;;
+        stop) path='instances stop' ;;
+        terminate|rm) path='instances terminate' ;;
+        events) path='instances events' ;;
+        wait) path='instances wait' ;;
+        endpoints) path='instances endpoints' ;;
+        secrets) path='instances secrets' ;;
+        open) path='instances open' ;;
+        recover) path='instances recover' ;;
+        track) path='instances track' ;;
+        untrack) path='instances untrack' ;;
+        export) path='instances export' ;;
+        import) path='instances import' ;;
+        *) return 1 ;;
+      esac ;;
+    catalog)
+      case $1 in
+        list|ls) path='catalog list' ;;
+        add) path='catalog add' ;;
+        remove|rm) path='catalog remove' ;;
+        *) return 1 ;;
+      esac ;;
+    drives)
+      case $1 in
+        list|ls) path='drives list' ;;
+        get|show) path='drives get' ;;
+        create) path='drives create' ;;
+        update) path='drives update' ;;
+        resume) path='drives resume' ;;
+        *) return 1 ;;
+      esac ;;
+    ssh-keys)
+      case $1 in
+        list|ls) path='ssh-keys list' ;;
+        get|show) path='ssh-keys get' ;;
+        add|create) path='ssh-keys add' ;;
+        delete|rm) path='ssh-keys delete' ;;
+        *) return 1 ;;
+      esac ;;
+    api-keys)
+      case $1 in
+        list|ls) path='api-keys list' ;;
+        create) path='api-keys create' ;;
+        *) return 1 ;;
+      esac ;;
+    templates)
+      case $1 in
+        list|ls) path='templates list' ;;
+        get|show) path='templates get' ;;
+        *) return 1 ;;
+      esac ;;
+    me)
+      case $1 in
+        get|show) path='me get' ;;
+        update) path='me update' ;;
+        set-password) path='me set-password' ;;
+        *) return 1 ;;
+      esac ;;
+    billing)
+      case $1 in
+        balance) path='billing balance' ;;
+        transactions) path='billing transactions' ;;
+        promo) path='billing promo' ;;
+        *) return 1 ;;
+      esac ;;
+    profiles)
+      case $1 in
+        list|ls) path='profiles list' ;;
+        get|show) path='profiles get' ;;
+        use) path='profiles use' ;;
+        add) path='profiles add' ;;
+        remove|rm) path='profiles remove' ;;
+        *) return 1 ;;
+      esac ;;
+    sandbox)
+      case $1 in
+        catalog) path='sandbox catalog' ;;
+        status) path='sandbox status' ;;
+        advance) path='sandbox advance' ;;
+        deposit) path='sandbox deposit' ;;
+        fault) path='sandbox fault' ;;
+        reset) path='sandbox reset' ;;
+        serve) path='sandbox serve' ;;
+        *) return 1 ;;
+      esac ;;
     *) return 1 ;;
   esac
 }
@@ -81,76 +125,127 @@ __gpucloud_step() {
 # What there is at the place "path".
 __gpucloud_place() {
   verbs= also= flags= shared= repeats= takes=()
-  case $path in
+  case ${path%% *} in
     '') verbs='instances catalog drives ssh-keys api-keys templates me billing login logout profiles sandbox doctor help commands api completion' also='instance drive ssh-key api-key template profile' flags='--version -V' ;;
-    'instances') verbs='list get create reorder start stop terminate events wait endpoints secrets open recover track untrack export import' also='ls show rm' ;;
-    'instances list') flags='--all -a' ;;
-    'instances get') takes=('names instance') ;;
-    'instances create') flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --dry-run --schema --wait --wait-timeout --poll-interval' takes=('free') ;;
-    'instances reorder') flags='--name --any-name --wait --wait-timeout --poll-interval' takes=('names terminated-instance' 'free') ;;
-    'instances start') flags='--wait --wait-timeout --poll-interval' takes=('names instance') repeats=1 ;;
-    'instances stop') flags='--wait --wait-timeout --poll-interval' takes=('names instance') repeats=1 ;;
-    'instances terminate') flags='--wait --wait-timeout --poll-interval' takes=('names instance') repeats=1 ;;
-    'instances events') flags='--page --limit --all' takes=('names instance') ;;
-    'instances wait') flags='--profile --base-url --output -o --json --quiet -q --columns --sort --query --no-header --color --no-color --no-input --yes -y --debug --show-secrets --for --timeout --poll-interval --help -h' shared='no' takes=('names instance') repeats=1 ;;
-    'instances endpoints') takes=('names instance') ;;
-    'instances secrets') takes=('names instance' 'free') ;;
-    'instances open') flags='--print' takes=('names instance' 'free') ;;
-    'instances recover') flags='--retry' takes=('free') repeats=1 ;;
-    'instances track') flags='--force' takes=('free') repeats=1 ;;
-    'instances untrack') takes=('names instance') repeats=1 ;;
-    'instances export')  ;;
-    'instances import') takes=('file') ;;
-    'catalog') verbs='list add remove' also='ls rm' ;;
-    'catalog list') flags='--kind' ;;
-    'catalog add') flags='--name' takes=('words offer image' 'free') ;;
-    'catalog remove') takes=('names offer image') ;;
-    'drives') verbs='list get create update resume' also='ls show' ;;
-    'drives list')  ;;
-    'drives get') takes=('names drive') ;;
-    'drives create') flags='--name --size' takes=('free') ;;
-    'drives update') flags='--name --size' takes=('names drive') ;;
-    'drives resume') takes=('names drive') ;;
-    'ssh-keys') verbs='list get add delete' also='ls show create rm' ;;
-    'ssh-keys list')  ;;
-    'ssh-keys get') takes=('names ssh-key') ;;
-    'ssh-keys add') flags='--name --default' takes=('file') ;;
-    'ssh-keys delete') takes=('names ssh-key') repeats=1 ;;
-    'api-keys') verbs='list create' also='ls' ;;
-    'api-keys list')  ;;
-    'api-keys create') flags='--key-file --save-profile' takes=('free') ;;
-    'templates') verbs='list get' also='ls show' ;;
-    'templates list')  ;;
-    'templates get') flags='--markdown' takes=('names template') ;;
-    'me') verbs='get update set-password' also='show' ;;
-    'me get')  ;;
-    'me update') flags='--name' ;;
-    'me set-password') flags='--stdin' takes=('free') repeats=1 ;;
-    'billing') verbs='balance transactions promo' ;;
-    'billing balance') flags='--raw' ;;
-    'billing transactions') flags='--type --page --limit --all --since --until' ;;
-    'billing promo') takes=('free') ;;
-    'login') flags='--key-stdin --key-file' ;;
-    'logout')  ;;
-    'profiles') verbs='list get use add remove' also='ls show rm' ;;
-    'profiles list')  ;;
-    'profiles get') takes=('names profile') ;;
-    'profiles use') takes=('names profile') ;;
-    'profiles add') takes=('free') ;;
-    'profiles remove') takes=('names profile') ;;
-    'sandbox') verbs='catalog status advance deposit fault reset serve' ;;
-    'sandbox catalog') flags='--state' ;;
-    'sandbox status') flags='--state' ;;
-    'sandbox advance') flags='--state' takes=('free') ;;
-    'sandbox deposit') flags='--state' takes=('free') ;;
-    'sandbox fault') flags='--state' takes=('words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running none') ;;
-    'sandbox reset') flags='--balance --speed --state' ;;
-    'sandbox serve') flags='--port --speed --fault --state' ;;
-    'doctor')  ;;
-    'help') takes=('command') repeats=1 ;;
-    'commands')  ;;
-    'api') flags='--raw-field -f --field -F --input --include -i --paginate' takes=('words GET HEAD POST PUT PATCH DELETE' 'free') ;;
-    'completion') flags='--install' takes=('words bash zsh fish powershell') ;;
+    instances)
+      case ${path#* } in
+        instances) verbs='list get create reorder start stop terminate events wait endpoints secrets open recover track untrack export import' also='ls show rm' ;;
+        list) flags='--all -a' ;;
+        get) takes=('names instance') ;;
+        create) flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --dry-run --schema --wait --wait-timeout --poll-interval' takes=(free) ;;
+        reorder) flags='--name --any-name --wait --wait-timeout --poll-interval' takes=('names terminated-instance' free) ;;
+        start) flags='--wait --wait-timeout --poll-interval' takes=('names instance') repeats=1 ;;
+        stop) flags='--wait --wait-timeout --poll-interval' takes=('names instance') repeats=1 ;;
+        terminate) flags='--wait --wait-timeout --poll-interval' takes=('names instance') repeats=1 ;;
+        events) flags='--page --limit --all' takes=('names instance') ;;
+        wait) flags='--profile --base-url --output -o --json --quiet -q --columns --sort --query --no-header --color --no-color --no-input --yes -y --debug --show-secrets --for --timeout --poll-interval --help -h' shared=no takes=('names instance') repeats=1 ;;
+        endpoints) takes=('names instance') ;;
+        secrets) takes=('names instance' free) ;;
+        open) flags=--print takes=('names instance' free) ;;
+        recover) flags=--retry takes=(free) repeats=1 ;;
+        track) flags=--force takes=(free) repeats=1 ;;
+        untrack) takes=('names instance') repeats=1 ;;
+        export)  ;;
+        import) takes=(file) ;;
+      esac ;;
+    catalog)
+      case ${path#* } in
+        catalog) verbs='list add remove' also='ls rm' ;;
+        list) flags=--kind ;;
+        add) flags=--name takes=('words offer image' free) ;;
+        remove) takes=('names offer image') ;;
+      esac ;;
+    drives)
+      case ${path#* } in
+        drives) verbs='list get create update resume' also='ls show' ;;
+        list)  ;;
+        get) takes=('names drive') ;;
+        create) flags='--name --size' takes=(free) ;;
+        update) flags='--name --size' takes=('names drive') ;;
+        resume) takes=('names drive') ;;
+      esac ;;
+    ssh-keys)
+      case ${path#* } in
+        ssh-keys) verbs='list get add delete' also='ls show create rm' ;;
+        list)  ;;
+        get) takes=('names ssh-key') ;;
+        add) flags='--name --default' takes=(file) ;;
+        delete) takes=('names ssh-key') repeats=1 ;;
+      esac ;;
+    api-keys)
+      case ${path#* } in
+        api-keys) verbs='list create' also=ls ;;
+        list)  ;;
+        create) flags='--key-file --save-profile' takes=(free) ;;
+      esac ;;
+    templates)
+      case ${path#* } in
+        templates) verbs='list get' also='ls show' ;;
+        list)  ;;
+        get) flags=--markdown takes=('names template') ;;
+      esac ;;
+    me)
+      case ${path#* } in
+        me) verbs='get update set-password' also=show ;;
+        get)  ;;
+        update) flags=--name ;;
+        set-password) flags=--stdin takes=(free) repeats=1 ;;
+      esac ;;
+    billing)
+      case ${path#* } in
+        billing) verbs='balance transactions promo' ;;
+        balance) flags=--raw ;;
+        transactions) flags='--type --page --limit --all --since --until' ;;
+        promo) takes=(free) ;;
+      esac ;;
+    login)
+      case ${path#* } in
+        login) flags='--key-stdin --key-file' ;;
+      esac ;;
+    logout)
+      case ${path#* } in
+        logout)  ;;
+      esac ;;
+    profiles)
+      case ${path#* } in
+        profiles) verbs='list get use add remove' also='ls show rm' ;;
+        list)  ;;
+        get) takes=('names profile') ;;
+        use) takes=('names profile') ;;
+        add) takes=(free) ;;
+        remove) takes=('names profile') ;;
+      esac ;;
+    sandbox)
+      case ${path#* } in
+        sandbox) verbs='catalog status advance deposit fault reset serve' ;;
+        catalog) flags=--state ;;
+        status) flags=--state ;;
+        advance) flags=--state takes=(free) ;;
+        deposit) flags=--state takes=(free) ;;
+        fault) flags=--state takes=('words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running none') ;;
+        reset) flags='--balance --speed --state' ;;
+        serve) flags='--port --speed --fault --state' ;;
+      esac ;;
+    doctor)
+      case ${path#* } in
+        doctor)  ;;
+      esac ;;
+    help)
+      case ${path#* } in
+        help) takes=(command) repeats=1 ;;
+      esac ;;
+    commands)
+      case ${path#* } in
+        commands)  ;;
+      esac ;;
+    api)
+      case ${path#* } in
+        api) flags='--raw-field -f --field -F --input --include -i --paginate' takes=('words GET HEAD POST PUT PATCH DELETE' free) ;;
+      esac ;;
+    completion)
+      case ${path#* } in
+        completion) flags=--install takes=('words bash zsh fish powershell') ;;
+      esac ;;
   esac
   [[ -n $shared ]] || flags="$flags "'--profile --base-url --output -o --json --quiet -q --columns --sort --query --no-header --color --no-color --no-input --yes -y --timeout --debug --show-secrets --help -h'
 }
@@ -158,67 +253,268 @@ __gpucloud_place() {
 # What the flag $1 takes at the place "path"; fails for a switch. "=" stands before what may be
 # left out.
 __gpucloud_value() {
-  case $path:$1 in
-    'instances list:--columns') offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
-    'instances list:--sort') offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
-    'instances get:--columns'|'instances create:--columns'|'instances reorder:--columns') offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
-    'instances get:--sort'|'instances create:--sort'|'instances reorder:--sort') offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
-    'instances create:--name'|'instances create:--docker-image'|'instances create:--docker-command'|'instances create:--shm-size'|'instances create:--env'|'instances create:-e'|'instances create:--volume'|'instances create:-v'|'instances create:--max-price'|'instances create:--wait-timeout'|'instances create:--poll-interval'|'instances reorder:--name'|'instances reorder:--wait-timeout'|'instances reorder:--poll-interval'|'instances start:--wait-timeout'|'instances start:--poll-interval'|'instances stop:--wait-timeout'|'instances stop:--poll-interval'|'instances terminate:--wait-timeout'|'instances terminate:--poll-interval'|'instances events:--page'|'instances events:--limit'|'instances wait:--poll-interval'|'catalog add:--name'|'drives create:--name'|'drives create:--size'|'drives update:--name'|'drives update:--size'|'ssh-keys add:--name'|'api-keys create:--key-file'|'api-keys create:--save-profile'|'me update:--name'|'billing transactions:--page'|'billing transactions:--limit'|'billing transactions:--since'|'billing transactions:--until'|'sandbox reset:--balance'|'sandbox reset:--speed'|'sandbox serve:--port'|'sandbox serve:--speed'|'api:--raw-field'|'api:-f'|'api:--field'|'api:-F') offer='free' ;;
-    'instances create:--offer') offer='names offer' ;;
-    'instances create:--image') offer='names image' ;;
-    'instances create:--ssh-key') offer='names ssh-key' ;;
-    'instances create:--template') offer='names template' ;;
-    'instances create:--drive') offer='names drive' ;;
-    'instances create:--port'|'instances create:-p') offer='port' ;;
-    'instances create:--env-file'|'instances create:--file'|'instances create:-f'|'login:--key-file'|'sandbox catalog:--state'|'sandbox status:--state'|'sandbox advance:--state'|'sandbox deposit:--state'|'sandbox fault:--state'|'sandbox reset:--state'|'sandbox serve:--state'|'api:--input') offer='file' ;;
-    'instances create:--wait'|'instances reorder:--wait'|'instances start:--wait') offer='=words active ssh' ;;
-    'instances start:--columns'|'instances stop:--columns'|'instances terminate:--columns'|'instances wait:--columns'|'instances track:--columns'|'instances untrack:--columns') offer='list name id status paid_until' ;;
-    'instances start:--sort'|'instances stop:--sort'|'instances terminate:--sort'|'instances wait:--sort'|'instances track:--sort'|'instances untrack:--sort') offer='sort name id status paid_until' ;;
-    'instances events:--columns') offer='list created_at type message id instance_id payload' ;;
-    'instances events:--sort') offer='sort created_at type message id instance_id payload' ;;
-    'instances wait:--for') offer='words active stopped terminated ssh' ;;
-    'instances endpoints:--columns') offer='list name url address protocol is_main port source' ;;
-    'instances endpoints:--sort') offer='sort name url address protocol is_main port source' ;;
-    'instances secrets:--columns') offer='list key value' ;;
-    'instances secrets:--sort') offer='sort key value' ;;
-    'instances recover:--columns') offer='list name outcome id asked_at note operation offer_id' ;;
-    'instances recover:--sort') offer='sort name outcome id asked_at note operation offer_id' ;;
-    'instances import:--columns') offer='list machines requests known' ;;
-    'instances import:--sort') offer='sort machines requests known' ;;
-    'catalog list:--columns'|'catalog add:--columns'|'catalog remove:--columns') offer='list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
-    'catalog list:--sort'|'catalog add:--sort'|'catalog remove:--sort') offer='sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
-    'catalog list:--kind') offer='words offer image' ;;
-    'drives list:--columns'|'drives get:--columns'|'drives create:--columns'|'drives update:--columns'|'drives resume:--columns') offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
-    'drives list:--sort'|'drives get:--sort'|'drives create:--sort'|'drives update:--sort'|'drives resume:--sort') offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
-    'ssh-keys list:--columns'|'ssh-keys get:--columns'|'ssh-keys add:--columns'|'ssh-keys delete:--columns') offer='list name id type fingerprint is_default created_at updated_at public_key' ;;
-    'ssh-keys list:--sort'|'ssh-keys get:--sort'|'ssh-keys add:--sort'|'ssh-keys delete:--sort') offer='sort name id type fingerprint is_default created_at updated_at public_key' ;;
-    'templates list:--columns'|'templates get:--columns') offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
-    'templates list:--sort'|'templates get:--sort') offer='sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
-    'me get:--columns'|'me update:--columns'|'me set-password:--columns') offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
-    'me get:--sort'|'me update:--sort'|'me set-password:--sort') offer='sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
-    'billing balance:--columns') offer='list balance reserved_balance total_balance' ;;
-    'billing balance:--sort') offer='sort balance reserved_balance total_balance' ;;
-    'billing transactions:--columns') offer='list created_at type status direction amount description id' ;;
-    'billing transactions:--sort') offer='sort created_at type status direction amount description id' ;;
-    'billing transactions:--type') offer='list deposit usage_charge bonus refund' ;;
-    'billing promo:--columns') offer='list added_amount new_balance' ;;
-    'billing promo:--sort') offer='sort added_amount new_balance' ;;
-    'sandbox serve:--fault') offer='words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running' ;;
-    'doctor:--columns') offer='list id status message hint' ;;
-    'doctor:--sort') offer='sort id status message hint' ;;
-    'commands:--columns') offer='list command summary usage aliases flags columns exit_codes' ;;
-    'commands:--sort') offer='sort command summary usage aliases flags columns exit_codes' ;;
-    'completion:--columns') offer='list shell file changed script' ;;
-    'completion:--sort') offer='sort shell file changed script' ;;
-    *:--profile) offer='names profile' ;;
-    *:--base-url|*:--columns|*:--sort|*:--query|*:--timeout) offer='free' ;;
-    *:--output|*:-o) offer='words table json jsonl csv tsv yaml id' ;;
-    *:--color) offer='words auto always never' ;;
+  case $1 in
+    --columns)
+      case $path in
+        'instances list') offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
+        'instances get'|'instances create'|'instances reorder') offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+        'instances start'|'instances stop'|'instances terminate'|'instances wait'|'instances track'|'instances untrack') offer='list name id status paid_until' ;;
+        'instances events') offer='list created_at type message id instance_id payload' ;;
+        'instances endpoints') offer='list name url address protocol is_main port source' ;;
+        'instances secrets') offer='list key value' ;;
+        'instances recover') offer='list name outcome id asked_at note operation offer_id' ;;
+        'instances import') offer='list machines requests known' ;;
+        'catalog list'|'catalog add'|'catalog remove') offer='list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
+        'drives list'|'drives get'|'drives create'|'drives update'|'drives resume') offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+        'ssh-keys list'|'ssh-keys get'|'ssh-keys add'|'ssh-keys delete') offer='list name id type fingerprint is_default created_at updated_at public_key' ;;
+        'templates list'|'templates get') offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+        'me get'|'me update'|'me set-password') offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+        'billing balance') offer='list balance reserved_balance total_balance' ;;
+        'billing transactions') offer='list created_at type status direction amount description id' ;;
+        'billing promo') offer='list added_amount new_balance' ;;
+        doctor) offer='list id status message hint' ;;
+        commands) offer='list command summary usage aliases flags columns exit_codes' ;;
+        completion) offer='list shell file changed script' ;;
+        *) offer=free ;;
+      esac ;;
+    --sort)
+      case $path in
+        'instances list') offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
+        'instances get'|'instances create'|'instances reorder') offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+        'instances start'|'instances stop'|'instances terminate'|'instances wait'|'instances track'|'instances untrack') offer='sort name id status paid_until' ;;
+        'instances events') offer='sort created_at type message id instance_id payload' ;;
+        'instances endpoints') offer='sort name url address protocol is_main port source' ;;
+        'instances secrets') offer='sort key value' ;;
+        'instances recover') offer='sort name outcome id asked_at note operation offer_id' ;;
+        'instances import') offer='sort machines requests known' ;;
+        'catalog list'|'catalog add'|'catalog remove') offer='sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
+        'drives list'|'drives get'|'drives create'|'drives update'|'drives resume') offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+        'ssh-keys list'|'ssh-keys get'|'ssh-keys add'|'ssh-keys delete') offer='sort name id type fingerprint is_default created_at updated_at public_key' ;;
+        'templates list'|'templates get') offer='sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+        'me get'|'me update'|'me set-password') offer='sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+        'billing balance') offer='sort balance reserved_balance total_balance' ;;
+        'billing transactions') offer='sort created_at type status direction amount description id' ;;
+        'billing promo') offer='sort added_amount new_balance' ;;
+        doctor) offer='sort id status message hint' ;;
+        commands) offer='sort command summary usage aliases flags columns exit_codes' ;;
+        completion) offer='sort shell file changed script' ;;
+        *) offer=free ;;
+      esac ;;
+    --profile) offer='names profile' ;;
+    --base-url) offer=free ;;
+    --query) offer=free ;;
+    --timeout) offer=free ;;
+    --output) offer='words table json jsonl csv tsv yaml id' ;;
+    -o) offer='words table json jsonl csv tsv yaml id' ;;
+    --color) offer='words auto always never' ;;
+    --name)
+      case $path in
+        'instances create'|'instances reorder'|'catalog add'|'drives create'|'drives update'|'ssh-keys add'|'me update') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --docker-image)
+      case $path in
+        'instances create') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --docker-command)
+      case $path in
+        'instances create') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --shm-size)
+      case $path in
+        'instances create') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --env)
+      case $path in
+        'instances create') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    -e)
+      case $path in
+        'instances create') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --volume)
+      case $path in
+        'instances create') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    -v)
+      case $path in
+        'instances create') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --max-price)
+      case $path in
+        'instances create') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --wait-timeout)
+      case $path in
+        'instances create'|'instances reorder'|'instances start'|'instances stop'|'instances terminate') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --poll-interval)
+      case $path in
+        'instances create'|'instances reorder'|'instances start'|'instances stop'|'instances terminate'|'instances wait') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --page)
+      case $path in
+        'instances events'|'billing transactions') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --limit)
+      case $path in
+        'instances events'|'billing transactions') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --size)
+      case $path in
+        'drives create'|'drives update') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --key-file)
+      case $path in
+        'api-keys create') offer=free ;;
+        login) offer=file ;;
+        *) return 1 ;;
+      esac ;;
+    --save-profile)
+      case $path in
+        'api-keys create') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --since)
+      case $path in
+        'billing transactions') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --until)
+      case $path in
+        'billing transactions') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --balance)
+      case $path in
+        'sandbox reset') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --speed)
+      case $path in
+        'sandbox reset'|'sandbox serve') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --port)
+      case $path in
+        'sandbox serve') offer=free ;;
+        'instances create') offer=port ;;
+        *) return 1 ;;
+      esac ;;
+    --raw-field)
+      case $path in
+        api) offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    -f)
+      case $path in
+        api) offer=free ;;
+        'instances create') offer=file ;;
+        *) return 1 ;;
+      esac ;;
+    --field)
+      case $path in
+        api) offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    -F)
+      case $path in
+        api) offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --offer)
+      case $path in
+        'instances create') offer='names offer' ;;
+        *) return 1 ;;
+      esac ;;
+    --image)
+      case $path in
+        'instances create') offer='names image' ;;
+        *) return 1 ;;
+      esac ;;
+    --ssh-key)
+      case $path in
+        'instances create') offer='names ssh-key' ;;
+        *) return 1 ;;
+      esac ;;
+    --template)
+      case $path in
+        'instances create') offer='names template' ;;
+        *) return 1 ;;
+      esac ;;
+    --drive)
+      case $path in
+        'instances create') offer='names drive' ;;
+        *) return 1 ;;
+      esac ;;
+    -p)
+      case $path in
+        'instances create') offer=port ;;
+        *) return 1 ;;
+      esac ;;
+    --env-file)
+      case $path in
+        'instances create') offer=file ;;
+        *) return 1 ;;
+      esac ;;
+    --file)
+      case $path in
+        'instances create') offer=file ;;
+        *) return 1 ;;
+      esac ;;
+    --state)
+      case $path in
+        'sandbox catalog'|'sandbox status'|'sandbox advance'|'sandbox deposit'|'sandbox fault'|'sandbox reset'|'sandbox serve') offer=file ;;
+        *) return 1 ;;
+      esac ;;
+    --input)
+      case $path in
+        api) offer=file ;;
+        *) return 1 ;;
+      esac ;;
+    --wait)
+      case $path in
+        'instances create'|'instances reorder'|'instances start') offer='=words active ssh' ;;
+        *) return 1 ;;
+      esac ;;
+    --for)
+      case $path in
+        'instances wait') offer='words active stopped terminated ssh' ;;
+        *) return 1 ;;
+      esac ;;
+    --kind)
+      case $path in
+        'catalog list') offer='words offer image' ;;
+        *) return 1 ;;
+      esac ;;
+    --type)
+      case $path in
+        'billing transactions') offer='list deposit usage_charge bonus refund' ;;
+        *) return 1 ;;
+      esac ;;
+    --fault)
+      case $path in
+        'sandbox serve') offer='words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running' ;;
+        *) return 1 ;;
+      esac ;;
     *) return 1 ;;
   esac
 }
 
-# The file of names for this command line, by the rules of gpucloud itself.
+# The cache folder, by the rules of gpucloud itself.
 __gpucloud_folder() {
   local state=${GPUCLOUD_STATE_DIR-} base
   folder=
@@ -236,27 +532,23 @@ __gpucloud_folder() {
   fi
 }
 
-# The lines of the file $1, in "lines".
+# The lines of the file $1, in "lines"; fails when there are none.
 __gpucloud_lines() {
   lines=()
   [[ -f $1 && -r $1 ]] || return 1
   if ((BASH_VERSINFO[0] >= 4)); then
     mapfile -t lines < "$1"
   else
-    local line
-    while IFS= read -r line; do lines[${#lines[@]}]=$line; done < "$1"
+    IFS=$'\n' read -r -d '' -a lines < "$1"
   fi
+  [[ -n ${lines+set} ]]
 }
 
-# Offers the names of the kind $1 that begin with "cur".
+# Offers the names of the kind $1 that begin with "cur". Whole arrays are cut at once where that
+# can be: a loop in bash costs more than all the rest.
 __gpucloud_names() {
-  local kind=$1 tab=$'\t' folder line name rest id want= not= plain=$cur open= slot=
-  local -a lines
-  local IFS=$' \t\n'
-  case $kind in
-    instance) not=TERMINATED ;;
-    terminated-instance) kind=instance want=TERMINATED ;;
-  esac
+  local folder line name tab=$'\t' plain=$cur open= slot=
+  local -a lines fitting
   case $cur in
     \"*) open=\" plain=${cur#?} ;;
     \'*) open=\' plain=${cur#?} ;;
@@ -264,49 +556,66 @@ __gpucloud_names() {
   esac
   __gpucloud_folder
   [[ -n $folder ]] || return
-  if [[ $kind == profile ]]; then
-    __gpucloud_lines "$folder/completion/profiles.tsv"
+  folder=$folder/completion
+  if [[ $1 == profile ]]; then
+    __gpucloud_lines "$folder/profiles.tsv" || return
   else
     slot=${profile:-${GPUCLOUD_PROFILE-}}
     if [[ -z $slot ]]; then
-      __gpucloud_lines "$folder/completion/profiles.tsv"
-      [[ ${lines[0]-} != profile*current ]] || { line=${lines[0]#*$tab} slot=${line%%$tab*}; }
+      if __gpucloud_lines "$folder/profiles.tsv" && [[ ${lines[0]} == *"$tab"current ]]; then
+        line=${lines[0]#*$tab}
+        slot=${line%%$tab*}
+      fi
       [[ $slot != sandbox || -z $address${GPUCLOUD_BASE_URL-} ]] || slot=-env
     fi
     if [[ $slot != sandbox && -n $address${GPUCLOUD_BASE_URL-}${GPUCLOUD_API_KEY-} ]]; then
       slot=-env
     fi
     [[ -n $slot && $slot != */* ]] || return
-    __gpucloud_lines "$folder/completion/names/$slot.tsv"
+    __gpucloud_lines "$folder/names/$slot/$1.tsv" || return
   fi
-  for line in "${lines[@]+"${lines[@]}"}"; do
-    [[ $line == "$kind$tab$plain"* ]] || continue
-    [[ -z $not || $line != *"$tab$not" ]] || continue
-    [[ -z $want || $line == *"$tab$want" ]] || continue
-    line=${line#*$tab}
-    __gpucloud_name "${line%%$tab*}"
-  done
-  [[ -n $plain && -z ${COMPREPLY+set} ]] || return 0
-  # No name fits: it may be the beginning of an id.
-  for line in "${lines[@]+"${lines[@]}"}"; do
-    [[ $line == "$kind$tab"*"$tab$plain"*"$tab"* ]] || continue
-    [[ -z $not || $line != *"$tab$not" ]] || continue
-    [[ -z $want || $line == *"$tab$want" ]] || continue
-    line=${line#*$tab} rest=${line#*$tab} id=${rest%%$tab*}
-    [[ $id != "$plain"* ]] || __gpucloud_name "$id"
-  done
+  if [[ -z $plain ]]; then
+    fitting=("${lines[@]#*$tab}")
+  else
+    fitting=()
+    for line in "${lines[@]}"; do
+      [[ $line != "$1$tab$plain"* ]] || fitting+=("${line#*$tab}")
+    done
+    # No name fits: it may be the beginning of an id.
+    if [[ -z ${fitting+set} ]]; then
+      for line in "${lines[@]#*$tab*$tab}"; do
+        [[ $line != "$plain"* ]] || fitting+=("$line")
+      done
+    fi
+    [[ -n ${fitting+set} ]] || return
+  fi
+  fitting=("${fitting[@]%%$tab*}")
+  # Plain words are what quotes would leave as it is: all are tried at once.
+  IFS=:
+  line=":${fitting[*]}"
+  printf -v name %q "$line"
+  if [[ -n $open || $name != "$line" || $line == *:[#~-]* ]]; then
+    for name in "${fitting[@]}"; do __gpucloud_odd "$name"; done
+  elif [[ $used == / ]]; then
+    COMPREPLY+=("${fitting[@]/#/$prefix}")
+  else
+    # What is there already is not offered again.
+    for name in "${fitting[@]}"; do
+      [[ $used == *"/$name/"* ]] || COMPREPLY+=("$prefix$name")
+    done
+  fi
+  IFS=$' \t\n'
 }
 
 # Offers the name $1 in a form that the shell takes for one plain word, whatever it holds.
-__gpucloud_name() {
+__gpucloud_odd() {
   local word=$1
   case $open in
     \") [[ $word != *[\"\\\`\$\!]* ]] || return ;;
     \') [[ $word != *\'* ]] || return ;;
-    *) [[ $word != *[!A-Za-z0-9._/+-]* ]] || printf -v word %q "$word" ;;
+    *) printf -v word %q "$word" ;;
   esac
-  # What is there already is not offered again.
-  [[ $used == *$'\n'"$word"$'\n'* ]] || COMPREPLY[${#COMPREPLY[@]}]=$prefix$word
+  [[ $used == *"/$word/"* ]] || COMPREPLY[${#COMPREPLY[@]}]=$prefix$word
 }
 
 # Offers those of the words $@ that begin with "cur".
@@ -351,7 +660,7 @@ __gpucloud_offer() {
 _gpucloud() {
   local IFS=$' \t\n'
   local path= offer= cur= prefix= profile= address= pending= literal= helping=
-  local used=$'\n' verbs also flags shared repeats
+  local used=/ verbs also flags shared repeats
   local line=${COMP_LINE:0:COMP_POINT} word lead whole part i n=0 count=0
   local -a words takes
   COMPREPLY=()
@@ -388,7 +697,7 @@ _gpucloud() {
       *)
         if [[ -n $literal ]] || ! __gpucloud_step "$word"; then
           ((++count))
-          used=$used$word$'\n'
+          used=$used$word/
         fi ;;
     esac
   done

@@ -10,60 +10,108 @@ ${tables(model)}
 ${ENGINE}`;
 }
 
+/** One level of a choice: bash tries the patterns of a `case` one by one, so that each is short. */
+function choice(on: string, branches: readonly string[], otherwise: string): string {
+  const all = [...branches, ...(otherwise === '' ? [] : [`*) ${otherwise} ;;`])];
+  return `case ${on} in\n${all.map(indented).join('\n')}\nesac`;
+}
+
+function indented(text: string): string {
+  return text.replace(/^/gm, '  ');
+}
+
+function word(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : quoted(text);
+}
+
 function tables({ shared, places, values }: Model): string {
-  const steps = places.flatMap(({ path, steps: below }) =>
-    below.map(
-      ({ words, to, isHelp }) =>
-        `    ${words.map((word) => quoted(`${path}:${word}`)).join('|')}) ${
-          // From there on it is the words of a command.
-          isHelp ? 'path= helping=1' : `path=${quoted(to)}`
-        } ;;`,
-    ),
-  );
-  const nodes = places.map((place) => {
-    const parts = [
-      ['verbs', place.below.map(({ name }) => name).join(' ')],
-      ['also', place.aliases.map(({ name }) => name).join(' ')],
-      ['flags', place.flags.flatMap(({ names }) => names).join(' ')],
-      ['shared', place.shares ? '' : 'no'],
-    ].flatMap(([name, text]) => (text === '' ? [] : [`${name}=${quoted(text ?? '')}`]));
-    const takes = place.takes.length === 0 ? [] : [`takes=(${place.takes.map(quoted).join(' ')})`];
-    const repeats = place.repeats ? ['repeats=1'] : [];
-    return `    ${quoted(place.path)}) ${[...parts, ...takes, ...repeats].join(' ')} ;;`;
+  const steps = places
+    .filter((place) => place.steps.length > 0)
+    .map(({ path, steps: below }) => {
+      const branches = below.map(
+        ({ words, to, isHelp }) =>
+          // From "help" on it is the words of a command.
+          `${words.join('|')}) ${isHelp ? 'path= helping=1' : `path=${word(to)}`} ;;`,
+      );
+      return `${word(path)})\n${indented(choice('$1', branches, 'return 1'))} ;;`;
+    });
+
+  const [root, ...others] = places;
+  const groups = [...new Set(others.map(({ path }) => path.split(' ')[0] ?? ''))];
+  const nodes = groups.map((group) => {
+    const branches = others
+      .filter(({ path }) => path === group || path.startsWith(`${group} `))
+      .map((place) => `${place.path.split(' ').at(-1)}) ${placeLine(place)} ;;`);
+    return `${group})\n${indented(choice('${path#* }', branches, ''))} ;;`;
   });
-  const offers = values.map(({ keys, offer }) => {
-    const patterns = keys.map((key) => (key.startsWith('*') ? key : quoted(key)));
-    return `    ${patterns.join('|')}) offer=${quoted(offer)} ;;`;
-  });
+  const rootNode = root === undefined ? [] : [`'') ${placeLine(root)} ;;`];
+
+  const body = (text: string) => indented(text);
   return `# Goes from the place "path" on by the word $1.
 __gpucloud_step() {
-  case $path:$1 in
-${steps.join('\n')}
-    *) return 1 ;;
-  esac
+${body(choice('$path', steps, 'return 1'))}
 }
 
 # What there is at the place "path".
 __gpucloud_place() {
   verbs= also= flags= shared= repeats= takes=()
-  case $path in
-${nodes.join('\n')}
-  esac
+${body(choice('${path%% *}', [...rootNode, ...nodes], ''))}
   [[ -n $shared ]] || flags="$flags "${quoted(shared.flatMap(({ names }) => names).join(' '))}
 }
 
 # What the flag $1 takes at the place "path"; fails for a switch. "=" stands before what may be
 # left out.
 __gpucloud_value() {
-  case $path:$1 in
-${offers.join('\n')}
-    *) return 1 ;;
-  esac
+${body(choice('$1', flagBranches(values), 'return 1'))}
 }
 `;
 }
 
-const ENGINE = `# The file of names for this command line, by the rules of gpucloud itself.
+function placeLine(place: Model['places'][number]): string {
+  const parts = [
+    ['verbs', place.below.map(({ name }) => name).join(' ')],
+    ['also', place.aliases.map(({ name }) => name).join(' ')],
+    ['flags', place.flags.flatMap(({ names }) => names).join(' ')],
+    ['shared', place.shares ? '' : 'no'],
+  ].flatMap(([name, text]) => (text === '' ? [] : [`${name}=${word(text ?? '')}`]));
+  const takes = place.takes.length === 0 ? [] : [`takes=(${place.takes.map(word).join(' ')})`];
+  return [...parts, ...takes, ...(place.repeats ? ['repeats=1'] : [])].join(' ');
+}
+
+/** What each flag takes, by the flag: those that are the same everywhere are the likeliest. */
+function flagBranches(values: Model['values']): string[] {
+  const flags = new Map<string, { everywhere?: string; at: { path: string; offer: string }[] }>();
+  for (const { keys, offer } of values) {
+    for (const key of keys) {
+      const [path = '', flag = ''] = key.split(':');
+      const known = flags.get(flag) ?? { at: [] };
+      flags.set(
+        flag,
+        path === '*'
+          ? { ...known, everywhere: offer }
+          : { ...known, at: [...known.at, { path, offer }] },
+      );
+    }
+  }
+  const assigned = (offer: string) => `offer=${word(offer)}`;
+  return [...flags]
+    .sort(
+      ([, one], [, other]) =>
+        Number(one.everywhere === undefined) - Number(other.everywhere === undefined),
+    )
+    .map(([flag, { everywhere, at }]) => {
+      const otherwise = everywhere === undefined ? 'return 1' : assigned(everywhere);
+      if (at.length === 0) return `${flag}) ${otherwise} ;;`;
+      const offers = [...new Set(at.map(({ offer }) => offer))];
+      const branches = offers.map((offer) => {
+        const paths = at.filter((one) => one.offer === offer).map(({ path }) => word(path));
+        return `${paths.join('|')}) ${assigned(offer)} ;;`;
+      });
+      return `${flag})\n${indented(choice('$path', branches, otherwise))} ;;`;
+    });
+}
+
+const ENGINE = `# The cache folder, by the rules of gpucloud itself.
 __gpucloud_folder() {
   local state=\${GPUCLOUD_STATE_DIR-} base
   folder=
@@ -81,27 +129,23 @@ __gpucloud_folder() {
   fi
 }
 
-# The lines of the file $1, in "lines".
+# The lines of the file $1, in "lines"; fails when there are none.
 __gpucloud_lines() {
   lines=()
   [[ -f $1 && -r $1 ]] || return 1
   if ((BASH_VERSINFO[0] >= 4)); then
     mapfile -t lines < "$1"
   else
-    local line
-    while IFS= read -r line; do lines[\${#lines[@]}]=$line; done < "$1"
+    IFS=$'\\n' read -r -d '' -a lines < "$1"
   fi
+  [[ -n \${lines+set} ]]
 }
 
-# Offers the names of the kind $1 that begin with "cur".
+# Offers the names of the kind $1 that begin with "cur". Whole arrays are cut at once where that
+# can be: a loop in bash costs more than all the rest.
 __gpucloud_names() {
-  local kind=$1 tab=$'\\t' folder line name rest id want= not= plain=$cur open= slot=
-  local -a lines
-  local IFS=$' \\t\\n'
-  case $kind in
-    instance) not=TERMINATED ;;
-    terminated-instance) kind=instance want=TERMINATED ;;
-  esac
+  local folder line name tab=$'\\t' plain=$cur open= slot=
+  local -a lines fitting
   case $cur in
     \\"*) open=\\" plain=\${cur#?} ;;
     \\'*) open=\\' plain=\${cur#?} ;;
@@ -109,49 +153,66 @@ __gpucloud_names() {
   esac
   __gpucloud_folder
   [[ -n $folder ]] || return
-  if [[ $kind == profile ]]; then
-    __gpucloud_lines "$folder/completion/profiles.tsv"
+  folder=$folder/completion
+  if [[ $1 == profile ]]; then
+    __gpucloud_lines "$folder/profiles.tsv" || return
   else
     slot=\${profile:-\${GPUCLOUD_PROFILE-}}
     if [[ -z $slot ]]; then
-      __gpucloud_lines "$folder/completion/profiles.tsv"
-      [[ \${lines[0]-} != profile*current ]] || { line=\${lines[0]#*$tab} slot=\${line%%$tab*}; }
+      if __gpucloud_lines "$folder/profiles.tsv" && [[ \${lines[0]} == *"$tab"current ]]; then
+        line=\${lines[0]#*$tab}
+        slot=\${line%%$tab*}
+      fi
       [[ $slot != sandbox || -z $address\${GPUCLOUD_BASE_URL-} ]] || slot=-env
     fi
     if [[ $slot != sandbox && -n $address\${GPUCLOUD_BASE_URL-}\${GPUCLOUD_API_KEY-} ]]; then
       slot=-env
     fi
     [[ -n $slot && $slot != */* ]] || return
-    __gpucloud_lines "$folder/completion/names/$slot.tsv"
+    __gpucloud_lines "$folder/names/$slot/$1.tsv" || return
   fi
-  for line in "\${lines[@]+"\${lines[@]}"}"; do
-    [[ $line == "$kind$tab$plain"* ]] || continue
-    [[ -z $not || $line != *"$tab$not" ]] || continue
-    [[ -z $want || $line == *"$tab$want" ]] || continue
-    line=\${line#*$tab}
-    __gpucloud_name "\${line%%$tab*}"
-  done
-  [[ -n $plain && -z \${COMPREPLY+set} ]] || return 0
-  # No name fits: it may be the beginning of an id.
-  for line in "\${lines[@]+"\${lines[@]}"}"; do
-    [[ $line == "$kind$tab"*"$tab$plain"*"$tab"* ]] || continue
-    [[ -z $not || $line != *"$tab$not" ]] || continue
-    [[ -z $want || $line == *"$tab$want" ]] || continue
-    line=\${line#*$tab} rest=\${line#*$tab} id=\${rest%%$tab*}
-    [[ $id != "$plain"* ]] || __gpucloud_name "$id"
-  done
+  if [[ -z $plain ]]; then
+    fitting=("\${lines[@]#*$tab}")
+  else
+    fitting=()
+    for line in "\${lines[@]}"; do
+      [[ $line != "$1$tab$plain"* ]] || fitting+=("\${line#*$tab}")
+    done
+    # No name fits: it may be the beginning of an id.
+    if [[ -z \${fitting+set} ]]; then
+      for line in "\${lines[@]#*$tab*$tab}"; do
+        [[ $line != "$plain"* ]] || fitting+=("$line")
+      done
+    fi
+    [[ -n \${fitting+set} ]] || return
+  fi
+  fitting=("\${fitting[@]%%$tab*}")
+  # Plain words are what quotes would leave as it is: all are tried at once.
+  IFS=:
+  line=":\${fitting[*]}"
+  printf -v name %q "$line"
+  if [[ -n $open || $name != "$line" || $line == *:[#~-]* ]]; then
+    for name in "\${fitting[@]}"; do __gpucloud_odd "$name"; done
+  elif [[ $used == / ]]; then
+    COMPREPLY+=("\${fitting[@]/#/$prefix}")
+  else
+    # What is there already is not offered again.
+    for name in "\${fitting[@]}"; do
+      [[ $used == *"/$name/"* ]] || COMPREPLY+=("$prefix$name")
+    done
+  fi
+  IFS=$' \\t\\n'
 }
 
 # Offers the name $1 in a form that the shell takes for one plain word, whatever it holds.
-__gpucloud_name() {
+__gpucloud_odd() {
   local word=$1
   case $open in
     \\") [[ $word != *[\\"\\\\\\\`\\$\\!]* ]] || return ;;
     \\') [[ $word != *\\'* ]] || return ;;
-    *) [[ $word != *[!A-Za-z0-9._/+-]* ]] || printf -v word %q "$word" ;;
+    *) printf -v word %q "$word" ;;
   esac
-  # What is there already is not offered again.
-  [[ $used == *$'\\n'"$word"$'\\n'* ]] || COMPREPLY[\${#COMPREPLY[@]}]=$prefix$word
+  [[ $used == *"/$word/"* ]] || COMPREPLY[\${#COMPREPLY[@]}]=$prefix$word
 }
 
 # Offers those of the words $@ that begin with "cur".
@@ -196,7 +257,7 @@ __gpucloud_offer() {
 _gpucloud() {
   local IFS=$' \\t\\n'
   local path= offer= cur= prefix= profile= address= pending= literal= helping=
-  local used=$'\\n' verbs also flags shared repeats
+  local used=/ verbs also flags shared repeats
   local line=\${COMP_LINE:0:COMP_POINT} word lead whole part i n=0 count=0
   local -a words takes
   COMPREPLY=()
@@ -233,7 +294,7 @@ _gpucloud() {
       *)
         if [[ -n $literal ]] || ! __gpucloud_step "$word"; then
           ((++count))
-          used=$used$word$'\\n'
+          used=$used$word/
         fi ;;
     esac
   done

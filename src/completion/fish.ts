@@ -146,32 +146,24 @@ function __gpucloud_file -a kind profile address
         set slot -env
     end
     test -n "$slot"; and not string match -q '*/*' -- "$slot"; or return 1
-    echo "$folder/completion/names/$slot.tsv"
+    echo "$folder/completion/names/$slot/$kind.tsv"
 end
 
 # Names of the kind with their states, and ids where no name begins like the word.
 function __gpucloud_names -a kind profile address before word
-    set -l only $kind
-    test "$kind" = terminated-instance; and set only instance
-    set -l file (__gpucloud_file $only "$profile" "$address")
+    set -l file (__gpucloud_file $kind "$profile" "$address")
     test -n "$file" -a -f "$file" -a -r "$file"; or return
     set -l fits 0
     set -l ids
     while read -l line
         set -l parts (string split \\t -- $line)
-        test "$parts[1]" = $only -a (count $parts) -eq 4; or continue
-        switch $kind
-            case instance
-                test "$parts[4]" != TERMINATED; or continue
-            case terminated-instance
-                test "$parts[4]" = TERMINATED; or continue
-        end
+        test (count $parts) -eq 4; or continue
         contains -- "$parts[2]" $argv[6..-1]; and continue
         set -l state $parts[4]
-        test -n "$state"; or set state $only
+        test "$state" != -; or set state $kind
         printf '%s%s\\t%s\\n' "$before" "$parts[2]" "$state"
         test (string sub -l (string length -- "$word") -- "$parts[2]") = "$word"; and set fits 1
-        test -n "$parts[3]"; and set -a ids (printf '%s%s\\t%s\\n' "$before" "$parts[3]" "$parts[2] $parts[4]")
+        test "$parts[3]" != -; and set -a ids (printf '%s%s\\t%s\\n' "$before" "$parts[3]" "$parts[2] $state")
     end < $file
     if test $fits = 0 -a -n "$word"
         printf '%s\\n' $ids

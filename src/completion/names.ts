@@ -29,9 +29,24 @@ export type Lesson =
 /** Tab stays quick with this many, and nobody reads more. */
 const MOST_OF_A_KIND = 300;
 
+/**
+ * A file of the cache holds what one place of a command line can take, so that a shell need not
+ * choose among its lines. Terminated machines are good for other commands than living ones.
+ */
+type Shelf = Exclude<NameKind, 'profile'> | 'terminated-instance';
+
+const SHELVES: Readonly<Record<Exclude<NameKind, 'profile'>, readonly Shelf[]>> = {
+  instance: ['instance', 'terminated-instance'],
+  drive: ['drive'],
+  'ssh-key': ['ssh-key'],
+  template: ['template'],
+  offer: ['offer'],
+  image: ['image'],
+};
+
 /** Where the names of a profile are: the scripts work out the same path. */
-export function namesFile(cache: string, slot: string): string {
-  return join(cache, 'completion', 'names', `${slot}.tsv`);
+export function namesFolder(cache: string, slot: string): string {
+  return join(cache, 'completion', 'names', slot);
 }
 
 /** The names of the profiles; where one is current, it is the first line. */
@@ -46,12 +61,29 @@ export const NO_PROFILE = '-env';
  * Takes up the lessons. A file that would not change is not written.
  * Throws what the file system throws.
  */
-export async function learnNames(file: string, lessons: readonly Lesson[]): Promise<void> {
-  const before = await textOf(file);
-  const after = textFor(applied(parse(before), lessons));
-  if (after !== before) {
-    await replace(file, after);
+export async function learnNames(folder: string, lessons: readonly Lesson[]): Promise<void> {
+  for (const kind of NAME_KINDS) {
+    const some = lessons.filter((lesson) => kindOf(lesson) === kind);
+    if (kind === 'profile' || some.length === 0) continue;
+    const shelves = await Promise.all(
+      SHELVES[kind].map(async (shelf) => {
+        const file = join(folder, `${shelf}.tsv`);
+        return { shelf, file, before: await textOf(file) };
+      }),
+    );
+    const names = applied(
+      shelves.flatMap(({ before }) => parse(kind, before)),
+      some,
+    );
+    for (const { shelf, file, before } of shelves) {
+      const after = textFor(shelf, names);
+      if (after !== before) await replace(file, after);
+    }
   }
+}
+
+function kindOf(lesson: Lesson): NameKind {
+  return lesson.what === 'one' ? lesson.name.kind : lesson.kind;
 }
 
 function applied(before: readonly KnownName[], lessons: readonly Lesson[]): KnownName[] {
@@ -85,34 +117,40 @@ function isIt(one: KnownName, { kind, id }: Pick<KnownName, 'kind' | 'id'>): boo
   return one.kind === kind && one.id === id;
 }
 
-/** One line a name: kind, name, id and state, with tabs between them. */
-export function textFor(names: readonly KnownName[]): string {
-  return NAME_KINDS.flatMap((kind) => {
-    const some = names.filter((one) => one.kind === kind).slice(0, MOST_OF_A_KIND);
-    const shown = callable(some).flatMap(lineOf);
-    return shown.sort();
-  }).join('');
+/** One line a name: kind, name, id and state, with tabs between them; a hyphen for none. */
+export function textFor(shelf: Shelf, names: readonly KnownName[]): string {
+  const some = names.filter((one) => shelfOf(one) === shelf).slice(0, MOST_OF_A_KIND);
+  return callable(some)
+    .flatMap((one) => lineOf(shelf, one))
+    .sort()
+    .join('');
+}
+
+function shelfOf({ kind, state }: KnownName): string {
+  return kind === 'instance' && state === 'TERMINATED' ? 'terminated-instance' : kind;
 }
 
 /** Of several things with one name, each stands under its id: the name alone would be refused. */
 function callable(names: readonly KnownName[]): readonly KnownName[] {
-  const key = ({ name, state }: KnownName) => `${state === 'TERMINATED'} ${name}`;
   const times = new Map<string, number>();
-  for (const name of names) {
-    times.set(key(name), (times.get(key(name)) ?? 0) + 1);
+  for (const { name } of names) {
+    times.set(name, (times.get(name) ?? 0) + 1);
   }
-  return names.map((one) => (times.get(key(one)) === 1 ? one : { ...one, name: one.id }));
+  return names.map((one) => (times.get(one.name) === 1 ? one : { ...one, name: one.id }));
 }
 
 /**
  * A name that a shell could take for more than a word is left out and the thing stands under its
  * id, which is as good for every command.
  */
-function lineOf({ kind, id, name, state }: KnownName): string[] {
+function lineOf(shelf: Shelf, { id, name, state }: KnownName): string[] {
   const shown = [name, id].find(isPlain);
-  return shown === undefined
-    ? []
-    : [`${kind}\t${shown}\t${isPlain(id) ? id : ''}\t${isPlain(state) ? state : ''}\n`];
+  return shown === undefined ? [] : [`${[shelf, shown, orDash(id), orDash(state)].join('\t')}\n`];
+}
+
+/** No field is empty: bash would take two tabs for one. */
+function orDash(text: string): string {
+  return isPlain(text) ? text : '-';
 }
 
 /** Letters and digits of any script, single blanks, and marks that are harmless in every shell. */
@@ -123,13 +161,12 @@ export function isPlain(text: string): boolean {
   );
 }
 
-function parse(text: string): KnownName[] {
+function parse(kind: NameKind, text: string): KnownName[] {
   return text.split('\n').flatMap((line) => {
-    const [kind, name, id, state] = line.split('\t');
-    const known = NAME_KINDS.find((one) => one === kind);
-    return known === undefined || name === undefined || id === undefined || id === ''
+    const [, name, id, state] = line.split('\t');
+    return name === undefined || id === undefined || id === '-'
       ? []
-      : [{ kind: known, name, id, state: state ?? '' }];
+      : [{ kind, name, id, state: state === undefined || state === '-' ? '' : state }];
   });
 }
 
@@ -160,10 +197,10 @@ export async function learnProfiles(
   profiles: readonly string[],
   current: string | undefined,
 ): Promise<void> {
-  const line = (name: string, state: string) => `profile\t${name}\t\t${state}\n`;
+  const line = (name: string, state: string) => `profile\t${name}\t-\t${state}\n`;
   const text = [
     ...(current !== undefined && isPlain(current) ? [line(current, 'current')] : []),
-    ...profiles.filter((name) => name !== current && isPlain(name)).map((name) => line(name, '')),
+    ...profiles.filter((name) => name !== current && isPlain(name)).map((name) => line(name, '-')),
   ].join('');
   if (text !== (await textOf(file))) {
     await replace(file, text);

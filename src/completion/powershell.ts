@@ -121,7 +121,7 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
         }
         if ($slot -cne 'sandbox' -and ($fromOutside -or $env:GPUCLOUD_API_KEY)) { $slot = '-env' }
         if (-not $slot -or $slot.Contains('/') -or $slot.Contains('\\')) { return }
-        RowsOf ([System.IO.Path]::Combine($folder, 'completion', 'names', "$slot.tsv"))
+        RowsOf ([System.IO.Path]::Combine($folder, 'completion', 'names', $slot, "$kind.tsv"))
     }
 
     # The text as one word of PowerShell, whatever it holds.
@@ -213,16 +213,13 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
         }
         'names' {
             foreach ($wanted in $words) {
-                $only = $wanted -creplace '^terminated-', ''
-                $rows = @(NameRows $only $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
-                    $_.Length -eq 4 -and $_[0] -ceq $only -and -not $used.Contains($_[1]) -and
-                    ($wanted -cne 'instance' -or $_[3] -cne 'TERMINATED') -and
-                    ($wanted -cne 'terminated-instance' -or $_[3] -ceq 'TERMINATED')
+                $rows = @(NameRows $wanted $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
+                    $_.Length -eq 4 -and -not $used.Contains($_[1])
                 })
                 $fitting = @($rows | Where-Object { $_[1].StartsWith($start, 'Ordinal') })
-                foreach ($row in $fitting) { $found.Add(@($row[1], "$only $($row[3])".Trim())) }
+                foreach ($row in $fitting) { $found.Add(@($row[1], "$wanted $($row[3])".TrimEnd(' -'.ToCharArray()))) }
                 if ($fitting.Length -gt 0 -or -not $start) { continue }
-                foreach ($row in $rows) { if ($row[2]) { $found.Add(@($row[2], "$($row[1]) $($row[3])".Trim())) } }
+                foreach ($row in $rows) { if ($row[2] -cne '-') { $found.Add(@($row[2], "$($row[1]) $($row[3])".TrimEnd(' -'.ToCharArray()))) } }
             }
         }
         'words' { $words | ForEach-Object { $found.Add(@($_, $_)) } }

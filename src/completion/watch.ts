@@ -59,11 +59,11 @@ export function createWatch({ cache, settings }: WatchSettings): Watch {
       );
     }
     if (ofSandbox.length > 0) {
-      await files.learnNames(files.namesFile(folder, 'sandbox'), ofSandbox);
+      await files.learnNames(files.namesFolder(folder, 'sandbox'), ofSandbox);
     }
     if (own.length > 0) {
       const slot = await slotOf(await settings());
-      if (slot !== undefined) await files.learnNames(files.namesFile(folder, slot), own);
+      if (slot !== undefined) await files.learnNames(files.namesFolder(folder, slot), own);
     }
   }
 

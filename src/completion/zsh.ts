@@ -100,12 +100,8 @@ __gpucloud_lines() {
 
 # Offers the names of the kind $1, and ids where no name fits.
 __gpucloud_names() {
-  local kind=$1 what=$1 tab=$'\\t' folder slot line want not
+  local kind=\${1#terminated-} what=$1 tab=$'\\t' folder slot line
   local -a lines parts names ids
-  case $kind in
-    instance) not=TERMINATED ;;
-    terminated-instance) kind=instance want=TERMINATED ;;
-  esac
   __gpucloud_folder
   [[ -n $folder ]] || return 1
   if [[ $kind == profile ]]; then
@@ -121,17 +117,15 @@ __gpucloud_names() {
       slot=-env
     fi
     [[ -n $slot && $slot != */* ]] || return 1
-    __gpucloud_lines $folder/completion/names/$slot.tsv
+    __gpucloud_lines $folder/completion/names/$slot/$what.tsv
   fi
   for line in $lines; do
     parts=("\${(@ps:\\t:)line}")
-    [[ $parts[1] == $kind && -n $parts[2] ]] || continue
-    [[ -z $not || $parts[4] != $not ]] || continue
-    [[ -z $want || $parts[4] == $want ]] || continue
+    [[ -n $parts[2] ]] || continue
     # What is there already is not offered again.
     (( ! \${used[(Ie)$parts[2]]} )) || continue
-    names+=("\${\${parts[2]//\\\\/\\\\\\\\}//:/\\\\:}:\${parts[4]:-$kind}")
-    [[ -z $parts[3] ]] || ids+=("\${\${parts[3]//\\\\/\\\\\\\\}//:/\\\\:}:$parts[2] $parts[4]")
+    names+=("\${\${parts[2]//\\\\/\\\\\\\\}//:/\\\\:}:\${\${parts[4]:#-}:-$kind}")
+    [[ $parts[3] == - ]] || ids+=("\${\${parts[3]//\\\\/\\\\\\\\}//:/\\\\:}:$parts[2] \${parts[4]:#-}")
   done
   _describe -t $what $kind names && return
   [[ -n $PREFIX ]] && _describe -t $what "$kind id" ids

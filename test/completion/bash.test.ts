@@ -39,8 +39,8 @@ function offered(line: string, env: Readonly<Record<string, string>> = {}): stri
   return stdout.split('\n').filter((word) => word !== '');
 }
 
-async function keep(slot: string, lines: readonly string[], under = 'state/cache'): Promise<void> {
-  const file = join(home, under, 'completion', slot);
+async function keep(path: string, lines: readonly string[], under = 'state/cache'): Promise<void> {
+  const file = join(home, under, 'completion', path);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
 }
@@ -91,7 +91,8 @@ describe('names', () => {
   const env = { GPUCLOUD_PROFILE: 'work' };
 
   test('of machines: terminated ones only where they are meant', async () => {
-    await keep('names/work.tsv', [machine('lab'), machine('old', 'TERMINATED'), machine('train')]);
+    await keep('names/work/instance.tsv', [machine('lab'), machine('train')]);
+    await keep('names/work/terminated-instance.tsv', [machine('old', 'TERMINATED')]);
     expect(offered('gpucloud instances stop ', env)).toEqual(['lab', 'train']);
     expect(offered('gpucloud instances stop lab ', env)).toEqual(['train']);
     expect(offered('gpucloud instances reorder ', env)).toEqual(['old']);
@@ -99,18 +100,19 @@ describe('names', () => {
   });
 
   test('ids where no name fits', async () => {
-    await keep('names/work.tsv', [machine('lab', 'ACTIVE', '4cfe8fd9'), machine('train')]);
+    await keep('names/work/instance.tsv', [machine('lab', 'ACTIVE', '4cfe8fd9'), machine('train')]);
     expect(offered('gpucloud instances stop 4c', env)).toEqual(['4cfe8fd9']);
   });
 
   test('of drives, keys, templates, offers and images, in arguments and flags', async () => {
-    await keep('names/work.tsv', [
+    const lines = [
       'drive\tdata\td1\tAVAILABLE',
       'ssh-key\tlaptop\tk1\tdefault',
-      'template\tvllm\tt1\t',
+      'template\tvllm\tt1\t-',
       'offer\trtx-4090\to1\tru-1',
-      'image\tubuntu-24-04\ti1\t',
-    ]);
+      'image\tubuntu-24-04\ti1\t-',
+    ];
+    for (const line of lines) await keep(`names/work/${line.split('\t')[0]}.tsv`, [line]);
     expect(offered('gpucloud drives get ', env)).toEqual(['data']);
     expect(offered('gpucloud ssh-keys delete l', env)).toEqual(['laptop']);
     expect(offered('gpucloud templates get ', env)).toEqual(['vllm']);
@@ -124,7 +126,7 @@ describe('names', () => {
   });
 
   test('are quoted as the line is', async () => {
-    await keep('names/work.tsv', ['drive\tmy data\td1\tAVAILABLE']);
+    await keep('names/work/drive.tsv', ['drive\tmy data\td1\tAVAILABLE']);
     expect(offered('gpucloud drives get my', env)).toEqual(['my\\ data']);
     expect(offered('gpucloud drives get my\\ d', env)).toEqual(['my\\ data']);
     expect(offered('gpucloud drives get "my d', env)).toEqual(['my data']);
@@ -134,7 +136,7 @@ describe('names', () => {
   test.each(['$(touch hit)', '`touch hit`', "a'b", '"; touch hit; "', 'a\\', '$HOME', '*'])(
     'a file that was tampered with runs nothing: %j',
     async (name) => {
-      await keep('names/work.tsv', [`drive\t${name}\td1\tAVAILABLE`]);
+      await keep('names/work/drive.tsv', [`drive\t${name}\td1\tAVAILABLE`]);
       const words = offered('gpucloud drives get ', env);
       const { stdout } = spawnSync(BASH, ['-c', `printf %s ${words.join(' ')}`], { cwd: home });
       expect(stdout.toString()).toBe(name);
@@ -145,7 +147,7 @@ describe('names', () => {
 describe('whose names they are', () => {
   beforeEach(async () => {
     for (const slot of ['work', 'home', 'sandbox', '-env']) {
-      await keep(`names/${slot}.tsv`, [machine(`in${slot.replace('-', '.')}`)]);
+      await keep(`names/${slot}/instance.tsv`, [machine(`in${slot.replace('-', '.')}`)]);
     }
   });
 
@@ -164,12 +166,12 @@ describe('whose names they are', () => {
     ['the sandbox by its flag', { ...KEY, ...URL }, '--profile sandbox ', ['insandbox']],
     ['a path is no profile', {}, '--profile ../names/work ', []],
   ])('%s', async (_case, env, flags, names) => {
-    await keep('profiles.tsv', ['profile\tsandbox\t\tcurrent', 'profile\twork\t\t']);
+    await keep('profiles.tsv', ['profile\tsandbox\t-\tcurrent', 'profile\twork\t-\t-']);
     expect(offered(`gpucloud ${flags}instances stop `, env)).toEqual(names);
   });
 
   test('nobody when no profile is current', async () => {
-    await keep('profiles.tsv', ['profile\twork\t\t']);
+    await keep('profiles.tsv', ['profile\twork\t-\t-']);
     expect(offered('gpucloud instances stop ')).toEqual([]);
     expect(offered('gpucloud --profile ')).toEqual(['work']);
     expect(offered('gpucloud profiles use w')).toEqual(['work']);
@@ -181,7 +183,7 @@ describe('whose names they are', () => {
     ['.cache/gpucloud', { GPUCLOUD_STATE_DIR: '' }],
     ['own/cache', { GPUCLOUD_STATE_DIR: 'HOME/own', XDG_CACHE_HOME: 'HOME/xdg' }],
   ])('the folder %s', async (folder, variables) => {
-    await keep('profiles.tsv', ['profile\there\t\t'], folder);
+    await keep('profiles.tsv', ['profile\there\t-\t-'], folder);
     const env = Object.fromEntries(
       Object.entries(variables).map(([name, value]) => [name, value.replace('HOME', home)]),
     );
@@ -193,7 +195,7 @@ describe('the script', () => {
   test('has nothing that starts a process or runs a text', () => {
     const code = script('bash')
       .replace(/^\s*#.*$/gm, '')
-      .replace(/'[^'\n]*'/g, "''");
+      .replace(/\$'(?:[^'\\]|\\.)*'|'[^'\n]*'/g, "''");
     expect(code).not.toMatch(/\$\((?!\()|(?<!\\)`|<\(|\s\|\s|^\s*\((?!\()/m);
     expect(code).not.toMatch(/\beval\b|\bcompgen\b/);
   });
@@ -203,7 +205,7 @@ describe('the script', () => {
     `starts no process for 100 names${traced ? '' : ' (skipped: strace can not be used here)'}`,
     async () => {
       await keep(
-        'names/work.tsv',
+        'names/work/instance.tsv',
         Array.from({ length: 100 }, (_, at) => machine(`box-${at}`)),
       );
       const { stdout, stderr } = spawnSync(

@@ -15,39 +15,42 @@ afterEach(() => world.close());
 const folder = () => join(world.home, 'state', 'cache', 'completion');
 const SANDBOX = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
 
-/** The lines of a slot, without ids, which differ from run to run. */
-async function names(slot: string): Promise<string[]> {
-  const text = await readFile(join(folder(), 'names', `${slot}.tsv`), 'utf8');
+/** The lines of a file of names, without ids, which differ from run to run. */
+async function names(slot: string, shelf: string): Promise<string[]> {
+  const text = await readFile(join(folder(), 'names', slot, `${shelf}.tsv`), 'utf8');
   return text
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
       const [kind, name, , state] = line.split('\t');
-      return [kind, name, state].join(' ').trim();
+      return [kind, name, state].join(' ').replace(/ -$/, '');
     });
 }
-
-const ofKind = async (slot: string, kind: string) =>
-  (await names(slot)).filter((line) => line.startsWith(`${kind} `));
 
 describe('names are kept by every command that sees them', () => {
   test('a machine from its creation to its end', async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
-    expect(await ofKind('sandbox', 'instance')).toEqual(['instance trainer PROVISIONING']);
+    expect(await names('sandbox', 'instance')).toEqual(['instance trainer PROVISIONING']);
     await world.cli(['instances', 'wait', 'trainer'], { env });
-    expect(await ofKind('sandbox', 'instance')).toEqual(['instance trainer ACTIVE']);
+    expect(await names('sandbox', 'instance')).toEqual(['instance trainer ACTIVE']);
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait'], { env });
-    expect(await ofKind('sandbox', 'instance')).toEqual(['instance trainer TERMINATED']);
+    expect(await names('sandbox', 'instance')).toEqual([]);
+    expect(await names('sandbox', 'terminated-instance')).toEqual([
+      'terminated-instance trainer TERMINATED',
+    ]);
     await world.cli(['instances', 'list'], { env });
-    expect(await ofKind('sandbox', 'instance')).toEqual(['instance trainer TERMINATED']);
+    expect(await names('sandbox', 'instance')).toEqual([]);
+    expect(await names('sandbox', 'terminated-instance')).toEqual([
+      'terminated-instance trainer TERMINATED',
+    ]);
   });
 
   test('drives, keys and templates, also where they were only looked up', async () => {
     await world.cli(['drives', 'create', 'my data', '--size', '10', '-y']);
     await world.cli(['templates', 'get', 'vllm']);
-    expect(await names('-env')).toEqual([
-      'drive my data AVAILABLE',
+    expect(await names('-env', 'drive')).toEqual(['drive my data AVAILABLE']);
+    expect(await names('-env', 'template')).toEqual([
       'template code-server',
       'template comfyui',
       'template jupyterlab',
@@ -57,7 +60,7 @@ describe('names are kept by every command that sees them', () => {
 
   test('offers and images by their slugs', async () => {
     await world.cli(['sandbox', 'catalog'], { env: SANDBOX });
-    expect(await ofKind('sandbox', 'image')).toEqual([
+    expect(await names('sandbox', 'image')).toEqual([
       'image ubuntu-22-04',
       'image ubuntu-24-04',
       'image windows-server-2022',
@@ -69,15 +72,15 @@ describe('names are kept by every command that sees them', () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     await world.cli(['sandbox', 'catalog'], { env });
     await world.cli(['sandbox', 'reset', '-y'], { env });
-    expect(await ofKind('sandbox', 'instance')).toEqual([]);
-    expect((await ofKind('sandbox', 'offer')).length).toBeGreaterThan(0);
+    expect(await names('sandbox', 'instance')).toEqual([]);
+    expect((await names('sandbox', 'offer')).length).toBeGreaterThan(0);
   });
 
   test('profiles, the current one first', async () => {
     await world.cli(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
     await world.cli(['profiles', 'use', 'sandbox']);
     expect(await readFile(join(folder(), 'profiles.tsv'), 'utf8')).toBe(
-      'profile\tsandbox\t\tcurrent\nprofile\twork\t\t\n',
+      'profile\tsandbox\t-\tcurrent\nprofile\twork\t-\t-\n',
     );
   });
 });
@@ -85,7 +88,7 @@ describe('names are kept by every command that sees them', () => {
 describe('the file', () => {
   test('is for its owner alone, and holds names, ids and states only', async () => {
     await world.cli(['drives', 'create', 'data', '--size', '10', '-y']);
-    const file = join(folder(), 'names', '-env.tsv');
+    const file = join(folder(), 'names', '-env', 'drive.tsv');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await stat(folder())).mode & 0o777).toBe(0o700);
     expect(await readFile(file, 'utf8')).toMatch(/^drive\tdata\t[0-9a-f-]{36}\tAVAILABLE\n$/);
@@ -93,7 +96,7 @@ describe('the file', () => {
 
   test('is not written again when nothing changed', async () => {
     await world.cli(['templates', 'list']);
-    const file = join(folder(), 'names', '-env.tsv');
+    const file = join(folder(), 'names', '-env', 'template.tsv');
     const before = await stat(file);
     await world.cli(['templates', 'list']);
     expect((await stat(file)).ino).toBe(before.ino);
@@ -106,24 +109,26 @@ describe('the file', () => {
   });
 
   test('that holds rubbish is replaced', async () => {
-    const file = join(folder(), 'names', '-env.tsv');
+    const file = join(folder(), 'names', '-env', 'template.tsv');
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, '\u0000\u0001\n\t\t\t\t\t\nkind\tname\ndrive\t\n');
     await chmod(file, 0o600);
     await world.cli(['templates', 'list']);
-    expect((await names('-env')).every((line) => line.startsWith('template '))).toBe(true);
+    expect((await names('-env', 'template')).every((line) => line.startsWith('template '))).toBe(
+      true,
+    );
   });
 
   test('stays short, however many there are', async () => {
-    const file = join(world.home, 'many.tsv');
-    const many = Array.from({ length: 5000 }, (_, at) => ({
+    const many = join(world.home, 'many');
+    const drives = Array.from({ length: 5000 }, (_, at) => ({
       kind: 'drive' as const,
       id: `id-${at}`,
       name: `drive-${at}`,
       state: '',
     }));
-    await learnNames(file, [{ what: 'all', kind: 'drive', names: many }]);
-    expect((await readFile(file, 'utf8')).split('\n')).toHaveLength(301);
+    await learnNames(many, [{ what: 'all', kind: 'drive', names: drives }]);
+    expect((await readFile(join(many, 'drive.tsv'), 'utf8')).split('\n')).toHaveLength(301);
   });
 });
 
@@ -146,7 +151,7 @@ const HOSTILE = [
 
 describe('names with odd characters', () => {
   test.each(HOSTILE)('%j is left out, and its machine stands under its id', (name) => {
-    expect(textFor([{ kind: 'drive', id: 'drive-1', name, state: 'AVAILABLE' }])).toBe(
+    expect(textFor('drive', [{ kind: 'drive', id: 'drive-1', name, state: 'AVAILABLE' }])).toBe(
       'drive\tdrive-1\tdrive-1\tAVAILABLE\n',
     );
   });
@@ -159,14 +164,19 @@ describe('names with odd characters', () => {
 
   test('what would name two things stands under the ids', () => {
     const twin = (id: string) => ({ kind: 'drive' as const, id, name: 'data', state: '' });
-    expect(textFor([twin('one'), twin('two')])).toBe('drive\tone\tone\t\ndrive\ttwo\ttwo\t\n');
+    expect(textFor('drive', [twin('one'), twin('two')])).toBe(
+      'drive\tone\tone\t-\ndrive\ttwo\ttwo\t-\n',
+    );
   });
 
   test('any text at all gives whole lines of four fields', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(fc.array(fc.record({ id: text, name: text, state: text })), (things) => {
-        const lines = textFor(things.map((thing) => ({ kind: 'drive', ...thing }))).split('\n');
+        const lines = textFor(
+          'drive',
+          things.map((thing) => ({ kind: 'drive', ...thing })),
+        ).split('\n');
         expect(lines.pop()).toBe('');
         for (const line of lines) {
           expect(line.split('\t')).toHaveLength(4);
@@ -188,7 +198,7 @@ describe('names with odd characters', () => {
       }),
     });
     await other.cli(['drives', 'list']);
-    const file = join(other.home, 'state', 'cache', 'completion', 'names', '-env.tsv');
+    const file = join(other.home, 'state', 'cache', 'completion', 'names', '-env', 'drive.tsv');
     const ids = (await readFile(file, 'utf8')).split('\n').map((line) => line.split('\t')[1]);
     await other.close();
     expect(ids.filter((id) => id !== undefined)).toEqual(

@@ -22,12 +22,10 @@ const there = (program: string) => programPath(program) !== undefined;
 const why = (program: string) =>
   there(program) ? program : `${program} (skipped: ${program} is not installed here)`;
 
-const names = (slot: string) =>
-  join(computer.home, 'state', 'cache', 'completion', 'names', `${slot}.tsv`);
-
-async function keepNames(slot: string, lines: readonly string[]): Promise<void> {
-  await mkdir(join(names(slot), '..'), { recursive: true });
-  await writeFile(names(slot), lines.map((line) => `${line}\n`).join(''));
+async function keepNames(kind: string, lines: readonly string[]): Promise<void> {
+  const folder = join(computer.home, 'state', 'cache', 'completion', 'names', 'work');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, `${kind}.tsv`), lines.map((line) => `${line}\n`).join(''));
 }
 
 const HOSTILE = [
@@ -68,7 +66,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
     });
 
     test('a name with a blank is one word, and files are offered where a file is meant', async () => {
-      await keepNames('work', ['drive\tmy data\td1\tAVAILABLE']);
+      await keepNames('drive', ['drive\tmy data\td1\tAVAILABLE']);
       await writeFile(join(computer.home, 'a key.pub'), '');
       shell = await completingShell(program, computer);
       shell.type('gpucloud --profile work drives get my\t');
@@ -88,7 +86,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       };
       shell = await completingShell(program, computer, record[program]);
       for (const name of HOSTILE) {
-        await keepNames('work', [`drive\t${name}\td1\tAVAILABLE`]);
+        await keepNames('drive', [`drive\t${name}\td1\tAVAILABLE`]);
         shell.type('gpucloud --profile work drives get \t');
         await shell.settled();
         shell.type('\r');
@@ -142,7 +140,7 @@ describe.skipIf(!there('fish'))(`descriptions in ${why('fish')}`, () => {
 describe('Tab in bash without a PATH', () => {
   test('completes a hundred names, since it needs no program', async () => {
     await keepNames(
-      'work',
+      'instance',
       Array.from({ length: 100 }, (_, at) => `instance\tbox-${at}\tid-${at}\tACTIVE`),
     );
     shell = await completingShell(
@@ -161,7 +159,7 @@ describe(`the script of ${why('pwsh')}`, () => {
   const file = join(COMPLETIONS, 'gpucloud.ps1');
 
   test.skipIf(!there('pwsh'))('is parsed without an error, and completes', async () => {
-    await keepNames('work', ["instance\tit's\tid-1\tACTIVE"]);
+    await keepNames('instance', ["instance\tit's\tid-1\tACTIVE"]);
     const run = (code: string) =>
       spawnSync('pwsh', ['-NoProfile', '-NonInteractive', '-Command', code], {
         encoding: 'utf8',
