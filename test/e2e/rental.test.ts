@@ -48,7 +48,7 @@ describe('the built program', () => {
         computer.gpucloud(['instances', 'create', name, ...HARDWARE, '-q'], SANDBOX),
       ),
     );
-    expect(outcomes.map(({ code }) => code)).toEqual(names.map(() => 0));
+    expect(outcomes.filter(({ code }) => code !== 0)).toEqual([]);
     const ids = outcomes.map(({ stdout }) => stdout.trim()).sort();
     expect(new Set(ids).size).toBe(8);
 
