@@ -76,7 +76,10 @@ export function bringsId({ cut, reset, status, slow, framing, body, name }: Faul
 
 export interface CuttingProxy {
   readonly url: string;
-  /** POSTs that rent, whose first line came in since the last `arm`. */
+  /**
+   * POSTs that rent, on connections that were accepted since the last `arm`. A program that was
+   * killed may have its POST read later; it is counted for the plan under which it connected.
+   */
   readonly posts: number;
   /** What goes wrong from now on, and what is told of each point that a POST reaches. */
   arm(fault: Fault, onPoint?: (point: Point) => void | Promise<void>): Promise<void>;
@@ -88,7 +91,7 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
   const upstream = Number(new URL(target).port);
   let fault = NO_FAULT;
   let onPoint: (point: Point) => void | Promise<void> = () => undefined;
-  let posts = 0;
+  let counter = { posts: 0 };
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
@@ -103,6 +106,7 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
   async function serve(socket: Socket): Promise<void> {
     const now = fault;
     const tell = onPoint;
+    const counted = counter;
     if (now.cut === 'accepted') {
       await tell('accepted');
       end(socket, now);
@@ -116,7 +120,7 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
       return;
     }
     const isRental = /^POST \/instances(\/[^/ ]+\/reorder)? /.test(head);
-    if (isRental) posts += 1;
+    if (isRental) counted.posts += 1;
     const plan = isRental ? now : NO_FAULT;
     const reach = async (point: Point): Promise<boolean> => {
       if (isRental) await tell(point);
@@ -158,12 +162,12 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
   return {
     url: `http://127.0.0.1:${port}`,
     get posts() {
-      return posts;
+      return counter.posts;
     },
     async arm(next, tell = () => undefined) {
       fault = next;
       onPoint = tell;
-      posts = 0;
+      counter = { posts: 0 };
       const isListening = server.listening;
       if (next.cut === 'refused' && isListening) {
         await new Promise((resolve) => {
