@@ -600,9 +600,10 @@ __gpucloud_names() {
     COMPREPLY+=("${fitting[@]/#/$prefix}")
   else
     # What is there already is not offered again.
-    for name in "${fitting[@]}"; do
-      [[ $used == *"/$name/"* ]] || COMPREPLY+=("$prefix$name")
-    done
+    line=$line:
+    for name in "${typed[@]}"; do line=${line/":$name:"/:}; done
+    fitting=(${line#:})
+    [[ -z ${fitting+set} ]] || COMPREPLY+=("${fitting[@]/#/$prefix}")
   fi
   IFS=$' \t\n'
 }
@@ -662,7 +663,7 @@ _gpucloud() {
   local path= offer= cur= prefix= profile= address= pending= literal= helping=
   local used=/ verbs also flags shared repeats
   local line=${COMP_LINE:0:COMP_POINT} word lead whole part i n=0 count=0
-  local -a words takes
+  local -a words takes typed
   COMPREPLY=()
 
   # Bash has cut the line at "=" and ":" too; put back together what stands without a blank between.
@@ -697,7 +698,7 @@ _gpucloud() {
       *)
         if [[ -n $literal ]] || ! __gpucloud_step "$word"; then
           ((++count))
-          used=$used$word/
+          used=$used$word/ typed+=("$word")
         fi ;;
     esac
   done
