@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Computer, createComputer } from '../support/program.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** A name as no rule would allow it, and as the service might send it all the same. */
+const NAME = 'say "hi", tab\there\nnext line 🚀 Ж';
+
+const KEYS = [
+  {
+    id: 'k1',
+    name: NAME,
+    fingerprint: 'SHA256:a',
+    public_key: 'ssh-ed25519 AAAA',
+    is_default: true,
+  },
+  { id: 'k2', name: 'plain', fingerprint: null, public_key: 'ssh-rsa BBBB', is_default: false },
+];
+
+let computer: Computer;
+let service: Service;
+afterEach(async () => {
+  await computer.remove();
+  await service.close();
+});
+
+/** Runs a line of bash in which `keys FLAGS` lists the keys by the built program. */
+async function bash(line: string): Promise<string> {
+  computer = await createComputer();
+  service = await startService(() => ({
+    status: 200,
+    body: { status: 'success', code: 200, data: KEYS },
+  }));
+  const env = { GPUCLOUD_API_KEY: 'svc_sk_x', GPUCLOUD_BASE_URL: service.url };
+  const { code, stdout, stderr } = await computer.bash(
+    `set -euo pipefail; keys() { gpucloud ssh-keys list "$@"; }; ${line}`,
+    { env },
+  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+const has = (tool: string) => spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0;
+
+describe('other tools take the outputs as they are', () => {
+  test.skipIf(!has('jq'))('jq reads json and jsonl, to the last character', async () => {
+    expect(JSON.parse(await bash("keys --json | jq '.[0].name'"))).toBe(NAME);
+    await computer.remove();
+    await service.close();
+    expect(await bash('keys -o jsonl | jq -r .id')).toBe('k1\nk2\n');
+  });
+
+  test('awk and cut read tsv: a row a line, a column a tab', async () => {
+    expect(
+      await bash(
+        `keys -o tsv --columns id,name,is_default --no-header | awk -F'\\t' 'NF != 3 { exit 1 } { print $1 "=" $3 }'`,
+      ),
+    ).toBe('k1=true\nk2=false\n');
+    await computer.remove();
+    await service.close();
+    expect(await bash('keys -o tsv --columns name,id --no-header | cut -f2')).toBe('k1\nk2\n');
+  });
+
+  test.skipIf(!has('python3'))('a reader of csv (RFC 4180) finds the name whole', async () => {
+    const reader = 'import csv, json, sys; print(json.dumps(list(csv.reader(sys.stdin))))';
+    const rows = JSON.parse(await bash(`keys -o csv --columns id,name | python3 -c '${reader}'`));
+    expect(rows).toEqual([
+      ['id', 'name'],
+      ['k1', NAME],
+      ['k2', 'plain'],
+    ]);
+  });
+
+  test('awk reads a table in a pipe by its columns', async () => {
+    expect(await bash("keys --columns id,is_default | awk 'NR > 1 { print $2 }'")).toBe(
+      'yes\nno\n',
+    );
+  });
+
+  test('ids go from one command into another', async () => {
+    expect(await bash('keys -q | xargs -n1 echo key:')).toBe('key: k1\nkey: k2\n');
+  });
+});
