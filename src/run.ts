@@ -1,6 +1,7 @@
 import { type AnyCommand, BareGroup, CommanderError, viewOf } from './commands/kit/command.ts';
 import type { Frame } from './commands/kit/frame.ts';
 import { globalFlagsOf } from './commands/kit/globals.ts';
+import { refuseSecret } from './commands/kit/no-secret.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { CliError, usageError } from './errors.ts';
 import { checkColumns } from './output/index.ts';
@@ -32,6 +33,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const frame: Frame = {
     context(command) {
       context ??= createContext(host, globalFlagsOf(command), VERSION);
+      refuseKeys(argv);
       const view = viewOf(command);
       if (view !== undefined) checkColumns(view, context.flags);
       return context;
@@ -91,6 +93,18 @@ async function failureOf(work: () => Promise<void>): Promise<CliError | undefine
     return undefined;
   } catch (error) {
     return asCliError(error);
+  }
+}
+
+/**
+ * A key of the service or a private key among the words is refused before anything is sent, be it a
+ * name, an id or a value of a container: other programs and the shell's history see the words.
+ */
+function refuseKeys(argv: readonly string[]): void {
+  for (const [at, word] of argv.entries()) {
+    const flag = word.startsWith('-') && word.includes('=') ? word.slice(0, word.indexOf('=')) : '';
+    const before = argv[at - 1] ?? '';
+    refuseSecret(flag || (before.startsWith('--') ? before : `word ${at + 1}`), word);
   }
 }
 

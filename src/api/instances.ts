@@ -158,13 +158,22 @@ function about(heading: string, doing: string, id: string): Operation {
   };
 }
 
-function read(call: Call, id: string): Promise<Instance> {
-  return getData(
+/** An answer about another machine would be taken for this one's state, and hide it. */
+async function read(call: Call, id: string): Promise<Instance> {
+  const found = await getData(
     call,
     { ...about('GET /instances/{id}', `to show the instance ${id}`, id), changes: false },
     { method: 'GET', path: pathOf(id) },
     instance,
   );
+  if (found.id.toLowerCase() !== id.toLowerCase()) {
+    throw new CliError(
+      'notUnderstood',
+      `Asked for the instance ${id}, the service answered with another one, ${found.id}.`,
+      { resource: id },
+    );
+  }
+  return found;
 }
 
 function change(

@@ -40,10 +40,18 @@ export function secretsIn(json: string | undefined): Set<string> {
 /** A text without the given secrets, and without anything that looks like a key of the service. */
 export function hidden(text: string, secrets: Iterable<string>): string {
   let clean = text;
-  for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
+  const spellings = new Set([...secrets].flatMap(spellingsOf));
+  for (const secret of [...spellings].sort((a, b) => b.length - a.length)) {
     clean = clean.replaceAll(secret, MASK);
   }
   return clean.replace(/svc_sk_[A-Za-z0-9_-]+/g, `svc_sk_${MASK}`);
+}
+
+/** As it is, inside a JSON text, inside a JSON text within another, and in a link. */
+function spellingsOf(secret: string): string[] {
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  const twice = JSON.stringify(inJson).slice(1, -1);
+  return [secret, inJson, twice, encodeURIComponent(secret.toWellFormed())];
 }
 
 function walk(value: unknown, depth: number, found: Set<string>): unknown {

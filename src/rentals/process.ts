@@ -13,7 +13,9 @@ export async function markOf(pid: number): Promise<ProcessMark> {
   ]);
   // proc(5): the name of the program stands in brackets and may hold anything; `starttime` is the
   // 22nd field, so the 20th after the brackets.
-  const started = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
+  // A zombie has ended, though nobody has asked how: it writes no outcome any more.
+  const started = fields[0] === 'Z' || fields[0] === 'X' ? 'ended' : fields[19];
   return {
     pid,
     ...(boot === undefined ? {} : { boot: boot.trim() }),

@@ -23,15 +23,40 @@ const PATTERNS: Readonly<Record<string, string>> = {
 
 /** The JSON Schema (2020-12) of a file for `instances create --file`, from the schema itself. */
 export function createFieldsJsonSchema(): Record<string, unknown> {
-  const schema = z.toJSONSchema(createInstanceFields, {
-    override({ jsonSchema, path }) {
-      const field = String(path.at(-1) ?? '');
-      if (path.at(-2) !== 'properties') return;
-      const description = DESCRIPTIONS[field];
-      const pattern = PATTERNS[field];
-      if (description !== undefined) jsonSchema.description = description;
-      if (pattern !== undefined) jsonSchema.pattern = pattern;
-    },
-  });
+  const schema = described(z.toJSONSchema(createInstanceFields));
   return { title: 'A machine for "gpucloud instances create --file"', ...schema };
+}
+
+/**
+ * The finished schema with words at each named field. They are not put in while it is made: there
+ * fields of one kind share one object, and the words of one would stand at all.
+ */
+function described(schema: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => {
+      if (key === 'properties') return [key, describedFields(value)];
+      return [key, isObject(value) ? described(value) : value];
+    }),
+  );
+}
+
+function describedFields(fields: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const description = DESCRIPTIONS[name];
+      const pattern = PATTERNS[name];
+      return [
+        name,
+        {
+          ...described(field),
+          ...(description === undefined ? {} : { description }),
+          ...(pattern === undefined ? {} : { pattern }),
+        },
+      ];
+    }),
+  );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

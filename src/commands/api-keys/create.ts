@@ -69,7 +69,9 @@ function refuseLosing({ out, flags }: Context): void {
       ? '--quiet'
       : flags.columns?.includes('secret_key') === false
         ? '--columns without secret_key'
-        : undefined;
+        : flags.query === undefined
+          ? undefined
+          : '--query';
   if (lossy !== undefined) {
     throw usageError(
       `${lossy}: the secret, which is shown this once, would be lost`,

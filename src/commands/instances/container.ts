@@ -34,6 +34,7 @@ export async function containerOf(
   flags: ContainerFlags,
   context: Context,
 ): Promise<ContainerPatch> {
+  refuseSamePorts(flags.port ?? []);
   const env = await environmentOf(flags, context);
   return {
     ...(flags.dockerImage === undefined ? {} : { image: flags.dockerImage }),
@@ -43,6 +44,18 @@ export async function containerOf(
     ...(env.length === 0 ? {} : { env }),
     ...(flags.volume === undefined ? {} : { volumes: [...flags.volume] }),
   };
+}
+
+/** One port of the machine can lead to one place only. */
+function refuseSamePorts(ports: readonly Port[]): void {
+  const taken = new Set<string>();
+  for (const { external_port, protocol } of ports) {
+    const place = `${external_port}/${protocol.toLowerCase()}`;
+    if (taken.has(place)) {
+      throw usageError(`--port "${place}": the external port is published twice`);
+    }
+    taken.add(place);
+  }
 }
 
 async function environmentOf(

@@ -72,13 +72,15 @@ export async function gatherEvidence(
   const pool: Reading[] = readings.filter((reading) => reading !== undefined);
   const taken = new Set<string>();
 
-  function findMachine({ name, uid, asked_at }: UnknownRental): Finding | undefined {
+  function findMachine({ name, uid, asked_at, operation }: UnknownRental): Finding | undefined {
     const bearers = pool.filter(({ instance }) => instance.name === name);
     const own = bearers.find(
       ({ instance, request }) =>
         (request === null || request === uid) &&
         !taken.has(instance.id) &&
-        (isLiving(instance) || isSince(instance.created_at, asked_at)),
+        // A machine that is over, or older than the request, may be a namesake from before.
+        isLiving(instance) &&
+        isSince(instance.created_at, asked_at),
     );
     if (own !== undefined) {
       const { id, status } = own.instance;
@@ -89,9 +91,12 @@ export async function gatherEvidence(
         words: `it is ${id}, ${status}`,
       };
     }
-    const other = bearers.find(
-      ({ instance }) => isLiving(instance) && instance.status !== 'ERROR',
-    )?.instance;
+    // Names are unique for POST /instances; for `new_name` of reorder the document has no rule.
+    const other =
+      operation === 'create'
+        ? bearers.find(({ instance }) => isLiving(instance) && instance.status !== 'ERROR')
+            ?.instance
+        : undefined;
     return other === undefined
       ? undefined
       : {
@@ -166,8 +171,9 @@ function findByList(
       words: `the ${what} is there, ${first.id}${secret}`,
     };
   }
-  const isUndated = items.some((item) => item.name === name && item.created_at == null);
-  if (first === undefined && !isUndated && clock.now() - Date.parse(asked_at) > SETTLED_AFTER) {
+  // One of that name, however old it seems, may be it: clocks differ.
+  const isThere = items.some((item) => item.name === name);
+  if (!isThere && clock.now() - Date.parse(asked_at) > SETTLED_AFTER) {
     return {
       outcome: 'not_made',
       details: { reason: 'it is in no list' },

@@ -153,10 +153,9 @@ function repetitionOf({
   body,
   masked,
   name,
-  source_id,
 }: UnknownRental): ((api: Api, options: object) => Promise<Instance>) | string {
-  if (operation === 'reorder' && source_id !== undefined) {
-    return (api, options) => api.instances.reorder(source_id, { new_name: name }, options);
+  if (operation === 'reorder') {
+    return `nothing is certain, and the published API does not say that new names are unique, so that asking again could rent a second machine: look for ${name} at the web console`;
   }
   if (operation !== 'create' || body === undefined) {
     return 'nothing is certain, and asking again would settle nothing: look at the web console';

@@ -36,9 +36,19 @@ export async function openYaml(path: string, text: string): Promise<YamlFile> {
 
   return {
     path,
-    content: document.toJS({ maxAliasCount: 100 }),
+    content: contentOf(path, () => document.toJS({ maxAliasCount: 100 })),
     lineOf: (where) => lines.linePos(offsetOf(where)).line,
   };
+}
+
+/** Aliases that point nowhere, or that multiply without end, are found when they are followed. */
+function contentOf(path: string, read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw usageError(`--file "${path}": its aliases can't be followed: ${reason}`);
+  }
 }
 
 function rangeStart(node: unknown): number | undefined {

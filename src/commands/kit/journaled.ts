@@ -4,6 +4,9 @@ import { CliError, type Failure } from '../../errors.ts';
 import type { Intent, Operation, Outcome, RentalRequest } from '../../rentals/index.ts';
 import { salvage } from '../../rentals/salvage.ts';
 
+/** The id of what was made stands at the front of an answer; the rest may be of any length. */
+const SALVAGED = 64 * 1024;
+
 const WHAT: Readonly<Record<Operation, string>> = {
   create: 'machine',
   reorder: 'machine',
@@ -69,7 +72,7 @@ async function sendOnce<T extends { readonly id: string }>(
       signal: patience.signal,
       onSending: patience.onSending,
       async onAnswer({ status, text }) {
-        const { id, candidates: others } = salvage(text);
+        const { id, candidates: others } = salvage(text.slice(0, SALVAGED));
         if (id !== undefined && made === undefined && status >= 200 && status < 300) {
           await note(id);
         } else {

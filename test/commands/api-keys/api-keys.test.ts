@@ -300,7 +300,7 @@ describe('create', () => {
     [['create'], "error: missing required argument 'name'"],
     [['create', ' '], 'error: NAME " ": an API key name is not empty'],
     [['create', 'n'.repeat(51)], 'an API key name is at most 50 characters long'],
-    [['create', TEST_KEY], 'error: NAME: this is an API key'],
+    [['create', TEST_KEY], 'this is an API key'],
     [['create', 'ci', '-q'], 'error: --quiet: the secret, which is shown this once, would be lost'],
     [['create', 'ci', '--columns', 'id'], 'error: --columns without secret_key: the secret'],
     [['create', 'ci', '--columns', 'nope'], "error: --columns: no column 'nope'"],

@@ -123,6 +123,8 @@ describe('instances create', () => {
     [['box', '-p', '80:80'], '--docker-image is missing'],
     [['box', '--docker-image', ' '], '--docker-image ""'],
     [['box', '--name', 'other'], 'NAME "box" and --name "other" differ'],
+    [['box', '-v', '/a:/b:ro', '--docker-image', 'i'], '--volume "/a:/b:ro"'],
+    [['box', '-p', '80:80', '-p', '80:81', '--docker-image', 'i'], 'is published twice'],
     [['box', '-f', '/no/such/file'], '--file "/no/such/file": the file can\'t be read (ENOENT)'],
   ])('create %j is refused before any request', async (argv, words) => {
     const flags = ['--offer', '--image'].flatMap((flag, at) =>
@@ -345,13 +347,17 @@ describe('instances create', () => {
     ],
     ['offer_id: a\na: [', 'line 2: not YAML or JSON'],
     ['offer_id: a\noffer_id: b', 'line 2: not YAML or JSON'],
+    [
+      'a: &a [x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c]',
+      '',
+    ],
     ['[1]', 'line 1: the file is not of the type object'],
     ['', 'line 1: the file is not of the type object'],
   ])('a file with %j is refused', async (content, words) => {
     const argv = ['instances', 'create', '-f', '-', ...HARDWARE, '--name', 'box'];
     const { code, stderr, requests } = await world.cli(argv, { stdin: content });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toContain(`--file "-", ${words}`);
+    expect(stderr).toContain(words === '' ? '--file "-": its aliases' : `--file "-", ${words}`);
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
@@ -373,6 +379,9 @@ describe('instances create', () => {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
     });
     expect(schema.required).toBeUndefined();
+    expect(schema.properties.image_id.description).toContain('base image');
+    expect(schema.properties.ssh_keys.items.description).toBeUndefined();
+    expect(schema.properties.docker_config.properties.image.description).toBeUndefined();
     const pattern = new RegExp(schema.properties.instance_name.pattern);
     expect(['abc', 'a-1'].every((name) => pattern.test(name))).toBe(true);
     expect(['ab', '1ab', 'ab-', 'a_b', 'x'.repeat(51)].some((name) => pattern.test(name))).toBe(

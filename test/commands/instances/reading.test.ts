@@ -124,6 +124,13 @@ describe('answers of odd services', () => {
     expect(people.stdout).not.toMatch(/[\u001b\u202e]/);
   });
 
+  test('an answer about another machine is not taken for this one', async () => {
+    world = await createWorld({ handler: () => ok({ id: 'another', status: 'TERMINATED' }) });
+    const { code, stdout, stderr } = await world.cli(['instances', 'get', ID]);
+    expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
+    expect(stderr).toContain('the service answered with another one, another');
+  });
+
   test.each([
     [401, 4],
     [403, 4],

@@ -265,16 +265,34 @@ describe('instances recover', () => {
     expect(JSON.parse(stdout)[0].note).toContain('gpucloud instances create trainer');
   });
 
-  test('a reorder is asked for again as one', async () => {
+  test('a reorder is never asked for again: its new name need not be unique', async () => {
     await begin();
     service.rent(ID, 'old', { status: 'TERMINATED' });
     service.posts.push(() => 'hangUp');
     expect((await world.cli(['instances', 'reorder', ID, 'fresh'])).code).toBe(7);
-    const { code, requests } = await world.cli(['instances', 'recover', 'fresh', '--retry']);
-    expect(code).toBe(0);
-    expect(posts(requests)).toMatchObject([
-      { path: `/instances/${ID}/reorder`, body: { new_name: 'fresh' } },
+    const { code, stdout, requests } = await world.cli([
+      'instances',
+      'recover',
+      '--retry',
+      '--json',
     ]);
+    expect(code).toBe(7);
+    expect(posts(requests)).toEqual([]);
+    expect(stdout).toContain('could rent a second machine');
+    const list = await world.cli(['instances', 'list', '--json']);
+    expect(JSON.parse(list.stdout)).toContainEqual(
+      expect.objectContaining({ id: null, name: 'fresh', status: 'UNKNOWN' }),
+    );
+  });
+
+  test('a namesake that is over, or older than the request, settles nothing', async () => {
+    await begin();
+    service.rent(ID, 'trainer', { status: 'TERMINATED' });
+    expect((await world.cli(['instances', 'track', ID])).code).toBe(0);
+    await lose(false);
+    expect((await world.cli(['instances', 'recover'])).code).toBe(7);
+    const list = await world.cli(['instances', 'list', '--json']);
+    expect(JSON.parse(list.stdout)).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
   });
 
   test('a name that no open request has is exit 3', async () => {
