@@ -302,6 +302,7 @@ describe('create', () => {
     [['create', 'n'.repeat(51)], 'an API key name is at most 50 characters long'],
     [['create', TEST_KEY], 'this is an API key'],
     [['create', 'ci', '-q'], 'error: --quiet: the secret, which is shown this once, would be lost'],
+    [['create', 'ci', '--query', 'name'], 'the secret, which is shown this once, would be lost'],
     [['create', 'ci', '--columns', 'id'], 'error: --columns without secret_key: the secret'],
     [['create', 'ci', '--columns', 'nope'], "error: --columns: no column 'nope'"],
     [['create', 'ci', '--key-file', ''], 'error: --key-file "": a path is not empty'],

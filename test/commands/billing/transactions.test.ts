@@ -229,6 +229,16 @@ describe('billing transactions --all', () => {
     );
   });
 
+  it('tells when the service counts more than it gives', async () => {
+    const ledger: Ledger = {
+      rows: rows(5),
+      meta: (told: Row) => ({ ...told, total: 100, total_pages: 20 }),
+    };
+    const world = await worldOf(ledger);
+    const { stderr } = await world.cli(list('--all', '--limit', '10', '-q'));
+    expect(stderr).toContain('The service counts 100 transactions and gave 5: the rest is missing');
+  });
+
   it.each([
     ['no meta', () => undefined],
     ['no number of pages', ({ total: _t, total_pages: _p, ...told }: Row) => told],

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { hidden } from '../../src/api/secrets.ts';
+
+test.each(['plain-secret', 'pa"ss', 'back\\slash', 'line\nbreak', 'üñí & more', 'lone\ud800'])(
+  'the secret %j is hidden in each of its spellings',
+  (secret) => {
+    const json = JSON.stringify({ password: secret });
+    const twice = JSON.stringify({ echo: json });
+    const link = `?p=${encodeURIComponent(secret.toWellFormed())}`;
+    for (const text of [secret, json, twice, link]) {
+      const left = hidden(text, [secret]);
+      expect(left).toContain('***');
+      expect(left).not.toContain(secret);
+      expect(left).not.toContain(JSON.stringify(secret).slice(1, -1));
+    }
+  },
+);
