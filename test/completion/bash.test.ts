@@ -88,11 +88,11 @@ describe('commands and flags', () => {
 });
 
 describe('names', () => {
-  const env = { GPUCLOUD_PROFILE: 'work' };
+  const env = { GPUCLOUD_PROFILE: 'office' };
 
   test('of machines: terminated ones only where they are meant', async () => {
-    await keep('names/work/instance.tsv', [machine('lab'), machine('train')]);
-    await keep('names/work/terminated-instance.tsv', [machine('old', 'TERMINATED')]);
+    await keep('names/office/instance.tsv', [machine('lab'), machine('train')]);
+    await keep('names/office/terminated-instance.tsv', [machine('old', 'TERMINATED')]);
     expect(offered('gpucloud instances stop ', env)).toEqual(['lab', 'train']);
     expect(offered('gpucloud instances stop lab ', env)).toEqual(['train']);
     expect(offered('gpucloud instances reorder ', env)).toEqual(['old']);
@@ -100,7 +100,10 @@ describe('names', () => {
   });
 
   test('ids where no name fits', async () => {
-    await keep('names/work/instance.tsv', [machine('lab', 'ACTIVE', '4cfe8fd9'), machine('train')]);
+    await keep('names/office/instance.tsv', [
+      machine('lab', 'ACTIVE', '4cfe8fd9'),
+      machine('train'),
+    ]);
     expect(offered('gpucloud instances stop 4c', env)).toEqual(['4cfe8fd9']);
   });
 
@@ -112,7 +115,7 @@ describe('names', () => {
       'offer\trtx-4090\to1\tru-1',
       'image\tubuntu-24-04\ti1\t-',
     ];
-    for (const line of lines) await keep(`names/work/${line.split('\t')[0]}.tsv`, [line]);
+    for (const line of lines) await keep(`names/office/${line.split('\t')[0]}.tsv`, [line]);
     expect(offered('gpucloud drives get ', env)).toEqual(['data']);
     expect(offered('gpucloud ssh-keys delete l', env)).toEqual(['laptop']);
     expect(offered('gpucloud templates get ', env)).toEqual(['vllm']);
@@ -126,7 +129,7 @@ describe('names', () => {
   });
 
   test('are quoted as the line is', async () => {
-    await keep('names/work/drive.tsv', ['drive\tmy data\td1\tAVAILABLE']);
+    await keep('names/office/drive.tsv', ['drive\tmy data\td1\tAVAILABLE']);
     expect(offered('gpucloud drives get my', env)).toEqual(['my\\ data']);
     expect(offered('gpucloud drives get my\\ d', env)).toEqual(['my\\ data']);
     expect(offered('gpucloud drives get "my d', env)).toEqual(['my data']);
@@ -136,7 +139,7 @@ describe('names', () => {
   test.each(['$(touch hit)', '`touch hit`', "a'b", '"; touch hit; "', 'a\\', '$HOME', '*'])(
     'a file that was tampered with runs nothing: %j',
     async (name) => {
-      await keep('names/work/drive.tsv', [`drive\t${name}\td1\tAVAILABLE`]);
+      await keep('names/office/drive.tsv', [`drive\t${name}\td1\tAVAILABLE`]);
       const words = offered('gpucloud drives get ', env);
       const { stdout } = spawnSync(BASH, ['-c', `printf %s ${words.join(' ')}`], { cwd: home });
       expect(stdout.toString()).toBe(name);
@@ -146,7 +149,7 @@ describe('names', () => {
 
 describe('whose names they are', () => {
   beforeEach(async () => {
-    for (const slot of ['work', 'home', 'sandbox', '-env']) {
+    for (const slot of ['office', 'home', 'sandbox', '-env']) {
       await keep(`names/${slot}/instance.tsv`, [machine(`in${slot.replace('-', '.')}`)]);
     }
   });
@@ -155,26 +158,26 @@ describe('whose names they are', () => {
   const URL = { GPUCLOUD_BASE_URL: 'http://127.0.0.1:1' };
 
   test.each<[string, Record<string, string>, string, string[]]>([
-    ['the flag', { GPUCLOUD_PROFILE: 'home' }, '--profile work ', ['inwork']],
-    ['the flag with =', { GPUCLOUD_PROFILE: 'home' }, '--profile=work ', ['inwork']],
+    ['the flag', { GPUCLOUD_PROFILE: 'home' }, '--profile office ', ['inoffice']],
+    ['the flag with =', { GPUCLOUD_PROFILE: 'home' }, '--profile=office ', ['inoffice']],
     ['the variable', { GPUCLOUD_PROFILE: 'home' }, '', ['inhome']],
     ['the current one', {}, '', ['insandbox']],
-    ['a key from outside, with a profile', { ...KEY, GPUCLOUD_PROFILE: 'work' }, '', ['in.env']],
+    ['a key from outside, with a profile', { ...KEY, GPUCLOUD_PROFILE: 'office' }, '', ['in.env']],
     ['an address from outside', { ...URL }, '', ['in.env']],
     ['an address on the line', {}, '--base-url http://127.0.0.1:1 ', ['in.env']],
     ['a key alone leaves the sandbox', KEY, '', ['insandbox']],
     ['the sandbox by its flag', { ...KEY, ...URL }, '--profile sandbox ', ['insandbox']],
-    ['a path is no profile', {}, '--profile ../names/work ', []],
+    ['a path is no profile', {}, '--profile ../names/office ', []],
   ])('%s', async (_case, env, flags, names) => {
-    await keep('profiles.tsv', ['profile\tsandbox\t-\tcurrent', 'profile\twork\t-\t-']);
+    await keep('profiles.tsv', ['profile\tsandbox\t-\tcurrent', 'profile\toffice\t-\t-']);
     expect(offered(`gpucloud ${flags}instances stop `, env)).toEqual(names);
   });
 
   test('nobody when no profile is current', async () => {
-    await keep('profiles.tsv', ['profile\twork\t-\t-']);
+    await keep('profiles.tsv', ['profile\toffice\t-\t-']);
     expect(offered('gpucloud instances stop ')).toEqual([]);
-    expect(offered('gpucloud --profile ')).toEqual(['work']);
-    expect(offered('gpucloud profiles use w')).toEqual(['work']);
+    expect(offered('gpucloud --profile ')).toEqual(['office']);
+    expect(offered('gpucloud profiles use o')).toEqual(['office']);
   });
 
   test.each<[string, Record<string, string>]>([
@@ -205,7 +208,7 @@ describe('the script', () => {
     `starts no process for 100 names${traced ? '' : ' (skipped: strace can not be used here)'}`,
     async () => {
       await keep(
-        'names/work/instance.tsv',
+        'names/office/instance.tsv',
         Array.from({ length: 100 }, (_, at) => machine(`box-${at}`)),
       );
       const { stdout, stderr } = spawnSync(
@@ -221,7 +224,7 @@ describe('the script', () => {
           env: {
             PATH: process.env.PATH,
             GPUCLOUD_STATE_DIR: join(home, 'state'),
-            GPUCLOUD_PROFILE: 'work',
+            GPUCLOUD_PROFILE: 'office',
           },
         },
       );
