@@ -26,11 +26,6 @@ export function zero(): Money {
   return new Big(0);
 }
 
-/** All digits, never an exponent, nothing rounded. */
-export function moneyText(amount: Money): string {
-  return amount.toFixed();
-}
-
 /** At least two decimals, as prices are written; more where the amount has more. */
 export function kopecksText(amount: Money): string {
   const exact = amount.toFixed();

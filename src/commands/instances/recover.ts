@@ -17,10 +17,11 @@ export function registerRecover(group: AnyCommand, frame: Frame): void {
     summary: 'Settle requests whose answer was lost',
     view: recoveredView,
     notes:
-      'A request settles itself where a drive names its machine, or a reading shows it. Where nothing\n' +
-      'is certain, the same request can be made again under the same name, which is unique at the\n' +
-      'service: that rents the machine now, or is refused since it exists. It is asked for in a\n' +
-      'terminal, and done with --retry. Exit code 7 while anything stays unknown.',
+      'A request settles itself where a drive names its machine, or a reading shows one of its name that\n' +
+      'lives and is no older. Where nothing is certain, a create can be made again under the same name,\n' +
+      'which is unique at the service: that rents the machine now, or is refused since it exists. It is\n' +
+      'asked for in a terminal, and done with --retry. A reorder is never made again: its new name need\n' +
+      'not be unique. Exit code 7 while anything stays unknown.',
     examples: [
       'gpucloud instances recover',
       'gpucloud instances recover trainer --retry',
@@ -126,7 +127,6 @@ async function askAgain(
         name,
         offer_id: request.offer_id,
         retry_of: request.uid,
-        ...(request.source_id === undefined ? {} : { source_id: request.source_id }),
         ...(request.body === undefined ? {} : { body: request.body }),
       },
       context,
