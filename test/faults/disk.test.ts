@@ -1,10 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
-import { appendFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { outcomeOf } from '../support/program.ts';
+import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { type Bundle, builtBundle } from './bundle.ts';
 import { NO_FAULT, type Point } from './proxy.ts';
 import { argvFor, openRig, type Rig, type Row } from './rig.ts';
@@ -80,34 +80,16 @@ describe('a limit on the size of files', { timeout: 120_000 }, () => {
 });
 
 describe('a full disk', { timeout: 120_000 }, () => {
-  let disk: string;
-  let isMounted = false;
+  let disk: SmallDisk;
   beforeEach(async () => {
-    disk = await mkdtemp(join(tmpdir(), 'gpucloud-full-'));
-    isMounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', disk]).then(
-      () => true,
-      () => false,
-    );
+    disk = await mountSmallDisk('128k');
   });
-  afterEach(async () => {
-    if (isMounted) await run('umount', [disk]);
-    await rm(disk, { recursive: true, force: true });
-  });
-
-  async function fill(): Promise<void> {
-    for (const size of [4096, 1]) {
-      try {
-        for (;;) await appendFile(join(disk, 'ballast'), 'x'.repeat(size));
-      } catch {
-        // Full: that is what was wanted.
-      }
-    }
-  }
+  afterEach(() => disk.remove());
 
   test('before the request: nothing is sent, exit 9', async (task) => {
-    task.skip(!isMounted, 'needs the right to mount a tmpfs');
-    const env = { GPUCLOUD_STATE_DIR: join(disk, 'state') };
-    await fill();
+    task.skip(!disk.isMounted, 'needs the right to mount a tmpfs');
+    const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
+    await disk.fill();
     const { code, stderr } = await rig.gpucloud(CREATE, { env });
     expect(code).toBe(9);
     expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'storage', may_be_billing: false } });
@@ -115,15 +97,15 @@ describe('a full disk', { timeout: 120_000 }, () => {
   });
 
   test('before the answer: the id is on disk, in the room that was kept', async (task) => {
-    task.skip(!isMounted, 'needs the right to mount a tmpfs');
-    const env = { GPUCLOUD_STATE_DIR: join(disk, 'state') };
-    await rig.proxy.arm(NO_FAULT, (point) => (point === 'acted' ? fill() : undefined));
+    task.skip(!disk.isMounted, 'needs the right to mount a tmpfs');
+    const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
+    await rig.proxy.arm(NO_FAULT, (point) => (point === 'acted' ? disk.fill() : undefined));
     const { code, stdout, stderr } = await rig.gpucloud(CREATE, { env });
     const id = made();
     expect([0, 9]).toContain(code);
     expect(code === 0 ? stdout : stderr).toContain(id);
     expect(await rows(env)).toMatchObject([{ id, name: 'trainer' }]);
-    await rm(join(disk, 'ballast'));
+    await rm(join(disk.path, 'ballast'));
     expect(await rows(env)).toMatchObject([{ id, name: 'trainer' }]);
   });
 });
