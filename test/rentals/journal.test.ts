@@ -118,7 +118,11 @@ describe('a request', () => {
     const intent = await journal().intend(request);
     await intent.settle(outcome);
     await intent.close();
-    expect(await journal().read({ archived: true })).toEqual({ machines: [], unknown: [] });
+    expect(await journal().read({ archived: true })).toEqual({
+      machines: [],
+      unknown: [],
+      underway: [],
+    });
     expect(await files()).toEqual([expect.stringContaining('/settled/')]);
   });
 
@@ -130,7 +134,11 @@ describe('a request', () => {
     await intent.settle('rented', { id: ID });
     await rename(join(home, 'elsewhere'), join(home, 'rentals'));
     await chmod(folder, 0o700);
-    expect(await journal().read()).toMatchObject({ machines: [{ id: ID }], unknown: [] });
+    expect(await journal().read()).toMatchObject({
+      machines: [{ id: ID }],
+      unknown: [],
+      underway: [],
+    });
   });
 
   test('that was settled by its own process is not settled over', async () => {
@@ -276,7 +284,7 @@ describe('files that are not ours', () => {
     await journal().intend(request);
     const path = await fileIn('open');
     await rename(path, `${path}.new`);
-    expect(await journal().read()).toEqual({ machines: [], unknown: [] });
+    expect(await journal().read()).toEqual({ machines: [], unknown: [], underway: [] });
     expect(await anyRequestOpen(join(home, 'rentals'))).toBe(false);
     expect(warnings).toEqual([]);
   });

@@ -1,0 +1,151 @@
+import type { Clock } from '../clock.ts';
+import type { IntentRecord, JournalExport, Origin, Outcome, Snapshot } from './record.ts';
+import type { Scope } from './scope.ts';
+
+export type Operation = IntentRecord['operation'];
+
+/** A request that makes something which costs money, before it is sent. */
+export interface RentalRequest {
+  readonly operation: Operation;
+  readonly name: string;
+  readonly offer_id: string | null;
+  /** The terminated machine that is ordered again. */
+  readonly source_id?: string;
+  /** As it will be sent; kept with its secrets replaced. */
+  readonly body?: object;
+  /** The request whose doubt this one is to settle. */
+  readonly retry_of?: string;
+}
+
+export interface OutcomeDetails {
+  readonly id?: string;
+  /** Ids that may be the machine's. */
+  readonly candidates?: readonly string[];
+  /** For people. */
+  readonly reason?: string;
+}
+
+/** A request on disk, waiting for its outcome. */
+export interface Intent {
+  /** Names it in the journal. */
+  readonly uid: string;
+  /**
+   * Notes what became of it, on disk when it returns. Throws CliError('storage') when that can't be
+   * kept.
+   */
+  settle(outcome: Outcome, details?: OutcomeDetails): Promise<void>;
+  /** Tidies up after the outcome. What fails here is done by a later command. */
+  close(): Promise<void>;
+}
+
+/** A machine that this computer knows, as it was last seen. */
+export interface KnownMachine {
+  readonly id: string;
+  readonly name: string;
+  readonly origin: Origin;
+  /** undefined when the machine was never read. */
+  readonly last: Snapshot | undefined;
+  readonly asked_at: string;
+  /** The request that it came from. */
+  readonly request: string | null;
+  /** Terminated, or not wanted in the list any more. */
+  readonly archived: boolean;
+  readonly untracked: boolean;
+}
+
+/** A request whose outcome nobody knows: what it asked for may exist and be billing. */
+export interface UnknownRental {
+  readonly uid: string;
+  readonly name: string;
+  readonly asked_at: string;
+  readonly offer_id: string | null;
+  readonly operation: Operation;
+  readonly source_id: string | undefined;
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+  /** Secrets of the body were replaced, so that it can't be sent again. */
+  readonly masked: boolean;
+  readonly candidates: readonly string[];
+}
+
+export interface KnownRentals {
+  readonly machines: readonly KnownMachine[];
+  /** Their outcome is lost: they may have been carried out. */
+  readonly unknown: readonly UnknownRental[];
+  /** Their process still runs, and waits for its answer. */
+  readonly underway: readonly UnknownRental[];
+}
+
+/** What an answer of the service told of a machine. */
+export interface Sighting {
+  readonly id: string;
+  readonly status: string;
+  readonly name?: string | null | undefined;
+  readonly price_per_hour?: string | null | undefined;
+  readonly offer_name?: string | null | undefined;
+  readonly created_at?: string | null | undefined;
+}
+
+export interface Imported {
+  readonly machines: number;
+  readonly requests: number;
+  /** What was known here already, as well or better. */
+  readonly known: number;
+}
+
+/** What was asked for with a key whose account is not known. */
+export interface Stranger {
+  readonly folder: string;
+  /** Ids; one that can be read with the key in force belongs to its account. */
+  readonly machines: readonly string[];
+  readonly unknown: number;
+}
+
+/** The journal of machines that this computer asked for or was told of. */
+export interface Rentals {
+  /**
+   * Puts the request on disk, fsynced, before it is sent.
+   * Throws CliError('storage'): then nothing may be sent.
+   */
+  intend(request: RentalRequest): Promise<Intent>;
+  /** `archived` reads the terminated ones too, which may be many. */
+  read(how?: { archived?: boolean }): Promise<KnownRentals>;
+  /** The requests alone. */
+  unknown(): Promise<readonly UnknownRental[]>;
+  /**
+   * Keeps what was seen of a machine. One that was not known is taken up, and the answer is true.
+   * `request` is the one that it came from. What fails here is told by CliError('storage'); of
+   * several readings that can't be kept, the first.
+   */
+  see(sighting: Sighting, origin: Origin, request?: string): Promise<boolean>;
+  /** Takes up an id of which nothing was seen. The answer is true when it was not known. */
+  track(id: string): Promise<boolean>;
+  /** Takes a machine out of the list. What is known of it is kept. */
+  untrack(id: string): Promise<void>;
+  /** Settles a request whose process is gone. One that was settled in the meantime stays. */
+  resolve(uid: string, outcome: Outcome, details?: OutcomeDetails): Promise<void>;
+  /** Whether the account behind the key is known, so that all that belongs to it is found. */
+  isAccountKnown(): Promise<boolean>;
+  /** Keeps whose the key is; `whereUsed` only where it was used before its account was known. */
+  learnAccount(account: string, how?: { whereUsed?: boolean }): Promise<void>;
+  /** What was asked for, at this service, with keys of which nobody knows whose they are. */
+  strangers(): Promise<readonly Stranger[]>;
+  /** Takes such things for this account's, since a machine of theirs could be read with its key. */
+  adopt(stranger: Stranger): Promise<void>;
+  /** Whose journal this is; the account is null where it is not known. */
+  owner(): Promise<{ readonly service: string; readonly account: string | null }>;
+  export(): Promise<JournalExport>;
+  /** Takes over what is not known here, or known better there. */
+  import(journal: JournalExport): Promise<Imported>;
+}
+
+export interface RentalsSettings {
+  /** The folder of all journals. */
+  readonly folder: string;
+  readonly scope: Scope;
+  readonly clock: Clock;
+  readonly pid: number;
+  /** Whether a process still runs; the request of one that does is under way, not lost. */
+  isAlive(pid: number): boolean;
+  /** Told once of files that can't be understood. */
+  warn?(text: string): void;
+}

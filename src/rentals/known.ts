@@ -1,0 +1,129 @@
+import type { KnownMachine, Rentals } from './contract.ts';
+import type { Journal } from './journal.ts';
+import { type KeptMachine, writeMachine } from './machines.ts';
+import { machineIdOf, machineOf, tidy, uncertainOf } from './open-requests.ts';
+import type { MachineRecord, Origin, Snapshot } from './record.ts';
+
+/** Milliseconds after which a reading is written down although it showed nothing new. */
+const FRESH = 10 * 60_000;
+
+/** Machines as they were last seen, and what was asked for beside them. */
+export function known(
+  journal: Journal,
+): Pick<Rentals, 'read' | 'unknown' | 'see' | 'track' | 'untrack'> {
+  const { now, find, mainOwner, writing } = journal;
+  let isUnwritable = false;
+
+  function newMachine(last: Snapshot, origin: Origin): MachineRecord {
+    const known_at = last.created_at ?? now();
+    return { version: 1, id: last.id, name: last.name, origin, known_at, request: null };
+  }
+
+  return {
+    async read({ archived = false } = {}) {
+      // The requests first: whoever tidies one up meanwhile has written its machine before.
+      const open = await journal.requests();
+      const kept = await journal.machines(archived ? ['machines', 'archive'] : ['machines']);
+      const known = new Map(kept.map((machine) => [machine.record.id, knownMachine(machine)]));
+      for (const request of open) {
+        const id = machineIdOf(request);
+        if (id !== undefined) {
+          const elsewhere = known.has(id) || archived ? undefined : await find(id);
+          if (elsewhere === undefined) {
+            const record = machineOf(request, id);
+            const bare = knownMachine({ path: '', owner: '', place: 'machines', record });
+            known.set(id, { ...bare, ...known.get(id), request: request.intent.uid });
+          }
+        }
+        await tidy(request, journal);
+      }
+      return { machines: [...known.values()], ...(await uncertainOf(open, journal)) };
+    },
+
+    async unknown() {
+      return (await uncertainOf(await journal.requests(), journal)).unknown;
+    },
+
+    async see(sighting, origin, request) {
+      const kept = await find(sighting.id);
+      const before = kept?.record.last;
+      // The answer of a start or stop tells the status alone; the rest is remembered.
+      const last: Snapshot = {
+        id: sighting.id,
+        name: sighting.name ?? before?.name ?? kept?.record.name ?? sighting.id,
+        status: sighting.status,
+        price_per_hour: sighting.price_per_hour ?? before?.price_per_hour ?? null,
+        offer_name: sighting.offer_name ?? before?.offer_name ?? null,
+        created_at: sighting.created_at ?? before?.created_at ?? null,
+        seen_at: now(),
+      };
+      const { untracked_at, ...record } = kept?.record ?? newMachine(last, origin);
+      const wanted = origin === 'track' && untracked_at !== undefined;
+      if (kept === undefined || wanted || !isOldNews(before, last)) {
+        const next: MachineRecord = {
+          ...record,
+          name: last.name,
+          last,
+          request: request ?? record.request,
+          ...(untracked_at === undefined || wanted ? {} : { untracked_at }),
+        };
+        const isPassing = origin === 'read' || origin === 'drive';
+        if (isPassing && isUnwritable) return false;
+        try {
+          await writing(async () => writeMachine(kept?.owner ?? (await mainOwner()), next, kept));
+        } catch (error) {
+          isUnwritable = true;
+          throw error;
+        }
+      }
+      return kept === undefined || wanted;
+    },
+
+    async track(id) {
+      const kept = await find(id);
+      if (kept !== undefined && kept.record.untracked_at === undefined) {
+        return false;
+      }
+      const { untracked_at: _was, ...record } = kept?.record ?? {
+        version: 1 as const,
+        id,
+        name: id,
+        origin: 'track' as const,
+        known_at: now(),
+        request: null,
+      };
+      await writing(async () => writeMachine(kept?.owner ?? (await mainOwner()), record, kept));
+      return true;
+    },
+
+    async untrack(id) {
+      const kept = await find(id);
+      if (kept !== undefined && kept.record.untracked_at === undefined) {
+        const record = { ...kept.record, untracked_at: now() };
+        await writing(() => writeMachine(kept.owner, record, kept));
+      }
+    },
+  };
+}
+
+function knownMachine({ record, place }: KeptMachine): KnownMachine {
+  return {
+    id: record.id,
+    name: record.name,
+    origin: record.origin,
+    last: record.last,
+    asked_at: record.known_at,
+    request: record.request,
+    archived: place === 'archive',
+    untracked: record.untracked_at !== undefined,
+  };
+}
+
+/** Whether a sighting tells nothing new, and the last one is not old either. */
+function isOldNews(before: Snapshot | undefined, after: Snapshot): boolean {
+  return (
+    before !== undefined &&
+    JSON.stringify({ ...before, seen_at: '' }) === JSON.stringify({ ...after, seen_at: '' }) &&
+    Date.parse(after.seen_at) - Date.parse(before.seen_at) < FRESH
+  );
+}

@@ -1,0 +1,88 @@
+import type { UnknownRental } from './contract.ts';
+import type { Journal } from './journal.ts';
+import { findMachineRecord, writeMachine } from './machines.ts';
+import { isRunning } from './process.ts';
+import type { MachineRecord, OutcomeRecord } from './record.ts';
+import { fileAway, type OpenRequest } from './requests.ts';
+
+/** Whether a request needs nobody's attention any more. */
+export function isCertain(outcome: OutcomeRecord | undefined): outcome is OutcomeRecord {
+  return outcome !== undefined && outcome.kind !== 'unknown';
+}
+
+/** The id of the machine that a request made; undefined for one that made none, or another thing. */
+export function machineIdOf({ intent, outcome }: OpenRequest): string | undefined {
+  const isMachine = intent.operation === 'create' || intent.operation === 'reorder';
+  return isMachine && outcome?.kind === 'rented' ? outcome.id : undefined;
+}
+
+/** Parts those of lost outcome from those whose process still waits for its answer. */
+export async function uncertainOf(
+  open: readonly OpenRequest[],
+  { settings }: Journal,
+): Promise<{ unknown: UnknownRental[]; underway: UnknownRental[] }> {
+  const parts = { unknown: [] as UnknownRental[], underway: [] as UnknownRental[] };
+  for (const request of open) {
+    const { intent, outcome } = request;
+    if (isCertain(outcome)) continue;
+    const age = settings.clock.now() - Date.parse(intent.asked_at);
+    const waits =
+      outcome === undefined &&
+      (await isRunning(intent.process, age, (pid) => settings.isAlive(pid)));
+    parts[waits ? 'underway' : 'unknown'].push(unknownRental(request));
+  }
+  return parts;
+}
+
+/**
+ * Moves a settled request out of `open/`, the machine that it made written down before. Whoever
+ * finds one does it, since its own process may have been killed on the way.
+ */
+export async function tidy(request: OpenRequest, journal: Journal): Promise<void> {
+  const { intent, outcome, owner } = request;
+  if (!isCertain(outcome)) {
+    return;
+  }
+  try {
+    const id = machineIdOf(request);
+    if (id !== undefined) {
+      const kept = await findMachineRecord(await journal.owners(), id);
+      if (kept === undefined) {
+        await writeMachine(owner, machineOf(request, id), undefined);
+      } else if (kept.record.request !== intent.uid) {
+        await writeMachine(kept.owner, { ...kept.record, request: intent.uid }, kept);
+      }
+    }
+    await fileAway(request);
+  } catch {
+    // It stays where it is and is read from there; a later command tries again.
+  }
+}
+
+/** What a request alone tells of the machine that it made. */
+export function machineOf({ intent }: OpenRequest, id: string): MachineRecord {
+  const { operation, name, asked_at, uid } = intent;
+  return {
+    version: 1,
+    id,
+    name,
+    origin: operation === 'reorder' ? 'reorder' : 'create',
+    known_at: asked_at,
+    request: uid,
+  };
+}
+
+function unknownRental({ intent, outcome }: OpenRequest): UnknownRental {
+  const { uid, name, asked_at, offer_id, operation, source_id, body, masked } = intent;
+  return {
+    uid,
+    name,
+    asked_at,
+    offer_id,
+    operation,
+    source_id,
+    body,
+    masked,
+    candidates: outcome?.candidates ?? [],
+  };
+}
