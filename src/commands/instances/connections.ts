@@ -1,9 +1,9 @@
 import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/output.ts';
+import { keepSighting, sightingOf } from '../kit/sighting.ts';
 import { type Endpoint, endpointsOf } from './endpoints.ts';
 import { findMachine } from './resolve.ts';
-import { keepSighting, sightingOf } from './sighting.ts';
 import { templateOf } from './template-of.ts';
 
 /** An endpoint with the secrets that its link may carry, so that they can be masked in it. */

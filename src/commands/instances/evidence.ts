@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { KnownMachine, OutcomeDetails, UnknownRental } from '../../rentals/index.ts';
 import { eachBounded } from '../kit/bounded.ts';
-import { keepSighting, sightingOf } from './sighting.ts';
+import { keepSighting, sightingOf } from '../kit/sighting.ts';
 
 const AT_ONCE = 8;
 

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
+import { keepSighting, sightingOf } from '../kit/sighting.ts';
 import { verb } from '../kit/verb.ts';
 import { findMachine } from './resolve.ts';
-import { keepSighting, sightingOf } from './sighting.ts';
 import { instanceView } from './view.ts';
 
 export function registerGet(group: AnyCommand, frame: Frame): void {

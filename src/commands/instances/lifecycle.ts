@@ -2,8 +2,8 @@ import type { Api, CallOptions } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type Failure, SeveralErrors } from '../../errors.ts';
 import { eachBounded } from '../kit/bounded.ts';
+import { keepSighting } from '../kit/sighting.ts';
 import type { Target } from './resolve.ts';
-import { keepSighting } from './sighting.ts';
 import { type Changed, changedView } from './view.ts';
 import { type WaitTimes, waitFor } from './waiting.ts';
 

@@ -1,24 +1,6 @@
-import type { Instance } from '../../api/index.ts';
 import type { Column, View } from '../../output/output.ts';
-import type { Snapshot } from '../../rentals/index.ts';
+import type { Listed } from '../kit/known-machines.ts';
 import { instanceView } from './view.ts';
-
-/** A row of `instances list`: a machine as it was read now, as it was last seen, or only asked for. */
-export interface Listed {
-  /** null for a request whose answer was lost. */
-  readonly id: string | null;
-  readonly name: string;
-  /** The service's word, or GONE, UNKNOWN, UNREAD, which are ours. */
-  readonly status: string;
-  readonly instance?: Instance;
-  readonly last?: Snapshot | undefined;
-  readonly asked_at?: string;
-  readonly offer_id?: string | null;
-  /** The status is old news: the machine could not be read now. */
-  readonly unread?: true;
-  /** What a person should know beside the status. */
-  readonly note?: string;
-}
 
 const noteColumn: Column<Listed> = { id: 'note', header: 'NOTE', value: (row) => row.note };
 

@@ -2,7 +2,7 @@ import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { kopecksText, type Money, money } from '../../rules/money.ts';
-import { keepSighting } from './sighting.ts';
+import { keepSighting } from '../kit/sighting.ts';
 
 /**
  * Ends a machine that was rented at a higher hourly price than was allowed, since the published API

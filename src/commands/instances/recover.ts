@@ -4,10 +4,10 @@ import { CliError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
 import { instant, relative } from '../../output/time.ts';
 import type { UnknownRental } from '../../rentals/index.ts';
+import { learnAccount, tellStrangers } from '../kit/account.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
-import { learnAccount, tellStrangers } from './account.ts';
 import { type Finding, gatherEvidence } from './evidence.ts';
 import { rent } from './rent.ts';
 

@@ -3,10 +3,10 @@ import { CliError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
+import { keepSighting, sightingOf } from '../kit/sighting.ts';
 import { verb } from '../kit/verb.ts';
 import { fieldOf } from './open-data.ts';
 import { findMachine } from './resolve.ts';
-import { keepSighting, sightingOf } from './sighting.ts';
 
 export function registerSecrets(group: AnyCommand, frame: Frame): void {
   verb(group, {

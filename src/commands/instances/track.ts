@@ -6,9 +6,9 @@ import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { checked } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
+import { sightingOf } from '../kit/sighting.ts';
 import { verb } from '../kit/verb.ts';
 import { gatherEvidence } from './evidence.ts';
-import { sightingOf } from './sighting.ts';
 import { type Changed, changedView } from './view.ts';
 
 const AT_ONCE = 4;

@@ -6,8 +6,8 @@ import { answersSsh } from '../../watch/ssh.ts';
 import { waitForStatus } from '../../watch/wait.ts';
 import { Option } from '../kit/command.ts';
 import { ofWords, oneOf, ruled } from '../kit/parse.ts';
+import { keepSighting, sightingOf } from '../kit/sighting.ts';
 import type { Target } from './resolve.ts';
-import { keepSighting, sightingOf } from './sighting.ts';
 
 /** How long a wait goes on, in milliseconds. */
 export interface WaitTimes {

@@ -11,9 +11,13 @@ const TRIED = 3;
  * the same account are found too. What fails here is tried again by the next command.
  *
  * A key that is not used any more tells nothing of itself; but where a machine that it rented can be
- * read with the key in force, both are the same account's.
+ * read with the key in force, both are the same account's. `me` is given where the profile is read anyway.
  */
-export async function learnAccount(api: Api, context: Context): Promise<void> {
+export async function learnAccount(
+  api: Api,
+  context: Context,
+  me: () => Promise<{ readonly id: string }> = () => api.users.me(),
+): Promise<void> {
   const { sandbox, account } = await context.settings();
   if (sandbox) {
     return;
@@ -23,7 +27,7 @@ export async function learnAccount(api: Api, context: Context): Promise<void> {
     if (account !== undefined) {
       await rentals.learnAccount(account);
     } else if (!(await rentals.isAccountKnown())) {
-      await rentals.learnAccount((await api.users.me()).id);
+      await rentals.learnAccount((await me()).id);
     }
     for (const stranger of await rentals.strangers()) {
       if (await isReadable(stranger, api)) {

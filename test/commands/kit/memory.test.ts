@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createMemory } from '../../../src/commands/billing/memory.ts';
+import { createMemory } from '../../../src/commands/kit/memory.ts';
 
 it('remembers the last ones and forgets those long past', () => {
   const memory = createMemory(3);

@@ -1,0 +1,161 @@
+import type { Api, Drive, Instance } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { instant, relative } from '../../output/time.ts';
+import type { KnownMachine, Rentals, Snapshot, UnknownRental } from '../../rentals/index.ts';
+import { eachBounded } from './bounded.ts';
+import { keepSighting, sightingOf } from './sighting.ts';
+
+/** A machine known to this computer: as it was read now, as it was last seen, or only asked for. */
+export interface Listed {
+  /** null for a request whose answer was lost. */
+  readonly id: string | null;
+  readonly name: string;
+  /** The service's word, or GONE, UNKNOWN, UNREAD, which are ours. */
+  readonly status: string;
+  readonly instance?: Instance;
+  readonly last?: Snapshot | undefined;
+  readonly asked_at?: string;
+  readonly offer_id?: string | null;
+  /** The status is old news: the machine could not be read now. */
+  readonly unread?: true;
+  /** What a person should know beside the status. */
+  readonly note?: string;
+}
+
+export interface KnownMachines {
+  /** Requests without an outcome first, then machines; terminated ones too, where they were read. */
+  readonly rows: readonly Listed[];
+  /** How many of the rows are machines that the service was asked for. */
+  readonly asked: number;
+  /** Why machines could not be read; their rows show what was last seen. */
+  readonly faults: readonly CliError[];
+  /** Why the drives, which name machines too, could not be read. */
+  readonly driveFault: CliError | undefined;
+}
+
+/** As many readings at once as is polite to a service whose rate limits are not documented. */
+const AT_ONCE = 8;
+
+export interface ReadHow {
+  /** Terminated machines too. */
+  readonly all: boolean;
+  /** The drives of the account, being read: they name the machines that they are mounted to. */
+  readonly drives: Promise<readonly Drive[]>;
+  /** The moment that ages are told from. */
+  readonly now: number;
+}
+
+/**
+ * The machines known to this computer, each read afresh, and those that a drive names, since the
+ * published API has no list of them. One that can't be read is a row of old news and a fault; a
+ * refused key is thrown.
+ */
+export async function readKnownMachines(
+  { all, drives, now }: ReadHow,
+  api: Api,
+  context: Context,
+): Promise<KnownMachines> {
+  // Awaited below, and a failure in between would end the process.
+  drives.catch(() => undefined);
+  const rentals = await context.rentals();
+  const known = await rentals.read({ archived: all });
+  const ids = new Map(known.machines.map((machine) => [machine.id, machine]));
+  const faults: CliError[] = [];
+  const read = (asked: readonly string[]) =>
+    eachBounded(asked, AT_ONCE, (id) => readOne(id, ids.get(id), { api, context, faults, now }));
+
+  const reading = read([...ids.keys()]);
+  reading.catch(() => undefined);
+  const { found, fault } = await attachedTo(drives);
+  const archived = all ? [] : await archivedOf(found, ids, rentals);
+  const fresh = found.filter((id) => !ids.has(id) && !archived.includes(id));
+  const rows = [...(await reading), ...(await read(fresh))];
+  for (const id of fresh) {
+    context.err.note(`Found through a drive and taken into the list: ${id}.`);
+  }
+  const lost = known.unknown.filter(isMachine).map((rental) => unknownRow(rental, now));
+  return { rows: [...lost, ...rows], asked: rows.length, faults, driveFault: fault };
+}
+
+/** Terminated machines, and those that are not wanted in the list, stay out though a drive names them. */
+async function archivedOf(
+  found: readonly string[],
+  known: ReadonlyMap<string, KnownMachine>,
+  rentals: Rentals,
+): Promise<string[]> {
+  if (found.every((id) => known.has(id))) {
+    return [];
+  }
+  const { machines } = await rentals.read({ archived: true });
+  return machines.filter(({ archived }) => archived).map(({ id }) => id);
+}
+
+/** The ids that drives name; a list of drives that can't be had leaves the rest alone. */
+async function attachedTo(
+  drives: Promise<readonly Drive[]>,
+): Promise<{ found: string[]; fault: CliError | undefined }> {
+  try {
+    const ids = (await drives).map((drive) => drive.current_instance_id);
+    return { found: [...new Set(ids.filter((id) => id != null))], fault: undefined };
+  } catch (error) {
+    if (!(error instanceof CliError) || error.failure === 'authentication') throw error;
+    return { found: [], fault: error };
+  }
+}
+
+interface Reading {
+  readonly api: Api;
+  readonly context: Context;
+  readonly faults: CliError[];
+  readonly now: number;
+}
+
+async function readOne(
+  id: string,
+  known: KnownMachine | undefined,
+  { api, context, faults, now }: Reading,
+): Promise<Listed> {
+  try {
+    const instance: Instance = await api.instances.get(id);
+    await keepSighting(sightingOf(instance), context, known === undefined ? 'drive' : 'read');
+    const row = { id, name: instance.name ?? id, status: instance.status, instance };
+    return known?.untracked === true ? { ...row, note: 'untracked' } : row;
+  } catch (error) {
+    if (!(error instanceof CliError) || error.failure === 'authentication') throw error;
+    const name = known?.name ?? id;
+    const last = known?.last;
+    if (error.failure === 'notFound') {
+      // Never dropped for it: only the web console can tell what became of the machine.
+      const note = `the service does not find it; ${seenWords(last, now)}`;
+      return { id, name, status: 'GONE', last, note };
+    }
+    faults.push(error);
+    const note = `could not be read; ${seenWords(last, now)}`;
+    return { id, name, status: last?.status ?? 'UNREAD', last, unread: true, note };
+  }
+}
+
+function seenWords(last: Snapshot | undefined, now: number): string {
+  return last === undefined ? 'never seen' : `${last.status} ${ago(last.seen_at, now)}`;
+}
+
+function ago(time: string, now: number): string {
+  const then = instant(time);
+  return then === undefined ? 'once' : relative(then, now);
+}
+
+function isMachine({ operation }: UnknownRental): boolean {
+  return operation === 'create' || operation === 'reorder';
+}
+
+function unknownRow({ name, asked_at, offer_id }: UnknownRental, now: number): Listed {
+  return {
+    id: null,
+    name,
+    status: 'UNKNOWN',
+    asked_at,
+    offer_id,
+    note: `asked for ${ago(asked_at, now)}; may be billing: gpucloud instances recover`,
+  };
+}
