@@ -5,9 +5,10 @@ import type { Clock } from './clock.ts';
 import { createWatch } from './completion/watch.ts';
 import type { Config, Folders } from './config/index.ts';
 import type { Settings } from './config/settings.ts';
-import { CliError, usageError } from './errors.ts';
+import { CliError, type Failure, usageError } from './errors.ts';
 import { createMessages, createOutput, parseFormat, wantsColour } from './output/index.ts';
 import type { Format, Messages, Output } from './output/output.ts';
+import type { Program, Running, Signal } from './programs.ts';
 import type { Prompts } from './prompts/prompts.ts';
 import type { Rentals, Scope } from './rentals/index.ts';
 import type { Sandbox } from './sandbox/index.ts';
@@ -28,6 +29,8 @@ export interface Host {
   /** Whether a process of that id runs. */
   isAlive(pid: number): boolean;
   readonly interrupts: Interrupts;
+  /** Starts a program of the computer; see programs.ts. */
+  start(program: Program): Promise<Running>;
 }
 
 /**
@@ -70,12 +73,21 @@ export interface Context {
   readonly stdin: Host['stdin'];
   readonly env: Host['env'];
   /** The computer and its terminal, for `doctor`, which looks at what every command stands on. */
-  readonly host: Pick<Host, 'stdin' | 'stdout' | 'stderr' | 'platform' | 'nodeVersion'>;
+  readonly host: Pick<Host, 'stdin' | 'stdout' | 'stderr' | 'platform' | 'nodeVersion' | 'home'>;
   readonly clock: Clock;
   readonly interrupts: Interrupts;
   /** The first interrupt: for anything that may simply be dropped. */
   readonly signal: AbortSignal;
   readonly flags: GlobalFlags;
+  /**
+   * Starts a program of the computer in the environment of this run. What interrupts this run
+   * interrupts the program too.
+   */
+  start(program: Omit<Program, 'env'>): Promise<Running>;
+  /** The exit code of a run that fails in nothing itself: that of the program it was run for. */
+  endWith(code: number): void;
+  /** What {@link endWith} was told; 0 without it. */
+  readonly exitCode: number;
   /** Which profile, base URL and key are in force, and where each came from. */
   settings(): Promise<Settings>;
   config(): Promise<Config>;
@@ -309,7 +321,31 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     });
   });
 
+  /** The signal itself, since only a terminal sends it to all of its programs at once. */
+  async function start(program: Omit<Program, 'env'>): Promise<Running> {
+    const running = await host.start({ ...program, env });
+    const heard = [interrupts.first, interrupts.second].map((signal) => {
+      const pass = () => running.kill(signalOf(signal.reason));
+      if (signal.aborted) pass();
+      else signal.addEventListener('abort', pass, { once: true });
+      return () => signal.removeEventListener('abort', pass);
+    });
+    const forget = () => {
+      for (const stop of heard) stop();
+    };
+    running.ended.then(forget, forget);
+    return running;
+  }
+
+  let exitCode = 0;
   return {
+    start,
+    endWith(code) {
+      exitCode = code;
+    },
+    get exitCode() {
+      return exitCode;
+    },
     out,
     err,
     warnings,
@@ -389,6 +425,16 @@ function canAsk(host: Host, flags: GlobalFlags): boolean {
 /** `CI=false` and `CI=0` are said by people who mean no. */
 function isSet(variable: string | undefined): boolean {
   return variable !== undefined && variable !== '' && variable !== '0' && variable !== 'false';
+}
+
+const SIGNALS: Readonly<Partial<Record<Failure, Signal>>> = {
+  interrupted: 'SIGINT',
+  terminated: 'SIGTERM',
+  hungUp: 'SIGHUP',
+};
+
+function signalOf(reason: unknown): Signal {
+  return (reason instanceof CliError ? SIGNALS[reason.failure] : undefined) ?? 'SIGTERM';
 }
 
 function unknownWords(count: number): string {

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import type { Host, Interrupts } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
+import { startProgram } from './programs.ts';
 import { run } from './run.ts';
 
 /** The edge: the only file that touches `process`. */
@@ -21,6 +22,7 @@ async function main(): Promise<void> {
     pid: process.pid,
     isAlive,
     interrupts: listenForInterrupts(),
+    start: startProgram,
   };
   process.exitCode = await run(process.argv.slice(2), host);
 }

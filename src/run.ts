@@ -56,7 +56,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     json ? jsonReport(told, context?.warnings ?? [], profile) : textReport(told, profile),
     host,
   );
-  return told?.exitCode ?? 0;
+  return told?.exitCode ?? context?.exitCode ?? 0;
 }
 
 /** Parses and acts; help and the version come back from commander as errors and are none. */

@@ -14,8 +14,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['context'],
   // Completion learns names from what the rooms below it see.
   ['prompts', 'completion'],
-  ['api', 'config', 'rentals', 'catalog', 'output', 'watch', 'sandbox'],
-  ['rules', 'errors', 'files', 'clock'],
+  ['api', 'config', 'rentals', 'catalog', 'connect', 'output', 'watch', 'sandbox'],
+  ['rules', 'errors', 'files', 'clock', 'programs'],
 ];
 
 /** Each third-party part and the files that may import it. */
@@ -65,12 +65,14 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
     /^(api\/(transport|connect)|sandbox\/(http|refusal)|commands\/instances\/browser)\.ts$/,
   'node:https': NOWHERE,
   // api/: the sockets of the service, and addresses that go past the proxy. watch/ssh: whether a
-  // machine answers. browser: the type of the signpost's address.
-  'node:net': /^(api\/(connect|proxy)|watch\/ssh|commands\/instances\/browser)\.ts$/,
+  // machine answers. browser: the type of the signpost's address. connect/: what is an address, and
+  // which port of this computer is free.
+  'node:net':
+    /^(api\/(connect|proxy)|watch\/ssh|commands\/instances\/browser|connect\/(way|ports))\.ts$/,
   // The sockets of the service, when it speaks https.
   'node:tls': /^api\/(transport|connect)\.ts$/,
-  // doctor asks whether there is an ssh.
-  'node:child_process': /^commands\/doctor\/computer\.ts$/,
+  // Programs are started in one place.
+  'node:child_process': /^programs\.ts$/,
   // Names are looked up by the socket alone, so that a proxy sees them first.
   'node:dns': NOWHERE,
   'node:dns/promises': NOWHERE,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Host, Interrupts } from '../../src/context.ts';
+import { startProgram } from '../../src/programs.ts';
 import { run } from '../../src/run.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/index.ts';
 import { type ManualClock, manualClock } from './clock.ts';
@@ -154,6 +155,8 @@ async function runCli(
       first: new AbortController().signal,
       second: new AbortController().signal,
     },
+    // A program that would have our own streams writes to the run's stdout.
+    start: (program) => startProgram({ hear: (text) => stdout.write(text), ...program }),
   };
   const code = await run(argv, host);
   stdout.close();

@@ -72,37 +72,26 @@ function localeCheck({ host, env }: Context): Check {
 /** Milliseconds: `ssh -V` reads no file and asks nobody. */
 const SSH_PATIENCE = 5_000;
 
-async function sshCheck({ env, signal, flags }: Context): Promise<Check> {
-  const { spawn } = await import('node:child_process');
+async function sshCheck({ start, flags }: Context): Promise<Check> {
   const install = 'install an OpenSSH client and see that it is on PATH';
-  return await new Promise((resolve) => {
-    const child = spawn('ssh', ['-V'], {
-      env,
-      signal,
-      // A program that hangs would keep this one from its end.
+  let said = '';
+  try {
+    const { ended } = await start({
+      file: 'ssh',
+      args: ['-V'],
       timeout: Math.min(SSH_PATIENCE, flags.timeout ?? SSH_PATIENCE),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
+      hear: (text) => {
         said = (said + text).slice(0, 500);
-      });
-    }
-    child.on('error', (error) => {
-      resolve(
-        codeOf(error) === 'ENOENT'
-          ? warn('ssh', 'no ssh on PATH: machines can be rented, but not reached by it', install)
-          : warn('ssh', `ssh can't be started (${codeOf(error)})`, install),
-      );
+      },
     });
-    child.on('close', (code) => {
-      const version = said.trim().split('\n')[0]?.trim() ?? '';
-      resolve(
-        code === 0 && version !== ''
-          ? pass('ssh', version)
-          : warn('ssh', `ssh is on PATH, but "ssh -V" does not tell its version`, install),
-      );
-    });
-  });
+    const code = await ended;
+    const version = said.trim().split('\n')[0]?.trim() ?? '';
+    return code === 0 && version !== ''
+      ? pass('ssh', version)
+      : warn('ssh', `ssh is on PATH, but "ssh -V" does not tell its version`, install);
+  } catch (error) {
+    return codeOf(error) === 'ENOENT'
+      ? warn('ssh', 'no ssh on PATH: machines can be rented, but not reached by it', install)
+      : warn('ssh', `ssh can't be started (${codeOf(error)})`, install);
+  }
 }

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { type Context, createContext, type GlobalFlags } from '../../../src/context.ts';
 import { CliError } from '../../../src/errors.ts';
+import { startProgram } from '../../../src/programs.ts';
 import type { Prompts } from '../../../src/prompts/prompts.ts';
 import type { World } from '../../support/run-cli.ts';
 
@@ -61,6 +62,7 @@ export function atTerminal(
       platform: 'linux',
       pid: 4242,
       isAlive: () => false,
+      start: startProgram,
       interrupts: { first: never, second: never },
     },
     flags,

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { type Context, createContext } from '../../../src/context.ts';
 import { CliError } from '../../../src/errors.ts';
+import { startProgram } from '../../../src/programs.ts';
 import type { Prompts } from '../../../src/prompts/prompts.ts';
 import type { World } from '../../support/run-cli.ts';
 
@@ -46,6 +47,7 @@ export async function atTerminal(world: World, answers: readonly string[]): Prom
       platform: 'linux',
       pid: 4242,
       isAlive: () => false,
+      start: startProgram,
       interrupts: { first: never, second: never },
     },
     {},
