@@ -26,7 +26,6 @@ function filesBelow(folder: string, ending: string): string[] {
 const TEXTS = [
   'README.md',
   'CONTRIBUTING.md',
-  'scripts/demo.mjs',
   ...filesBelow('src', '.ts'),
   ...filesBelow('docs', '.md'),
 ];

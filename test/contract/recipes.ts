@@ -100,6 +100,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'profiles remove': { before: [PROFILE], argv: ['work', '-y'], local: true },
   login: { argv: ['--key-stdin', '--base-url', '$BASE_URL'], stdin: '$API_KEY\n' },
   logout: { before: [PROFILE], argv: ['--profile', 'work'], local: true },
+  'sandbox tour': { list: true, local: true },
   'sandbox catalog': { local: true },
   'sandbox status': { local: true },
   'sandbox advance': { argv: ['2h'], local: true },

@@ -9,6 +9,7 @@ const FRAME = {
     throw new Error('no command runs here');
   },
   wholeTree: () => Promise.reject(new Error('no command runs here')),
+  again: () => Promise.reject(new Error('no command runs here')),
 };
 
 export const tree = buildProgram({ frame: FRAME, version: '0', write: () => undefined, width: 80 });

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import type { AnyCommand } from './command.ts';
 
 /** What the tree is hung into: it makes the Context of the verb that was chosen. */
@@ -7,4 +7,14 @@ export interface Frame {
   context(command: AnyCommand): Context;
   /** A second tree with the verbs of every group in it; its help goes where that of the first goes. */
   wholeTree(): Promise<AnyCommand>;
+  readonly again: Again;
 }
+
+/**
+ * Runs another command line as if it had been typed, on the same host but for `changes`, and answers
+ * its exit code; its words have been told then. For what shows commands, such as the tour.
+ */
+export type Again = (
+  argv: readonly string[],
+  changes: Partial<Pick<Host, 'env' | 'stdout'>>,
+) => Promise<number>;

@@ -7,9 +7,11 @@ import { registerFault } from './fault.ts';
 import { registerReset } from './reset.ts';
 import { registerServe } from './serve.ts';
 import { registerStatus } from './status.ts';
+import { registerTour } from './tour.ts';
 
 /** The sandbox works whichever profile is in force, and needs no key. */
 export function registerSandbox(group: AnyCommand, frame: Frame): void {
+  registerTour(group, frame);
   registerCatalog(group, frame);
   registerStatus(group, frame);
   registerAdvance(group, frame);

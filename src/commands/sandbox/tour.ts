@@ -1,0 +1,133 @@
+import { Writable } from 'node:stream';
+import { quoted } from '../../completion/quote.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
+import type { View } from '../../output/output.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Again, Frame } from '../kit/frame.ts';
+import { verb } from '../kit/verb.ts';
+import { TOUR, type TourStep } from './tour-steps.ts';
+
+/** A stop of the tour as a script sees it. */
+interface ToldStep {
+  readonly title: string;
+  readonly command: string;
+  /** What the command itself answers with `--json`. */
+  readonly answer: unknown;
+}
+
+const tourView: View<ToldStep> = {
+  columns: [
+    { id: 'title', header: 'STEP', value: (s) => s.title },
+    { id: 'command', header: 'COMMAND', value: (s) => s.command },
+  ],
+  id: () => null,
+  empty: 'The tour has no steps.',
+};
+
+export function registerTour(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'tour',
+    summary: 'Rent, look at, pay for and end a machine in two minutes, for free',
+    notes:
+      'Real commands in a sandbox of their own that is gone afterwards; your machines, profiles and ' +
+      'your own sandbox are not touched. In a terminal it waits for you before each; --yes does not.',
+    examples: ['gpucloud sandbox tour', 'gpucloud sandbox tour --yes'],
+    view: tourView,
+  }).action((_flags, command) => tour(frame.context(command), frame.again));
+}
+
+/** Walks a newcomer through a whole rental; each command is shown before it runs. */
+export async function tour(context: Context, again: Again): Promise<void> {
+  await inThrowawayFolder('gpucloud-tour', async (folder) => {
+    const env = {
+      ...context.env,
+      GPUCLOUD_PROFILE: 'sandbox',
+      GPUCLOUD_CONFIG_DIR: folder,
+      GPUCLOUD_STATE_DIR: folder,
+      GPUCLOUD_API_KEY: undefined,
+      GPUCLOUD_BASE_URL: undefined,
+      GPUCLOUD_OUTPUT: undefined,
+    };
+    if (context.out.format === 'table') {
+      await guide(context, (argv) => again(argv, { env }));
+    } else {
+      await context.out.list(answers(env, again), tourView);
+    }
+  });
+}
+
+async function guide(
+  context: Context,
+  show: (argv: readonly string[]) => Promise<number>,
+): Promise<void> {
+  const { err } = context;
+  const prompts = context.flags.yes === true ? undefined : await context.prompts();
+  err.note(
+    'This is a rental from its beginning to its end, in a sandbox: free, offline, two minutes.',
+  );
+  for (const [at, step] of TOUR.entries()) {
+    err.note('');
+    err.note(`${at + 1} of ${TOUR.length}: ${step.title}`);
+    for (const line of step.words) err.note(line);
+    err.note('');
+    err.note(`$ ${lineOf(step)}`);
+    if (prompts !== undefined && !(await prompts.confirm('Run it?', true))) {
+      err.note('The tour ends here. Nothing of it is left.');
+      return;
+    }
+    await done(step, await show([...step.argv, ...colourOf(context)]));
+  }
+  for (const line of FAREWELL) err.note(line);
+}
+
+const FAREWELL = [
+  '',
+  'That was a whole rental. Nothing of it is left.',
+  'A sandbox of your own, which stays: export GPUCLOUD_PROFILE=sandbox',
+  'The real service: gpucloud login',
+  'All commands: gpucloud --help',
+];
+
+async function* answers(
+  env: Readonly<Record<string, string | undefined>>,
+  again: Again,
+): AsyncGenerator<ToldStep> {
+  for (const step of TOUR) {
+    const stdout = new Kept();
+    await done(step, await again([...step.argv, '--json'], { env, stdout }));
+    yield { title: step.title, command: lineOf(step), answer: JSON.parse(stdout.text) };
+  }
+}
+
+/** The command has told itself what went wrong; the tour can't go on without it. */
+async function done(step: TourStep, code: number): Promise<void> {
+  if (code === 0) return;
+  throw new CliError(
+    code === 130 ? 'interrupted' : 'refused',
+    `The tour ended at "${lineOf(step)}".`,
+  );
+}
+
+function lineOf(step: TourStep): string {
+  return ['gpucloud', ...step.argv]
+    .map((word) => (/^[\w.-]+$/.test(word) ? word : quoted(word)))
+    .join(' ');
+}
+
+/** The steps are as colourful as the tour. */
+function colourOf({ flags: { color } }: Context): readonly string[] {
+  if (color === undefined) return [];
+  return [`--color=${color === false ? 'never' : color}`];
+}
+
+/** Keeps what a command writes to stdout. */
+class Kept extends Writable {
+  text = '';
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString('utf8');
+    done();
+  }
+}

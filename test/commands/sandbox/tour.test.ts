@@ -1,0 +1,75 @@
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TOUR } from '../../../src/commands/sandbox/tour-steps.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ handler: () => 'hangUp' });
+});
+afterEach(async () => {
+  expect(world.service.requests).toEqual([]);
+  await world.close();
+});
+
+/** The folders that tours of this machine have now. */
+async function folders(): Promise<string[]> {
+  return (await readdir(tmpdir())).filter((name) => name.startsWith('gpucloud-tour-'));
+}
+
+describe('sandbox tour', () => {
+  test('walks through a whole rental, leaves nothing, and touches nothing of ours', async () => {
+    const before = await folders();
+    const { code, stdout, stderr } = await world.cli(['sandbox', 'tour']);
+    expect({ code, errors: stderr.match(/^(error|warning).*/gim) }).toEqual({
+      code: 0,
+      errors: null,
+    });
+    for (const [at, { title }] of TOUR.entries()) {
+      expect(stderr).toContain(`${at + 1} of ${TOUR.length}: ${title}\n`);
+    }
+    expect(stderr).toContain("$ gpucloud instances create my-first-box --offer 'RTX 4090'");
+    expect(stdout).toMatch(/my-first-box.*ACTIVE/);
+    expect(stdout).toMatch(/my-first-box.*TERMINATED/);
+    expect(await folders()).toEqual(before);
+    expect(await readdir(world.home)).toEqual([]);
+  });
+
+  test('the key and the address in force are not used, not even to be warned of', async () => {
+    const { stderr } = await world.cli(['sandbox', 'tour'], { env: { GPUCLOUD_OUTPUT: 'table' } });
+    expect(stderr).not.toMatch(/GPUCLOUD_(API_KEY|BASE_URL)/);
+  });
+
+  test('as JSON: each step with what its command answers', async () => {
+    const { code, stdout } = await world.cli(['sandbox', 'tour', '--json']);
+    expect(code).toBe(0);
+    const steps: { title: string; command: string; answer: unknown }[] = JSON.parse(stdout);
+    expect(steps.map(({ title }) => title)).toEqual(TOUR.map(({ title }) => title));
+    const list = steps.find(({ command }) => command === 'gpucloud instances list')?.answer;
+    expect(list).toMatchObject([{ name: 'my-first-box', status: 'ACTIVE' }]);
+    const charges = steps.find(({ command }) => command.startsWith('gpucloud billing tr'))?.answer;
+    expect(charges).toHaveLength(3);
+  });
+
+  test('in a terminal it waits before each step, and No ends it', async () => {
+    const { code, stdout, stderr } = await world.cli(['sandbox', 'tour'], {
+      terminal: true,
+      stdin: 'n\n',
+    });
+    expect(code).toBe(0);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('Run it?');
+    expect(stderr).toContain('The tour ends here. Nothing of it is left.');
+  });
+
+  test('an interrupt ends it with 130 and takes its folder away', async () => {
+    const before = await folders();
+    const { code, stdout } = await world.cli(['sandbox', 'tour'], {
+      terminal: true,
+      stdin: '\u0003',
+    });
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(await folders()).toEqual(before);
+  });
+});
