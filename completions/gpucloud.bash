@@ -109,6 +109,7 @@ __gpucloud_step() {
       esac ;;
     sandbox)
       case $1 in
+        tour) path='sandbox tour' ;;
         catalog) path='sandbox catalog' ;;
         status) path='sandbox status' ;;
         advance) path='sandbox advance' ;;
@@ -217,7 +218,8 @@ __gpucloud_place() {
       esac ;;
     sandbox)
       case ${path#* } in
-        sandbox) verbs='catalog status advance deposit fault reset serve' ;;
+        sandbox) verbs='tour catalog status advance deposit fault reset serve' ;;
+        tour)  ;;
         catalog) flags=--state ;;
         status) flags=--state ;;
         advance) flags=--state takes=(free) ;;
@@ -272,6 +274,7 @@ __gpucloud_value() {
         'billing balance') offer='list balance reserved_balance total_balance' ;;
         'billing transactions') offer='list created_at type status direction amount description id' ;;
         'billing promo') offer='list added_amount new_balance' ;;
+        'sandbox tour') offer='list title command' ;;
         doctor) offer='list id status message hint' ;;
         commands) offer='list command summary usage aliases flags columns exit_codes' ;;
         completion) offer='list shell file changed script' ;;
@@ -295,6 +298,7 @@ __gpucloud_value() {
         'billing balance') offer='sort balance reserved_balance total_balance' ;;
         'billing transactions') offer='sort created_at type status direction amount description id' ;;
         'billing promo') offer='sort added_amount new_balance' ;;
+        'sandbox tour') offer='sort title command' ;;
         doctor) offer='sort id status message hint' ;;
         commands) offer='sort command summary usage aliases flags columns exit_codes' ;;
         completion) offer='sort shell file changed script' ;;

@@ -128,6 +128,8 @@ function __gpucloud_step -a place word
             echo 'profiles add'
         case 'profiles:remove' 'profiles:rm'
             echo 'profiles remove'
+        case 'sandbox:tour'
+            echo 'sandbox tour'
         case 'sandbox:catalog'
             echo 'sandbox catalog'
         case 'sandbox:status'
@@ -170,7 +172,7 @@ function __gpucloud_verbs -a place
         case 'profiles'
             printf '%s\t%s\n' 'list' 'List the profiles, the built-in sandbox included' 'get' 'Show a profile, never its key' 'use' 'Make a profile the current one' 'add' 'Add a profile without a key' 'remove' 'Remove a profile and its key'
         case 'sandbox'
-            printf '%s\t%s\n' 'catalog' 'Show the offers and images of the sandbox, with their ids and prices' 'status' 'Show the time, the money and the machines of the sandbox' 'advance' 'Turn the clock of the sandbox ahead' 'deposit' 'Top up the balance of the sandbox with play money' 'fault' 'Order a failure, to see how programs and people bear it' 'reset' 'Start the sandbox afresh' 'serve' 'Serve the sandbox on 127.0.0.1 for other programs'
+            printf '%s\t%s\n' 'tour' 'Rent, look at, pay for and end a machine in two minutes, for free' 'catalog' 'Show the offers and images of the sandbox, with their ids and prices' 'status' 'Show the time, the money and the machines of the sandbox' 'advance' 'Turn the clock of the sandbox ahead' 'deposit' 'Top up the balance of the sandbox with play money' 'fault' 'Order a failure, to see how programs and people bear it' 'reset' 'Start the sandbox afresh' 'serve' 'Serve the sandbox on 127.0.0.1 for other programs'
     end
 end
 
@@ -445,6 +447,10 @@ function __gpucloud_value -a place flag
             echo 'list added_amount new_balance'
         case 'billing promo:--sort'
             echo 'sort added_amount new_balance'
+        case 'sandbox tour:--columns'
+            echo 'list title command'
+        case 'sandbox tour:--sort'
+            echo 'sort title command'
         case 'sandbox serve:--fault'
             echo 'words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running'
         case 'doctor:--columns'

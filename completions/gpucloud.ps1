@@ -101,6 +101,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps['profiles:add'] = 'profiles add'
     $steps['profiles:remove'] = 'profiles remove'
     $steps['profiles:rm'] = 'profiles remove'
+    $steps['sandbox:tour'] = 'sandbox tour'
     $steps['sandbox:catalog'] = 'sandbox catalog'
     $steps['sandbox:status'] = 'sandbox status'
     $steps['sandbox:advance'] = 'sandbox advance'
@@ -193,7 +194,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['profiles use'] = @('names profile')
     $takes['profiles add'] = @('free')
     $takes['profiles remove'] = @('names profile')
-    $verbs['sandbox'] = @('catalog', 'Show the offers and images of the sandbox, with their ids and prices', 'status', 'Show the time, the money and the machines of the sandbox', 'advance', 'Turn the clock of the sandbox ahead', 'deposit', 'Top up the balance of the sandbox with play money', 'fault', 'Order a failure, to see how programs and people bear it', 'reset', 'Start the sandbox afresh', 'serve', 'Serve the sandbox on 127.0.0.1 for other programs')
+    $verbs['sandbox'] = @('tour', 'Rent, look at, pay for and end a machine in two minutes, for free', 'catalog', 'Show the offers and images of the sandbox, with their ids and prices', 'status', 'Show the time, the money and the machines of the sandbox', 'advance', 'Turn the clock of the sandbox ahead', 'deposit', 'Top up the balance of the sandbox with play money', 'fault', 'Order a failure, to see how programs and people bear it', 'reset', 'Start the sandbox afresh', 'serve', 'Serve the sandbox on 127.0.0.1 for other programs')
     $flags['sandbox catalog'] = @('--state', 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")')
     $flags['sandbox status'] = @('--state', 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")')
     $flags['sandbox advance'] = @('--state', 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")')
@@ -349,6 +350,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['billing transactions:--type'] = 'list deposit usage_charge bonus refund'
     $values['billing promo:--columns'] = 'list added_amount new_balance'
     $values['billing promo:--sort'] = 'sort added_amount new_balance'
+    $values['sandbox tour:--columns'] = 'list title command'
+    $values['sandbox tour:--sort'] = 'sort title command'
     $values['sandbox serve:--fault'] = 'words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running'
     $values['doctor:--columns'] = 'list id status message hint'
     $values['doctor:--sort'] = 'sort id status message hint'

@@ -61,7 +61,9 @@ export async function prepare(command: string): Promise<Prepared> {
   const fill = (text: string) =>
     text.replace(/\$[A-Z_]+/g, (placeholder) => filling[placeholder] ?? placeholder);
   const words = (line: readonly string[]) =>
-    line[0] === 'sandbox' ? [...line, '--state', kitchen.sandboxFile] : [...line];
+    line[0] === 'sandbox' && line[1] !== 'tour'
+      ? [...line, '--state', kitchen.sandboxFile]
+      : [...line];
   for (const line of before) {
     const { code, stderr } = await kitchen.cli(words(line), { stdin: fill(stdin) });
     expect(code, `${line.join(' ')}: ${stderr}`).toBe(0);
