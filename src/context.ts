@@ -16,7 +16,7 @@ import type { Sandbox } from './sandbox/index.ts';
 /** What the process lends to a run. `main.ts` makes the real one, the test harness its own. */
 export interface Host {
   readonly stdin: Readable & { isTTY?: boolean };
-  readonly stdout: Writable & { isTTY?: boolean; columns?: number };
+  readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;

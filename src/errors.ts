@@ -49,6 +49,8 @@ export interface ErrorDetails {
   resource?: string;
   /** Whether a machine may exist, and cost money, although the command failed. */
   mayBeBilling?: boolean;
+  /** A person has no need to be told: they ended a view that has no end. The exit code stands. */
+  untold?: boolean;
   cause?: unknown;
 }
 
@@ -65,6 +67,7 @@ export class CliError extends Error {
   readonly retryable: boolean;
   readonly resource: string | undefined;
   readonly mayBeBilling: boolean;
+  readonly untold: boolean;
 
   constructor(failure: Failure, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
@@ -75,6 +78,7 @@ export class CliError extends Error {
     this.retryable = details.retryable ?? false;
     this.resource = details.resource;
     this.mayBeBilling = details.mayBeBilling ?? false;
+    this.untold = details.untold ?? false;
   }
 
   get exitCode(): number {

@@ -39,7 +39,7 @@ function errorObject(failure: CliError, profile: string | undefined): Record<str
 
 /** The same for people: a line for the error, and one for what to do next. */
 export function textReport(failure: CliError | undefined, profile: string | undefined): string {
-  if (failure === undefined) {
+  if (failure === undefined || failure.untold) {
     return '';
   }
   if (failure instanceof SeveralErrors) {

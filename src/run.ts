@@ -1,6 +1,6 @@
 import { type AnyCommand, BareGroup, CommanderError, viewOf } from './commands/kit/command.ts';
+import { flagsFor } from './commands/kit/endless.ts';
 import type { Frame } from './commands/kit/frame.ts';
-import { globalFlagsOf } from './commands/kit/globals.ts';
 import { refuseSecret } from './commands/kit/no-secret.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { CliError, usageError } from './errors.ts';
@@ -32,7 +32,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     });
   const frame: Frame = {
     context(command) {
-      context ??= createContext(host, globalFlagsOf(command), VERSION);
+      context ??= createContext(host, flagsFor(command, host), VERSION);
       refuseKeys(argv);
       const view = viewOf(command);
       if (view !== undefined) checkColumns(view, context.flags);

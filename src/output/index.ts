@@ -4,7 +4,7 @@ import { usageError } from '../errors.ts';
 import { paintFor } from './colour.ts';
 import { chosenColumns, sortColumn } from './columns.ts';
 import { mask } from './mask.ts';
-import type { ListOptions, Output, OutputSettings, View } from './output.ts';
+import type { ListOptions, Live, Output, OutputSettings, View } from './output.ts';
 import type { Query } from './query.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
 import { clean } from './sanitise.ts';
@@ -18,7 +18,7 @@ export { createMessages, type MessagesOptions } from './messages.ts';
 export { clean, cleanLines, escapeUnseen } from './sanitise.ts';
 
 export interface OutputOptions {
-  readonly stdout: Writable & { isTTY?: boolean; columns?: number };
+  readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly settings: OutputSettings;
@@ -87,7 +87,7 @@ export function createOutput(options: OutputOptions): Output {
   async function sorted<T>(rows: Rows<T>, view: View<T>, live: boolean): Promise<Rows<T>> {
     const order = sortColumn(view, settings);
     if (order === undefined) return rows;
-    if (live) throw usageError('--sort: rows that are still coming cannot be sorted');
+    if (live) throw stillComing();
     const { sortRows } = await import('./sort.ts');
     if (isArray(rows)) return sortRows(rows, order);
     const all: T[] = [];
@@ -189,15 +189,80 @@ export function createOutput(options: OutputOptions): Output {
     }
   }
 
+  async function changes<T>(
+    readings: AsyncIterable<readonly T[]>,
+    view: View<T>,
+    { one = false }: { one?: boolean } = {},
+  ): Promise<void> {
+    const columns = chosenColumns(view, settings);
+    if (sortColumn(view, settings) !== undefined) throw stillComing();
+    const find = await query();
+    const form = structured(view);
+    const { changedRows, changedTexts, changesOf } = await import('./changes.ts');
+    const { writeLines } = await import('./lines.ts');
+    if (find !== undefined) {
+      const { findingText } = await import('./query.ts');
+      const found = changedTexts(readings, (rows) => {
+        const forms = rows.map(form);
+        return findingText(find(one ? forms[0] : forms), format);
+      });
+      return writeLines(found, (text) => text, sink);
+    }
+    const id = (row: T) => view.id(row);
+    if (format === 'json' || format === 'jsonl') {
+      const { jsonLine } = await import('./json.ts');
+      return writeLines(
+        changesOf(readings, { id, form }),
+        (change) => jsonLine('row' in change ? form(change.row) : goneForm(change.removed)),
+        sink,
+      );
+    }
+    const safe = safely(view);
+    const cells = (row: T) => {
+      const masked = safe(row);
+      return columns.map((column) => column.value(masked) ?? null);
+    };
+    return list(changedRows(readings, { id, form: cells }), view, { live: true });
+  }
+
+  async function live(): Promise<Live | undefined> {
+    if (format !== 'table') return undefined;
+    const { canRedraw, createLive } = await import('./live.ts');
+    if (!canRedraw(stdout, options.env)) return undefined;
+    return createLive({ stdout, sink, colour: options.colour, render });
+  }
+
+  /** What is printed on a terminal of that many columns, as text. */
+  async function render(
+    write: (out: Output) => Promise<void>,
+    columns: number | undefined,
+  ): Promise<string> {
+    const { createPage } = await import('./page.ts');
+    const page = createPage(columns);
+    const note = (text: string) => void page.stream.write(`${clean(text)}\n`);
+    await write(createOutput({ ...options, stdout: page.stream, note }));
+    return page.text();
+  }
+
   return {
     format,
     terminal,
     prepare: async () => void (await query()),
     list,
+    changes,
+    live,
     item,
     text: (text) => sink.write(text),
     value: (text) => sink.write(`${terminal ? clean(text) : text}\n`),
   };
+}
+
+function stillComing() {
+  return usageError('--sort: rows that are still coming cannot be sorted');
+}
+
+function goneForm(id: string) {
+  return { id, removed: true };
 }
 
 /** Nothing is cut where no line ends: in a pipe, and on a terminal that does not tell its width. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { YELLOW_WARNING } from './colour.ts';
-import type { Messages, Progress } from './output.ts';
+import type { Held, Messages, Progress } from './output.ts';
 import { clean } from './sanitise.ts';
 import { canSpin, type Spinner, startSpinner, type Terminal, TICK } from './spinner.ts';
 import { forProfile } from './typed-again.ts';
@@ -38,12 +38,14 @@ export function createMessages(options: MessagesOptions): Messages {
   const { stderr, clock, colour } = options;
   const spins = options.quietProgress !== true && canSpin(stderr, options.env ?? {});
   let spinning = false;
+  let held: Set<string> | undefined;
 
   // Without a listener a closed stderr would end the process in the midst of an operation.
   stderr.on('error', () => undefined);
 
   function line(text: string): void {
-    if (!stderr.destroyed && !stderr.writableEnded) stderr.write(`${text}\n`);
+    if (held !== undefined) held.add(text);
+    else if (!stderr.destroyed && !stderr.writableEnded) stderr.write(`${text}\n`);
   }
 
   function progress(text: string): Progress {
@@ -75,15 +77,34 @@ export function createMessages(options: MessagesOptions): Messages {
     };
   }
 
+  function hold(): Held {
+    // A file gets each line as it comes.
+    const lines = new Set<string>();
+    if (stderr.isTTY === true) held = lines;
+    return {
+      get lines() {
+        return [...lines];
+      },
+      release() {
+        held = undefined;
+        for (const text of lines) line(text);
+        lines.clear();
+      },
+    };
+  }
+
   const words = (text: string) => clean(forProfile(text, options.profile));
-  const hold = options.holdWarning;
-  if (hold !== undefined || options.jsonLines === true) {
+  const { holdWarning } = options;
+  if (holdWarning !== undefined || options.jsonLines === true) {
     return {
       note: () => undefined,
       warn: (text) =>
-        hold === undefined ? line(JSON.stringify({ warning: words(text) })) : hold(words(text)),
+        holdWarning === undefined
+          ? line(JSON.stringify({ warning: words(text) }))
+          : holdWarning(words(text)),
       debug: (text) => line(JSON.stringify({ debug: clean(text) })),
       progress,
+      hold,
     };
   }
   return {
@@ -91,5 +112,6 @@ export function createMessages(options: MessagesOptions): Messages {
     debug: (text) => line(clean(text)),
     warn: (text) => line(`${colour ? YELLOW_WARNING : 'warning:'} ${words(text)}`),
     progress,
+    hold,
   };
 }

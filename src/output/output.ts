@@ -69,6 +69,24 @@ export interface ListOptions {
   readonly live?: boolean;
 }
 
+/** A line under a view that is redrawn, such as the age of what it shows. */
+export interface Foot {
+  readonly text: string;
+  readonly colour?: 'dim' | 'yellow' | 'red';
+}
+
+/** A view that is redrawn in place until it is ended. */
+export interface Live {
+  /** The terminal has gone. */
+  readonly ended: boolean;
+  /** Shows what `write` prints, and under it a foot that is asked for at each frame. */
+  draw(write: (out: Output) => Promise<void>, foot: () => readonly Foot[]): Promise<void>;
+  /** The same again, with the ages of now. */
+  refresh(): Promise<void>;
+  /** Leaves the last frame, whole, where the command was typed, and the cursor below it. */
+  end(): Promise<void>;
+}
+
 /** The result of a command: stdout and nothing else. */
 export interface Output {
   readonly format: Format;
@@ -87,6 +105,19 @@ export interface Output {
   list<T>(rows: readonly T[] | AsyncIterable<T>, view: View<T>, how?: ListOptions): Promise<void>;
   /** Writes one thing: details for people, one object in JSON. */
   item<T>(value: T, view: View<T>): Promise<void>;
+  /**
+   * Writes each row that differs from the reading before: a line for each in JSON lines, a row in
+   * the formats that have rows. Where a query was given, what it finds is written when that
+   * changes; with `one` it looks at the row itself and not at a list of it. In JSON lines a row that
+   * is gone leaves `{"id", "removed": true}`.
+   */
+  changes<T>(
+    readings: AsyncIterable<readonly T[]>,
+    view: View<T>,
+    how?: { readonly one?: boolean },
+  ): Promise<void>;
+  /** A view that is redrawn in place; undefined where there is no table on an able terminal. */
+  live(): Promise<Live | undefined>;
   /** Writes a text that is itself the result (a script, a secret asked for), as it is. */
   text(text: string): Promise<void>;
   /** Writes a value from outside and a line end: exact in a pipe, cleaned on a terminal. */
@@ -103,6 +134,14 @@ export interface Messages {
   debug(text: string): void;
   /** A spinner in a terminal, nothing elsewhere. */
   progress(text: string): Progress;
+  /** Keeps lines from a terminal on which something is drawn, until they are released. */
+  hold(): Held;
+}
+
+export interface Held {
+  /** Each line once. */
+  readonly lines: readonly string[];
+  release(): void;
 }
 
 export interface Progress {

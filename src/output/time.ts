@@ -40,6 +40,12 @@ export function local(time: number): string {
   return `${day} ${hour} ${offset < 0 ? '-' : '+'}${two(Math.floor(ahead / 60))}:${two(ahead % 60)}`;
 }
 
+/** `14:05:09`: the computer's own time of day. */
+export function clockTime(time: number): string {
+  const date = new Date(time);
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+}
+
 function two(value: number): string {
   return String(value).padStart(2, '0');
 }

@@ -25,3 +25,14 @@ export function positiveDuration(text: string): Verdict<number> {
     ? broken('a duration here is longer than zero')
     : verdict;
 }
+
+/** The shortest pause between two readings of the same thing: rate limits are not documented. */
+const SHORTEST_POLL_MS = 500;
+
+/** The time between two readings. */
+export function pollInterval(text: string): Verdict<number> {
+  const verdict = duration(text);
+  return verdict.ok && verdict.value < SHORTEST_POLL_MS
+    ? broken(`the service is asked again after ${SHORTEST_POLL_MS}ms at the earliest`)
+    : verdict;
+}

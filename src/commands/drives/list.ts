@@ -1,7 +1,9 @@
+import type { Drive } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
+import { intervalOption, watch, watchOption } from '../kit/watching.ts';
 import { driveView, SEVEN_DAYS } from './view.ts';
 
 export function registerList(group: AnyCommand, frame: Frame): void {
@@ -13,18 +15,43 @@ export function registerList(group: AnyCommand, frame: Frame): void {
     examples: [
       'gpucloud drives list',
       'gpucloud drives list --columns name,size_gb,used_bytes --sort -size_gb',
+      'gpucloud drives list --watch',
     ],
-  }).action((_flags, command) => list(frame.context(command)));
+  })
+    .addOption(watchOption())
+    .addOption(intervalOption())
+    .action((flags, command) => {
+      const context = frame.context(command);
+      return flags.watch === true ? watchAll(flags.interval, context) : list(context);
+    });
 }
 
 export async function list(context: Context): Promise<void> {
   const drives = await (await context.api()).drives.list();
   await context.out.list(drives, driveView);
-  for (const { id, name, status } of drives) {
-    if (status === 'SUSPENDED') {
-      context.err.warn(
+  for (const text of suspended(drives)) context.err.warn(text);
+}
+
+async function watchAll(interval: number, context: Context): Promise<void> {
+  const api = await context.api();
+  await watch(
+    {
+      read: () => api.drives.list(),
+      show: (drives, out) => out.list(drives, driveView),
+      rows: (drives) => drives,
+      view: driveView,
+      warnings: suspended,
+    },
+    interval,
+    context,
+  );
+}
+
+function suspended(drives: readonly Drive[]): string[] {
+  return drives
+    .filter(({ status }) => status === 'SUSPENDED')
+    .map(
+      ({ id, name }) =>
         `The drive ${name ?? id} is SUSPENDED: ${SEVEN_DAYS}. Top up the balance, then: gpucloud drives resume ${id}`,
-      );
-    }
-  }
+    );
 }

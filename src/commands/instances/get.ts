@@ -1,8 +1,10 @@
+import type { Api, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { keepSighting, sightingOf } from '../kit/sighting.ts';
 import { verb } from '../kit/verb.ts';
+import { intervalOption, watch, watchOption } from '../kit/watching.ts';
 import { findMachine } from './resolve.ts';
 import { instanceView } from './view.ts';
 
@@ -15,15 +17,45 @@ export function registerGet(group: AnyCommand, frame: Frame): void {
     examples: [
       'gpucloud instances get trainer',
       'gpucloud instances get trainer --json | jq -r .ip_address',
+      'gpucloud instances get trainer --watch',
     ],
   })
     .argument('<instance>', 'id, beginning of an id, or name')
-    .action((instance, _flags, command) => get(instance, frame.context(command)));
+    .addOption(watchOption())
+    .addOption(intervalOption())
+    .action((instance, flags, command) => {
+      const context = frame.context(command);
+      return flags.watch === true
+        ? watchOne(instance, flags.interval, context)
+        : get(instance, context);
+    });
 }
 
 export async function get(typed: string, context: Context): Promise<void> {
   const { id } = await findMachine(typed, context);
-  const instance = await (await context.api()).instances.get(id);
+  await context.out.item(await read(id, await context.api(), context), instanceView);
+}
+
+/** Ends by itself with the machine: nothing leaves TERMINATED (API document: Instance status). */
+async function watchOne(typed: string, interval: number, context: Context): Promise<void> {
+  const { id } = await findMachine(typed, context);
+  const api = await context.api();
+  await watch(
+    {
+      read: () => read(id, api, context),
+      show: (instance, out) => out.item(instance, instanceView),
+      rows: (instance) => [instance],
+      view: instanceView,
+      one: true,
+      isOver: ({ status }) => status === 'TERMINATED',
+    },
+    interval,
+    context,
+  );
+}
+
+async function read(id: string, api: Api, context: Context): Promise<Instance> {
+  const instance = await api.instances.get(id);
   await keepSighting(sightingOf(instance), context);
-  await context.out.item(instance, instanceView);
+  return instance;
 }

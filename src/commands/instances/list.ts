@@ -1,9 +1,12 @@
 import type { Context } from '../../context.ts';
+import type { CliError } from '../../errors.ts';
+import type { Output } from '../../output/output.ts';
 import { learnAccount } from '../kit/account.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { type KnownMachines, readKnownMachines } from '../kit/known-machines.ts';
+import { type KnownMachines, type Listed, readKnownMachines } from '../kit/known-machines.ts';
 import { verb } from '../kit/verb.ts';
+import { intervalOption, watch, watchOption } from '../kit/watching.ts';
 import { listedView, notedView } from './listed-view.ts';
 
 export function registerList(group: AnyCommand, frame: Frame): void {
@@ -16,10 +19,20 @@ export function registerList(group: AnyCommand, frame: Frame): void {
       'The published API has no list of machines: these are the ones that this computer rented, was\n' +
       'told of, or found attached to a drive, each read afresh. UNKNOWN marks a request whose answer\n' +
       'was lost, GONE a machine that the service does not find.',
-    examples: ['gpucloud instances list', 'gpucloud instances list --all --json'],
+    examples: [
+      'gpucloud instances list',
+      'gpucloud instances list --all --json',
+      'gpucloud instances list --watch',
+    ],
   })
     .option('-a, --all', 'terminated machines too')
-    .action((flags, command) => list(flags.all === true, frame.context(command)));
+    .addOption(watchOption())
+    .addOption(intervalOption())
+    .action((flags, command) => {
+      const context = frame.context(command);
+      const all = flags.all === true;
+      return flags.watch === true ? watchAll(all, flags.interval, context) : list(all, context);
+    });
 }
 
 export async function list(all: boolean, context: Context): Promise<void> {
@@ -30,27 +43,68 @@ export async function list(all: boolean, context: Context): Promise<void> {
     api,
     context,
   );
-  if (known.driveFault !== undefined) {
-    context.err.warn(
-      `The drives could not be read, so machines known only through one may be missing: ${known.driveFault.message}`,
-    );
-  }
-  const listed = known.rows.filter((row) => all || row.status !== 'TERMINATED');
-  const isNoted = context.out.format === 'table' && listed.some(({ note }) => note !== undefined);
-  await context.out.list(listed, isNoted ? notedView() : listedView);
-  tellFaults(known, context);
+  if (known.driveFault !== undefined) context.err.warn(drivesUnread(known.driveFault));
+  await show(
+    known.rows.filter((row) => all || row.status !== 'TERMINATED'),
+    context.out,
+  );
+  const [fault] = known.faults;
+  if (fault === undefined) return;
+  // Some rows of old news are a warning; a list of nothing else is a failure.
+  if (known.faults.length === known.asked) throw fault;
+  context.err.warn(machinesUnread(known));
 }
 
-/** Some rows of old news are a warning; a list of nothing else is a failure. */
-function tellFaults({ faults, asked }: KnownMachines, context: Context): void {
-  const [first] = faults;
-  if (first === undefined) {
-    return;
-  }
-  if (faults.length === asked) {
-    throw first;
-  }
-  context.err.warn(
-    `${faults.length} of ${asked} machines could not be read; their rows show what was last seen: ${first.message}`,
+/** A machine that ends while it is watched stays in the view, and is asked for no more. */
+async function watchAll(all: boolean, interval: number, context: Context): Promise<void> {
+  const api = await context.api();
+  await learnAccount(api, context);
+  // In the order in which they came, so that no row jumps.
+  const shown = new Map<string, Listed>();
+  await watch(
+    {
+      async read() {
+        const ended = [...shown.values()].filter(({ status }) => status === 'TERMINATED');
+        const except = new Set(ended.map(({ id }) => id));
+        const how = { all, except, drives: api.drives.list(), now: context.clock.now() };
+        const known = await readKnownMachines(how, api, context);
+        // What is shown is as old as all of these rows would be: it stays, with its age.
+        if (known.faults[0] !== undefined && known.faults.length === known.asked) {
+          throw known.faults[0];
+        }
+        const machines = new Map(known.rows.map((row) => [row.id, row]));
+        for (const id of shown.keys()) {
+          if (!machines.has(id) && !except.has(id)) shown.delete(id);
+        }
+        for (const [id, row] of machines) {
+          const isWanted = all || row.status !== 'TERMINATED' || shown.has(id ?? '');
+          if (id !== null && isWanted) shown.set(id, row);
+        }
+        const lost = known.rows.filter(({ id }) => id === null);
+        return { ...known, rows: [...lost, ...shown.values()] };
+      },
+      show: ({ rows }, out) => show(rows, out),
+      rows: ({ rows }) => rows,
+      view: listedView,
+      warnings: (known) => [
+        ...(known.driveFault === undefined ? [] : [drivesUnread(known.driveFault)]),
+        ...(known.faults.length === 0 ? [] : [machinesUnread(known)]),
+      ],
+    },
+    interval,
+    context,
   );
+}
+
+async function show(rows: readonly Listed[], out: Output): Promise<void> {
+  const isNoted = out.format === 'table' && rows.some(({ note }) => note !== undefined);
+  await out.list(rows, isNoted ? notedView() : listedView);
+}
+
+function drivesUnread({ message }: CliError): string {
+  return `The drives could not be read, so machines known only through one may be missing: ${message}`;
+}
+
+function machinesUnread({ faults, asked }: KnownMachines): string {
+  return `${faults.length} of ${asked} machines could not be read; their rows show what was last seen: ${faults[0]?.message}`;
 }

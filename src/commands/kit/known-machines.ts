@@ -1,6 +1,6 @@
 import type { Api, Drive, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, type Failure } from '../../errors.ts';
 import { instant, relative } from '../../output/time.ts';
 import type { KnownMachine, Rentals, Snapshot, UnknownRental } from '../../rentals/index.ts';
 import { eachBounded } from './bounded.ts';
@@ -34,12 +34,17 @@ export interface KnownMachines {
   readonly driveFault: CliError | undefined;
 }
 
+/** What ends the whole reading: a refused key, and Ctrl-C. */
+const ENDING: readonly Failure[] = ['authentication', 'interrupted', 'terminated', 'hungUp'];
+
 /** As many readings at once as is polite to a service whose rate limits are not documented. */
 const AT_ONCE = 8;
 
 export interface ReadHow {
   /** Terminated machines too. */
   readonly all: boolean;
+  /** Ids of machines that need no reading; they get no row. */
+  readonly except?: ReadonlySet<string | null>;
   /** The drives of the account, being read: they name the machines that they are mounted to. */
   readonly drives: Promise<readonly Drive[]>;
   /** The moment that ages are told from. */
@@ -52,7 +57,7 @@ export interface ReadHow {
  * refused key is thrown.
  */
 export async function readKnownMachines(
-  { all, drives, now }: ReadHow,
+  { all, except, drives, now }: ReadHow,
   api: Api,
   context: Context,
 ): Promise<KnownMachines> {
@@ -65,11 +70,12 @@ export async function readKnownMachines(
   const read = (asked: readonly string[]) =>
     eachBounded(asked, AT_ONCE, (id) => readOne(id, ids.get(id), { api, context, faults, now }));
 
-  const reading = read([...ids.keys()]);
+  const isAsked = (id: string) => except?.has(id) !== true;
+  const reading = read([...ids.keys()].filter(isAsked));
   reading.catch(() => undefined);
   const { found, fault } = await attachedTo(drives);
   const archived = all ? [] : await archivedOf(found, ids, rentals);
-  const fresh = found.filter((id) => !ids.has(id) && !archived.includes(id));
+  const fresh = found.filter((id) => isAsked(id) && !ids.has(id) && !archived.includes(id));
   const rows = [...(await reading), ...(await read(fresh))];
   for (const id of fresh) {
     context.err.note(`Found through a drive and taken into the list: ${id}.`);
@@ -99,7 +105,7 @@ async function attachedTo(
     const ids = (await drives).map((drive) => drive.current_instance_id);
     return { found: [...new Set(ids.filter((id) => id != null))], fault: undefined };
   } catch (error) {
-    if (!(error instanceof CliError) || error.failure === 'authentication') throw error;
+    if (!(error instanceof CliError) || ENDING.includes(error.failure)) throw error;
     return { found: [], fault: error };
   }
 }
@@ -122,7 +128,7 @@ async function readOne(
     const row = { id, name: instance.name ?? id, status: instance.status, instance };
     return known?.untracked === true ? { ...row, note: 'untracked' } : row;
   } catch (error) {
-    if (!(error instanceof CliError) || error.failure === 'authentication') throw error;
+    if (!(error instanceof CliError) || ENDING.includes(error.failure)) throw error;
     const name = known?.name ?? id;
     const last = known?.last;
     if (error.failure === 'notFound') {

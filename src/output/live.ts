@@ -1,0 +1,170 @@
+import type { Writable } from 'node:stream';
+import { type Colour, type Paint, paintFor } from './colour.ts';
+import { fold } from './fold.ts';
+import type { Foot, Live, Output } from './output.ts';
+import { clean } from './sanitise.ts';
+import type { Sink } from './sink.ts';
+
+export type LiveTerminal = Writable & { isTTY?: boolean; columns?: number; rows?: number };
+
+/** Whether a frame can be redrawn there: a terminal that moves its cursor and knows its size. */
+export function canRedraw(
+  stream: LiveTerminal,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return stream.isTTY === true && env.TERM !== 'dumb' && isSized(stream);
+}
+
+function isSized({ columns = 0, rows = 0 }: LiveTerminal): boolean {
+  return columns > 0 && rows > 0;
+}
+
+export interface LiveOptions {
+  readonly stdout: LiveTerminal;
+  readonly sink: Sink;
+  readonly colour: boolean;
+  /** What `write` prints on a terminal of that many columns. */
+  render(write: (out: Output) => Promise<void>, columns: number | undefined): Promise<string>;
+}
+
+const ESC = '\u001b[';
+/** A screen of its own, as `watch` and `less` have: what stood in the terminal before comes back. */
+const ENTER = `${ESC}?1049h`;
+const LEAVE = `${ESC}?1049l`;
+/** A terminal that knows these shows all that stands between them at once; others pass them over. */
+const BEGIN = `${ESC}?2026h`;
+const COMMIT = `${ESC}?2026l`;
+/** A character whose width the terminal sees differently must not break a line. */
+const NO_WRAP = `${ESC}?7l`;
+const WRAP = `${ESC}?7h`;
+const CLEAR_LINE = `${ESC}2K`;
+const CLEAR_BELOW = `${ESC}J`;
+
+/**
+ * A view that is redrawn in place. A frame is one write that holds the changed lines alone. The
+ * cursor is never hidden, so that no end of the program, however rough, can leave it hidden.
+ */
+export function createLive({ stdout, sink, colour, render }: LiveOptions): Live {
+  let write: ((out: Output) => Promise<void>) | undefined;
+  let foot: () => readonly Foot[] = () => [];
+  /** What stands on the screen; undefined when nobody knows, as after a change of its size. */
+  let shown: readonly string[] | undefined;
+  let entered = false;
+  let over = false;
+  let drawing: Promise<void> | undefined;
+  let again = false;
+
+  const onResize = () => {
+    shown = undefined;
+    refresh().catch(() => undefined);
+  };
+  stdout.on('resize', onResize);
+
+  async function once(): Promise<void> {
+    if (write === undefined || over || !isSized(stdout)) return;
+    const body = await render(write, stdout.columns);
+    const paint = await paintFor(colour);
+    // The size may have changed while the frame was made; it has to fit the one of now.
+    const { columns = 0, rows = 0 } = stdout;
+    if (over || columns === 0 || rows === 0) return;
+    const lines = frame(body, foot(), { columns, rows, paint });
+    const changes = entered ? difference(shown, lines) : `${ENTER}${difference(undefined, lines)}`;
+    if (changes === '') return;
+    entered = true;
+    shown = lines;
+    await sink.write(`${BEGIN}${NO_WRAP}${changes}${WRAP}${COMMIT}`);
+  }
+
+  function refresh(): Promise<void> {
+    again = true;
+    drawing ??= (async () => {
+      try {
+        while (again) {
+          again = false;
+          await once();
+        }
+      } finally {
+        drawing = undefined;
+      }
+    })();
+    return drawing;
+  }
+
+  return {
+    get ended() {
+      return sink.ended;
+    },
+    draw(next, below) {
+      write = next;
+      foot = below;
+      return refresh();
+    },
+    refresh,
+    async end() {
+      if (over) return;
+      over = true;
+      stdout.off('resize', onResize);
+      await drawing?.catch(() => undefined);
+      if (!entered || write === undefined || sink.ended) return;
+      let last = '';
+      try {
+        const paint = await paintFor(colour);
+        const columns = isSized(stdout) ? stdout.columns : undefined;
+        last = await render(write, columns);
+        last += foot()
+          .map((line) => `${footText(line, paint)}\n`)
+          .join('');
+      } finally {
+        await sink.write(`${LEAVE}${last}`);
+      }
+    },
+  };
+}
+
+interface Room {
+  readonly columns: number;
+  readonly rows: number;
+  readonly paint: Paint;
+}
+
+/** The lines of a frame: at most one less than the screen has, since the cursor stands below. */
+function frame(body: string, foot: readonly Foot[], { columns, rows, paint }: Room): string[] {
+  const below = foot.flatMap((line) => fold(footText(line, paint), columns));
+  const lines = body
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) => fold(line, columns));
+  const most = Math.max(1, rows - 1);
+  const gap = below.length > 0 && lines.length + below.length < most ? [''] : [];
+  const room = Math.max(1, most - below.length - gap.length);
+  const kept = lines.length <= room ? lines : shortened(lines, room);
+  return [...kept, ...gap, ...below].slice(0, most);
+}
+
+function shortened(lines: readonly string[], room: number): string[] {
+  const kept = lines.slice(0, Math.max(0, room - 1));
+  const hidden = lines.length - kept.length;
+  return [...kept, `… ${hidden} more ${hidden === 1 ? 'line' : 'lines'} below the screen`];
+}
+
+function footText({ text, colour }: Foot, paint: Paint): string {
+  return paint(colour as Colour | undefined, clean(text));
+}
+
+/** What turns the one frame into the other; '' where they are the same. */
+function difference(before: readonly string[] | undefined, after: readonly string[]): string {
+  const changed = after.flatMap((line, at) =>
+    before?.[at] === line ? [] : [`${position(at)}${CLEAR_LINE}${line}`],
+  );
+  const rest =
+    before === undefined || before.length > after.length
+      ? `${position(after.length)}${CLEAR_BELOW}`
+      : '';
+  if (changed.length === 0 && rest === '') return '';
+  return `${changed.join('')}${rest}${position(after.length)}`;
+}
+
+/** The beginning of a line, counted from 0. */
+function position(line: number): string {
+  return `${ESC}${line + 1};1H`;
+}

@@ -1,0 +1,23 @@
+import { Writable } from 'node:stream';
+
+export interface Page {
+  readonly stream: Writable & { isTTY: true; columns?: number };
+  text(): string;
+}
+
+/** A terminal that is not there: what is written to it is kept as text. */
+export function createPage(columns: number | undefined): Page {
+  const parts: string[] = [];
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk: string | Buffer, _encoding, done) {
+      parts.push(String(chunk));
+      done();
+    },
+  });
+  const size = columns === undefined ? {} : { columns };
+  return {
+    stream: Object.assign(stream, { isTTY: true as const, ...size }),
+    text: () => parts.join(''),
+  };
+}

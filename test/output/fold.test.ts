@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fold } from '../../src/output/fold.ts';
+import { width } from '../../src/output/width.ts';
+
+const bare = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
+
+test('a line that fits stays as it is', () => {
+  expect(fold('\u001b[1mNAME\u001b[22m', 4)).toEqual(['\u001b[1mNAME\u001b[22m']);
+  expect(fold('', 4)).toEqual(['']);
+});
+
+test('a colour that is on where a line is broken goes on in the next', () => {
+  expect(fold('ab\u001b[32mcdef\u001b[39mg', 4)).toEqual([
+    'ab\u001b[32mcd\u001b[0m',
+    '\u001b[32mef\u001b[39mg\u001b[0m',
+  ]);
+});
+
+test('wide characters are never cut in two', () => {
+  expect(fold('漢字漢字', 3)).toEqual(['漢', '字', '漢', '字']);
+});
+
+test('no line is wider than asked for, and nothing is lost', () => {
+  const painted = fc.array(
+    fc.oneof(
+      fc.string({ unit: fc.constantFrom('a', 'b', ' ', '₽', '漢', '字') }),
+      fc.constantFrom('\u001b[32m', '\u001b[39m', '\u001b[1m', '\u001b[22m'),
+    ),
+  );
+  fc.assert(
+    fc.property(painted, fc.integer({ min: 2, max: 12 }), (parts, cells) => {
+      const line = parts.join('');
+      const folded = fold(line, cells).map(bare);
+      expect(folded.join('')).toBe(bare(line));
+      for (const one of folded) expect(width(one)).toBeLessThanOrEqual(cells);
+    }),
+  );
+});
