@@ -131,8 +131,8 @@ __gpucloud_place() {
     instances)
       case ${path#* } in
         instances) verbs='list get create reorder start stop terminate events wait endpoints secrets open recover track untrack export import' also='ls show rm' ;;
-        list) flags='--all -a' ;;
-        get) takes=('names instance') ;;
+        list) flags='--all -a --watch -w --interval' ;;
+        get) flags='--watch -w --interval' takes=('names instance') ;;
         create) flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --dry-run --schema --wait --wait-timeout --poll-interval' takes=(free) ;;
         reorder) flags='--name --any-name --wait --wait-timeout --poll-interval' takes=('names terminated-instance' free) ;;
         start) flags='--wait --wait-timeout --poll-interval' takes=('names instance') repeats=1 ;;
@@ -159,7 +159,7 @@ __gpucloud_place() {
     drives)
       case ${path#* } in
         drives) verbs='list get create update resume' also='ls show' ;;
-        list)  ;;
+        list) flags='--watch -w --interval' ;;
         get) takes=('names drive') ;;
         create) flags='--name --size' takes=(free) ;;
         update) flags='--name --size' takes=('names drive') ;;
@@ -311,6 +311,11 @@ __gpucloud_value() {
     --output) offer='words table json jsonl csv tsv yaml id' ;;
     -o) offer='words table json jsonl csv tsv yaml id' ;;
     --color) offer='words auto always never' ;;
+    --interval)
+      case $path in
+        'instances list'|'instances get'|'drives list') offer=free ;;
+        *) return 1 ;;
+      esac ;;
     --name)
       case $path in
         'instances create'|'instances reorder'|'catalog add'|'drives create'|'drives update'|'ssh-keys add'|'me update') offer=free ;;

@@ -114,7 +114,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $flags[''] = @('--version', 'show the version', '-V', 'show the version')
     $verbs['instances'] = @('list', 'List the machines known to this computer', 'get', 'Show everything about one machine', 'create', 'Rent a machine', 'reorder', 'Rent again what a terminated machine was', 'start', 'Start stopped machines', 'stop', 'Power machines off and keep their disks', 'terminate', 'End machines for good, with all that is on their disks', 'events', 'Show the event log of a machine, newest first', 'wait', 'Wait until machines have a status', 'endpoints', 'Show the links and ports of a machine', 'secrets', 'Show the generated passwords and tokens of a machine', 'open', 'Open an application of a machine in the browser', 'recover', 'Settle requests whose answer was lost', 'track', 'Take machines into the list that this computer did not rent', 'untrack', 'Take machines out of the list; this does not stop billing', 'export', 'Write all that is known of machines as JSON, for another computer', 'import', 'Take in what another computer knows of machines')
     $aliases['instances'] = @('ls', 'List the machines known to this computer', 'show', 'Show everything about one machine', 'rm', 'End machines for good, with all that is on their disks')
-    $flags['instances list'] = @('--all', 'terminated machines too', '-a', 'terminated machines too')
+    $flags['instances list'] = @('--all', 'terminated machines too', '-a', 'terminated machines too', '--watch', 'show it again and again until Ctrl-C; off a terminal, each change', '-w', 'show it again and again until Ctrl-C; off a terminal, each change', '--interval', 'the time between two readings of --watch')
+    $flags['instances get'] = @('--watch', 'show it again and again until Ctrl-C; off a terminal, each change', '-w', 'show it again and again until Ctrl-C; off a terminal, each change', '--interval', 'the time between two readings of --watch')
     $takes['instances get'] = @('names instance')
     $flags['instances create'] = @('--name', 'the same as NAME', '--offer', 'the offer, by name or id: which hardware (see catalog list)', '--image', 'the base image, by name or id: which system', '--ssh-key', 'an SSH key by name, id or fingerprint (again for more)', '--template', 'an application template by slug, name or id', '--drive', 'a cloud drive by name or id', '--docker-image', 'run this container', '--docker-command', 'the command of the container', '--shm-size', 'shared memory of the container in GB', '--port', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '-p', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '--env', 'KEY=VALUE, or KEY to take it from the environment (again for more)', '-e', 'KEY=VALUE, or KEY to take it from the environment (again for more)', '--env-file', 'a file of such lines (again for more)', '--any-env-key', 'send environment keys that break the usual rule', '--volume', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '-v', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '--file', 'a YAML or JSON file with the fields of the request; - for stdin', '-f', 'a YAML or JSON file with the fields of the request; - for stdin', '--max-price', 'terminate at once if an hour costs more than this', '--dry-run', 'print the request and send nothing', '--schema', 'print the JSON Schema of --file', '--wait', 'wait until the machine is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings')
     $takes['instances create'] = @('free')
@@ -156,6 +157,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['catalog remove'] = @('names offer image')
     $verbs['drives'] = @('list', 'List the cloud drives of the account', 'get', 'Show everything about one drive', 'create', 'Create a cloud drive, which bills by the hour from then on', 'update', 'Rename a drive or change its billed size', 'resume', 'Bring a SUSPENDED drive back, once the balance is topped up')
     $aliases['drives'] = @('ls', 'List the cloud drives of the account', 'show', 'Show everything about one drive')
+    $flags['drives list'] = @('--watch', 'show it again and again until Ctrl-C; off a terminal, each change', '-w', 'show it again and again until Ctrl-C; off a terminal, each change', '--interval', 'the time between two readings of --watch')
     $takes['drives get'] = @('names drive')
     $flags['drives create'] = @('--name', 'the same as NAME', '--size', 'its size: 500, 500GB or 2TB (1 TB = 1000 GB)')
     $takes['drives create'] = @('free')
@@ -213,12 +215,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['completion'] = @('words bash zsh fish powershell')
     $values['instances list:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
     $values['instances list:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
-    $values['instances get:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
-    $values['instances create:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
-    $values['instances reorder:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
-    $values['instances get:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
-    $values['instances create:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
-    $values['instances reorder:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances list:--interval'] = 'free'
+    $values['instances get:--interval'] = 'free'
     $values['instances create:--name'] = 'free'
     $values['instances create:--docker-image'] = 'free'
     $values['instances create:--docker-command'] = 'free'
@@ -243,6 +241,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances events:--limit'] = 'free'
     $values['instances wait:--poll-interval'] = 'free'
     $values['catalog add:--name'] = 'free'
+    $values['drives list:--interval'] = 'free'
     $values['drives create:--name'] = 'free'
     $values['drives create:--size'] = 'free'
     $values['drives update:--name'] = 'free'
@@ -263,6 +262,12 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['api:-f'] = 'free'
     $values['api:--field'] = 'free'
     $values['api:-F'] = 'free'
+    $values['instances get:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances create:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances reorder:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances get:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances create:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances reorder:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
     $values['instances create:--offer'] = 'names offer'
     $values['instances create:--image'] = 'names image'
     $values['instances create:--ssh-key'] = 'names ssh-key'
