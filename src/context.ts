@@ -153,6 +153,13 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     },
   });
 
+  /** Two hundred machines that are read one by one have one odd field, told once. */
+  const warned = new Set<string>();
+  const warnOnce = (text: string) => {
+    if (!warned.has(text)) err.warn(text);
+    warned.add(text);
+  };
+
   const folders = once(async () => {
     const config = await import('./config/index.ts');
     return config.folders(env, host.home, host.platform);
@@ -196,6 +203,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       signal: interrupts.first,
       env: proxies,
       userAgent: `gpucloud/${version}`,
+      warn: warnOnce,
       ...(keyRemedy === undefined ? {} : { keyRemedy }),
       ...(flags.debug === true ? { trace: (line: string) => err.debug(line) } : {}),
     });

@@ -162,11 +162,16 @@ function wantsJson(
   }
   const end = argv.indexOf('--');
   const words = end < 0 ? argv : argv.slice(0, end);
-  const last = words.findLastIndex((word) => word === '-o' || word === '--output');
-  const asked =
-    words.findLast((word) => word.startsWith('--output='))?.slice('--output='.length) ??
-    (last < 0 ? env.GPUCLOUD_OUTPUT : words[last + 1]);
-  return words.includes('--json') || asked === 'json' || asked === 'jsonl';
+  const asked = words.flatMap((word, at) => {
+    if (word === '--json') return ['json'];
+    if (word === '--output') return [words[at + 1]];
+    if (word.startsWith('--')) return word.startsWith('--output=') ? [word.slice(9)] : [];
+    // `-o json`, `-ojson`, and both after switches: `-yojson`.
+    const short = /^-[a-zA-Z]*?o(.*)$/.exec(word);
+    return short === null ? [] : [short[1] || words[at + 1]];
+  });
+  const formats = asked.length === 0 ? [env.GPUCLOUD_OUTPUT] : asked;
+  return formats.some((format) => format === 'json' || format === 'jsonl');
 }
 
 async function tell(text: string, host: Host): Promise<void> {

@@ -90,6 +90,8 @@ describe('what was typed wrong', () => {
       { argv: ['--json', 'instances', 'lst'] },
       { argv: ['instances', 'list', '-o', 'json', '--nope'] },
       { argv: ['instances', 'list', '--output=jsonl', '--nope'] },
+      { argv: ['-ojson', 'instances', 'lst'] },
+      { argv: ['instances', 'list', '-qojsonl', '--nope'] },
       { argv: ['instances', 'lst'], env: { GPUCLOUD_OUTPUT: 'json' } },
     ];
     for (const { argv, env } of asked) {

@@ -1,12 +1,15 @@
 import type { Page } from './contract.ts';
+import { parseExactly } from './exact.ts';
 import { check } from './schemas/check.ts';
 import { envelope, type Meta, meta } from './schemas/envelope.ts';
+import { mend } from './schemas/mend.ts';
 import type { Answer } from './transport.ts';
 
 type Schema<T> = Parameters<typeof check<T>>[0];
 
 export type Understood<T> =
-  | { readonly ok: true; readonly value: T }
+  /** `odd` tells fields that are not as documented, each as "WHERE …". */
+  | { readonly ok: true; readonly value: T; readonly odd: readonly string[] }
   /** `what` completes "could not be understood: …" and holds no value of the answer. */
   | { readonly ok: false; readonly what: string };
 
@@ -18,9 +21,9 @@ export function dataOf<T>(answer: Answer, schema: Schema<T>): Understood<T> {
 
 /** A success of which nothing is needed: a JSON object, or nothing at all with 204. */
 export function acknowledged(answer: Answer): Understood<void> {
-  if (answer.status === 204 && answer.text === '') return { ok: true, value: undefined };
+  if (answer.status === 204 && answer.text === '') return { ok: true, value: undefined, odd: [] };
   const body = bodyOf(answer);
-  return body.ok ? { ok: true, value: undefined } : body;
+  return body.ok ? { ok: true, value: undefined, odd: [] } : body;
 }
 
 /** A list with its pagination object; `asked` fills what the service leaves out of it. */
@@ -41,15 +44,21 @@ export function pageOf<T>(
     };
   }
   const whole = completed(pagination.value ?? {}, asked, data.value.length);
-  return { ok: true, value: { data: data.value, meta: whole } };
+  return { ok: true, value: { data: data.value, meta: whole }, odd: data.odd };
 }
 
 function checkedData<T>(body: Record<string, unknown>, schema: Schema<T>): Understood<T> {
   if (!Object.hasOwn(body, 'data')) return { ok: false, what: 'data is missing' };
-  const result = check(schema, body.data);
+  const result = mend(schema, body.data);
+  const told = (where: readonly PropertyKey[], what: string) =>
+    `${['data', ...where.map(String)].join('.')} ${what}`;
   return result.ok
-    ? { ok: true, value: result.value }
-    : { ok: false, what: `${['data', ...result.where.map(String)].join('.')} ${result.what}` };
+    ? {
+        ok: true,
+        value: result.value,
+        odd: result.odd.map(({ where, what }) => told(where, what)),
+      }
+    : { ok: false, what: told(result.where, result.what) };
 }
 
 function bodyOf(answer: Answer): Understood<Record<string, unknown>> {
@@ -57,14 +66,14 @@ function bodyOf(answer: Answer): Understood<Record<string, unknown>> {
   if (answer.text.trim() === '') return { ok: false, what: 'it is empty' };
   let json: unknown;
   try {
-    json = JSON.parse(answer.text);
+    json = parseExactly(answer.text);
   } catch {
     return /^\s*</.test(answer.text)
       ? { ok: false, what: 'it is an HTML page, perhaps of a proxy' }
       : { ok: false, what: 'it is not whole JSON' };
   }
   const result = check(envelope, json);
-  return result.ok ? result : { ok: false, what: 'it is not a JSON object' };
+  return result.ok ? { ...result, odd: [] } : { ok: false, what: 'it is not a JSON object' };
 }
 
 /**

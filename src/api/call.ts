@@ -26,6 +26,8 @@ export interface Call {
   pause(milliseconds: number): Promise<void>;
   /** What to do when the service refuses the key. */
   readonly keyRemedy: string;
+  /** Tells of an answer that was understood in part. */
+  warn(text: string): void;
   /** A text without the key of the call and the secrets of its requests. */
   hide(text: string): string;
 }
@@ -63,6 +65,7 @@ export async function withCall<T>(
     clock,
     timeoutMs,
     keyRemedy: settings.keyRemedy ?? 'Sign in with a working key: gpucloud login',
+    warn: (text) => settings.warn?.(text),
     remainingMs: () => started + timeoutMs - clock.now(),
     interruption: () => interruption,
     hide: (text) => hidden(text, secrets),

@@ -91,6 +91,7 @@ export async function post<T>(
     return { sure: false, why: answeredWords(call, answer), answer };
   }
   const data = dataOf(answer, schema);
+  if (data.ok) tellOdd(operation, call, data.odd);
   return data.ok
     ? { sure: true, value: data.value }
     : { sure: false, why: `the answer could not be understood, ${data.what}`, answer };
@@ -124,5 +125,16 @@ function understood<T>(
   }
   const result = read(answer);
   if (!result.ok) throw notUnderstood(operation, result.what, status);
+  tellOdd(operation, call, result.odd);
   return result.value;
+}
+
+/** What was read is worth more than an error, and nobody may take a gap for the whole truth. */
+function tellOdd(operation: Operation, call: Call, odd: readonly string[]): void {
+  const [first, ...more] = odd;
+  if (first === undefined) return;
+  const others = more.length === 0 ? '' : ` (and ${more.length} more like it)`;
+  call.warn(
+    `The answer to ${operation.heading} is not as documented: ${first}${others}. What could be read is shown, the rest counts as missing; --debug shows the answer as it came.`,
+  );
 }

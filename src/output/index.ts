@@ -247,6 +247,9 @@ export function createOutput(options: OutputOptions): Output {
   return {
     format,
     terminal,
+    get unread() {
+      return sink.ended;
+    },
     prepare: async () => void (await query()),
     list,
     changes,

@@ -92,6 +92,8 @@ export interface Output {
   readonly format: Format;
   /** Whether a person reads stdout, rather than a pipe or a file. */
   readonly terminal: boolean;
+  /** Whether the reader of stdout had gone when something was written, so that it never arrived. */
+  readonly unread: boolean;
   /**
    * Reads the expression of `--query`, so that a mistake in it is found before a request.
    *

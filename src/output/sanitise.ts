@@ -61,12 +61,27 @@ export function cleanData(text: string): string {
 
 /**
  * JSON text whose strings hold the same data without one raw control: what JSON itself lets through
- * (DEL, C1, bidi, zero-width) becomes `\uXXXX`.
+ * (DEL, C1, bidi, zero-width) becomes `\uXXXX`. Half a character, which is no text and which jq
+ * refuses with all that is around it, becomes U+FFFD.
  */
 export function escapeUnseen(json: string): string {
-  if (!SUSPECT_IN_JSON.test(json)) return json;
-  return json.replace(UNSEEN, (found) =>
+  const whole = /\\u[dD]/.test(json) ? withoutHalves(json) : json;
+  if (!SUSPECT_IN_JSON.test(whole)) return whole;
+  return whole.replace(UNSEEN, (found) =>
     found === '\n' ? found : Array.from(found.split(''), escaped).join(''),
+  );
+}
+
+/** Text in which half a character, as no reader takes it, is U+FFFD. */
+export function wholeCharacters(text: string): string {
+  return text.replace(LONE_SURROGATES, '\ufffd');
+}
+
+/** Escapes are taken one by one, so that `\\\\ud800` stays the text that it is. */
+function withoutHalves(json: string): string {
+  return json.replace(
+    /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\./g,
+    (found) => (/^\\u[dD].{3}$/.test(found) ? '\\ufffd' : found),
   );
 }
 

@@ -1,6 +1,6 @@
 import { createBatch } from './batch.ts';
 import { eachRow, type Rows } from './rows.ts';
-import { hasUnseen } from './sanitise.ts';
+import { hasUnseen, wholeCharacters } from './sanitise.ts';
 import type { Sink } from './sink.ts';
 
 /** Loads the writer of a value as YAML, which readers of YAML 1.1 and 1.2 take for the same data. */
@@ -11,6 +11,7 @@ export async function loadYaml(): Promise<(value: unknown) => string> {
     const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
     visit(document, {
       Scalar(_key, node) {
+        if (typeof node.value === 'string') node.value = wholeCharacters(node.value);
         // Only double quotes have an escape for what must not reach a terminal raw.
         if (typeof node.value === 'string' && isHostile(node.value)) node.type = 'QUOTE_DOUBLE';
       },

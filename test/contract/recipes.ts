@@ -15,6 +15,8 @@ export interface Recipe {
   readonly ends?: readonly number[];
   /** What is typed may be a secret, so that nothing of it is repeated, be it a flag. */
   readonly guarded?: true;
+  /** Its result is shown this once, so that a reader who has gone is a failure. */
+  readonly once?: true;
   /** Why its result is no JSON document. */
   readonly notJson?: string;
 }
@@ -80,7 +82,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     list: true,
   },
   'api-keys list': { list: true },
-  'api-keys create': { argv: ['ci'] },
+  'api-keys create': { argv: ['ci'], once: true },
   'templates list': { list: true },
   'templates get': { argv: ['jupyterlab'] },
   'me get': {},

@@ -41,7 +41,18 @@ describe('the built program', () => {
     },
   );
 
-  test.each(WRITING)('%s ends quietly when nobody reads its stdout', async (command) => {
+  test.each(commandsWhose(({ once }) => once === true))(
+    '%s tells that nobody read what is shown this once',
+    async (command) => {
+      const { code, stderr } = await led(command, '> >(exec true)', '--json');
+      expect(code).toBe(9);
+      expect(JSON.parse(stderr).error).toMatchObject({ code: 'storage', resource: expect.any(String) });
+    },
+  );
+
+  const MANY = WRITING.filter((command) => recipe(command).once !== true);
+
+  test.each(MANY)('%s ends quietly when nobody reads its stdout', async (command) => {
     const { code, stderr } = await led(command, '> >(exec true)', '--json');
     expect(recipe(command).ends ?? [0]).toContain(code);
     expect({ stderr }).toEqual({

@@ -50,6 +50,20 @@ describe('other tools take the outputs as they are', () => {
     expect(await bash('keys -o jsonl | jq -r .id')).toBe('k1\nk2\n');
   });
 
+  test.skipIf(!has('jq'))('jq reads a list although one name holds half a character', async () => {
+    KEYS.push({ ...(KEYS[1] as (typeof KEYS)[number]), id: 'k3', name: 'half \ud83d' });
+    try {
+      expect(await bash("keys --json | jq -r '.[].id'")).toBe('k1\nk2\nk3\n');
+    } finally {
+      KEYS.pop();
+    }
+  });
+
+  test('a folder for stdin is refused, and not taken for an empty list', async () => {
+    const refused = await bash('gpucloud ssh-keys delete - --yes < / 2>&1 || echo "exit $?"');
+    expect(refused).toBe('error: KEY "-": stdin is a folder\nexit 2\n');
+  });
+
   test('awk and cut read tsv: a row a line, a column a tab', async () => {
     expect(
       await bash(

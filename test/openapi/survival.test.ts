@@ -221,6 +221,21 @@ describe.each(READINGS.map(named))('$words', (reading) => {
     }
   });
 
+  test('survives each field of another type, and says so', async () => {
+    const flags = reading.argv.includes('--markdown') ? [] : ['--json'];
+    for (const name of fields) {
+      for (const odd of [12.5, true, 'text', ['a'], { a: 1 }]) {
+        serve(reading, { ...reading.sample, [name]: odd });
+        const { code, stdout, stderr } = await world.cli([...reading.argv, ...flags]);
+        expect(code, `${name}: ${JSON.stringify(odd)}: ${stderr}`).toBe(0);
+        if (flags.length > 0) JSON.parse(stdout);
+        if (stderr.includes('is not as documented')) {
+          expect(stderr).toMatch(new RegExp(`data(\\.0)?\\.${name}\\b`));
+        }
+      }
+    }
+  });
+
   test('survives an answer of nothing but what is needed', async () => {
     const needed = Object.entries(reading.sample).filter(([name]) => isNeeded(reading, name));
     await survives(reading, Object.fromEntries(needed));

@@ -2,10 +2,14 @@ import type * as z from 'zod/mini';
 
 type Schema<T> = z.ZodMiniType<T>;
 
-export type Checked<T> =
-  | { readonly ok: true; readonly value: T }
-  /** `where` is the path below the checked value; `what` completes "WHERE …", without any value. */
-  | { readonly ok: false; readonly where: readonly PropertyKey[]; readonly what: string };
+export type Checked<T> = { readonly ok: true; readonly value: T } | Failed;
+
+/** `where` is the path below the checked value; `what` completes "WHERE …", without any value. */
+export interface Failed {
+  readonly ok: false;
+  readonly where: readonly PropertyKey[];
+  readonly what: string;
+}
 
 /**
  * Checks a value and gives back that very value, not a copy, so that unknown fields and the order
@@ -20,10 +24,14 @@ export function check<T>(schema: Schema<T>, value: unknown): Checked<T> {
   if (issue === undefined) {
     return { ok: false, where: [], what: 'has another shape' };
   }
-  if (issue.code === 'unrecognized_keys') {
-    return { ok: false, where: [...issue.path, issue.keys[0] ?? ''], what: 'is not documented' };
-  }
-  return { ok: false, where: issue.path, what: words(issue, at(value, issue.path)) };
+  return { ok: false, ...failed(issue, value) };
+}
+
+/** Where and what a fault is. */
+export function failed(issue: z.core.$ZodIssue, value: unknown): Omit<Failed, 'ok'> {
+  return issue.code === 'unrecognized_keys'
+    ? { where: [...issue.path, issue.keys[0] ?? ''], what: 'is not documented' }
+    : { where: issue.path, what: words(issue, at(value, issue.path)) };
 }
 
 function words(issue: z.core.$ZodIssue, value: unknown): string {
@@ -44,7 +52,8 @@ function words(issue: z.core.$ZodIssue, value: unknown): string {
   }
 }
 
-function at(value: unknown, path: readonly PropertyKey[]): unknown {
+/** What stands at a path; undefined where nothing does. */
+export function at(value: unknown, path: readonly PropertyKey[]): unknown {
   let here = value;
   for (const step of path) {
     if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) {

@@ -142,14 +142,20 @@ async function show({ key, secret }: NewKey, called: string, context: Context): 
       : out.item({ key: { ...key, secret_key: secret }, in_use: false }, newKeyView));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    throw new CliError(
-      error.failure,
-      `The API key ${called} was created, but its secret could not be shown and is lost: ${error.message}.`,
-      {
-        hint: 'the key itself stays; create another one: gpucloud api-keys create NAME',
-        cause: error,
-        ...(key.id === undefined ? {} : { resource: key.id }),
-      },
-    );
+    throw lost(called, key.id, error.message, error);
   }
+  // Elsewhere a reader who has gone wanted no more; nobody gives up what is shown this once.
+  if (out.unread) throw lost(called, key.id, 'nobody reads stdout');
+}
+
+function lost(called: string, id: string | undefined, why: string, cause?: CliError): CliError {
+  return new CliError(
+    cause?.failure ?? 'storage',
+    `The API key ${called} was created, but its secret could not be shown and is lost: ${why}.`,
+    {
+      hint: 'the key itself stays; create another one: gpucloud api-keys create NAME',
+      ...(cause === undefined ? {} : { cause }),
+      ...(id === undefined ? {} : { resource: id }),
+    },
+  );
 }

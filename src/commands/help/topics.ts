@@ -69,8 +69,14 @@ ${table(FORMATS.map((format) => [format, FORMAT_WORDS[format]]))}
 
 JSON is the service's own data: its names, its fields, unknown ones too. Money is a
 decimal string, so that nothing rounds it; times are ISO 8601 in UTC. People see
-local and relative times. Secrets are masked in every format; --show-secrets shows
+local and relative times. A number that would be rounded (an integer beyond 2^53) is
+a string of its digits. Secrets are masked in every format; --show-secrets shows
 them. Terminal controls in values never reach a terminal.
+
+An answer with a field of another type than documented is shown as far as it can be
+read, and a warning on stderr says which: a number for a text becomes a text,
+anything else counts as missing. The exit code stays 0. Without an id or a status
+there is nothing to show: exit 10.
 `;
 }
 

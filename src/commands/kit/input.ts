@@ -39,12 +39,27 @@ export async function readStdin(
   context: Context,
   longest = LONGEST,
 ): Promise<string> {
+  // Node gives an empty stream for a folder, and nothing would be taken for an empty list.
+  if (await isFolder(context.stdin)) {
+    throw usageError(`${flag} "-": stdin is a folder`);
+  }
   let text = '';
   for await (const chunk of context.stdin.setEncoding('utf8')) {
     text += chunk;
     if (text.length > longest) break;
   }
   return atMost(flag, 'stdin', text, longest);
+}
+
+async function isFolder(stdin: Context['stdin']): Promise<boolean> {
+  const descriptor: unknown = Reflect.get(stdin, 'fd');
+  if (typeof descriptor !== 'number') return false;
+  const { fstatSync } = await import('node:fs');
+  try {
+    return fstatSync(descriptor).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function atMost(flag: string, from: string, text: string, longest: number): string {
