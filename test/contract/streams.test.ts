@@ -46,7 +46,10 @@ describe('the built program', () => {
     async (command) => {
       const { code, stderr } = await led(command, '> >(exec true)', '--json');
       expect(code).toBe(9);
-      expect(JSON.parse(stderr).error).toMatchObject({ code: 'storage', resource: expect.any(String) });
+      expect(JSON.parse(stderr).error).toMatchObject({
+        code: 'storage',
+        resource: expect.any(String),
+      });
     },
   );
 
