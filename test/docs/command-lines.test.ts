@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Computer, createComputer } from '../support/program.ts';
+import { commandLinesOf } from './command-lines.ts';
+
+/**
+ * Types every command line of README.md and docs/*.md, from top to bottom, into one bash for each
+ * document, with the built program and a fresh sandbox whose clock runs fast.
+ */
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const DOCUMENTS = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+let computer: Computer;
+beforeEach(async () => {
+  computer = await createComputer();
+});
+afterEach(() => computer.remove());
+
+describe.each(DOCUMENTS)('%s', (name) => {
+  const { steps, notRun } = commandLinesOf(readFileSync(join(ROOT, name), 'utf8'));
+
+  test.runIf(steps.length > 0)(
+    'every command line works as it stands there',
+    { timeout: 120_000 },
+    async () => {
+      const ended = join(computer.home, 'ended');
+      const script = [
+        'exec < /dev/null',
+        'gpucloud() { "$GPUCLOUD_NODE" "$GPUCLOUD_PROGRAM" "$@" $yes; }',
+        'export GPUCLOUD_PROFILE=sandbox',
+        'yes=--yes; gpucloud sandbox reset --speed 600 --balance 100000 > /dev/null',
+        ...steps.map(
+          ({ text, yes }, at) =>
+            `yes=${yes ? '--yes' : ''}; echo '--- ${at}' >&2; ${text}\necho "${at} $?" >> "${ended}"`,
+        ),
+      ].join('\n');
+      const { stderr } = await computer.bash(script, { env: { TERM: 'dumb' } });
+      const codes = new Map(
+        (await readFile(ended, 'utf8'))
+          .trim()
+          .split('\n')
+          .map((line) => {
+            const [at = '', code = ''] = line.split(' ');
+            return [Number(at), Number(code)];
+          }),
+      );
+      const said = stderr.split(/^--- \d+$/m).slice(1);
+      const wrong = steps.flatMap(({ line, text, exit }, at) => {
+        const code = codes.get(at);
+        return code === exit ? [] : [{ line: `${name}:${line}`, text, code, said: said[at] }];
+      });
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  test('what is not run has a reason', () => {
+    expect(notRun.filter(({ reason }) => !/^[a-z].{15,}$/s.test(reason))).toEqual([]);
+  });
+});
+
+describe('command lines of a document', () => {
+  test('prompts, continued lines, exit codes, preparation and reasons', () => {
+    const text = [
+      '# A page',
+      '```console',
+      '$ gpucloud one \\',
+      '    --two',
+      'printed',
+      '$ gpucloud three',
+      '```',
+      '<!-- before: touch box -->',
+      '<!-- exit 7 -->',
+      '<!-- a person answers yes -->',
+      '```console',
+      '$ gpucloud four',
+      '```',
+      '',
+      '<!-- not run: it needs an account -->',
+      '```console',
+      '$ gpucloud five',
+      '```',
+      '```sh',
+      '$ not a console',
+      '```',
+      '',
+    ].join('\n');
+    expect(commandLinesOf(text)).toEqual({
+      steps: [
+        { line: 3, text: 'gpucloud one \\\n    --two', yes: false, exit: 0 },
+        { line: 6, text: 'gpucloud three', yes: false, exit: 0 },
+        { line: 11, text: 'touch box', yes: false, exit: 0 },
+        { line: 12, text: 'gpucloud four', yes: true, exit: 7 },
+      ],
+      notRun: [{ line: 17, reason: 'it needs an account' }],
+    });
+  });
+});

@@ -1,0 +1,55 @@
+/** One command line of a document, as a reader would type it. */
+export interface CommandLine {
+  /** Where it stands, from 1. */
+  readonly line: number;
+  readonly text: string;
+  /** Whether the reader is asked and says yes: `<!-- a person answers yes -->` before the block. */
+  readonly yes: boolean;
+  /** The exit code that the document promises; 0 unless a comment before the block says `exit N`. */
+  readonly exit: number;
+}
+
+export interface Walkthrough {
+  /** In order; `<!-- before: … -->` is bash that prepares what the document takes for granted. */
+  readonly steps: readonly CommandLine[];
+  /** Blocks that are not run, each with its reason, from `<!-- not run: … -->`. */
+  readonly notRun: readonly { readonly line: number; readonly reason: string }[];
+}
+
+const BLOCK = /^((?:<!--[\s\S]*?-->\n+)*)```console\n([\s\S]*?)^```$/gm;
+
+/**
+ * Reads the `console` blocks of a document from top to bottom. A command starts with `$ `, goes on
+ * after a backslash at a line's end, and whatever else stands there is what it prints.
+ */
+export function commandLinesOf(markdown: string): Walkthrough {
+  const steps: CommandLine[] = [];
+  const notRun: { line: number; reason: string }[] = [];
+  for (const block of markdown.matchAll(BLOCK)) {
+    const [whole, marks = '', body = ''] = block;
+    const first = lineAt(markdown, block.index + whole.indexOf('```console')) + 1;
+    const mark = (name: string) =>
+      new RegExp(`<!-- ${name}:?\\s([\\s\\S]*?)\\s*-->`).exec(marks)?.[1];
+    const before = mark('before');
+    if (before !== undefined) steps.push({ line: first - 1, text: before, yes: false, exit: 0 });
+    const reason = mark('not run');
+    if (reason !== undefined) {
+      notRun.push({ line: first, reason });
+      continue;
+    }
+    const exit = Number(mark('exit') ?? 0);
+    for (const command of body.matchAll(/^\$ ((?:.*\\\n)*.*)$/gm)) {
+      steps.push({
+        line: first + lineAt(body, command.index) - 1,
+        text: command[1] ?? '',
+        yes: mark('a person answers yes') !== undefined,
+        exit,
+      });
+    }
+  }
+  return { steps, notRun };
+}
+
+function lineAt(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length;
+}
