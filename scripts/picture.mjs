@@ -1,0 +1,171 @@
+// Draws docs/images/*.svg: the real program in a real terminal (a pty, read by a headless terminal
+// emulator), after commands in a fresh sandbox. `npm run picture` makes them anew.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { spawn } from '@lydell/node-pty';
+import headless from '@xterm/headless';
+
+const COLUMNS = 92;
+const ROWS = 60;
+const PROGRAM = fileURLToPath(new URL('../bin/gpucloud.js', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../docs/images/', import.meta.url));
+
+/** Each picture: what is typed before it unseen, and what is seen being typed. */
+const PICTURES = {
+  status: {
+    before: [
+      [
+        'instances',
+        'create',
+        'old-box',
+        '--offer',
+        'RTX 4090',
+        '--image',
+        'Ubuntu 22.04',
+        '--wait',
+      ],
+      ['drives', 'create', 'datasets', '--size', '200'],
+      ['sandbox', 'advance', '20h'],
+    ],
+    seen: [
+      [
+        'gpucloud instances create trainer --offer "A100 80GB" --image "Ubuntu 22.04" --wait',
+        [
+          'instances',
+          'create',
+          'trainer',
+          '--offer',
+          'A100 80GB',
+          '--image',
+          'Ubuntu 22.04',
+          '--wait',
+        ],
+      ],
+      ['gpucloud instances list', ['instances', 'list']],
+    ],
+  },
+};
+
+const home = mkdtempSync(join(tmpdir(), 'gpucloud-picture-'));
+const env = {
+  PATH: process.env.PATH,
+  HOME: home,
+  TERM: 'xterm-256color',
+  LANG: 'C.UTF-8',
+  GPUCLOUD_PROFILE: 'sandbox',
+  GPUCLOUD_CONFIG_DIR: join(home, 'config'),
+  GPUCLOUD_STATE_DIR: join(home, 'state'),
+};
+
+function prepare(argv) {
+  const { status, stderr } = spawnSync(process.execPath, [PROGRAM, ...argv], { env });
+  if (status !== 0) throw new Error(`gpucloud ${argv.join(' ')} ended with ${status}: ${stderr}`);
+}
+
+/** Runs the program in a pty to its end; what it draws goes to the terminal. */
+async function show(line, argv, terminal) {
+  await written(terminal, `\x1b[32m$\x1b[0m \x1b[1m${line}\x1b[0m\r\n`);
+  const program = spawn(process.execPath, [PROGRAM, ...argv], {
+    cols: COLUMNS,
+    rows: ROWS,
+    cwd: home,
+    env,
+  });
+  program.onData((text) => terminal.write(text));
+  const { exitCode } = await new Promise((resolve) => program.onExit(resolve));
+  if (exitCode !== 0) throw new Error(`${line} ended with ${exitCode}`);
+  await written(terminal, '\r\n');
+}
+
+function written(terminal, text) {
+  return new Promise((resolve) => terminal.write(text, resolve));
+}
+
+const CELL = { width: 8.4, height: 18 };
+const PAD = 16;
+const INK = '#d8dee9';
+const PAPER = '#1d2129';
+const ANSI = [
+  '#3b4252',
+  '#e06c75',
+  '#98c379',
+  '#e5c07b',
+  '#61afef',
+  '#c678dd',
+  '#56b6c2',
+  '#d8dee9',
+];
+const BRIGHT = [
+  '#7f8796',
+  '#f08a92',
+  '#b5e08f',
+  '#f5d595',
+  '#82c4ff',
+  '#d79bea',
+  '#7fd6e0',
+  '#ffffff',
+];
+
+function colourOf(cell) {
+  if (!cell.isFgPalette()) return INK;
+  const number = cell.getFgColor();
+  return (number < 8 ? ANSI[number] : BRIGHT[number - 8]) ?? INK;
+}
+
+const escaped = (text) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** Runs of one look, placed by column, so that no font can move them. */
+function lineOf(line, row) {
+  const runs = [];
+  for (let column = 0; column < line.length; column += 1) {
+    const cell = line.getCell(column);
+    const text = cell.getChars() || ' ';
+    if (cell.getWidth() === 0) continue;
+    const look = `fill="${colourOf(cell)}"${cell.isBold() ? ' font-weight="bold"' : ''}${cell.isDim() ? ' opacity="0.65"' : ''}`;
+    const last = runs.at(-1);
+    if (last?.look === look) last.text += text;
+    else runs.push({ column, text, look });
+  }
+  return runs
+    .map((run) => ({ ...run, text: run.text.trimEnd() }))
+    .filter(({ text }) => text !== '')
+    .map(({ column, text, look }) => {
+      const x = (PAD + column * CELL.width).toFixed(1);
+      const width = ([...text].length * CELL.width).toFixed(1);
+      return `<text x="${x}" y="${PAD + 28 + row * CELL.height}" textLength="${width}" ${look}>${escaped(text)}</text>`;
+    })
+    .join('\n');
+}
+
+function pictureOf(buffer) {
+  const lines = Array.from({ length: buffer.length }, (_, at) => buffer.getLine(at));
+  while (lines.at(-1)?.translateToString(true).trim() === '') lines.pop();
+  const width = Math.ceil(COLUMNS * CELL.width + 2 * PAD);
+  const height = Math.ceil(lines.length * CELL.height + 2 * PAD + 18);
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
+<title>gpucloud in a terminal</title>
+<rect width="${width}" height="${height}" rx="8" fill="${PAPER}"/>
+<circle cx="20" cy="17" r="5" fill="#e06c75"/><circle cx="37" cy="17" r="5" fill="#e5c07b"/><circle cx="54" cy="17" r="5" fill="#98c379"/>
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" xml:space="preserve">
+${lines.map(lineOf).filter(Boolean).join('\n')}
+</g>
+</svg>
+`;
+}
+
+try {
+  mkdirSync(FOLDER, { recursive: true });
+  for (const [name, { before, seen }] of Object.entries(PICTURES)) {
+    for (const argv of before) prepare(argv);
+    const terminal = new headless.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
+    for (const [line, argv] of seen) await show(line, argv, terminal);
+    writeFileSync(join(FOLDER, `${name}.svg`), pictureOf(terminal.buffer.active));
+    console.log(`docs/images/${name}.svg`);
+  }
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
