@@ -137,10 +137,12 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     colour: wantsColour(host.stderr, env, flags.color),
     env,
   });
+  // How far the service's clock is ahead: only that of the built-in sandbox can be turned.
+  let ahead = 0;
   const out = createOutput({
     stdout: host.stdout,
     env,
-    clock,
+    clock: { ...clock, now: () => clock.now() + ahead },
     colour: wantsColour(host.stdout, env, flags.color),
     note: (text) => err.note(text),
     settings: {
@@ -213,8 +215,10 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
 
   /** The built-in profile serves itself on a loopback port for as long as the command runs. */
   const selfServed = once(async () => {
-    const server = await (await sandbox()).listen({ port: 0 });
+    const own = await sandbox();
+    const server = await own.listen({ port: 0 });
     closers.push(() => server.close());
+    ahead = Date.parse((await own.status()).now) - clock.now();
     return { baseUrl: server.url, apiKey: server.apiKey };
   });
 

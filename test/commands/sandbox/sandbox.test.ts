@@ -294,3 +294,16 @@ describe('sandbox reset', () => {
     expect(stderr).toContain(`${flag} "${text}": `);
   });
 });
+
+describe('the clock of the sandbox', () => {
+  test('people see times from where it stands, not from where the computer does', async () => {
+    const world = await newWorld();
+    await rent(world, 'box');
+    await json(world, 'advance', '20h');
+    const { stdout } = await world.cli(['instances', 'get', 'box', '--profile', 'sandbox'], {
+      terminal: true,
+    });
+    expect(stdout).toMatch(/Paid until: .*\(in 3 s\)/);
+    expect(stdout).toMatch(/Created: .*\(20 h ago\)/);
+  });
+});
