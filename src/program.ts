@@ -73,13 +73,18 @@ const CHAPTERS: readonly Chapter[] = [
     heading: 'Account and money:',
     entries: [
       {
+        name: 'status',
+        summary: 'One screen: machines, drives, burn rate, balance, what needs attention',
+        load: async () => (await import('./commands/status/index.ts')).registerStatus,
+      },
+      {
         name: 'me',
         summary: 'The account: see it, rename it, set its password',
         load: async () => (await import('./commands/me/index.ts')).registerMe,
       },
       {
         name: 'billing',
-        summary: 'Balance, transactions and promo codes',
+        summary: 'Balance, what was spent, how long it lasts, promo codes',
         load: async () => (await import('./commands/billing/index.ts')).registerBilling,
       },
     ],

@@ -4,7 +4,7 @@ import { usageError } from '../errors.ts';
 import { paintFor } from './colour.ts';
 import { chosenColumns, sortColumn } from './columns.ts';
 import { mask } from './mask.ts';
-import type { ListOptions, Live, Output, OutputSettings, View } from './output.ts';
+import type { Block, ListOptions, Live, Output, OutputSettings, View } from './output.ts';
 import type { Query } from './query.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
 import { clean } from './sanitise.ts';
@@ -244,12 +244,20 @@ export function createOutput(options: OutputOptions): Output {
     return page.text();
   }
 
+  async function screen(blocks: readonly Block[], now?: number): Promise<void> {
+    const { screenText } = await import('./screen.ts');
+    const shown = await style();
+    return sink.write(screenText(blocks, { ...shown, now: () => now ?? shown.now() }));
+  }
+
   return {
     format,
     terminal,
     get unread() {
       return sink.ended;
     },
+    people: format === 'table' && settings.columns === undefined && settings.sort === undefined,
+    screen,
     prepare: async () => void (await query()),
     list,
     changes,

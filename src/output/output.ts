@@ -87,6 +87,48 @@ export interface Live {
   end(): Promise<void>;
 }
 
+/** A part of a screen for people; see {@link Output.screen}. */
+export type Block = { readonly heading?: string } & (
+  | { readonly kind: 'facts'; readonly facts: readonly Fact[] }
+  | { readonly kind: 'items'; readonly items: readonly Item[] }
+  | TableBlock
+  | { readonly kind: 'bars'; readonly bars: readonly Bar[] }
+);
+
+export interface TableBlock {
+  readonly kind: 'table';
+  readonly heading?: string;
+  readonly columns: readonly { readonly header: string; readonly kind?: Kind }[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** A line below, such as how many rows are not shown. */
+  readonly more?: string | undefined;
+}
+
+/** A labelled text. One without a text is left out. */
+export interface Fact {
+  readonly label: string;
+  readonly text: string;
+  readonly colour?: Tone | undefined;
+  /** It is a command, which is never broken, so that it pastes. */
+  readonly command?: true;
+}
+
+/** What is the matter, and the command that helps. */
+export interface Item {
+  readonly text: string;
+  readonly colour?: Tone | undefined;
+  readonly command?: string | undefined;
+}
+
+export interface Bar {
+  readonly label: string;
+  readonly value: string;
+  /** Of the longest bar: from 0 to 1. */
+  readonly share: number;
+}
+
+export type Tone = 'dim' | 'yellow' | 'red';
+
 /** The result of a command: stdout and nothing else. */
 export interface Output {
   readonly format: Format;
@@ -120,6 +162,16 @@ export interface Output {
   ): Promise<void>;
   /** A view that is redrawn in place; undefined where there is no table on an able terminal. */
   live(): Promise<Live | undefined>;
+  /**
+   * Whether people are to see the whole of it on a screen: the format is a table, and no columns
+   * were chosen.
+   */
+  readonly people: boolean;
+  /**
+   * Writes blocks one below the other, where {@link people} are to see them. `now` is the moment
+   * that times are told from, where that is not the computer's.
+   */
+  screen(blocks: readonly Block[], now?: number): Promise<void>;
   /** Writes a text that is itself the result (a script, a secret asked for), as it is. */
   text(text: string): Promise<void>;
   /** Writes a value from outside and a line end: exact in a pipe, cleaned on a terminal. */

@@ -14,7 +14,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['context'],
   // Completion learns names from what the rooms below it see.
   ['prompts', 'completion'],
-  ['api', 'config', 'rentals', 'catalog', 'connect', 'output', 'watch', 'sandbox'],
+  ['api', 'config', 'rentals', 'catalog', 'connect', 'output', 'watch', 'sandbox', 'billing'],
   ['rules', 'errors', 'files', 'clock', 'programs'],
 ];
 

@@ -3,12 +3,16 @@ import type { Frame } from '../kit/frame.ts';
 import { undocumented } from '../kit/undocumented.ts';
 import { registerBalance } from './balance.ts';
 import { registerPromo } from './promo.ts';
+import { registerRunway } from './runway.ts';
+import { registerSpend } from './spend.ts';
 import { registerTransactions } from './transactions.ts';
 
 /** The verbs of `gpucloud billing`, in the order of the help. */
 export function registerBilling(group: AnyCommand, frame: Frame): void {
   registerBalance(group, frame);
   registerTransactions(group, frame);
+  registerSpend(group, frame);
+  registerRunway(group, frame);
   registerPromo(group, frame);
   undocumented(group, {
     deposit:

@@ -1,4 +1,5 @@
 import type { Transaction } from '../../api/index.ts';
+import { momentOf } from '../../billing/ledger.ts';
 import { usageError } from '../../errors.ts';
 import { type Moment, timeOf } from '../kit/moment.ts';
 
@@ -36,9 +37,9 @@ export function periodWords({ from, to }: Period): string {
 
 /** undefined for a transaction whose time can't be read. */
 export function isWithin(
-  { created_at: text }: Pick<Transaction, 'created_at'>,
+  transaction: Pick<Transaction, 'created_at'>,
   { from, to }: Period,
 ): boolean | undefined {
-  const time = /^\d{4}-\d\d-\d\dT/.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
-  return Number.isNaN(time) ? undefined : time >= from && time < to;
+  const time = momentOf(transaction);
+  return time === undefined ? undefined : time >= from && time < to;
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from '../../api/index.ts';
+import { type Direction, directionOf } from '../../billing/ledger.ts';
 import { kopecksText, type Money, money, zero } from '../../rules/money.ts';
 
 /** What came in and went out, exact, and an honest word on what could not be counted. */
@@ -7,16 +8,6 @@ export interface Totals {
   /** Lines for people; none where nothing was added. */
   lines(): readonly string[];
 }
-
-type Direction = 'INCOMING' | 'OUTGOING';
-
-/** "INCOMING (deposit, bonus, refund) or OUTGOING (usage)" (API document: Transaction). */
-const DIRECTIONS: Readonly<Record<string, Direction>> = {
-  DEPOSIT: 'INCOMING',
-  BONUS: 'INCOMING',
-  REFUND: 'INCOMING',
-  USAGE_CHARGE: 'OUTGOING',
-};
 
 export function createTotals(): Totals {
   const sums: Record<Direction, Money> = { INCOMING: zero(), OUTGOING: zero() };
@@ -60,15 +51,6 @@ export function createTotals(): Totals {
       ];
     },
   };
-}
-
-function directionOf({ direction, type }: Transaction): Direction | undefined {
-  if (direction === 'INCOMING' || direction === 'OUTGOING') {
-    return direction;
-  }
-  return direction == null && Object.hasOwn(DIRECTIONS, type ?? '')
-    ? DIRECTIONS[type ?? '']
-    : undefined;
 }
 
 const NAMED = 3;

@@ -1,0 +1,74 @@
+import { type Money, money } from '../rules/money.ts';
+
+/** A transaction as far as its money goes (API document: Transaction). */
+export interface Entry {
+  readonly id: string;
+  readonly type?: string | null | undefined;
+  readonly status?: string | null | undefined;
+  readonly amount?: string | null | undefined;
+  readonly direction?: string | null | undefined;
+  readonly created_at?: string | null | undefined;
+}
+
+export type Direction = 'INCOMING' | 'OUTGOING';
+
+/** "INCOMING (deposit, bonus, refund) or OUTGOING (usage)" (API document: Transaction). */
+const DIRECTIONS: Readonly<Record<string, Direction>> = {
+  DEPOSIT: 'INCOMING',
+  BONUS: 'INCOMING',
+  REFUND: 'INCOMING',
+  USAGE_CHARGE: 'OUTGOING',
+};
+
+/** The direction that the service tells, or that of a documented type where it tells none. */
+export function directionOf({ direction, type }: Entry): Direction | undefined {
+  if (direction === 'INCOMING' || direction === 'OUTGOING') {
+    return direction;
+  }
+  return direction == null && Object.hasOwn(DIRECTIONS, type ?? '')
+    ? DIRECTIONS[type ?? '']
+    : undefined;
+}
+
+/** What a transaction is to the books. */
+export type Posting =
+  | {
+      readonly counts: true;
+      /** Of a documented type that goes its documented way; else `other`, under its own name. */
+      readonly heading: Heading | 'other';
+      readonly amount: Money;
+      readonly direction: Direction | undefined;
+    }
+  /** `status`: money that has not moved. `amount`: a sum that nobody can read. */
+  | { readonly counts: false; readonly why: 'status' | 'amount' };
+
+export type Heading = 'charged' | 'refunded' | 'deposited' | 'bonus';
+
+const HEADINGS: Readonly<Record<string, Heading>> = {
+  USAGE_CHARGE: 'charged',
+  REFUND: 'refunded',
+  DEPOSIT: 'deposited',
+  BONUS: 'bonus',
+};
+
+/** Only COMPLETED has moved money (API document: Transaction, statuses). */
+export function postingOf(entry: Entry): Posting {
+  const amount = money(entry.amount ?? '');
+  if (!amount.ok) return { counts: false, why: 'amount' };
+  if (entry.status !== 'COMPLETED') return { counts: false, why: 'status' };
+  const type = entry.type ?? '';
+  const direction = directionOf(entry);
+  const known = Object.hasOwn(HEADINGS, type) && DIRECTIONS[type] === direction;
+  return {
+    counts: true,
+    heading: known ? (HEADINGS[type] ?? 'other') : 'other',
+    amount: amount.value,
+    direction,
+  };
+}
+
+/** When a transaction was recorded, in milliseconds since 1970; undefined where it can't be read. */
+export function momentOf({ created_at: text }: Pick<Entry, 'created_at'>): number | undefined {
+  const time = /^\d{4}-\d\d-\d\dT/.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}

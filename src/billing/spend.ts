@@ -1,0 +1,164 @@
+import { type Money, zero } from '../rules/money.ts';
+import { nextStart, type Step, startOf } from './calendar.ts';
+import { type Direction, type Entry, type Heading, momentOf, postingOf } from './ledger.ts';
+
+/** What moved in one stretch of time, exact. */
+export interface Spent {
+  /** Milliseconds since 1970: from `from` on, up to and without `to`. */
+  readonly from: number;
+  readonly to: number;
+  /** Sums of the documented types, as the service's absolute amounts. */
+  readonly sums: Readonly<Record<Heading, Money>>;
+  /** Transactions of types that the API document does not have, or that go another way. */
+  readonly other: readonly Other[];
+  readonly count: number;
+}
+
+export interface Other {
+  readonly type: string;
+  readonly direction: Direction | undefined;
+  readonly amount: Money;
+  readonly count: number;
+}
+
+/** Charges, less what was compensated for failures (API document: REFUND). */
+export function netOf({ sums }: Pick<Spent, 'sums'>): Money {
+  return sums.charged.minus(sums.refunded);
+}
+
+/** Books that are filled one transaction at a time, so that a history of any length fits. */
+export interface Books {
+  add(entry: Entry): void;
+  /**
+   * The stretches up to `until`, empty ones too; `trimmed` leaves out those before the account's
+   * first transaction of all.
+   */
+  rows(until: number, how?: { trimmed?: boolean }): readonly Spent[];
+  /** All stretches together. */
+  total(): Omit<Spent, 'from' | 'to'>;
+  /** What was left out, and why. */
+  readonly left: LeftOut;
+}
+
+export interface LeftOut {
+  /** How many of each status that moves no money. */
+  readonly statuses: ReadonlyMap<string, number>;
+  readonly unreadable: readonly string[];
+  readonly undated: readonly string[];
+  /** In the sums with their sign, although amounts should be absolute. */
+  readonly negative: readonly string[];
+}
+
+export interface BooksOf {
+  readonly step: Step;
+  /** Only transactions from here on, and before `to`. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Past so many, stretches in which nothing happened are left out. */
+const MOST_ROWS = 4000;
+
+interface Page {
+  sums: Record<Heading, Money>;
+  other: Map<string, Other>;
+  count: number;
+}
+
+export function openBooks({ step, from, to }: BooksOf): Books {
+  const pages = new Map<number, Page>();
+  const total = newPage();
+  const statuses = new Map<string, number>();
+  const unreadable: string[] = [];
+  const undated: string[] = [];
+  const negative: string[] = [];
+  let first = Number.POSITIVE_INFINITY;
+
+  function post(page: Page, entry: Entry, posting: ReturnType<typeof postingOf>): void {
+    if (!posting.counts) return;
+    page.count += 1;
+    if (posting.heading !== 'other') {
+      page.sums[posting.heading] = page.sums[posting.heading].plus(posting.amount);
+      return;
+    }
+    const type = entry.type ?? 'without a type';
+    const key = `${type}\n${posting.direction}`;
+    const before = page.other.get(key);
+    page.other.set(key, {
+      type,
+      direction: posting.direction,
+      amount: (before?.amount ?? zero()).plus(posting.amount),
+      count: (before?.count ?? 0) + 1,
+    });
+  }
+
+  return {
+    left: { statuses, unreadable, undated, negative },
+    add(entry) {
+      const at = momentOf(entry);
+      if (at === undefined) {
+        undated.push(entry.id);
+        return;
+      }
+      first = Math.min(first, at);
+      if (at < from || at >= to) return;
+      const posting = postingOf(entry);
+      if (!posting.counts) {
+        if (posting.why === 'amount') unreadable.push(entry.id);
+        else {
+          const word = entry.status ?? 'without a status';
+          statuses.set(word, (statuses.get(word) ?? 0) + 1);
+        }
+        return;
+      }
+      if (posting.amount.lt(0)) negative.push(entry.id);
+      const start = startOf(step, at);
+      const page = pages.get(start) ?? newPage();
+      pages.set(start, page);
+      post(page, entry, posting);
+      post(total, entry, posting);
+    },
+    rows(until, { trimmed = false } = {}) {
+      const range = { from, to: Math.min(to, until) };
+      const starts = startsOf([...pages.keys()], step, range).filter(
+        (start) => !trimmed || nextStart(step, start) > first,
+      );
+      return starts.map((start) => ({
+        from: Math.max(start, from),
+        to: Math.min(nextStart(step, start), to),
+        ...closed(pages.get(start) ?? newPage()),
+      }));
+    },
+    total: () => closed(total),
+  };
+}
+
+/** Every stretch from the first that is asked for, or has something in it, to the last. */
+function startsOf(
+  filled: readonly number[],
+  step: Step,
+  { from, to }: { from: number; to: number },
+): number[] {
+  const sorted = [...filled].sort((a, b) => a - b);
+  const first = Number.isFinite(from) ? startOf(step, from) : sorted[0];
+  if (first === undefined) return [];
+  const last = Math.max(sorted.at(-1) ?? first, startOf(step, Math.max(to - 1, first)));
+  const all: number[] = [];
+  for (let start = first; start <= last; start = nextStart(step, start)) {
+    if (all.length === MOST_ROWS) return sorted;
+    all.push(start);
+  }
+  return all;
+}
+
+function newPage(): Page {
+  return {
+    sums: { charged: zero(), refunded: zero(), deposited: zero(), bonus: zero() },
+    other: new Map(),
+    count: 0,
+  };
+}
+
+function closed({ sums, other, count }: Page): Omit<Spent, 'from' | 'to'> {
+  return { sums, other: [...other.values()], count };
+}

@@ -1,0 +1,74 @@
+import type { Block, View } from '../../output/output.ts';
+import { spanText } from '../../output/span.ts';
+import { local } from '../../output/time.ts';
+import { kopecksText, money } from '../../rules/money.ts';
+import type { BurnJson, ChargesJson, RunwayJson } from '../kit/money-facts.ts';
+
+/** What `billing runway` tells, as its JSON form. Amounts are roubles. */
+export interface RunwayReport extends RunwayJson {
+  readonly as_of: string;
+  /** As the service wrote it; null where it was not read. */
+  readonly balance: string | null;
+  /** What is known and what only the charges show. */
+  readonly per_hour: string;
+  readonly unexplained_per_hour: string;
+  readonly burn: BurnJson;
+  readonly charges: ChargesJson | null;
+  readonly fail_below: string | null;
+  /** Whether the limit is passed; null without one. */
+  readonly below: boolean | null;
+  /** The parts that could not be read. */
+  readonly unread: readonly string[];
+}
+
+export const runwayView: View<RunwayReport> = {
+  columns: [
+    { id: 'balance', header: 'BALANCE', kind: 'money', value: (r) => r.balance },
+    { id: 'per_hour', header: 'PER HOUR', kind: 'money', value: (r) => r.per_hour },
+    { id: 'hours_left', header: 'HOURS LEFT', value: (r) => r.hours_left },
+    { id: 'runs_out_at', header: 'RUNS OUT', kind: 'time', value: (r) => r.runs_out_at },
+    {
+      id: 'unexplained_per_hour',
+      header: 'UNEXPLAINED',
+      kind: 'money',
+      value: (r) => r.unexplained_per_hour,
+      hidden: true,
+    },
+    { id: 'below', header: 'BELOW', kind: 'yes', value: (r) => r.below, hidden: true },
+    { id: 'as_of', header: 'AS OF', kind: 'time', value: (r) => r.as_of, hidden: true },
+  ],
+  id: () => null,
+  empty: 'There is no balance.',
+};
+
+function lastsText(report: RunwayReport): string {
+  const { hours_left: hours, runs_out_at: end, as_of: now, balance, unread } = report;
+  if (end !== null) return spanText(Math.floor((Date.parse(end) - Date.parse(now)) / 1000));
+  if (hours !== null) return spanText(Math.floor(Number(hours) * 3600));
+  if (balance === null || unread.length > 0) return 'not known';
+  return 'nothing that is known here is billing';
+}
+
+export function runwayBlocks(report: RunwayReport): Block[] {
+  const { balance, per_hour, unexplained_per_hour: unexplained, runs_out_at: end } = report;
+  return [
+    {
+      kind: 'facts',
+      facts: [
+        { label: 'Balance', text: balance === null ? 'not known' : rub(balance) },
+        { label: 'Per hour', text: rub(per_hour) },
+        {
+          label: '',
+          text: Number(unexplained) > 0 ? `${rub(unexplained)} of it only the charges show` : '',
+        },
+        { label: 'Lasts', text: lastsText(report) },
+        { label: 'Until', text: end === null ? '' : local(Date.parse(end)) },
+      ],
+    },
+  ];
+}
+
+function rub(amount: string): string {
+  const read = money(amount);
+  return read.ok ? `${kopecksText(read.value)} ₽` : amount;
+}

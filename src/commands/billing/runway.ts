@@ -1,0 +1,147 @@
+import type { Context } from '../../context.ts';
+import { CliError, SeveralErrors } from '../../errors.ts';
+import { spanText } from '../../output/span.ts';
+import { positiveDuration } from '../../rules/durations.ts';
+import { kopecksText, type Money, positiveMoney } from '../../rules/money.ts';
+import { broken, kept, type Rule } from '../../rules/rule.ts';
+import { type AccountReading, readAccount } from '../kit/account-reading.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import {
+  burnJson,
+  chargesJson,
+  type MoneyFacts,
+  moneyFacts,
+  runwayJson,
+} from '../kit/money-facts.ts';
+import { ruled } from '../kit/parse.ts';
+import { verb } from '../kit/verb.ts';
+import { type RunwayReport, runwayBlocks, runwayView } from './runway-view.ts';
+
+export function registerRunway(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'runway',
+    view: runwayView,
+    completes: { '--fail-below': 'nothing' },
+    summary: 'How long the balance lasts at the present rate',
+    notes:
+      'The rate is the sum of the prices that the service tells for the machines known to this computer\n' +
+      'and for all drives. Where the charges of the last 24 hours exceed all that this explains, the\n' +
+      'difference is added to the rate and told. --fail-below ends with exit code 5 when the balance\n' +
+      'lasts for less than a duration, or is less than an amount of roubles; what can not be read or\n' +
+      'reckoned never passes for enough.',
+    examples: [
+      'gpucloud billing runway',
+      'gpucloud billing runway --fail-below 24h',
+      'gpucloud billing runway --fail-below 500 --json',
+    ],
+    ends: ['wrongState'],
+  })
+    .option(
+      '--fail-below <limit>',
+      'exit 5 below a duration (24h) or an amount of roubles (500)',
+      ruled('--fail-below', limit),
+    )
+    .action(({ failBelow }, command) => runway(failBelow, frame.context(command)));
+}
+
+export type Limit =
+  /** Milliseconds. */
+  { readonly text: string } & ({ readonly lasts: number } | { readonly amount: Money });
+
+export const limit: Rule<Limit> = (text) => {
+  const lasts = positiveDuration(text);
+  if (lasts.ok) return kept({ text, lasts: lasts.value });
+  const amount = positiveMoney(text);
+  return amount.ok
+    ? kept({ text, amount: amount.value })
+    : broken('it is a duration (24h, 3d) or an amount of roubles (500), above zero');
+};
+
+export async function runway(failBelow: Limit | undefined, context: Context): Promise<void> {
+  const reading = await readAccount(context);
+  const facts = moneyFacts(reading);
+  const short = failBelow === undefined ? undefined : shortage(facts, failBelow);
+  const report = reportOf(reading, facts, failBelow, short !== undefined);
+  const { out } = context;
+  if (out.people) await out.screen(runwayBlocks(report), reading.now);
+  else await out.item(report, runwayView);
+  tell(facts, context);
+  if (short !== undefined) throw short;
+  const [first, ...others] = reading.faults.map(({ error }) => error);
+  if (first !== undefined) {
+    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
+  }
+  if (failBelow !== undefined) assertReckoned(facts, failBelow);
+}
+
+function reportOf(
+  reading: AccountReading,
+  facts: MoneyFacts,
+  failBelow: Limit | undefined,
+  isShort: boolean,
+): RunwayReport {
+  return {
+    as_of: new Date(reading.now).toISOString(),
+    balance: reading.user?.balance ?? null,
+    per_hour: kopecksText(facts.perHour),
+    unexplained_per_hour: kopecksText(facts.unexplainedPerHour),
+    ...runwayJson(facts),
+    burn: burnJson(facts.burn),
+    charges: chargesJson(facts.charges),
+    fail_below: failBelow?.text ?? null,
+    below: failBelow === undefined ? null : isShort,
+    unread: reading.faults.map(({ part }) => part),
+  };
+}
+
+function tell({ burn, charges, unexplainedPerHour }: MoneyFacts, { err }: Context): void {
+  if (charges !== undefined && unexplainedPerHour.gt(0)) {
+    err.warn(
+      `Something unknown may be billing: ${kopecksText(charges.charged)} RUB was charged in the last ${spanText((charges.to - charges.from) / 1000)}, and all that is known here explains ${kopecksText(charges.atMost)} RUB at most. The rate holds the difference: gpucloud status`,
+    );
+  }
+  if (burn.uncounted.length > 0) {
+    const names = burn.uncounted.slice(0, 3).map(({ item }) => `${item.name} (${item.status})`);
+    const more = burn.uncounted.length > 3 ? ` and ${burn.uncounted.length - 3} more` : '';
+    err.warn(
+      `Not in the rate, since what it costs is not told: ${names.join(', ')}${more}. See: gpucloud status`,
+    );
+  }
+}
+
+/** Exit code 5 where the limit is certainly passed: what is not known would only make it worse. */
+function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
+  const { balance, runway: lasting, perHour } = facts;
+  if (balance === undefined) return undefined;
+  const has = `The balance is ${kopecksText(balance)} RUB`;
+  const error = (words: string) =>
+    new CliError('wrongState', `${words}, under --fail-below ${failBelow.text}.`, {
+      hint: 'top up the balance, or end what is not needed: gpucloud status',
+    });
+  if ('amount' in failBelow) {
+    return balance.lt(failBelow.amount) ? error(has) : undefined;
+  }
+  if (balance.lt(0)) return error(`${has}, below zero`);
+  if (lasting === undefined || lasting.seconds.times(1000).gte(failBelow.lasts)) return undefined;
+  const span = spanText(Number(lasting.seconds.toFixed()));
+  return error(`${has} and lasts for ${span} at ${kopecksText(perHour)} RUB an hour`);
+}
+
+/** A limit that was not passed by what is known: is enough known to say so? */
+function assertReckoned({ balance, burn }: MoneyFacts, failBelow: Limit): void {
+  if (balance === undefined) {
+    throw new CliError(
+      'notUnderstood',
+      `The service told no balance that could be read, so --fail-below ${failBelow.text} can't be judged.`,
+    );
+  }
+  const untold = burn.uncounted.find(({ why }) => why === 'price');
+  if ('lasts' in failBelow && untold !== undefined) {
+    throw new CliError(
+      'notUnderstood',
+      `The price of ${untold.item.name} is not told, so --fail-below ${failBelow.text} can't be judged.`,
+      { resource: untold.item.id ?? untold.item.name },
+    );
+  }
+}

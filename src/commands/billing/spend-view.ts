@@ -1,0 +1,67 @@
+import type { Block, Column, View } from '../../output/output.ts';
+import { kopecksText, money, zero } from '../../rules/money.ts';
+
+/** One stretch of time in JSON: a contract with scripts. Amounts are roubles. */
+export interface SpendRow {
+  /** `2026-01-15`, `2026-W03`, `2026-01`. */
+  readonly period: string;
+  /** The stretch, as far as it was asked for: up to and without `to`. */
+  readonly from: string;
+  readonly to: string;
+  /** Charged, less refunded. */
+  readonly spent: string;
+  readonly charged: string;
+  readonly refunded: string;
+  readonly deposited: string;
+  readonly bonus: string;
+  /** Types that the published API does not have, or that go another way; in no sum. */
+  readonly other: readonly {
+    readonly type: string;
+    readonly direction: string | null;
+    readonly amount: string;
+    readonly count: number;
+  }[];
+  readonly transactions: number;
+}
+
+const columns: readonly Column<SpendRow>[] = [
+  { id: 'period', header: 'PERIOD', value: (r) => r.period },
+  { id: 'spent', header: 'SPENT', kind: 'money', value: (r) => r.spent },
+  { id: 'charged', header: 'CHARGED', kind: 'money', value: (r) => r.charged },
+  { id: 'refunded', header: 'REFUNDED', kind: 'money', value: (r) => r.refunded },
+  { id: 'deposited', header: 'DEPOSITED', kind: 'money', value: (r) => r.deposited },
+  { id: 'bonus', header: 'BONUS', kind: 'money', value: (r) => r.bonus },
+  {
+    id: 'other',
+    header: 'OTHER',
+    value: (r) => r.other.map(({ type, amount }) => `${type} ${amount}`).join(' '),
+    hidden: true,
+  },
+  { id: 'transactions', header: 'TRANSACTIONS', value: (r) => r.transactions, hidden: true },
+  { id: 'from', header: 'FROM', kind: 'time', value: (r) => r.from, hidden: true },
+  { id: 'to', header: 'TO', kind: 'time', value: (r) => r.to, hidden: true },
+];
+
+export const spendView: View<SpendRow> = {
+  columns,
+  id: (r) => r.period,
+  empty: 'There are no transactions.',
+};
+
+/** A bar for each stretch, as long as what was spent. */
+export function spendBlocks(rows: readonly SpendRow[]): Block[] {
+  const amounts = rows
+    .map(({ spent }) => money(spent))
+    .map((read) => (read.ok ? read.value : zero()));
+  const most = amounts.reduce((a, b) => (b.gt(a) ? b : a), zero());
+  return [
+    {
+      kind: 'bars',
+      bars: rows.map(({ period }, at) => {
+        const amount = amounts[at] ?? zero();
+        const share = amount.gt(0) ? Number(amount.div(most).toFixed(6)) : 0;
+        return { label: period, value: `${kopecksText(amount)} ₽`, share };
+      }),
+    },
+  ];
+}

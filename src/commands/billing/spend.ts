@@ -1,0 +1,139 @@
+import { labelOf, STEPS, type Step, startOf, stepsBack, zoneText } from '../../billing/calendar.ts';
+import { type LeftOut, netOf, openBooks, type Spent } from '../../billing/spend.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import type { Messages } from '../../output/output.ts';
+import { kopecksText } from '../../rules/money.ts';
+import type { AnyCommand } from '../kit/command.ts';
+import type { Frame } from '../kit/frame.ts';
+import { wholeHistory } from '../kit/history.ts';
+import { type Moment, since, timeOf, until } from '../kit/moment.ts';
+import { oneOf, ruled } from '../kit/parse.ts';
+import { serviceNow } from '../kit/service-time.ts';
+import { verb } from '../kit/verb.ts';
+import { type SpendRow, spendBlocks, spendView } from './spend-view.ts';
+
+/** How far back is looked without `--since`. */
+const BACK: Readonly<Record<Step, number>> = { day: 29, week: 11, month: 11 };
+
+export function registerSpend(group: AnyCommand, frame: Frame): void {
+  verb(group, {
+    name: 'spend',
+    view: spendView,
+    summary: 'What was spent by day, week or month',
+    notes:
+      'Spent is what was charged, less what was refunded; deposits and bonuses stand apart, and types\n' +
+      'that the published API does not have under their own names. Only COMPLETED transactions count,\n' +
+      'exact to the last digit. Days, weeks (from Monday) and months are those of the time zone of this\n' +
+      'computer (TZ=UTC before the command for UTC). The service has no filter by time, so the whole\n' +
+      'history is read. Without --since: 30 days, 12 weeks or 12 months.',
+    examples: [
+      'gpucloud billing spend',
+      'gpucloud billing spend --by month --since 2026-01-01',
+      'gpucloud billing spend --by week --since 90d -o csv > weeks.csv',
+      'TZ=UTC gpucloud billing spend --json | jq -r ".[-1].spent"',
+    ],
+  })
+    .option('--by <step>', `${STEPS.join(', ')} (default: day)`, oneOf('--by', STEPS))
+    .option('--since <time>', 'from this date, time, or so long ago (90d)', ruled('--since', since))
+    .option('--until <time>', 'up to this date or time', ruled('--until', until))
+    .action(({ by = 'day', ...period }, command) =>
+      spend({ by, ...period }, frame.context(command)),
+    );
+}
+
+export interface SpendInput {
+  readonly by: Step;
+  readonly since?: Moment | undefined;
+  readonly until?: Moment | undefined;
+}
+
+export async function spend(input: SpendInput, context: Context): Promise<void> {
+  const { by } = input;
+  const api = await context.api();
+  const now = await serviceNow(context);
+  const to = input.until === undefined ? Number.POSITIVE_INFINITY : timeOf(input.until, now);
+  const from =
+    input.since === undefined
+      ? stepsBack(by, Math.min(to - 1, now), BACK[by])
+      : timeOf(input.since, now);
+  if (from >= to) {
+    throw usageError(
+      `--since is not before --until: from ${new Date(from).toISOString()}, before ${new Date(to).toISOString()}`,
+    );
+  }
+  const books = openBooks({ step: by, from, to });
+  const progress = context.err.progress('Reading the history');
+  let count = 0;
+  try {
+    for await (const transaction of wholeHistory(api, {}, (text) => context.err.warn(text))) {
+      books.add(transaction);
+      count += 1;
+      if (count % 500 === 0) progress.update(`Reading the history: ${count} transactions`);
+    }
+  } finally {
+    progress.done();
+  }
+
+  const rows = books
+    .rows(now, { trimmed: input.since === undefined })
+    .map((spent) => rowOf(spent, by));
+  const { out, err } = context;
+  if (out.people && out.terminal && rows.length > 0) await out.screen(spendBlocks(rows), now);
+  else await out.list(rows, spendView);
+  if (out.format === 'table' && rows.length > 0) {
+    const total = rowOf({ from, to: Math.min(to, now), ...books.total() }, by);
+    err.note(totalText(total, from, Math.min(to, now)));
+    err.note(`Each ${by} is one of the time zone of this computer (${zoneText(now)}).`);
+  }
+  tellLeftOut(books.left, err);
+}
+
+function rowOf(spent: Spent, by: Step): SpendRow {
+  const { sums, other, count, from, to } = spent;
+  return {
+    period: labelOf(by, startOf(by, from)),
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    spent: kopecksText(netOf(spent)),
+    charged: kopecksText(sums.charged),
+    refunded: kopecksText(sums.refunded),
+    deposited: kopecksText(sums.deposited),
+    bonus: kopecksText(sums.bonus),
+    other: other.map(({ type, direction, amount, count: times }) => ({
+      type,
+      direction: direction ?? null,
+      amount: kopecksText(amount),
+      count: times,
+    })),
+    transactions: count,
+  };
+}
+
+function totalText(total: SpendRow, from: number, to: number): string {
+  const also = [
+    Number(total.refunded) === 0 ? '' : `refunded ${total.refunded} RUB`,
+    Number(total.deposited) === 0 ? '' : `deposited ${total.deposited} RUB`,
+    Number(total.bonus) === 0 ? '' : `bonuses ${total.bonus} RUB`,
+    ...total.other.map(
+      ({ type, direction, amount }) =>
+        `${type} ${amount} RUB (${direction?.toLowerCase() ?? 'direction not told'}, in no sum)`,
+    ),
+  ].filter((part) => part !== '');
+  const spent = `Spent ${total.spent} RUB from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`;
+  return also.length === 0 ? `${spent}.` : `${spent}; ${also.join(', ')}.`;
+}
+
+/** Told in every format: a sum that leaves something out is another sum. */
+function tellLeftOut({ statuses, unreadable, undated, negative }: LeftOut, err: Messages): void {
+  const waiting = [...statuses].map(([word, times]) => `${times} ${word}`).join(', ');
+  if (waiting !== '') err.note(`Not counted, since only COMPLETED counts: ${waiting}.`);
+  const told = (what: string, ids: readonly string[]) => {
+    if (ids.length === 0) return;
+    const more = ids.length > 3 ? `, and ${ids.length - 3} more` : '';
+    err.warn(`${what}: ${ids.length}: ${ids.slice(0, 3).join(', ')}${more}.`);
+  };
+  told('Not counted, amount not readable', unreadable);
+  told('Not counted, time not readable', undated);
+  told('Counted with its sign, though amounts should be absolute', negative);
+}

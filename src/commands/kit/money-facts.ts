@@ -1,0 +1,151 @@
+import type { Drive } from '../../api/index.ts';
+import { type Bills, type Burn, billsOf, burnOf, HOURS } from '../../billing/burn.ts';
+import { hoursText, type Runway, runwayOf } from '../../billing/runway.ts';
+import { kopecksText, type Money, money, zero } from '../../rules/money.ts';
+import type { AccountReading, CheckedCharges } from './account-reading.ts';
+import type { Listed } from './known-machines.ts';
+
+/** One thing that may bill. */
+export interface BillingItem {
+  readonly kind: 'machine' | 'drive';
+  readonly id: string | null;
+  readonly name: string;
+  readonly status: string;
+  readonly price: string | null;
+}
+
+/** What an account costs and how long its balance lasts, worked out of a reading. */
+export interface MoneyFacts {
+  /** undefined where the profile was not read or its balance is no amount. */
+  readonly balance: Money | undefined;
+  readonly burn: Burn<BillingItem>;
+  readonly charges: CheckedCharges | undefined;
+  /** Roubles an hour that charges show beyond all that is known here; zero where they do not. */
+  readonly unexplainedPerHour: Money;
+  /** What is known and what is unexplained, an hour. */
+  readonly perHour: Money;
+  /** undefined without a balance, and where nothing is spent. */
+  readonly runway: Runway | undefined;
+}
+
+const HOUR = 3_600_000;
+
+export function moneyFacts({ user, machines, drives, charges, now }: AccountReading): MoneyFacts {
+  const balance = money(user?.balance ?? '');
+  const items = [...(machines?.rows ?? []).map(machineItem), ...(drives ?? []).map(driveItem)];
+  const burn = burnOf(items);
+  const unexplainedPerHour =
+    charges === undefined
+      ? zero()
+      : charges.unexplained
+          .times(HOUR)
+          .div(charges.to - charges.from)
+          .round(2, 3);
+  const perHour = burn.perHour.plus(unexplainedPerHour);
+  return {
+    balance: balance.ok ? balance.value : undefined,
+    burn,
+    charges,
+    unexplainedPerHour,
+    perHour,
+    runway: balance.ok ? runwayOf(balance.value, perHour, now) : undefined,
+  };
+}
+
+export function machineItem({ id, name, status, instance, last }: Listed): BillingItem {
+  const price = instance?.price_per_hour_snapshot ?? last?.price_per_hour ?? null;
+  return { kind: 'machine', id, name, status, price };
+}
+
+export function driveItem({ id, name, status, price_per_hour: price }: Drive): BillingItem {
+  return { kind: 'drive', id, name: name ?? id, status: status ?? 'unknown', price: price ?? null };
+}
+
+/** `null` where the published API does not say whether it bills. */
+export function billsFlag(item: BillingItem): boolean | null {
+  const FLAGS: Readonly<Record<Bills, boolean | null>> = { yes: true, no: false, untold: null };
+  return FLAGS[billsOf(item)];
+}
+
+/** The burn rate in JSON: a contract with scripts. */
+export interface BurnJson {
+  readonly per_hour: string;
+  readonly per_day: string;
+  /** Of 30 days. */
+  readonly per_month: string;
+  readonly machines_per_hour: string;
+  readonly drives_per_hour: string;
+  /** With the full price of all that may bill; null where one of its prices is not told. */
+  readonly per_hour_at_most: string | null;
+  /** What is not in `per_hour`. */
+  readonly not_counted: readonly {
+    readonly kind: string;
+    readonly id: string | null;
+    readonly name: string;
+    readonly status: string;
+    readonly price_per_hour: string | null;
+    /** Its price is not told, or the published API does not say whether this status bills. */
+    readonly reason: 'price_not_told' | 'billing_not_documented';
+  }[];
+}
+
+export function burnJson({
+  perHour,
+  machines,
+  drives,
+  atMost,
+  uncounted,
+}: Burn<BillingItem>): BurnJson {
+  return {
+    per_hour: kopecksText(perHour),
+    per_day: kopecksText(perHour.times(HOURS.day)),
+    per_month: kopecksText(perHour.times(HOURS.month)),
+    machines_per_hour: kopecksText(machines),
+    drives_per_hour: kopecksText(drives),
+    per_hour_at_most: atMost === undefined ? null : kopecksText(atMost),
+    not_counted: uncounted.map(({ item, why }) => ({
+      kind: item.kind,
+      id: item.id,
+      name: item.name,
+      status: item.status,
+      price_per_hour: item.price,
+      reason: why === 'price' ? 'price_not_told' : 'billing_not_documented',
+    })),
+  };
+}
+
+export interface RunwayJson {
+  /** Rounded down to two decimals; null where nothing is spent, or the balance is not known. */
+  readonly hours_left: string | null;
+  /** null there too, and beyond the year 9999. */
+  readonly runs_out_at: string | null;
+}
+
+export function runwayJson({ runway }: Pick<MoneyFacts, 'runway'>): RunwayJson {
+  return {
+    hours_left: runway === undefined ? null : hoursText(runway),
+    runs_out_at: runway?.endsAt === undefined ? null : new Date(runway.endsAt).toISOString(),
+  };
+}
+
+/** The charges that were compared with what is known, in JSON. */
+export interface ChargesJson {
+  readonly from: string;
+  readonly to: string;
+  readonly charged: string;
+  /** The most that all that is known here can have been charged. */
+  readonly explained_at_most: string;
+  readonly unexplained: string;
+}
+
+export function chargesJson(charges: CheckedCharges | undefined): ChargesJson | null {
+  return charges === undefined
+    ? null
+    : {
+        from: new Date(charges.from).toISOString(),
+        to: new Date(charges.to).toISOString(),
+        charged: kopecksText(charges.charged),
+        explained_at_most: kopecksText(charges.atMost),
+        unexplained: kopecksText(charges.unexplained),
+      };
+}

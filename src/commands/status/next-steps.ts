@@ -1,0 +1,48 @@
+import { money } from '../../rules/money.ts';
+import type { PartFault } from '../kit/account-reading.ts';
+import { typedName } from './attention.ts';
+import type { DriveRow, MachineRow } from './overview.ts';
+
+/** A command that fits what there is, and what it is for. */
+export interface NextStep {
+  readonly command: string;
+  readonly purpose: string;
+}
+
+interface Things {
+  readonly machines: readonly MachineRow[];
+  readonly drives: readonly DriveRow[];
+  readonly faults: readonly PartFault[];
+}
+
+/** At most three: what has to be settled stands in the attention list with its own command. */
+export function nextSteps({ machines, drives, faults }: Things): NextStep[] {
+  const living = machines.filter(({ id, bills }) => id !== null && bills !== false);
+  const [dearest] = [...living].sort(byPrice);
+  const running = living.find(({ status }) => status === 'ACTIVE');
+  const steps: NextStep[] = [];
+  if (running !== undefined) {
+    const name = typedName(running.name, running.id ?? '');
+    steps.push({ command: `gpucloud instances get ${name}`, purpose: 'how to connect' });
+  }
+  if (dearest !== undefined) {
+    const name = typedName(dearest.name, dearest.id ?? '');
+    steps.push({ command: `gpucloud instances terminate ${name}`, purpose: 'stop paying for it' });
+  }
+  if (living.length === 0 && !faults.some(({ part }) => part === 'machines')) {
+    steps.push({ command: 'gpucloud instances create', purpose: 'rent a machine' });
+  }
+  if (living.length > 0 || drives.length > 0) {
+    steps.push({ command: 'gpucloud billing spend', purpose: 'what was spent, day by day' });
+  } else {
+    steps.push({ command: 'gpucloud catalog list', purpose: 'offers and images known here' });
+  }
+  return steps;
+}
+
+/** The dearest first; one whose price is not told last. */
+export function byPrice(a: MachineRow, b: MachineRow): number {
+  const [of, other] = [a, b].map((row) => money(row.price_per_hour_snapshot ?? ''));
+  if (of?.ok !== true) return other?.ok === true ? 1 : 0;
+  return other?.ok === true ? other.value.cmp(of.value) : -1;
+}

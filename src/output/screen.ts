@@ -1,0 +1,142 @@
+import type { Paint } from './colour.ts';
+import { isNumeric, kindColour, type Reader, tableText } from './kinds.ts';
+import { headerCells, layoutOf, lineOf, NO_CELL, type Shown } from './layout.ts';
+import type { Block, Cell, Fact, Item, Kind, TableBlock } from './output.ts';
+import { clean } from './sanitise.ts';
+import { clamp, padding, width } from './width.ts';
+
+export interface ScreenStyle extends Reader {
+  readonly paint: Paint;
+  /** Cells of a terminal's line; Infinity in a pipe, where nothing is broken or cut. */
+  readonly cells: number;
+}
+
+/** Several blocks one below the other, an empty line between them; nothing is wider than the line. */
+export function screenText(blocks: readonly Block[], style: ScreenStyle): string {
+  return blocks
+    .map((block) => {
+      const body = bodyOf(block, style);
+      if (body === '') return '';
+      const heading = block.heading === undefined ? '' : headingOf(block.heading, style);
+      return heading + body;
+    })
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
+function bodyOf(block: Block, style: ScreenStyle): string {
+  switch (block.kind) {
+    case 'facts':
+      return factsText(block.facts, style);
+    case 'items':
+      return block.items.map((item) => itemText(item, style)).join('');
+    case 'table':
+      return tableOf(block, style);
+    case 'bars':
+      return barsText(block, style);
+  }
+}
+
+function headingOf(text: string, { paint, cells }: ScreenStyle): string {
+  return `${paint('bold', clamp(clean(text), cells))}\n`;
+}
+
+const GAP = 2;
+
+/** Labels in a column, and what is said under them broken between words. */
+function factsText(facts: readonly Fact[], style: ScreenStyle): string {
+  const told = facts.filter(({ text }) => text !== '');
+  const edge = Math.max(0, ...told.map(({ label }) => width(clean(label)))) + GAP;
+  return told
+    .map(({ label, text, colour, command }) => {
+      const lines = command ? [clean(text)] : wrap(clean(text), style.cells - edge);
+      const head = `${clean(label)}${padding(clean(label), edge)}`;
+      return lines
+        .map((line, at) => `${at === 0 ? head : ' '.repeat(edge)}${style.paint(colour, line)}\n`)
+        .join('');
+    })
+    .join('');
+}
+
+/** `- what is the matter`, and a command below it that is never broken, so that it pastes. */
+function itemText({ text, colour, command }: Item, { paint, cells }: ScreenStyle): string {
+  const lines = wrap(clean(text), cells - GAP).map(
+    (line, at) => `${at === 0 ? '- ' : '  '}${paint(colour, line)}\n`,
+  );
+  return lines.join('') + (command === undefined ? '' : `    ${clean(command)}\n`);
+}
+
+function tableOf({ columns, rows, more }: TableBlock, style: ScreenStyle): string {
+  const below = more === undefined ? '' : `${paintedLines(more, style)}`;
+  if (rows.length === 0) return below;
+  const shown = rows.map((row) => row.map((cell, at) => shownCell(cell, columns[at]?.kind, style)));
+  const layout = layoutOf(
+    columns.map(({ header }) => header),
+    columns.map(({ kind }) => isNumeric(kind)),
+    shown,
+    style.cells,
+  );
+  const lines = [headerCells(layout), ...shown].map((cells) => lineOf(cells, layout, style.paint));
+  return lines.join('') + below;
+}
+
+function paintedLines(text: string, { paint, cells }: ScreenStyle): string {
+  return wrap(clean(text), cells)
+    .map((line) => `${paint('dim', line)}\n`)
+    .join('');
+}
+
+function shownCell(cell: Cell, kind: Kind | undefined, style: ScreenStyle): Shown {
+  const text = tableText(cell, kind, style);
+  if (text === '') return NO_CELL;
+  return { text, colour: kindColour(text, kind), numeric: typeof cell === 'number' };
+}
+
+/** Fewer cells than this show no difference between two bars. */
+const SHORTEST = 8;
+
+/** A line a bar: label, amount, and the bar in what is left of the line. */
+function barsText(
+  { bars }: Extract<Block, { kind: 'bars' }>,
+  { paint, cells, terminal }: ScreenStyle,
+): string {
+  const labels = Math.max(0, ...bars.map(({ label }) => width(label)));
+  const values = Math.max(0, ...bars.map(({ value }) => width(value)));
+  const room = cells - labels - values - 2 * GAP;
+  const drawn = terminal && Number.isFinite(room) && room >= SHORTEST;
+  return bars
+    .map(({ label, value, share }) => {
+      const bar = drawn ? barOf(share, Math.min(room, LONGEST)) : '';
+      const head = `${label}${padding(label, labels)}${' '.repeat(GAP)}${padding(value, values)}`;
+      return `${head}${value}${bar === '' ? '' : ' '.repeat(GAP) + paint('cyan', bar)}\n`;
+    })
+    .join('');
+}
+
+/** A longer one is no easier to compare. */
+const LONGEST = 100;
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** To an eighth of a cell, so that what is there at all is seen. */
+function barOf(share: number, room: number): string {
+  const eighths = Math.round(Math.min(1, Math.max(0, share)) * room * 8);
+  const seen = share > 0 ? Math.max(1, eighths) : 0;
+  return '█'.repeat(Math.floor(seen / 8)) + (EIGHTHS[seen % 8] ?? '');
+}
+
+/** Lines of at most `cells` cells, broken between words; a longer word alone is cut. */
+function wrap(text: string, cells: number): string[] {
+  if (!Number.isFinite(cells) || width(text) <= cells) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const joined = line === '' ? word : `${line} ${word}`;
+    if (width(joined) <= cells) {
+      line = joined;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    line = clamp(word, Math.max(1, cells));
+  }
+  return line === '' ? lines : [...lines, line];
+}
