@@ -14,6 +14,7 @@ __gpucloud_step() {
         ssh-keys|ssh-key) path=ssh-keys ;;
         api-keys|api-key) path=api-keys ;;
         templates|template) path=templates ;;
+        status) path=status ;;
         me) path=me ;;
         billing) path=billing ;;
         login) path=login ;;
@@ -95,6 +96,8 @@ __gpucloud_step() {
       case $1 in
         balance) path='billing balance' ;;
         transactions) path='billing transactions' ;;
+        spend) path='billing spend' ;;
+        runway) path='billing runway' ;;
         promo) path='billing promo' ;;
         *) return 1 ;;
       esac ;;
@@ -127,7 +130,7 @@ __gpucloud_step() {
 __gpucloud_place() {
   verbs= also= flags= shared= repeats= takes=()
   case ${path%% *} in
-    '') verbs='instances catalog drives ssh-keys api-keys templates me billing login logout profiles sandbox doctor help commands api completion' also='instance drive ssh-key api-key template profile' flags='--version -V' ;;
+    '') verbs='instances catalog drives ssh-keys api-keys templates status me billing login logout profiles sandbox doctor help commands api completion' also='instance drive ssh-key api-key template profile' flags='--version -V' ;;
     instances)
       case ${path#* } in
         instances) verbs='list get create reorder start stop terminate events wait endpoints secrets open recover track untrack export import' also='ls show rm' ;;
@@ -185,6 +188,10 @@ __gpucloud_place() {
         list)  ;;
         get) flags=--markdown takes=('names template') ;;
       esac ;;
+    status)
+      case ${path#* } in
+        status) flags='--all -a' ;;
+      esac ;;
     me)
       case ${path#* } in
         me) verbs='get update set-password' also=show ;;
@@ -194,9 +201,11 @@ __gpucloud_place() {
       esac ;;
     billing)
       case ${path#* } in
-        billing) verbs='balance transactions promo' ;;
+        billing) verbs='balance transactions spend runway promo' ;;
         balance) flags=--raw ;;
         transactions) flags='--type --page --limit --all --since --until' ;;
+        spend) flags='--by --since --until' ;;
+        runway) flags=--fail-below ;;
         promo) takes=(free) ;;
       esac ;;
     login)
@@ -270,9 +279,12 @@ __gpucloud_value() {
         'drives list'|'drives get'|'drives create'|'drives update'|'drives resume') offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
         'ssh-keys list'|'ssh-keys get'|'ssh-keys add'|'ssh-keys delete') offer='list name id type fingerprint is_default created_at updated_at public_key' ;;
         'templates list'|'templates get') offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+        status) offer='list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained machines drives attention unread' ;;
         'me get'|'me update'|'me set-password') offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
         'billing balance') offer='list balance reserved_balance total_balance' ;;
         'billing transactions') offer='list created_at type status direction amount description id' ;;
+        'billing spend') offer='list period spent charged refunded deposited bonus other transactions from to' ;;
+        'billing runway') offer='list balance per_hour hours_left runs_out_at unexplained_per_hour below as_of' ;;
         'billing promo') offer='list added_amount new_balance' ;;
         'sandbox tour') offer='list title command' ;;
         doctor) offer='list id status message hint' ;;
@@ -294,9 +306,12 @@ __gpucloud_value() {
         'drives list'|'drives get'|'drives create'|'drives update'|'drives resume') offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
         'ssh-keys list'|'ssh-keys get'|'ssh-keys add'|'ssh-keys delete') offer='sort name id type fingerprint is_default created_at updated_at public_key' ;;
         'templates list'|'templates get') offer='sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+        status) offer='sort as_of balance per_hour per_day per_month hours_left runs_out_at unexplained machines drives attention unread' ;;
         'me get'|'me update'|'me set-password') offer='sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
         'billing balance') offer='sort balance reserved_balance total_balance' ;;
         'billing transactions') offer='sort created_at type status direction amount description id' ;;
+        'billing spend') offer='sort period spent charged refunded deposited bonus other transactions from to' ;;
+        'billing runway') offer='sort balance per_hour hours_left runs_out_at unexplained_per_hour below as_of' ;;
         'billing promo') offer='sort added_amount new_balance' ;;
         'sandbox tour') offer='sort title command' ;;
         doctor) offer='sort id status message hint' ;;
@@ -399,12 +414,17 @@ __gpucloud_value() {
       esac ;;
     --since)
       case $path in
-        'billing transactions') offer=free ;;
+        'billing transactions'|'billing spend') offer=free ;;
         *) return 1 ;;
       esac ;;
     --until)
       case $path in
-        'billing transactions') offer=free ;;
+        'billing transactions'|'billing spend') offer=free ;;
+        *) return 1 ;;
+      esac ;;
+    --fail-below)
+      case $path in
+        'billing runway') offer=free ;;
         *) return 1 ;;
       esac ;;
     --balance)
@@ -512,6 +532,11 @@ __gpucloud_value() {
     --type)
       case $path in
         'billing transactions') offer='list deposit usage_charge bonus refund' ;;
+        *) return 1 ;;
+      esac ;;
+    --by)
+      case $path in
+        'billing spend') offer='words day week month' ;;
         *) return 1 ;;
       esac ;;
     --fault)

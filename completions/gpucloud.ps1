@@ -27,6 +27,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps[':api-key'] = 'api-keys'
     $steps[':templates'] = 'templates'
     $steps[':template'] = 'templates'
+    $steps[':status'] = 'status'
     $steps[':me'] = 'me'
     $steps[':billing'] = 'billing'
     $steps[':login'] = 'login'
@@ -92,6 +93,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps['me:set-password'] = 'me set-password'
     $steps['billing:balance'] = 'billing balance'
     $steps['billing:transactions'] = 'billing transactions'
+    $steps['billing:spend'] = 'billing spend'
+    $steps['billing:runway'] = 'billing runway'
     $steps['billing:promo'] = 'billing promo'
     $steps['profiles:list'] = 'profiles list'
     $steps['profiles:ls'] = 'profiles list'
@@ -109,7 +112,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps['sandbox:fault'] = 'sandbox fault'
     $steps['sandbox:reset'] = 'sandbox reset'
     $steps['sandbox:serve'] = 'sandbox serve'
-    $verbs[''] = @('instances', 'Rent GPU machines, see them, stop and end them', 'catalog', 'Names for offers and images, with the last price seen', 'drives', 'Cloud drives: network storage that bills by the hour', 'ssh-keys', 'Public SSH keys for new machines', 'api-keys', 'API keys: list them, create one', 'templates', 'Application templates, with what they need and how they are used', 'me', 'The account: see it, rename it, set its password', 'billing', 'Balance, transactions and promo codes', 'login', 'Sign in with an API key and keep it in a profile', 'logout', 'Forget the key of a profile', 'profiles', 'List, choose, add and remove profiles', 'sandbox', 'The whole service on this computer: free, offline, with a clock to turn', 'doctor', 'Check this computer, the settings and the way to the service', 'help', 'Help for any command, and some topics', 'commands', 'The whole command line as data: flags, columns, exit codes', 'api', 'Send any request with the key in force', 'completion', 'Completion with Tab for bash, zsh, fish and PowerShell')
+    $verbs[''] = @('instances', 'Rent GPU machines, see them, stop and end them', 'catalog', 'Names for offers and images, with the last price seen', 'drives', 'Cloud drives: network storage that bills by the hour', 'ssh-keys', 'Public SSH keys for new machines', 'api-keys', 'API keys: list them, create one', 'templates', 'Application templates, with what they need and how they are used', 'status', 'One screen: machines, drives, burn rate, balance, what needs attention', 'me', 'The account: see it, rename it, set its password', 'billing', 'Balance, what was spent, how long it lasts, promo codes', 'login', 'Sign in with an API key and keep it in a profile', 'logout', 'Forget the key of a profile', 'profiles', 'List, choose, add and remove profiles', 'sandbox', 'The whole service on this computer: free, offline, with a clock to turn', 'doctor', 'Check this computer, the settings and the way to the service', 'help', 'Help for any command, and some topics', 'commands', 'The whole command line as data: flags, columns, exit codes', 'api', 'Send any request with the key in force', 'completion', 'Completion with Tab for bash, zsh, fish and PowerShell')
     $aliases[''] = @('instance', 'Rent GPU machines, see them, stop and end them', 'drive', 'Cloud drives: network storage that bills by the hour', 'ssh-key', 'Public SSH keys for new machines', 'api-key', 'API keys: list them, create one', 'template', 'Application templates, with what they need and how they are used', 'profile', 'List, choose, add and remove profiles')
     $flags[''] = @('--version', 'show the version', '-V', 'show the version')
     $verbs['instances'] = @('list', 'List the machines known to this computer', 'get', 'Show everything about one machine', 'create', 'Rent a machine', 'reorder', 'Rent again what a terminated machine was', 'start', 'Start stopped machines', 'stop', 'Power machines off and keep their disks', 'terminate', 'End machines for good, with all that is on their disks', 'events', 'Show the event log of a machine, newest first', 'wait', 'Wait until machines have a status', 'endpoints', 'Show the links and ports of a machine', 'secrets', 'Show the generated passwords and tokens of a machine', 'open', 'Open an application of a machine in the browser', 'recover', 'Settle requests whose answer was lost', 'track', 'Take machines into the list that this computer did not rent', 'untrack', 'Take machines out of the list; this does not stop billing', 'export', 'Write all that is known of machines as JSON, for another computer', 'import', 'Take in what another computer knows of machines')
@@ -179,15 +182,18 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $aliases['templates'] = @('ls', 'List the application templates', 'show', 'Show a template with its readme')
     $flags['templates get'] = @('--markdown', 'the readme alone, in Markdown')
     $takes['templates get'] = @('names template')
+    $flags['status'] = @('--all', 'every machine and drive, however many there are', '-a', 'every machine and drive, however many there are')
     $verbs['me'] = @('get', 'Show the account that the API key belongs to', 'update', 'Change the name of the account, the one field that can be changed', 'set-password', 'Set a new password for the account')
     $aliases['me'] = @('show', 'Show the account that the API key belongs to')
     $flags['me update'] = @('--name', 'the new name')
     $flags['me set-password'] = @('--stdin', 'read the current and the new password from stdin, a line each')
     $repeats['me set-password'] = $true
     $takes['me set-password'] = @('free')
-    $verbs['billing'] = @('balance', 'Show the wallet balance', 'transactions', 'List deposits, charges, bonuses and refunds', 'promo', 'Activate a promo code: its bonus is credited at once')
+    $verbs['billing'] = @('balance', 'Show the wallet balance', 'transactions', 'List deposits, charges, bonuses and refunds', 'spend', 'What was spent by day, week or month', 'runway', 'How long the balance lasts at the present rate', 'promo', 'Activate a promo code: its bonus is credited at once')
     $flags['billing balance'] = @('--raw', 'the answer of /billing/balance as it is')
     $flags['billing transactions'] = @('--type', 'deposit, usage_charge, bonus, refund: one or more, by commas', '--page', 'which page', '--limit', 'transactions on a page', '--all', 'every page', '--since', 'from this date, time, or so long ago (7d)', '--until', 'up to this date or time')
+    $flags['billing spend'] = @('--by', 'day, week, month (default: day)', '--since', 'from this date, time, or so long ago (90d)', '--until', 'up to this date or time')
+    $flags['billing runway'] = @('--fail-below', 'exit 5 below a duration (24h) or an amount of roubles (500)')
     $takes['billing promo'] = @('free')
     $flags['login'] = @('--key-stdin', 'read the key from stdin', '--key-file', 'read the key from a file')
     $verbs['profiles'] = @('list', 'List the profiles, the built-in sandbox included', 'get', 'Show a profile, never its key', 'use', 'Make a profile the current one', 'add', 'Add a profile without a key', 'remove', 'Remove a profile and its key')
@@ -254,6 +260,9 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['billing transactions:--limit'] = 'free'
     $values['billing transactions:--since'] = 'free'
     $values['billing transactions:--until'] = 'free'
+    $values['billing spend:--since'] = 'free'
+    $values['billing spend:--until'] = 'free'
+    $values['billing runway:--fail-below'] = 'free'
     $values['sandbox reset:--balance'] = 'free'
     $values['sandbox reset:--speed'] = 'free'
     $values['sandbox serve:--port'] = 'free'
@@ -342,6 +351,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['templates get:--columns'] = 'list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
     $values['templates list:--sort'] = 'sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
     $values['templates get:--sort'] = 'sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
+    $values['status:--columns'] = 'list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained machines drives attention unread'
+    $values['status:--sort'] = 'sort as_of balance per_hour per_day per_month hours_left runs_out_at unexplained machines drives attention unread'
     $values['me get:--columns'] = 'list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
     $values['me update:--columns'] = 'list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
     $values['me set-password:--columns'] = 'list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
@@ -353,6 +364,11 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['billing transactions:--columns'] = 'list created_at type status direction amount description id'
     $values['billing transactions:--sort'] = 'sort created_at type status direction amount description id'
     $values['billing transactions:--type'] = 'list deposit usage_charge bonus refund'
+    $values['billing spend:--columns'] = 'list period spent charged refunded deposited bonus other transactions from to'
+    $values['billing spend:--sort'] = 'sort period spent charged refunded deposited bonus other transactions from to'
+    $values['billing spend:--by'] = 'words day week month'
+    $values['billing runway:--columns'] = 'list balance per_hour hours_left runs_out_at unexplained_per_hour below as_of'
+    $values['billing runway:--sort'] = 'sort balance per_hour hours_left runs_out_at unexplained_per_hour below as_of'
     $values['billing promo:--columns'] = 'list added_amount new_balance'
     $values['billing promo:--sort'] = 'sort added_amount new_balance'
     $values['sandbox tour:--columns'] = 'list title command'
