@@ -38,6 +38,14 @@ export function codeOf(failure: Failure): string {
   return failure.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+/** An entry of the service's log of a machine (API document: Instance event). */
+export interface LoggedEvent {
+  /** ISO 8601, as the service gave it. */
+  readonly created_at: string;
+  readonly type: string;
+  readonly message: string;
+}
+
 export interface ErrorDetails {
   /** What to do next, best an exact command. */
   hint?: string;
@@ -49,6 +57,8 @@ export interface ErrorDetails {
   resource?: string;
   /** Whether a machine may exist, and cost money, although the command failed. */
   mayBeBilling?: boolean;
+  /** The last of what the service logged about the thing, oldest first. */
+  events?: readonly LoggedEvent[];
   /** A person has no need to be told: they ended a view that has no end. The exit code stands. */
   untold?: boolean;
   cause?: unknown;
@@ -67,6 +77,7 @@ export class CliError extends Error {
   readonly retryable: boolean;
   readonly resource: string | undefined;
   readonly mayBeBilling: boolean;
+  readonly events: readonly LoggedEvent[];
   readonly untold: boolean;
 
   constructor(failure: Failure, message: string, details: ErrorDetails = {}) {
@@ -78,6 +89,7 @@ export class CliError extends Error {
     this.retryable = details.retryable ?? false;
     this.resource = details.resource;
     this.mayBeBilling = details.mayBeBilling ?? false;
+    this.events = details.events ?? [];
     this.untold = details.untold ?? false;
   }
 
@@ -119,11 +131,15 @@ export function worstOf(errors: readonly CliError[]): CliError | undefined {
   return [...errors].sort((a, b) => GRAVITY.indexOf(a.failure) - GRAVITY.indexOf(b.failure))[0];
 }
 
-/** Several things were asked for and some failed; its own kind is that of the gravest. */
+/**
+ * Several things were asked for and some failed; its own kind is that of the gravest. A person is
+ * told each of them, or the `summary` where one says the same of all.
+ */
 export class SeveralErrors extends CliError {
   readonly errors: readonly CliError[];
+  readonly summary: CliError | undefined;
 
-  constructor(errors: readonly [CliError, ...CliError[]]) {
+  constructor(errors: readonly [CliError, ...CliError[]], summary?: CliError) {
     const worst = worstOf(errors) ?? errors[0];
     super(worst.failure, worst.message, {
       retryable: errors.every((error) => error.retryable),
@@ -133,5 +149,6 @@ export class SeveralErrors extends CliError {
       ...(worst.resource === undefined ? {} : { resource: worst.resource }),
     });
     this.errors = errors;
+    this.summary = summary;
   }
 }

@@ -1,4 +1,4 @@
-import { type CliError, SeveralErrors } from './errors.ts';
+import { type CliError, type LoggedEvent, SeveralErrors } from './errors.ts';
 import { clean, escapeUnseen } from './output/index.ts';
 import { forProfile } from './output/typed-again.ts';
 
@@ -31,6 +31,7 @@ function errorObject(failure: CliError, profile: string | undefined): Record<str
     retryable: failure.retryable,
     resource: failure.resource ?? null,
     may_be_billing: failure.mayBeBilling,
+    ...(failure.events.length === 0 ? {} : { last_events: failure.events }),
     ...(failure instanceof SeveralErrors
       ? { errors: failure.errors.map((error) => errorObject(error, profile)) }
       : {}),
@@ -43,17 +44,21 @@ export function textReport(failure: CliError | undefined, profile: string | unde
     return '';
   }
   if (failure instanceof SeveralErrors) {
-    return failure.errors.map((error) => textReport(error, profile)).join('');
+    const told = failure.summary === undefined ? failure.errors : [failure.summary];
+    return told.map((error) => textReport(error, profile)).join('');
   }
   const words = (text: string) => clean(forProfile(withoutKeys(text), profile));
-  const message = words(failure.message);
-  if (failure.hint === undefined) {
-    return `error: ${message}\n`;
-  }
+  const message = `error: ${words(failure.message)}`;
+  const hint = failure.hint === undefined ? undefined : words(failure.hint);
   // What was typed wrong is told on one line; what happened elsewhere deserves a second.
-  return failure.failure === 'usage'
-    ? `error: ${message} (${words(failure.hint)})\n`
-    : `error: ${message}\nhint: ${words(failure.hint)}\n`;
+  if (failure.failure === 'usage') return `${message}${hint === undefined ? '' : ` (${hint})`}\n`;
+  const events = failure.events.map(eventLine);
+  const hints = hint === undefined ? [] : [`hint: ${hint}`];
+  return [message, ...events, ...hints].map((line) => `${line}\n`).join('');
+}
+
+function eventLine({ created_at, type, message }: LoggedEvent): string {
+  return `  ${clean(withoutKeys(`${created_at}  ${type}  ${message}`))}`;
 }
 
 /** A key that someone typed as an argument is not repeated on the screen or into a log. */

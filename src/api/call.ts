@@ -46,7 +46,8 @@ export async function withCall<T>(
   work: (call: Call) => Promise<T>,
 ): Promise<T> {
   const { settings, tracer } = parts;
-  const { clock, timeoutMs } = settings;
+  const { clock } = settings;
+  const timeoutMs = Math.min(settings.timeoutMs, options.timeoutMs ?? settings.timeoutMs);
   const outer = options.signal ?? settings.signal;
   const inner = new AbortController();
   let interruption: { reason: unknown } | undefined;

@@ -25,6 +25,8 @@ export interface ApiSettings {
 
 export interface CallOptions {
   signal?: AbortSignal;
+  /** A deadline in milliseconds for this call, where it is shorter than that of the settings. */
+  timeoutMs?: number;
   /**
    * Gets each raw answer of the call, awaited before anything of it is checked, so that an id can
    * be saved from an answer that turns out broken. What it throws ends the call.

@@ -16,6 +16,8 @@ export interface Layout {
   readonly columns: readonly LayoutColumn[];
   /** Cells of the terminal that no column uses; a later, wider text may have them. */
   readonly spare: number;
+  /** Whether the columns have room enough to say something; else cards say it better. */
+  readonly fits: boolean;
 }
 
 export interface LayoutColumn {
@@ -28,6 +30,9 @@ export const GAP = 2;
 
 /** Narrower than this a text says nothing any more. */
 const NARROWEST = 6;
+
+/** A column that had to be made narrower than this tells too little of too many words. */
+const TELLING = 10;
 
 /**
  * Measures rows. `terminal` is the number of cells of a line, Infinity where there is no end to it:
@@ -62,6 +67,9 @@ export function layoutOf(
       right: right[at] === true,
     })),
     spare: Math.max(0, room - fitted.reduce((sum, cells) => sum + cells, 0)),
+    fits:
+      fitted.reduce((sum, cells) => sum + cells, 0) <= room &&
+      fitted.every((cells, at) => cells >= Math.min(TELLING, widths[at] ?? 0)),
   };
 }
 

@@ -111,9 +111,8 @@ export function createLive({ stdout, sink, colour, render }: LiveOptions): Live 
         const paint = await paintFor(colour);
         const columns = isSized(stdout) ? stdout.columns : undefined;
         last = await render(write, columns);
-        last += foot()
-          .map((line) => `${footText(line, paint)}\n`)
-          .join('');
+        const below = foot().map((line) => `${footText(line, paint)}\n`);
+        if (below.length > 0) last += `\n${below.join('')}`;
       } finally {
         await sink.write(`${LEAVE}${last}`);
       }

@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { YELLOW_WARNING } from './colour.ts';
 import type { Held, Messages, Progress } from './output.ts';
+import { createProgress } from './progress.ts';
 import { clean } from './sanitise.ts';
-import { canSpin, type Spinner, startSpinner, type Terminal, TICK } from './spinner.ts';
+import { canSpin, type Terminal } from './spinner.ts';
 import { forProfile } from './typed-again.ts';
 
 export interface MessagesOptions {
@@ -25,9 +26,6 @@ export interface MessagesOptions {
   readonly jsonLines?: boolean;
 }
 
-/** Milliseconds before a spinner shows: what is done sooner needs none, nor the loading of ora. */
-const PATIENCE = 150;
-
 const SILENT: Progress = { update: () => undefined, done: () => undefined };
 
 /**
@@ -37,7 +35,6 @@ const SILENT: Progress = { update: () => undefined, done: () => undefined };
 export function createMessages(options: MessagesOptions): Messages {
   const { stderr, clock, colour } = options;
   const spins = options.quietProgress !== true && canSpin(stderr, options.env ?? {});
-  let spinning = false;
   let held: Set<string> | undefined;
 
   // Without a listener a closed stderr would end the process in the midst of an operation.
@@ -45,37 +42,13 @@ export function createMessages(options: MessagesOptions): Messages {
 
   function line(text: string): void {
     if (held !== undefined) held.add(text);
-    else if (!stderr.destroyed && !stderr.writableEnded) stderr.write(`${text}\n`);
-  }
-
-  function progress(text: string): Progress {
-    if (!spins || spinning) return SILENT;
-    spinning = true;
-    const ended = new AbortController();
-    let latest = clean(text);
-    let spinner: Spinner | undefined;
-
-    async function start(): Promise<void> {
-      await clock.sleep(PATIENCE, ended.signal);
-      spinner = await startSpinner(stderr, colour, () => latest, ended.signal);
+    else if (!stderr.destroyed && !stderr.writableEnded && !lines.above(`${text}\n`)) {
+      stderr.write(`${text}\n`);
     }
-    start().catch(() => undefined);
-
-    return {
-      update(next) {
-        latest = clean(next);
-        spinner?.text(latest);
-      },
-      done(last) {
-        if (ended.signal.aborted) return;
-        spinning = false;
-        ended.abort();
-        const words = last === undefined ? undefined : clean(last);
-        if (spinner !== undefined) spinner.stop(words);
-        else if (words !== undefined) line(`${TICK} ${words}`);
-      },
-    };
   }
+
+  const lines = createProgress({ stderr, clock, colour, line });
+  const progress = (text: string) => (spins ? lines.begin(text) : SILENT);
 
   function hold(): Held {
     // A file gets each line as it comes.

@@ -1,4 +1,5 @@
 import { createBatch } from './batch.ts';
+import { cardOf } from './cards.ts';
 import type { Paint } from './colour.ts';
 import { isNumeric, kindColour, type Reader, tableText } from './kinds.ts';
 import {
@@ -28,7 +29,7 @@ export interface TableStyle extends Reader {
 }
 
 /**
- * Writes rows as a table and says how many there were. A short list in a terminal is drawn by
+ * Writes rows as a table, or as cards where a terminal is too narrow for one, and says how many there were. A short list in a terminal is drawn by
  * cli-table3, anything else by a line writer with the same look: that one takes linear time, and
  * a list that is still coming takes its widths from the first rows. `safe` takes the secrets out
  * of a row.
@@ -57,11 +58,21 @@ export async function writeTable<T>(
   let count = 0;
   let over = false;
 
+  let cards = 0;
+  /** A card and the empty line that parts it from the one before. */
+  const card = (cells: readonly Shown[], known: Layout) => {
+    cards += 1;
+    return `${cards === 1 ? '' : '\n'}${cardOf(cells, known, style)}`;
+  };
+  const lineIn = (cells: readonly Shown[], known: Layout) =>
+    known.fits ? lineOf(cells, known, style.paint) : card(cells, known);
+
   function begin(known: Layout): Promise<void> | undefined {
     layout = known;
-    const lines = first.map((cells) => lineOf(cells, known, style.paint));
+    const lines = first.map((cells) => lineIn(cells, known));
     first = [];
-    const head = style.header ? lineOf(headerCells(known), known, style.paint) : '';
+    const isHeaded = style.header && known.fits;
+    const head = isHeaded ? lineOf(headerCells(known), known, style.paint) : '';
     return batch.add(head + lines.join(''));
   }
 
@@ -70,7 +81,7 @@ export async function writeTable<T>(
   await eachRow(rows, sink, (row) => {
     count += 1;
     const cells = shown(row);
-    if (layout !== undefined) return batch.add(lineOf(cells, layout, style.paint));
+    if (layout !== undefined) return batch.add(lineIn(cells, layout));
     first.push(cells);
     if (first.length > SMALL) return begin(measure(first));
     if (live && first.length === 1) {
@@ -83,7 +94,11 @@ export async function writeTable<T>(
   });
 
   over = true;
-  if (layout === undefined && first.length > 0) await batch.add(draw(first, measure(first)));
+  if (layout === undefined && first.length > 0) {
+    const known = measure(first);
+    if (known.fits) await batch.add(draw(first, known));
+    else await begin(known);
+  }
   await batch.finish();
   return count;
 }

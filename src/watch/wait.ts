@@ -11,8 +11,10 @@ export interface Watched {
 export interface Wait<T extends Watched> {
   /** The status to wait for, in the service's words (API document: InstanceStatus). */
   readonly target: string;
-  /** Reads the machine afresh. */
-  read(): Promise<T>;
+  /** Reads the machine afresh, and gives up after so many milliseconds. */
+  read(longest: number): Promise<T>;
+  /** What has to be true besides the status: that SSH answers. Asked again after each reading. */
+  readonly also?: { readonly words: string; holds(machine: T): Promise<boolean> };
   /** Milliseconds between two readings. */
   readonly interval: number;
   /** Milliseconds until the wait is given up. */
@@ -23,8 +25,14 @@ export interface Wait<T extends Watched> {
   readonly after?: string;
   onReading?(machine: T, elapsed: number): void;
   /** A reading failed in a way that may pass; the wait goes on. */
-  onFault?(error: CliError): void;
+  onFault?(error: CliError, elapsed: number): void;
 }
+
+/** A last reading gets this long at least, however near the deadline is. */
+const LAST_READING_MS = 5_000;
+
+/** After faults the pause grows up to this, so that a service in trouble is not pressed. */
+const LONGEST_PAUSE_MS = 30_000;
 
 /**
  * Reads a machine until it has the status that is waited for, and answers that reading.
@@ -35,45 +43,59 @@ export interface Wait<T extends Watched> {
  */
 export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T> {
   const started = wait.clock.now();
+  const elapsed = () => wait.clock.now() - started;
   const seen = new Set(wait.after === undefined ? [] : [wait.after]);
   let last: T | undefined;
-  for (;;) {
-    const machine = await readThroughFaults(wait);
-    const elapsed = wait.clock.now() - started;
+  for (let faults = 0; ; ) {
+    const machine = await readThroughFaults(wait, elapsed);
+    faults = machine === undefined ? faults + 1 : 0;
     if (machine !== undefined) {
       last = machine;
-      wait.onReading?.(machine, elapsed);
+      wait.onReading?.(machine, elapsed());
       if (machine.status === wait.target) {
-        return machine;
-      }
-      if (isOtherEnd(wait.target, machine.status, seen)) {
+        if (wait.also === undefined || (await wait.also.holds(machine))) return machine;
+      } else if (isOtherEnd(wait.target, machine.status, seen)) {
         throw otherEnd(machine, wait.target);
       }
       seen.add(machine.status);
+      wait.signal.throwIfAborted();
     }
-    if (elapsed >= wait.timeout) {
-      throw new CliError(
-        'deadline',
-        `The machine is not ${wait.target} after ${spoken(wait.timeout)}; it was last seen ${last?.status ?? 'never'}.`,
-        { retryable: true, ...(last === undefined ? {} : { resource: last.id }) },
-      );
-    }
+    const left = wait.timeout - elapsed();
+    if (left <= 0) throw deadline(wait, last);
     // The last pause is as short as the deadline wants it, so that a last reading decides.
-    await wait.clock.sleep(Math.min(wait.interval, wait.timeout - elapsed), wait.signal);
+    await wait.clock.sleep(Math.min(pauseAfter(faults, wait.interval), left), wait.signal);
   }
 }
 
-async function readThroughFaults<T extends Watched>(wait: Wait<T>): Promise<T | undefined> {
+function pauseAfter(faults: number, interval: number): number {
+  return Math.max(interval, Math.min(LONGEST_PAUSE_MS, interval * 2 ** (faults - 1)));
+}
+
+async function readThroughFaults<T extends Watched>(
+  wait: Wait<T>,
+  elapsed: () => number,
+): Promise<T | undefined> {
   wait.signal.throwIfAborted();
   try {
-    return await wait.read();
+    return await wait.read(Math.max(LAST_READING_MS, wait.timeout - elapsed()));
   } catch (error) {
-    if (error instanceof CliError && (error.failure === 'unreachable' || error.retryable)) {
-      wait.onFault?.(error);
-      return undefined;
-    }
-    throw error;
+    if (wait.signal.aborted || !(error instanceof CliError)) throw error;
+    if (error.failure !== 'unreachable' && !error.retryable) throw error;
+    wait.onFault?.(error, elapsed());
+    return undefined;
   }
+}
+
+function deadline({ target, also, timeout }: Wait<Watched>, last: Watched | undefined): CliError {
+  const after = `after ${spoken(timeout)}`;
+  const words =
+    last !== undefined && last.status === target && also !== undefined
+      ? `The machine is ${target}, but ${also.words} ${after}.`
+      : `The machine is not ${target} ${after}; it was last seen ${last?.status ?? 'never'}.`;
+  return new CliError('deadline', words, {
+    retryable: true,
+    ...(last === undefined ? {} : { resource: last.id }),
+  });
 }
 
 /**

@@ -15,7 +15,7 @@ afterEach(() => computer.remove());
 describe('the built program', () => {
   test('rents, shows, charges and ends a machine in the built-in sandbox', async () => {
     const created = await computer.gpucloud(
-      ['instances', 'create', 'trainer', ...HARDWARE, '--wait', '--poll-interval', '200ms'],
+      ['instances', 'create', 'trainer', ...HARDWARE, '--wait', '--poll-interval', '500ms'],
       SANDBOX,
     );
     expect(created.code).toBe(0);
@@ -107,7 +107,7 @@ describe('sandbox serve', () => {
     const env = { GPUCLOUD_BASE_URL: url, GPUCLOUD_API_KEY: api_key };
 
     const created = await computer.gpucloud(
-      ['instances', 'create', 'trainer', ...HARDWARE, '--wait', '--poll-interval', '100ms', '-q'],
+      ['instances', 'create', 'trainer', ...HARDWARE, '--wait', '--poll-interval', '500ms', '-q'],
       { env },
     );
     expect(created.code).toBe(0);
@@ -171,6 +171,6 @@ describe('streams and signals', () => {
     const outcome = await ended;
     expect(outcome.code).toBe(code);
     expect(outcome.stdout).toContain('PROVISIONING');
-    expect(outcome.stderr).toContain('It may still be billing.');
+    expect(outcome.stderr).toContain('Count it as still billing.');
   });
 });

@@ -96,18 +96,20 @@ describe('progress', () => {
     expect(stderr.text).toBe('✔ Read\n');
   });
 
-  it('turns only once at a time, and again afterwards', async () => {
+  it('gives each of several things a line of its own, and spins again afterwards', async () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
     const outer = messages.progress('outer');
     const inner = messages.progress('inner');
-    await until(() => stderr.text.includes('outer'));
+    await until(() => stderr.text.includes('outer') && stderr.text.includes('inner'));
     inner.done('inner done');
     outer.done();
-    expect(stderr.text).not.toContain('inner');
+    expect(stderr.text).toMatch(/✔ inner done\n.*outer.*\n.*inner/s);
+    expect(stderr.text).not.toContain('<clear>');
     const next = messages.progress('next');
     await until(() => stderr.text.includes('next'));
     next.done();
+    expect(stderr.text).toContain('<clear>');
   });
 
   it.each([

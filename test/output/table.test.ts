@@ -122,12 +122,12 @@ describe('wide characters', () => {
   it('line up where they are cut', async () => {
     const long = rows.map(({ name, note }) => ({ name: `${name} and a long tail`, note }));
     const { stdout } = await written({ header: false }, (out) => out.list(long, names), {
-      columns: 11,
+      columns: 13,
     });
     const lines = stdout.split('\n').slice(0, -1);
     expect(lines).toHaveLength(rows.length);
-    for (const line of lines) expect(cellsOf(line)).toBe(11);
-    expect(lines[1]).toBe('机器学…   |');
+    for (const line of lines) expect(cellsOf(line)).toBe(13);
+    expect(lines[1]).toBe('机器学习…   |');
   });
 
   it('line up in cli-table3 too, where it draws them', async () => {

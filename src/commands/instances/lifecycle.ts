@@ -1,17 +1,15 @@
 import type { Api, CallOptions } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError, type Failure, SeveralErrors } from '../../errors.ts';
+import { CliError, type Failure } from '../../errors.ts';
+import type { Gate } from '../../watch/gate.ts';
 import { eachBounded } from '../kit/bounded.ts';
 import { keepSighting } from '../kit/sighting.ts';
 import type { Target } from './resolve.ts';
 import { type Changed, changedView } from './view.ts';
-import { type WaitTimes, waitFor } from './waiting.ts';
+import { errorOfSeveral, politely, type WaitTimes, waitFor } from './waiting.ts';
 
 /** As many requests at once as is polite to a service whose rate limits are not documented. */
 const ASKED_AT_ONCE = 4;
-
-/** Waiting asks seldom, so more machines at once are still polite. */
-const AWAITED_AT_ONCE = 16;
 
 /** What the service answers to a change of status (API document: start, stop, terminate). */
 type Answer = Awaited<ReturnType<Api['instances']['start']>>;
@@ -40,10 +38,14 @@ export async function changeEach(
   const asked = await eachBounded(targets, ASKED_AT_ONCE, (target) =>
     settled(target, () => askOne(target, change, api, context)),
   );
-  const outcomes = await eachBounded(asked, AWAITED_AT_ONCE, async (outcome) =>
-    outcome instanceof CliError || change.until === undefined
-      ? outcome
-      : settled(outcome, () => awaitOne(outcome, change.until ?? '', change.times, context)),
+  const { until, times } = change;
+  const gate = politely();
+  const outcomes = await Promise.all(
+    asked.map((outcome) =>
+      outcome instanceof CliError || until === undefined
+        ? outcome
+        : settled(outcome, () => awaitOne(outcome, { until, gate, times }, context)),
+    ),
   );
   const errors = outcomes.filter((outcome) => outcome instanceof CliError);
   const changed = outcomes.filter((outcome) => !(outcome instanceof CliError));
@@ -51,9 +53,7 @@ export async function changeEach(
     await context.out.list(changed, changedView);
   }
   const [first, ...others] = errors;
-  if (first !== undefined) {
-    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
-  }
+  if (first !== undefined) throw errorOfSeveral([first, ...others], targets);
 }
 
 async function settled(target: Target, work: () => Promise<Changed>): Promise<Changed | CliError> {
@@ -94,15 +94,11 @@ const INTERRUPTS: readonly Failure[] = ['interrupted', 'terminated', 'hungUp'];
 
 async function awaitOne(
   { id, name, status: after }: Changed,
-  until: string,
-  times: WaitTimes,
+  { until, gate, times }: { until: string; gate: Gate; times: WaitTimes },
   context: Context,
 ): Promise<Changed> {
-  const { status, paid_until } = await waitFor(
-    { target: { id, name }, until, after },
-    times,
-    context,
-  );
+  const awaited = { target: { id, name }, until, after, gate };
+  const { status, paid_until } = await waitFor(awaited, times, context);
   return { id, name, status, paid_until };
 }
 

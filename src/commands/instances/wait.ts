@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts';
-import { CliError, SeveralErrors } from '../../errors.ts';
+import { CliError } from '../../errors.ts';
 import { positiveDuration } from '../../rules/durations.ts';
-import { eachBounded } from '../kit/bounded.ts';
 import { type AnyCommand, Option } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { brokenRule, ruled } from '../kit/parse.ts';
@@ -9,10 +8,14 @@ import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { verb } from '../kit/verb.ts';
 import { findMachines } from './resolve.ts';
 import { type Changed, changedView } from './view.ts';
-import { DEFAULT_WAIT, pollIntervalOption, type WaitTimes, waitFor } from './waiting.ts';
-
-/** The machines are waited for at once; more than this would poll the service too hard. */
-const AT_ONCE = 16;
+import {
+  DEFAULT_WAIT,
+  errorOfSeveral,
+  politely,
+  pollIntervalOption,
+  type WaitTimes,
+  waitFor,
+} from './waiting.ts';
 
 export function registerWait(group: AnyCommand, frame: Frame): void {
   verb(group, {
@@ -62,22 +65,24 @@ export async function wait(
   context: Context,
 ): Promise<void> {
   const targets = await findMachines(await severalGiven('INSTANCE', instances, context), context);
-  const reached: Changed[] = [];
+  const gate = politely();
   const errors: CliError[] = [];
-  await eachBounded(targets, AT_ONCE, async (target) => {
-    try {
-      const { status, paid_until } = await waitFor({ target, until }, times, context);
-      reached.push({ id: target.id, name: target.name, status, paid_until });
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      errors.push(error);
-    }
-  });
+  const outcomes = await Promise.all(
+    targets.map(async (target): Promise<Changed | undefined> => {
+      try {
+        const { status, paid_until } = await waitFor({ target, until, gate }, times, context);
+        return { id: target.id, name: target.name, status, paid_until };
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error;
+        errors.push(error);
+        return undefined;
+      }
+    }),
+  );
+  const reached = outcomes.filter((outcome) => outcome !== undefined);
   if (reached.length > 0 || context.out.format !== 'table') {
     await context.out.list(reached, changedView);
   }
   const [first, ...others] = errors;
-  if (first !== undefined) {
-    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
-  }
+  if (first !== undefined) throw errorOfSeveral([first, ...others], targets);
 }

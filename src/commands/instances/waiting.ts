@@ -1,7 +1,8 @@
-import type { Instance } from '../../api/index.ts';
+import type { Api, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
-import { positiveDuration } from '../../rules/durations.ts';
+import { CliError, type LoggedEvent, SeveralErrors } from '../../errors.ts';
+import { pollInterval, positiveDuration } from '../../rules/durations.ts';
+import { createGate, type Gate } from '../../watch/gate.ts';
 import { answersSsh } from '../../watch/ssh.ts';
 import { waitForStatus } from '../../watch/wait.ts';
 import { Option } from '../kit/command.ts';
@@ -40,7 +41,7 @@ export function waitTimeoutOption() {
 export function pollIntervalOption() {
   return new Option('--poll-interval <duration>', 'the time between two readings')
     .default(DEFAULT_WAIT.interval, '2s')
-    .argParser(ruled('--poll-interval', positiveDuration));
+    .argParser(ruled('--poll-interval', pollInterval));
 }
 
 export interface Awaited {
@@ -49,12 +50,22 @@ export interface Awaited {
   readonly until: string;
   /** The status that the answer before the wait told. */
   readonly after?: string;
+  /** Lets a few readings through at a time, where several machines are awaited at once. */
+  readonly gate?: Gate;
   /** Gets each reading, so that a wait which ends early leaves the last one. */
   onReading?(machine: Instance): void;
 }
 
+/** As many readings at once as is polite to a service whose rate limits are not documented. */
+const READINGS_AT_ONCE = 8;
+
+/** For several machines that are awaited at once, each under its own deadline. */
+export function politely(): Gate {
+  return createGate(READINGS_AT_ONCE);
+}
+
 /**
- * Waits for a machine with a spinner that tells its phases, and answers its last reading.
+ * Waits for a machine with a line of progress that tells its phases, and answers its last reading.
  * Every way in which the wait can end early says what that means for the bill.
  */
 export async function waitFor(
@@ -62,64 +73,85 @@ export async function waitFor(
   times: WaitTimes,
   context: Context,
 ): Promise<Instance> {
-  const { target, until, after } = awaited;
+  const { target, until, after, gate = politely() } = awaited;
+  const { err, clock, signal } = context;
   const api = await context.api();
-  const deadline = context.clock.now() + times.timeout;
   let last: Instance | undefined;
-  const progress = context.err.progress(`${target.name}: waiting`);
+  let failing = false;
+  const progress = err.progress(`${target.name}: waiting`);
+  const tell = (words: string, elapsed: number) =>
+    progress.update(`${target.name}: ${words} (${Math.round(elapsed / 1000)} s)`);
   try {
     const instance = await waitForStatus({
       target: until === 'ssh' ? 'ACTIVE' : until,
-      read: () => api.instances.get(target.id),
+      read: (longest) => gate(() => api.instances.get(target.id, { timeoutMs: longest })),
+      ...(until === 'ssh' ? { also: sshOf(signal) } : {}),
       ...times,
-      clock: context.clock,
-      signal: context.signal,
+      clock,
+      signal,
       ...(after === undefined ? {} : { after }),
       onReading(machine, elapsed) {
         last = machine;
         awaited.onReading?.(machine);
-        progress.update(`${target.name}: ${machine.status} (${Math.round(elapsed / 1000)} s)`);
+        if (failing) err.note(`${target.name} can be read again: ${machine.status}.`);
+        failing = false;
+        const isNear = until === 'ssh' && machine.status === 'ACTIVE';
+        tell(isNear ? 'ACTIVE, waiting for SSH' : machine.status, elapsed);
       },
-      onFault: (fault) => progress.update(`${target.name}: ${fault.message}; trying again`),
+      onFault(fault, elapsed) {
+        // In the log of a script as well: a silent outage looks like a machine that takes its time.
+        if (!failing) {
+          err.warn(`${target.name} could not be read: ${fault.message} Waiting goes on.`);
+        }
+        failing = true;
+        tell('could not be read; trying again', elapsed);
+      },
     });
-    if (until === 'ssh') {
-      progress.update(`${target.name}: waiting for SSH`);
-      await waitForSsh(instance, deadline, times.interval, context);
-    }
     await keepSighting(sightingOf(instance), context);
     return instance;
   } catch (error) {
-    throw error instanceof CliError ? withBill(error, awaited, last?.status) : error;
+    if (!(error instanceof CliError)) throw error;
+    if (error.failure !== 'otherEnd') throw withBill(error, awaited, last?.status);
+    if (last !== undefined) await keepSighting(sightingOf(last), context);
+    throw withBill(error, awaited, last?.status, await lastEvents(target.id, api));
   } finally {
     progress.done();
   }
 }
 
-/** `deadline` is that of the whole wait: the time until ACTIVE counts. */
-async function waitForSsh(
-  instance: Instance,
-  deadline: number,
-  interval: number,
-  { clock, signal }: Context,
-): Promise<void> {
-  const { ip_address: host, ssh_port: port } = instance;
-  if (host == null) {
-    throw new CliError(
-      'notUnderstood',
-      'The machine is ACTIVE but the service gave no address for it.',
-      { resource: instance.id },
+/** An address may come after ACTIVE does, and sshd after both. */
+function sshOf(signal: AbortSignal) {
+  return {
+    words: 'SSH has not answered',
+    holds: async ({ ip_address: host, ssh_port: port }: Instance) =>
+      host != null && (await answersSsh(host, port ?? 22, signal)),
+  };
+}
+
+/** How much of the log is told with a machine that ended elsewhere. */
+const LAST_EVENTS = 5;
+/** The log is a help, not the news: nobody waits long for it. */
+const LOG_PATIENCE_MS = 5_000;
+
+/** Oldest first; none where the log can't be had. */
+async function lastEvents(id: string, api: Api): Promise<LoggedEvent[]> {
+  try {
+    const page = await api.instances.events(
+      id,
+      { limit: LAST_EVENTS },
+      { timeoutMs: LOG_PATIENCE_MS },
     );
-  }
-  while (!(await answersSsh(host, port ?? 22, signal))) {
-    const left = deadline - clock.now();
-    if (left <= 0) {
-      throw new CliError(
-        'deadline',
-        `SSH at ${host} has not answered in time; the machine is ACTIVE.`,
-        { retryable: true, resource: instance.id },
-      );
-    }
-    await clock.sleep(Math.min(interval, left), signal);
+    return page.data
+      .slice(0, LAST_EVENTS)
+      .reverse()
+      .map(({ created_at, type, message }) => ({
+        created_at: String(created_at ?? ''),
+        type: String(type ?? ''),
+        message: String(message ?? ''),
+      }));
+  } catch (error) {
+    if (error instanceof CliError) return [];
+    throw error;
   }
 }
 
@@ -127,8 +159,13 @@ async function waitForSsh(
 const PAID_OFF: readonly string[] = ['TERMINATING', 'TERMINATED'];
 
 /** Says what the early end of a wait means for the machine and the bill. */
-function withBill(error: CliError, { target, until, after }: Awaited, seen?: string): CliError {
-  const interrupted = ['interrupted', 'terminated', 'hungUp'].includes(error.failure);
+function withBill(
+  error: CliError,
+  { target, until, after }: Awaited,
+  seen: string | undefined,
+  events: readonly LoggedEvent[] = [],
+): CliError {
+  const interrupted = isInterrupt(error);
   if (!interrupted && error.failure !== 'deadline' && error.failure !== 'otherEnd') {
     return error;
   }
@@ -138,7 +175,7 @@ function withBill(error: CliError, { target, until, after }: Awaited, seen?: str
   const what = interrupted
     ? `${error.message} Nobody waits for ${name} (${id}) any more.`
     : `${name} (${id}): ${error.message}`;
-  const meaning = billing ? 'It may still be billing.' : 'It is not billing any more.';
+  const meaning = billing ? 'Count it as still billing.' : 'It is not billing any more.';
   const goesOn =
     interrupted && (until === 'STOPPED' || until === 'TERMINATED')
       ? ' What was asked for goes on at the service.'
@@ -151,8 +188,45 @@ function withBill(error: CliError, { target, until, after }: Awaited, seen?: str
     resource: id,
     retryable: error.retryable,
     mayBeBilling: billing,
+    events,
     cause: error,
   });
+}
+
+function isInterrupt({ failure }: CliError): boolean {
+  return failure === 'interrupted' || failure === 'terminated' || failure === 'hungUp';
+}
+
+/**
+ * What to throw when some of several machines failed. Ctrl-C ends all waits at once: a person gets
+ * one line, and one command that ends the machines.
+ */
+export function errorOfSeveral(
+  errors: readonly [CliError, ...CliError[]],
+  targets: readonly Target[],
+): CliError {
+  const [first, second] = errors;
+  if (second === undefined) return first;
+  const left = targets.filter(({ id }) => errors.some(({ resource }) => resource === id));
+  if (!errors.every(isInterrupt) || left.length !== errors.length) return new SeveralErrors(errors);
+  const billing = errors.flatMap((error) => (error.mayBeBilling ? [error.resource] : []));
+  const names = left.map(({ id, name }) => `${name} (${id})`).join(', ');
+  const what = first.cause instanceof Error ? first.cause.message : first.message;
+  const meaning =
+    billing.length === 0
+      ? 'They are not billing any more.'
+      : billing.length === left.length
+        ? 'Count them as still billing.'
+        : `Count as still billing: ${billing.join(', ')}.`;
+  return new SeveralErrors(
+    errors,
+    new CliError(first.failure, `${what} Nobody waits for ${names} any more. ${meaning}`, {
+      hint:
+        billing.length === 0
+          ? 'see them with "gpucloud instances list --all"'
+          : `see them with "gpucloud instances list", end them with "gpucloud instances terminate ${billing.join(' ')}"`,
+    }),
+  );
 }
 
 /** The status that a `--wait` flag of a starting machine means; undefined without the flag. */

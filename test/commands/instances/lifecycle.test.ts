@@ -360,7 +360,7 @@ describe('instances wait', () => {
     const { code, stdout, stderr } = await started;
     expect(code).toBe(130);
     expect(stdout).toContain('trainer');
-    expect(stderr).toContain('It may still be billing.');
+    expect(stderr).toContain('Count it as still billing.');
     expect(stderr).toMatch(/end it with "gpucloud instances terminate [0-9a-f-]{36}"/);
   });
 });

@@ -1,0 +1,87 @@
+import type { Terminal } from './spinner.ts';
+import { clamp, width } from './width.ts';
+
+/** Several lines under the cursor's place that are redrawn as what they tell changes. */
+export interface Board {
+  /** Shows these lines in the place of those before; with none, the board is taken away. */
+  show(lines: readonly BoardLine[]): void;
+  /** Writes lines that stay, above the board. */
+  above(text: string): void;
+}
+
+export interface BoardLine {
+  readonly text: string;
+  /** What it tells is over: where there is no room for all, it gives way. */
+  readonly over: boolean;
+}
+
+const ESC = '\u001b[';
+const BEGIN = `${ESC}?2026h`;
+const COMMIT = `${ESC}?2026l`;
+const CLEAR_RIGHT = `${ESC}K`;
+const CLEAR_BELOW = `${ESC}J`;
+
+/**
+ * The cursor rests below the board and is never hidden, so that no end of the program can leave the
+ * terminal in another state than that of any other output.
+ */
+export function createBoard(stderr: Terminal & { rows?: number }): Board {
+  let drawn: readonly string[] = [];
+  let drawnAt = 0;
+  let wanted: readonly BoardLine[] = [];
+
+  function fitting(): string[] {
+    const { columns = 0, rows = 0 } = stderr;
+    if (columns <= 0) return [];
+    const room = rows > 0 ? Math.max(1, rows - 1) : wanted.length;
+    const lines = wanted.length <= room ? wanted : withoutOver(wanted, room - 1);
+    const hidden = wanted.length - lines.length;
+    const more = hidden === 0 ? [] : [`… and ${hidden} more`];
+    // The last cell stays free: behind it a terminal may be on the next line already.
+    return [...lines.map(({ text }) => text), ...more].map((text) => clamp(text, columns - 1));
+  }
+
+  /** A terminal that has become narrower has broken the lines that no longer fit. */
+  function height(): number {
+    const { columns = 0, rows = 0 } = stderr;
+    if (columns <= 0) return drawn.length;
+    const tall = drawn.reduce(
+      (sum, line) => sum + Math.max(1, Math.ceil(width(line) / columns)),
+      0,
+    );
+    return rows > 0 ? Math.min(tall, rows - 1) : tall;
+  }
+
+  function redraw(before: string): void {
+    const next = fitting();
+    const up = height();
+    const same = before === '' && drawnAt === stderr.columns;
+    if (same && next.length === drawn.length && next.every((line, at) => line === drawn[at])) {
+      return;
+    }
+    const lines = next.map((line, at) =>
+      same && line === drawn[at] ? '\n' : `${line}${CLEAR_RIGHT}\n`,
+    );
+    const rest = same && next.length >= drawn.length ? '' : CLEAR_BELOW;
+    const start = up === 0 ? '\r' : `\r${ESC}${up}A`;
+    const kept = before === '' ? '' : `${CLEAR_BELOW}${before}`;
+    stderr.write(`${BEGIN}${start}${kept}${lines.join('')}${rest}${COMMIT}`);
+    drawn = next;
+    drawnAt = stderr.columns ?? 0;
+  }
+
+  return {
+    show(lines) {
+      wanted = lines;
+      redraw('');
+    },
+    above: (text) => redraw(text),
+  };
+}
+
+/** The first of those that go on, as many as there is room for; then those that are over. */
+function withoutOver(lines: readonly BoardLine[], room: number): readonly BoardLine[] {
+  const going = lines.filter(({ over }) => !over).slice(0, room);
+  const over = lines.filter((line) => line.over).slice(0, room - going.length);
+  return lines.filter((line) => going.includes(line) || over.includes(line));
+}

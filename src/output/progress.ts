@@ -1,0 +1,111 @@
+import type { Clock } from '../clock.ts';
+import type { Board } from './board.ts';
+import type { Progress } from './output.ts';
+import { clean } from './sanitise.ts';
+import { type Spinner, startSpinner, type Terminal, TICK } from './spinner.ts';
+
+/** Milliseconds before a spinner shows: what is done sooner needs none, nor the loading of ora. */
+const PATIENCE = 150;
+
+export interface ProgressOptions {
+  readonly stderr: Terminal;
+  readonly clock: Clock;
+  readonly colour: boolean;
+  /** Writes a line that stays. */
+  line(text: string): void;
+}
+
+export interface ProgressLines {
+  begin(text: string): Progress;
+  /** Writes lines that stay; false while nothing is drawn that they would tear. */
+  above(text: string): boolean;
+}
+
+interface Going {
+  text: string;
+  over: boolean;
+}
+
+/**
+ * What goes on, for a person at a terminal: a spinner for one thing, and a line for each as soon as
+ * several go on at once. Those lines stay until all are over, then they make room for the result.
+ */
+export function createProgress({ stderr, clock, colour, line }: ProgressOptions): ProgressLines {
+  let going: Going[] = [];
+  let endSpinner: ((last?: string) => void) | undefined;
+  let renewSpinner: (() => void) | undefined;
+  let board: Board | undefined;
+  let planned = false;
+
+  function spin(one: Going): void {
+    const ended = new AbortController();
+    let spinner: Spinner | undefined;
+    async function start(): Promise<void> {
+      await clock.sleep(PATIENCE, ended.signal);
+      spinner = await startSpinner(stderr, colour, () => one.text, ended.signal);
+    }
+    start().catch(() => undefined);
+    renewSpinner = () => spinner?.text(one.text);
+    endSpinner = (last) => {
+      ended.abort();
+      if (spinner !== undefined) spinner.stop(last);
+      else if (last !== undefined) line(`${TICK} ${last}`);
+      endSpinner = undefined;
+      renewSpinner = undefined;
+    };
+  }
+
+  /** What changes in one turn is drawn once. */
+  function drawSoon(): void {
+    if (planned) return;
+    planned = true;
+    setImmediate(() => {
+      planned = false;
+      board?.show(going);
+    });
+  }
+
+  async function toBoard(): Promise<void> {
+    endSpinner?.();
+    const { createBoard } = await import('./board.ts');
+    if (going.length === 0) return;
+    board ??= createBoard(stderr);
+    drawSoon();
+  }
+
+  function clear(): void {
+    going = [];
+    board?.show([]);
+    board = undefined;
+  }
+
+  return {
+    above(text) {
+      board?.above(text);
+      return board !== undefined;
+    },
+    begin(text) {
+      const one = { text: clean(text), over: false };
+      going.push(one);
+      if (going.length === 1) spin(one);
+      else if (going.length === 2) void toBoard();
+      drawSoon();
+      return {
+        update(next) {
+          one.text = clean(next);
+          renewSpinner?.();
+          drawSoon();
+        },
+        done(last) {
+          if (one.over) return;
+          one.over = true;
+          const words = last === undefined ? undefined : clean(last);
+          if (endSpinner !== undefined) endSpinner(words);
+          else if (words !== undefined) line(`${TICK} ${words}`);
+          if (going.every(({ over }) => over)) clear();
+          else drawSoon();
+        },
+      };
+    },
+  };
+}

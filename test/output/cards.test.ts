@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { createOutput } from '../../src/output/index.ts';
+import type { View } from '../../src/output/output.ts';
+import { createEmulator } from './emulator.ts';
+import { clock, Page } from './world.ts';
+
+interface Row {
+  name: string;
+  id: string;
+  status: string;
+  price: string;
+}
+
+const view: View<Row> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: (row) => row.name },
+    { id: 'id', header: 'ID', value: (row) => row.id },
+    { id: 'status', header: 'STATUS', kind: 'status', value: (row) => row.status },
+    { id: 'price', header: 'PER HOUR', kind: 'money', value: (row) => row.price },
+  ],
+  id: (row) => row.id,
+  empty: 'None.',
+};
+
+const ROWS = ['a', 'b'].map((letter) => ({
+  name: `trainer-${letter}`,
+  id: `${letter}f2c5d9e-1111-4222-8333-444455556666`,
+  status: 'PROVISIONING',
+  price: '89.90',
+}));
+
+async function printed(rows: readonly Row[], columns: number, header = true): Promise<string> {
+  const { stream, screen } = createEmulator(columns, 60);
+  const out = createOutput({
+    stdout: stream,
+    env: {},
+    clock,
+    colour: false,
+    note: () => undefined,
+    settings: { format: 'table', header, showSecrets: false },
+  });
+  await out.list(rows, view);
+  return screen();
+}
+
+describe('a table on a narrow terminal', () => {
+  test('becomes cards, in which no id is cut', async () => {
+    expect(await printed(ROWS, 40)).toBe(
+      [
+        'NAME: trainer-a',
+        'ID: af2c5d9e-1111-4222-8333-444455556666',
+        'STATUS: PROVISIONING',
+        'PER HOUR: 89.90 ₽',
+        '',
+        'NAME: trainer-b',
+        'ID: bf2c5d9e-1111-4222-8333-444455556666',
+        'STATUS: PROVISIONING',
+        'PER HOUR: 89.90 ₽',
+      ].join('\n'),
+    );
+  });
+
+  test('has the values of a card in one column where they fit', async () => {
+    const short = ROWS.map((row) => ({ ...row, id: row.id.slice(0, 12) }));
+    expect((await printed(short, 30)).split('\n').slice(0, 4)).toEqual([
+      'NAME:     trainer-a',
+      'ID:       af2c5d9e-111',
+      'STATUS:   PROVISIONING',
+      'PER HOUR: 89.90 ₽',
+    ]);
+  });
+
+  test('stays a table as long as its columns tell something', async () => {
+    expect((await printed(ROWS, 60)).split('\n')).toHaveLength(3);
+    expect(await printed(ROWS, 60)).toContain('NAME       ID');
+  });
+
+  test('has bare values without a head', async () => {
+    const [name, id] = (await printed(ROWS, 40, false)).split('\n');
+    expect([name, id]).toEqual([ROWS[0]?.name, ROWS[0]?.id]);
+  });
+
+  test('makes cards of a long list too', async () => {
+    const many = Array.from({ length: 300 }, () => ROWS[0] as Row);
+    const page = new Page({ columns: 40 });
+    const out = createOutput({
+      stdout: page,
+      env: {},
+      clock,
+      colour: false,
+      note: () => undefined,
+      settings: { format: 'table', header: true, showSecrets: false },
+    });
+    await out.list(many, view);
+    expect(page.text.match(/^ID: af2c5d9e-1111-4222-8333-444455556666$/gm)).toHaveLength(300);
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { createOutput } from '../../src/output/index.ts';
+import type { OutputSettings, View } from '../../src/output/output.ts';
+import { clock, Page } from './world.ts';
+
+interface Row {
+  id: string | null;
+  status: string;
+  token?: string;
+  updated_at?: string;
+}
+
+const view: View<Row> = {
+  columns: [
+    { id: 'id', header: 'ID', value: (row) => row.id },
+    { id: 'status', header: 'STATUS', value: (row) => row.status },
+  ],
+  id: (row) => row.id,
+  empty: 'None.',
+  secrets: ['token'],
+};
+
+async function printed(
+  readings: readonly (readonly Row[])[],
+  settings: Partial<OutputSettings>,
+  one = false,
+): Promise<string> {
+  const page = new Page();
+  const out = createOutput({
+    stdout: page,
+    env: {},
+    clock,
+    colour: false,
+    note: () => undefined,
+    settings: { format: 'jsonl', header: true, showSecrets: false, ...settings },
+  });
+  async function* happening() {
+    yield* readings;
+  }
+  await out.changes(happening(), view, { one });
+  return page.text;
+}
+
+const a = { id: 'a', status: 'ACTIVE' };
+const b = { id: 'b', status: 'CREATING' };
+const READINGS = [[a, b], [a, b], [a, { ...b, status: 'ACTIVE' }], [a]];
+
+describe('what changed', () => {
+  test('is a line of JSON each, and so is what is gone', async () => {
+    expect(await printed(READINGS, {})).toBe(
+      '{"id":"a","status":"ACTIVE"}\n{"id":"b","status":"CREATING"}\n' +
+        '{"id":"b","status":"ACTIVE"}\n{"id":"b","removed":true}\n',
+    );
+  });
+
+  test.each([
+    ['csv', 'id,status\r\na,ACTIVE\r\nb,CREATING\r\nb,ACTIVE\r\n'],
+    ['tsv', 'id\tstatus\na\tACTIVE\nb\tCREATING\nb\tACTIVE\n'],
+    ['table', 'ID  STATUS\na   ACTIVE\nb   CREATING\nb   ACTIVE\n'],
+    ['id', 'a\nb\nb\n'],
+    ['yaml', '- id: a\n  status: ACTIVE\n- id: b\n  status: CREATING\n- id: b\n  status: ACTIVE\n'],
+  ] as const)('is a row in %s', async (format, text) => {
+    expect(await printed(READINGS, { format })).toBe(text);
+  });
+
+  test('is no row where no shown column changed', async () => {
+    const later = { ...a, updated_at: 'later' };
+    expect(await printed([[a], [later]], { format: 'tsv', header: false })).toBe('a\tACTIVE\n');
+    expect(await printed([[a], [later]], {})).toContain('later');
+    expect(await printed([[a], [later]], { columns: ['status'] })).toBe('{"status":"ACTIVE"}\n');
+  });
+
+  test('keeps secrets masked', async () => {
+    expect(await printed([[{ ...a, token: 'hunter22' }]], {})).not.toContain('hunter22');
+  });
+
+  test('tells rows without an id apart by what they hold', async () => {
+    const unknown = { id: null, status: 'UNKNOWN' };
+    expect(await printed([[unknown], [unknown], []], {})).toBe('{"id":null,"status":"UNKNOWN"}\n');
+  });
+
+  test('is what a query finds, each time that it finds something else', async () => {
+    expect(await printed(READINGS, { query: '[].status' })).toBe(
+      '"ACTIVE"\n"CREATING"\n"ACTIVE"\n"ACTIVE"\n"ACTIVE"\n',
+    );
+    const one = [[b], [b], [{ ...b, status: 'ACTIVE' }]];
+    expect(await printed(one, { query: 'status', format: 'tsv' }, true)).toBe('CREATING\nACTIVE\n');
+  });
+
+  test('can not be sorted', async () => {
+    await expect(printed(READINGS, { sort: 'id' })).rejects.toMatchObject({ failure: 'usage' });
+  });
+});

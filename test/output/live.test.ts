@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import { createOutput } from '../../src/output/index.ts';
+import type { Foot, Live, Output, OutputSettings, View } from '../../src/output/output.ts';
+import { createEmulator, type Emulator } from './emulator.ts';
+import { clock, Page } from './world.ts';
+
+interface Row {
+  name: string;
+  status: string;
+}
+
+const view: View<Row> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: (row) => row.name },
+    { id: 'status', header: 'STATUS', kind: 'status', value: (row) => row.status },
+  ],
+  id: (row) => row.name,
+  empty: 'None.',
+};
+
+function outputOn(stdout: Page | Emulator['stream'], more: Partial<OutputSettings> = {}, env = {}) {
+  return createOutput({
+    stdout,
+    env,
+    clock,
+    colour: false,
+    note: () => undefined,
+    settings: { format: 'table', header: true, showSecrets: false, ...more },
+  });
+}
+
+async function liveOn(emulator: Emulator): Promise<Live> {
+  emulator.stream.write('$ watch\n');
+  const live = await outputOn(emulator.stream).live();
+  if (live === undefined) throw new Error('it redraws nothing there');
+  return live;
+}
+
+const rows = (...statuses: string[]) =>
+  statuses.map((status, at) => ({ name: `box-${at}`, status }));
+const table = (all: readonly Row[]) => (out: Output) => out.list(all, view);
+const foot = (text: string) => (): Foot[] => [{ text }];
+
+describe('a live view', () => {
+  test('is redrawn in place, in one write of the changed lines alone', async () => {
+    const emulator = createEmulator(40, 10);
+    const live = await liveOn(emulator);
+    await live.draw(table(rows('ACTIVE', 'CREATING')), foot('now'));
+    expect(await emulator.screen()).toBe('NAME   STATUS\nbox-0  ACTIVE\nbox-1  CREATING\n\nnow');
+    const before = emulator.writes.length;
+    await live.draw(table(rows('ACTIVE', 'ACTIVE')), foot('now'));
+    expect(emulator.writes.slice(before)).toEqual([expect.stringContaining('box-1')]);
+    expect(emulator.writes.at(-1)).not.toContain('box-0');
+    expect(emulator.writes.at(-1)).not.toContain('STATUS');
+    await live.draw(table(rows('ACTIVE', 'ACTIVE')), foot('now'));
+    expect(emulator.writes).toHaveLength(before + 1);
+    expect(await emulator.cursor()).toEqual({ x: 0, y: 5 });
+  });
+
+  test('never hides the cursor', async () => {
+    const emulator = createEmulator(40, 10);
+    const live = await liveOn(emulator);
+    await live.draw(table(rows('ACTIVE')), foot('now'));
+    await live.end();
+    expect(emulator.writes.join('')).not.toContain('\u001b[?25');
+  });
+
+  test('leaves the last frame under the command, and the cursor below it', async () => {
+    const emulator = createEmulator(40, 10);
+    const live = await liveOn(emulator);
+    await live.draw(table(rows('CREATING')), foot('now'));
+    await live.draw(table(rows('ACTIVE')), foot('then'));
+    await live.end();
+    await live.end();
+    expect(await emulator.all()).toBe('$ watch\nNAME   STATUS\nbox-0  ACTIVE\n\nthen');
+    expect(await emulator.cursor()).toEqual({ x: 0, y: 5 });
+  });
+
+  test('says how many lines have no room, and leaves all of them at the end', async () => {
+    const emulator = createEmulator(40, 6);
+    const live = await liveOn(emulator);
+    const many = rows(...Array.from({ length: 20 }, () => 'ACTIVE'));
+    await live.draw(table(many), foot('now'));
+    expect(await emulator.screen()).toBe(
+      'NAME    STATUS\nbox-0   ACTIVE\nbox-1   ACTIVE\n… 18 more lines below the screen\nnow',
+    );
+    await live.end();
+    expect(await emulator.all()).toContain('box-19');
+  });
+
+  test.each([
+    [20, 10],
+    [80, 30],
+    [10, 4],
+    [6, 2],
+  ])(
+    'fits a window of %i columns and %i rows, with nothing left of the old',
+    async (columns, height) => {
+      const emulator = createEmulator(40, 10);
+      const live = await liveOn(emulator);
+      await live.draw(table(rows('ACTIVE', 'PROVISIONING')), foot('read now, again and again'));
+      emulator.resize(columns, height);
+      await live.refresh();
+      const fresh = createEmulator(columns, height);
+      const other = await liveOn(fresh);
+      await other.draw(table(rows('ACTIVE', 'PROVISIONING')), foot('read now, again and again'));
+      expect(await emulator.screen()).toBe(await fresh.screen());
+      expect((await emulator.screen()).split('\n').length).toBeLessThan(height + 1);
+    },
+  );
+
+  test('draws nothing while the window has no columns, and goes on afterwards', async () => {
+    const emulator = createEmulator(40, 10);
+    const live = await liveOn(emulator);
+    await live.draw(table(rows('CREATING')), foot('now'));
+    Object.assign(emulator.stream, { columns: 0 });
+    emulator.stream.emit('resize');
+    const before = emulator.writes.length;
+    await live.draw(table(rows('ACTIVE')), foot('now'));
+    expect(emulator.writes).toHaveLength(before);
+    emulator.resize(40, 10);
+    await live.refresh();
+    expect(await emulator.screen()).toContain('box-0  ACTIVE');
+  });
+
+  test('shows nothing of the service raw', async () => {
+    const emulator = createEmulator(60, 10);
+    const live = await liveOn(emulator);
+    const hostile = { name: 'a\u001b[2J\u001b]0;x\u0007b', status: 'A\u202eB\nC' };
+    await live.draw(table([hostile]), foot('fault: \u001b[31mred\n\u001b[2J'));
+    expect(await emulator.screen()).toBe('NAME  STATUS\nab    AB C\n\nfault: red');
+  });
+
+  test.each([
+    ['in a pipe', () => outputOn(new Page())],
+    ['on a dumb terminal', () => outputOn(createEmulator(40, 10).stream, {}, { TERM: 'dumb' })],
+    [
+      'without columns',
+      () => outputOn(Object.assign(createEmulator(40, 10).stream, { columns: 0 })),
+    ],
+    ['without rows', () => outputOn(Object.assign(createEmulator(40, 10).stream, { rows: 0 }))],
+    ['in JSON lines', () => outputOn(createEmulator(40, 10).stream, { format: 'jsonl' })],
+  ])('is none %s', async (_where, out) => {
+    expect(await out().live()).toBeUndefined();
+  });
+});
