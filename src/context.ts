@@ -162,7 +162,9 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     warned.add(text);
   };
 
+  let isLocalKept = false;
   const folders = once(async () => {
+    isLocalKept = true;
     const config = await import('./config/index.ts');
     return config.folders(env, host.home, host.platform);
   });
@@ -276,21 +278,27 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     return names.rentals(own);
   });
 
-  /** Every command that speaks to the service comes by here, so that none need think of it. */
+  /**
+   * Every command that speaks to the service comes by here before it does, and every other that
+   * looks at what is kept on this computer when it ends, so that none need think of it.
+   */
   const tellUnknown = once(async () => {
     let folder: string;
     try {
       folder = await journal();
+      await settings();
     } catch (error) {
-      // A system that knows no home has no journal either.
-      if (error instanceof CliError && error.failure === 'storage') return;
+      // A system that knows no home has no journal; settings that can't be had are the verb's to tell.
+      if (error instanceof CliError) return;
       throw error;
     }
     try {
       const { anyRequestOpen } = await import('./rentals/pending.ts');
       if (!(await anyRequestOpen(folder))) return;
-      const { length } = await (await rentals()).unknown();
-      if (length > 0) err.warn(unknownWords(length));
+      const own = await rentals();
+      const { length } = await own.unknown();
+      const strange = (await own.strangers()).flatMap(({ unknown }) => unknown).length;
+      if (length + strange > 0) err.warn(unknownWords(length, strange));
     } catch (error) {
       // What can't be looked at spoils no command that needs no journal.
       const words = error instanceof Error ? error.message : String(error);
@@ -384,6 +392,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     prompts,
     sandbox,
     async close() {
+      if (isLocalKept && !quieted) await tellUnknown();
       await names.keep();
       // The last opened closes first: the client before the server that it speaks to.
       for (const close of closers.reverse()) {
@@ -449,9 +458,11 @@ function signalOf(reason: unknown): Signal {
   return (reason instanceof CliError ? SIGNALS[reason.failure] : undefined) ?? 'SIGTERM';
 }
 
-function unknownWords(count: number): string {
+function unknownWords(own: number, strange: number): string {
+  const count = own + strange;
   const requests = count === 1 ? '1 request has' : `${count} requests have`;
-  return `${requests} an unknown outcome, and what was asked for may be billing. Settle it: gpucloud instances recover`;
+  const whose = strange === 0 ? '' : ` (${strange} of another key, perhaps of another account)`;
+  return `${requests} an unknown outcome${whose}, and what was asked for may be billing. Settle it: gpucloud instances recover`;
 }
 
 function requireAddress(baseUrl: string | undefined, apiKey: string): ServiceAddress {

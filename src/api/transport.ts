@@ -229,34 +229,51 @@ async function read(
 ): Promise<Answer> {
   const packing = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   let plain: Buffer = bytes;
+  let isWhole = true;
   if (packing !== 'identity' && packing !== '' && bytes.length > 0) {
     const unpacked = await unpack(packing, bytes);
     if (unpacked === undefined) {
       return { status, headers, text: '', problem: 'is packed in a way that was not asked for' };
     }
-    plain = unpacked;
+    ({ plain, isWhole } = unpacked);
   }
   const text = plain.toString('utf8').replace(/^\uFEFF/, '');
+  if (!isWhole) return { status, headers, text, problem: 'is packed, and cut off or damaged' };
   return isUtf8(plain)
     ? { status, headers, text }
     : { status, headers, text, problem: 'is not UTF-8' };
 }
 
-async function unpack(packing: string, bytes: Buffer): Promise<Buffer | undefined> {
+interface Unpacked {
+  readonly plain: Buffer;
+  readonly isWhole: boolean;
+}
+
+/** What is cut or damaged is unpacked as far as it goes: an id to be saved stands at its front. */
+async function unpack(packing: string, bytes: Buffer): Promise<Unpacked | undefined> {
   const zlib = await import('node:zlib');
   const bound = { maxOutputLength: MOST_BYTES };
+  const flushed = { ...bound, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+  const ways: Readonly<Record<string, readonly Unpack[]>> = {
+    gzip: [(all) => zlib.gunzipSync(all, bound), (part) => zlib.gunzipSync(part, flushed)],
+    deflate: [(all) => zlib.inflateSync(all, bound), (part) => zlib.inflateSync(part, flushed)],
+    // Its reader gives nothing before the end.
+    br: [(all) => zlib.brotliDecompressSync(all, bound)],
+  };
+  const [whole, part] = ways[packing.replace(/^x-/, '')] ?? [];
+  if (whole === undefined) return undefined;
+  const plain = tried(whole, bytes);
+  if (plain !== undefined) return { plain, isWhole: true };
+  // A front so small can't be larger than the bound, and may lie before the damage.
+  const front = tried(part, bytes) ?? tried(part, bytes.subarray(0, MOST_BYTES / 2048));
+  return { plain: (front ?? Buffer.alloc(0)).subarray(0, KEPT_BYTES), isWhole: false };
+}
+
+type Unpack = (bytes: Buffer) => Buffer;
+
+function tried(unpacking: Unpack | undefined, bytes: Buffer): Buffer | undefined {
   try {
-    switch (packing) {
-      case 'gzip':
-      case 'x-gzip':
-        return zlib.gunzipSync(bytes, bound);
-      case 'deflate':
-        return zlib.inflateSync(bytes, bound);
-      case 'br':
-        return zlib.brotliDecompressSync(bytes, bound);
-      default:
-        return undefined;
-    }
+    return unpacking?.(bytes);
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from './replace.ts';
 
@@ -7,9 +7,19 @@ export interface ReservedFile {
   /**
    * Writes bytes over those at `offset` and waits until they are on disk. It needs no space, no
    * larger file and no right to the folder any more.
+   * Throws what the file system throws, and {@link GoneError} when the name does not lead to this
+   * file any more, so that nobody would ever read what was written.
    */
   overwrite(offset: number, bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The file was written to, but stands under its name no more: it was removed, or replaced. */
+export class GoneError extends Error {
+  constructor(path: string) {
+    super(`${path} was removed or replaced in the meantime`);
+    this.name = 'GoneError';
+  }
 }
 
 /**
@@ -34,10 +44,10 @@ export async function reserveFile(path: string, content: string): Promise<Reserv
     await Promise.all([rm(temporary, { force: true }), rm(path, { force: true })]);
     throw error;
   }
-  return reserved(handle);
+  return reserved(handle, path);
 }
 
-function reserved(handle: FileHandle): ReservedFile {
+function reserved(handle: FileHandle, path: string): ReservedFile {
   return {
     async overwrite(offset, bytes) {
       let done = 0;
@@ -52,7 +62,20 @@ function reserved(handle: FileHandle): ReservedFile {
         done += bytesWritten;
       }
       await handle.datasync();
+      if (!(await isThere(handle, path))) throw new GoneError(path);
     },
     close: () => handle.close(),
   };
+}
+
+/** Whether a name still leads to an open file. A folder that can't be looked into has not lost it. */
+async function isThere(handle: FileHandle, path: string): Promise<boolean> {
+  const open = await handle.stat({ bigint: true });
+  if (open.nlink === 0n) return false;
+  try {
+    const named = await stat(path, { bigint: true });
+    return named.ino === open.ino && named.dev === open.dev;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
+  }
 }

@@ -10,8 +10,9 @@ export interface KeptBody {
 }
 
 /**
- * The body of a request as it may rest on a disk: values of the container's environment, and
- * anything that holds a key of the service, replaced.
+ * The body of a request as it may rest on a disk: values of the container's environment, its command
+ * line, which often holds a token or password, and anything that holds a key of the service,
+ * replaced. The hash of the whole tells later whether another body is the same.
  */
 export function keptBody(body: object, apiKey: string): KeptBody {
   const json = JSON.stringify(body);
@@ -21,7 +22,9 @@ export function keptBody(body: object, apiKey: string): KeptBody {
     const isSecret =
       typeof value === 'string' &&
       value !== '' &&
-      ((isVariable && 'key' in (this as object)) || value.includes('svc_sk_'));
+      ((isVariable && 'key' in (this as object)) ||
+        name === 'run_command' ||
+        value.includes('svc_sk_'));
     masked ||= isSecret;
     return isSecret ? MASK : value;
   });

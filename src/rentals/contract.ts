@@ -30,6 +30,11 @@ export interface Intent {
   /** Names it in the journal. */
   readonly uid: string;
   /**
+   * Why an id of an answer, and the name beside it, can't be those of the new machine; it completes
+   * "the id …". undefined where nothing known here speaks against it.
+   */
+  doubt(id: string, name: string | undefined): Promise<string | undefined>;
+  /**
    * Notes what became of it, on disk when it returns. Throws CliError('storage') when that can't be
    * kept.
    */
@@ -92,12 +97,20 @@ export interface Imported {
   readonly known: number;
 }
 
-/** What was asked for with a key whose account is not known. */
+/** What was asked for with another key, of which nobody knows whether it is of the same account. */
 export interface Stranger {
   readonly folder: string;
+  /** Its account is known, and that of the key in force is not. */
+  readonly isLinked: boolean;
   /** Ids; one that can be read with the key in force belongs to its account. */
   readonly machines: readonly string[];
-  readonly unknown: number;
+  readonly unknown: readonly UnknownRental[];
+}
+
+/** Whose an export is: the account where it was known, and a part of the key's hash. */
+export interface Whose {
+  readonly account: string | null;
+  readonly key?: string | null | undefined;
 }
 
 /** The journal of machines that this computer asked for or was told of. */
@@ -121,20 +134,28 @@ export interface Rentals {
   track(id: string): Promise<boolean>;
   /** Takes a machine out of the list. What is known of it is kept. */
   untrack(id: string): Promise<void>;
-  /** Settles a request whose process is gone. One that was settled in the meantime stays. */
+  /**
+   * Settles a request whose process is gone, a stranger's too. One that was settled in the meantime
+   * stays.
+   */
   resolve(uid: string, outcome: Outcome, details?: OutcomeDetails): Promise<void>;
   /** Whether the account behind the key is known, so that all that belongs to it is found. */
   isAccountKnown(): Promise<boolean>;
   /** Keeps whose the key is; `whereUsed` only where it was used before its account was known. */
   learnAccount(account: string, how?: { whereUsed?: boolean }): Promise<void>;
-  /** What was asked for, at this service, with keys of which nobody knows whose they are. */
+  /** What was asked for, at this service, and may be this account's without anybody knowing. */
   strangers(): Promise<readonly Stranger[]>;
   /** Takes such things for this account's, since a machine of theirs could be read with its key. */
   adopt(stranger: Stranger): Promise<void>;
   /** Whose journal this is; the account is null where it is not known. */
   owner(): Promise<{ readonly service: string; readonly account: string | null }>;
+  /** Whether such things are this account's; undefined where nobody knows. */
+  isOwn(whose: Whose): Promise<boolean | undefined>;
   export(): Promise<JournalExport>;
-  /** Takes over what is not known here, or known better there. */
+  /**
+   * Takes over what is not known here, or known better there. It adds to what is known: it settles
+   * no request, and takes no machine out of the list.
+   */
   import(journal: JournalExport): Promise<Imported>;
 }
 

@@ -14,5 +14,5 @@ export { accountOfKey, type Scope } from './scope.ts';
 export function openRentals(settings: RentalsSettings): Rentals {
   const journal = openJournal(settings);
   const whose = owners(journal);
-  return { ...sending(journal), ...known(journal), ...whose, ...transfer(journal, whose) };
+  return { ...sending(journal, whose), ...known(journal), ...whose, ...transfer(journal, whose) };
 }

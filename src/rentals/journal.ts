@@ -34,7 +34,7 @@ export function openJournal(settings: RentalsSettings): Journal {
   let found: Promise<OwnFolders> | undefined;
 
   function own(): Promise<OwnFolders> {
-    found ??= ownFolders(folder, scope);
+    found ??= reading(() => ownFolders(folder, scope));
     return found;
   }
   async function owners(): Promise<string[]> {
@@ -66,7 +66,7 @@ export function openJournal(settings: RentalsSettings): Journal {
     if (first !== undefined) {
       const more = others.length === 0 ? '' : ` and ${others.length} more`;
       settings.warn?.(
-        `A file of the journal of rented machines can't be understood and was left as it is: ${first}${more}. A machine that only it knew would be missing here: compare with the web console.`,
+        `A file of the journal of rented machines can't be understood and was left as it is: ${first}${more}. What only it knew is missing here, perhaps a machine: compare with the web console.`,
       );
     }
     return result;

@@ -1,5 +1,6 @@
 import type { KnownMachine, Rentals } from './contract.ts';
 import type { Journal } from './journal.ts';
+import { sweep } from './leftovers.ts';
 import { type KeptMachine, writeMachine } from './machines.ts';
 import { machineIdOf, machineOf, tidy, uncertainOf } from './open-requests.ts';
 import type { MachineRecord, Origin, Snapshot } from './record.ts';
@@ -15,8 +16,23 @@ export function known(
   let isUnwritable = false;
 
   function newMachine(last: Snapshot, origin: Origin): MachineRecord {
-    const known_at = last.created_at ?? now();
-    return { version: 1, id: last.id, name: last.name, origin, known_at, request: null };
+    return bareMachine(last.id, last.name, origin, last.created_at ?? now());
+  }
+
+  function bareMachine(id: string, name: string, origin: Origin, known_at: string): MachineRecord {
+    const { service, account = null } = journal.settings.scope;
+    const first_seen_at = now();
+    return {
+      version: 1,
+      id,
+      name,
+      origin,
+      known_at,
+      first_seen_at,
+      service,
+      account,
+      request: null,
+    };
   }
 
   return {
@@ -36,6 +52,12 @@ export function known(
           }
         }
         await tidy(request, journal);
+      }
+      if (archived) {
+        // Reading all of it is rare, and takes its time anyway.
+        for (const owner of await journal.owners()) {
+          await sweep(owner, journal.settings.clock.now());
+        }
       }
       return { machines: [...known.values()], ...(await uncertainOf(open, journal)) };
     },
@@ -84,14 +106,7 @@ export function known(
       if (kept !== undefined && kept.record.untracked_at === undefined) {
         return false;
       }
-      const { untracked_at: _was, ...record } = kept?.record ?? {
-        version: 1 as const,
-        id,
-        name: id,
-        origin: 'track' as const,
-        known_at: now(),
-        request: null,
-      };
+      const { untracked_at: _was, ...record } = kept?.record ?? bareMachine(id, id, 'track', now());
       await writing(async () => writeMachine(kept?.owner ?? (await mainOwner()), record, kept));
       return true;
     },

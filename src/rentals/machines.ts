@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises';
+import { link, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
@@ -13,8 +13,11 @@ export interface KeptMachine {
   readonly owner: string;
   readonly place: MachinePlace;
   readonly record: MachineRecord;
+  /** The file is torn or not ours: its name alone tells the id, and nothing else is known. */
+  readonly isSpoilt?: true;
 }
 
+/** The machines of a place; `spoil` is told of each file there that can't be understood. */
 export async function machinesIn(
   owner: string,
   place: MachinePlace,
@@ -23,12 +26,35 @@ export async function machinesIn(
   const files = await filesIn(join(owner, place));
   return files.flatMap(({ path, name, text }) => {
     const record = text === undefined ? undefined : parseMachine(text);
-    if (record === undefined || name !== machineFile(record.id)) {
-      spoil(path);
-      return [];
+    if (record !== undefined && name === machineFile(record.id)) {
+      return [{ path, owner, place, record }];
     }
-    return [{ path, owner, place, record }];
+    spoil(path);
+    return spoiltMachine(path, name, owner, place);
   });
+}
+
+/** What the name of a torn file tells, which is all that it takes to read the machine anew. */
+function spoiltMachine(
+  path: string,
+  name: string,
+  owner: string,
+  place: MachinePlace,
+): KeptMachine[] {
+  const id = name.replace(/\.json$/, '');
+  return machineFile(id) === name ? [bareMachine(path, id, owner, place)] : [];
+}
+
+function bareMachine(path: string, id: string, owner: string, place: MachinePlace): KeptMachine {
+  const record: MachineRecord = {
+    version: 1,
+    id,
+    name: id,
+    origin: 'read',
+    known_at: new Date(0).toISOString(),
+    request: null,
+  };
+  return { path, owner, place, record, isSpoilt: true };
 }
 
 /** One machine, without a look at the others. */
@@ -36,20 +62,23 @@ export async function findMachineRecord(
   owners: readonly string[],
   id: string,
 ): Promise<KeptMachine | undefined> {
+  let spoilt: KeptMachine | undefined;
   for (const owner of owners) {
     for (const place of ['machines', 'archive'] as const) {
       const path = join(owner, place, machineFile(id));
       const text = await readText(path);
       const record = text === undefined ? undefined : parseMachine(text);
       if (record?.id === id) return { path, owner, place, record };
+      const isFile = text !== undefined || (await exists(path));
+      if (isFile) spoilt ??= bareMachine(path, id, owner, place);
     }
   }
-  return undefined;
+  return spoilt;
 }
 
 /**
- * Writes a machine where it belongs, and moves the file there first where it lies elsewhere. A file
- * of that name that is none of ours is left as it is, and the write fails.
+ * Writes a machine where it belongs, and moves the file there first where it lies elsewhere. A
+ * spoilt file of its name is kept under another one, for whoever can read it.
  */
 export async function writeMachine(
   owner: string,
@@ -59,12 +88,9 @@ export async function writeMachine(
   const isEnded = record.last?.status === 'TERMINATED' || record.untracked_at !== undefined;
   const path = join(owner, isEnded ? 'archive' : 'machines', machineFile(record.id));
   await privateFolder(dirname(path));
-  if (before === undefined && (await exists(path))) {
-    // Another process may have written it just now.
-    const text = await readText(path);
-    if (text === undefined || parseMachine(text)?.id !== record.id) {
-      throw new Error(`${path} is there and can't be understood`);
-    }
+  if (before?.isSpoilt === true) {
+    // A second name first, so that at no moment there is none.
+    await link(before.path, `${before.path}.${Math.random().toString(36).slice(2)}.spoilt`);
   }
   if (before !== undefined && before.path !== path) {
     await rename(before.path, path);

@@ -47,8 +47,8 @@ export async function tidy(request: OpenRequest, journal: Journal): Promise<void
     const id = machineIdOf(request);
     if (id !== undefined) {
       const kept = await findMachineRecord(await journal.owners(), id);
-      if (kept === undefined) {
-        await writeMachine(owner, machineOf(request, id), undefined);
+      if (kept === undefined || kept.isSpoilt === true) {
+        await writeMachine(kept?.owner ?? owner, machineOf(request, id), kept);
       } else if (kept.record.request !== intent.uid) {
         await writeMachine(kept.owner, { ...kept.record, request: intent.uid }, kept);
       }
@@ -61,13 +61,16 @@ export async function tidy(request: OpenRequest, journal: Journal): Promise<void
 
 /** What a request alone tells of the machine that it made. */
 export function machineOf({ intent }: OpenRequest, id: string): MachineRecord {
-  const { operation, name, asked_at, uid } = intent;
+  const { operation, name, asked_at, uid, service, account } = intent;
   return {
     version: 1,
     id,
     name,
     origin: operation === 'reorder' ? 'reorder' : 'create',
     known_at: asked_at,
+    first_seen_at: asked_at,
+    service,
+    account,
     request: uid,
   };
 }

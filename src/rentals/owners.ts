@@ -5,14 +5,58 @@ import type { Journal } from './journal.ts';
 import { machinesIn } from './machines.ts';
 import { uncertainOf } from './open-requests.ts';
 import { anySettled, openRequests } from './requests.ts';
-import { knownAccount, linkAccount, linkFolder, strangerFolders } from './scope.ts';
+import {
+  accountOfKey,
+  knownAccount,
+  linkAccount,
+  linkFolder,
+  otherFolders,
+  ownersOfKey,
+} from './scope.ts';
 
 /** Whose the things of the journal are. */
 export function owners(
   journal: Journal,
-): Pick<Rentals, 'isAccountKnown' | 'learnAccount' | 'strangers' | 'adopt' | 'owner'> {
+): Pick<Rentals, 'isAccountKnown' | 'learnAccount' | 'strangers' | 'adopt' | 'owner' | 'isOwn'> {
   const { folder, scope } = journal.settings;
   const { now, own, reading, writing } = journal;
+  const quiet = () => undefined;
+
+  async function owner(): Promise<{ service: string; account: string | null }> {
+    const account = scope.account ?? (await reading(() => knownAccount(folder, scope))) ?? null;
+    return { service: scope.service, account };
+  }
+
+  /** A folder that is not the owner's, with what tells whose it is. */
+  async function lookInto(name: string) {
+    const path = join(folder, name);
+    const open = await openRequests(path, quiet);
+    const machines = await machinesIn(path, 'machines', quiet);
+    const settled = open.length + machines.length === 0 ? await anySettled(path) : undefined;
+    const records = [...open, ...(settled === undefined ? [] : [settled])].map(
+      ({ intent }) => intent,
+    );
+    const [first] = [...records, ...machines.map(({ record }) => record)];
+    return { open, machines, service: first?.service, account: first?.account };
+  }
+
+  const told = new Set<string>();
+  /** One that can't be read keeps nobody from the others. */
+  async function lookOrTell(name: string) {
+    try {
+      return await lookInto(name);
+    } catch (error) {
+      if (!told.has(name)) {
+        const words = error instanceof Error ? error.message : String(error);
+        journal.settings.warn?.(
+          `A part of the journal of rented machines can't be read, and may hold some of this account: ${words}`,
+        );
+      }
+      told.add(name);
+      return undefined;
+    }
+  }
+
   return {
     isAccountKnown: async () => (await own()).accountKnown,
 
@@ -24,32 +68,42 @@ export function owners(
       journal.forgetOwners();
     },
 
-    async strangers() {
-      const strangers: Stranger[] = [];
-      for (const name of await strangerFolders(folder, await own())) {
-        const owner = join(folder, name);
-        const quiet = () => undefined;
-        const open = await reading(() => openRequests(owner, quiet));
-        const { intent } = open[0] ?? (await reading(() => anySettled(owner))) ?? {};
-        if (intent?.service !== scope.service || intent.account !== null) continue;
-        const kept = await reading(() => machinesIn(owner, 'machines', quiet));
-        strangers.push({
-          folder: name,
-          machines: kept.map(({ record }) => record.id),
-          unknown: (await uncertainOf(open, journal)).unknown.length,
-        });
-      }
-      return strangers;
-    },
+    strangers: () =>
+      reading(async () => {
+        const strangers: Stranger[] = [];
+        const { accountKnown } = await own();
+        for (const { name, isLinked } of await otherFolders(folder, await own())) {
+          // What a link names is another account's, where this account is known.
+          if (isLinked && accountKnown) continue;
+          const seen = await lookOrTell(name);
+          const isHere = seen === undefined || seen.service === scope.service;
+          if (!isHere || (!isLinked && seen?.account != null)) continue;
+          strangers.push({
+            folder: name,
+            isLinked,
+            machines: seen?.machines.map(({ record }) => record.id) ?? [],
+            unknown: seen === undefined ? [] : (await uncertainOf(seen.open, journal)).unknown,
+          });
+        }
+        return strangers;
+      }),
 
     async adopt(stranger) {
       await writing(async () => linkFolder(folder, await own(), stranger.folder, now()));
       journal.forgetOwners();
     },
 
-    async owner() {
-      const account = scope.account ?? (await knownAccount(folder, scope)) ?? null;
-      return { service: scope.service, account };
+    owner,
+
+    async isOwn({ account, key }) {
+      const mine = (await owner()).account;
+      if (account !== null) return mine === null ? undefined : account === mine;
+      if (key == null) return undefined;
+      if (scope.apiKey !== undefined && key === accountOfKey(scope.apiKey)) return true;
+      const its = await reading(() => ownersOfKey(folder, scope.service, key));
+      if (its.length === 0) return undefined;
+      const { main, accountKnown } = await own();
+      return accountKnown ? its.includes(main) : undefined;
     },
   };
 }

@@ -18,7 +18,8 @@ export async function anyRequestOpen(folder: string): Promise<boolean> {
   return false;
 }
 
-async function namesIn(folder: string): Promise<string[]> {
+/** The names in a folder; none where there is no folder. */
+export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {

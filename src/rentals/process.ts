@@ -1,7 +1,10 @@
 import { readFile, readlink } from 'node:fs/promises';
 import type { ProcessMark } from './record.ts';
 
-/** Milliseconds: where only a pid is known, an older request can't be under way any more. */
+/**
+ * Milliseconds after which a request counts as lost though its process is there: that may stand
+ * still (SIGSTOP, a container that was frozen), and nobody may ever continue it.
+ */
 const LONGEST_REQUEST = 3_600_000;
 
 /** Tells a process apart from later ones of the same pid, as far as the system says. */
@@ -33,12 +36,13 @@ export async function isRunning(
   age: number,
   isAlive: (pid: number) => boolean,
 ): Promise<boolean> {
-  if (mark === null || !isAlive(mark.pid)) {
+  if (mark === null || age >= LONGEST_REQUEST || !isAlive(mark.pid)) {
     return false;
   }
   const now = await markOf(mark.pid);
   if (mark.boot === undefined || now.boot === undefined) {
-    return mark.boot === now.boot && age >= 0 && age < LONGEST_REQUEST;
+    // Where only a pid is known, it may have been given out again.
+    return mark.boot === now.boot && age >= 0;
   }
   return mark.boot === now.boot && mark.space === now.space && mark.started === now.started;
 }

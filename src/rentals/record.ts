@@ -94,6 +94,11 @@ const machineSchema = z.looseObject({
   known_at: text,
   /** The request that it came from. */
   request: z.nullable(uid),
+  /** When this computer first heard of it. */
+  first_seen_at: z.optional(text),
+  /** Whose it is, as far as that was known then. */
+  service: z.optional(text),
+  account: z.optional(z.nullable(text)),
   /** Set once the user wants it out of the list. */
   untracked_at: z.optional(text),
   last: z.optional(snapshotSchema),
@@ -106,6 +111,8 @@ const journalSchema = z.looseObject({
   exported_at: text,
   service: text,
   account: z.nullable(text),
+  /** A part of the key's hash, see accountOfKey; it tells whose these are where no account is known. */
+  key: z.optional(z.nullable(text)),
   machines: z.array(machineSchema),
   requests: z.array(z.looseObject({ intent: intentSchema, outcome: z.optional(outcomeSchema) })),
 });
@@ -150,7 +157,8 @@ export function parseExport(json: string): ParsedExport {
   }
   const result = journalSchema.safeParse(value);
   if (result.success) {
-    return { ok: true, journal: result.data };
+    const what = strangeIn(result.data);
+    return what === undefined ? { ok: true, journal: result.data } : { ok: false, what };
   }
   const [issue] = result.error.issues;
   const where = issue?.path.map(String).join('.') ?? '';
@@ -158,4 +166,17 @@ export function parseExport(json: string): ParsedExport {
     ok: false,
     what: `is no export of "gpucloud instances export"${where === '' ? '' : `: ${where} is missing or wrong`}`,
   };
+}
+
+/** What no computer writes: things of another owner than the whole, times that are none. */
+function strangeIn({ service, account, machines, requests }: JournalExport): string | undefined {
+  const isOther = (one: { service?: string | undefined; account?: string | null | undefined }) =>
+    (one.service ?? service) !== service || (one.account ?? account) !== account;
+  const intents = requests.map(({ intent }) => intent);
+  const strange = intents.find((intent) => isOther(intent))?.uid ?? machines.find(isOther)?.id;
+  if (strange !== undefined) {
+    return `holds what is of another service or account than the file itself: ${strange}`;
+  }
+  const timeless = intents.find(({ asked_at }) => Number.isNaN(Date.parse(asked_at)));
+  return timeless === undefined ? undefined : `does not say when ${timeless.uid} was asked for`;
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, rename } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { rename } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
 import { type ReservedFile, reserveFile } from '../files/reserved.ts';
 import { filesIn, readText } from './folder.ts';
+import { namesIn } from './pending.ts';
 import type { IntentRecord, OutcomeRecord } from './record.ts';
 import {
   outcomeOffset,
@@ -50,14 +51,19 @@ export async function writeRequest(owner: string, intent: IntentRecord): Promise
       try {
         await file.overwrite(outcomeOffset(intent), Buffer.from(outcomeRoom(outcome)));
       } catch (error) {
-        // The room is of no use after all, for a fault of the disk perhaps: a new file may be.
-        await replaceFile(path, requestText(intent, outcome)).catch(() => {
+        // The room is of no use after all: a fault of the disk, or the whole folder was removed.
+        await writeAnew(path, requestText(intent, outcome)).catch(() => {
           throw error;
         });
       }
     },
     close: () => file.close(),
   };
+}
+
+async function writeAnew(path: string, content: string): Promise<void> {
+  await privateFolder(dirname(path));
+  await replaceFile(path, content);
 }
 
 /** The requests in `open/`; `spoil` is told of each file there that is none. */
@@ -104,7 +110,7 @@ export async function fileAway({ path, owner }: OpenRequest): Promise<void> {
 /** One of the settled requests, which tells whose they all are. */
 export async function anySettled(owner: string): Promise<RequestRecord | undefined> {
   const folder = join(owner, 'settled');
-  const names = await readdir(folder).catch(() => []);
+  const names = await namesIn(folder);
   for (const name of names.filter((one) => one.endsWith('.json'))) {
     const text = await readText(join(folder, name));
     const record = text === undefined ? undefined : parseRequest(text);

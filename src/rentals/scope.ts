@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
-import { OWNER } from './pending.ts';
+import { namesIn, OWNER } from './pending.ts';
 
 /** Whose machines these are: another account's never show up. */
 export interface Scope {
@@ -117,11 +117,21 @@ export async function linkAccount(
   await replaceFile(fileOf(root, link), `${JSON.stringify(content)}\n`);
 }
 
-/** The folders of keys, or of accounts, that no link names and that are not the owner's. */
-export async function strangerFolders(root: string, own: OwnFolders): Promise<string[]> {
+/** The folders that are not the owner's, and whether a link says whose they are. */
+export async function otherFolders(
+  root: string,
+  own: OwnFolders,
+): Promise<{ name: string; isLinked: boolean }[]> {
   const linked = new Set((await linksIn(root)).flatMap(({ account, key }) => [account, key]));
-  const names = await readdir(root).catch(() => []);
-  return names.filter((name) => OWNER.test(name) && !linked.has(name) && !own.all.includes(name));
+  return (await namesIn(root))
+    .filter((name) => OWNER.test(name) && !own.all.includes(name))
+    .map((name) => ({ name, isLinked: linked.has(name) }));
+}
+
+/** The folders of the accounts whose key it is, as far as was learned. */
+export async function ownersOfKey(root: string, service: string, key: string): Promise<string[]> {
+  const folder = folderOf(service, key);
+  return (await linksIn(root)).filter((link) => link.key === folder).map(({ account }) => account);
 }
 
 /** Keeps that the things of a key's folder are those of the owner's account. */
@@ -140,17 +150,15 @@ function fileOf(root: string, { account, key }: Link): string {
   return join(root, 'accounts', `${account}.${key}.json`);
 }
 
+/**
+ * Without the folder, each key stands for itself. Throws what the file system throws for one that
+ * is there and can't be read: without it, machines would be missing without a word.
+ */
 async function linksIn(root: string): Promise<Link[]> {
-  try {
-    const names = await readdir(join(root, 'accounts'));
-    return names.flatMap((name) => {
-      const [, account, key] = LINK.exec(name) ?? [];
-      return account === undefined || key === undefined ? [] : [{ account, key }];
-    });
-  } catch {
-    // Without the folder, or the right to read it, each key stands for itself.
-    return [];
-  }
+  return (await namesIn(join(root, 'accounts'))).flatMap((name) => {
+    const [, account, key] = LINK.exec(name) ?? [];
+    return account === undefined || key === undefined ? [] : [{ account, key }];
+  });
 }
 
 async function latest(root: string, links: readonly Link[]): Promise<Link | undefined> {

@@ -1,14 +1,25 @@
+import { join } from 'node:path';
 import { keptBody } from './body.ts';
 import type { Intent, RentalRequest, Rentals } from './contract.ts';
+import { doubtOf } from './doubt.ts';
 import type { Journal } from './journal.ts';
 import { isCertain, tidy } from './open-requests.ts';
 import { markOf } from './process.ts';
 import type { IntentRecord, OutcomeRecord } from './record.ts';
-import { newUid, rewriteRequest, writeRequest } from './requests.ts';
+import {
+  newUid,
+  type OpenRequest,
+  openRequests,
+  rewriteRequest,
+  writeRequest,
+} from './requests.ts';
 import { accountOfKey } from './scope.ts';
 
 /** Requests on their way: written before they are sent, and what became of them. */
-export function sending(journal: Journal): Pick<Rentals, 'intend' | 'resolve'> {
+export function sending(
+  journal: Journal,
+  { strangers }: Pick<Rentals, 'strangers'>,
+): Pick<Rentals, 'intend' | 'resolve'> {
   const { scope, pid } = journal.settings;
 
   async function intentOf(request: RentalRequest): Promise<IntentRecord> {
@@ -33,6 +44,17 @@ export function sending(journal: Journal): Pick<Rentals, 'intend' | 'resolve'> {
     };
   }
 
+  async function find(uid: string): Promise<OpenRequest | undefined> {
+    const own = (await journal.requests()).find(({ intent }) => intent.uid === uid);
+    if (own !== undefined) return own;
+    for (const { folder, unknown } of await strangers()) {
+      if (!unknown.some((request) => request.uid === uid)) continue;
+      const open = await openRequests(join(journal.settings.folder, folder), () => undefined);
+      return open.find(({ intent }) => intent.uid === uid);
+    }
+    return undefined;
+  }
+
   return {
     async intend(request): Promise<Intent> {
       const written = await journal.writing(async () =>
@@ -41,6 +63,7 @@ export function sending(journal: Journal): Pick<Rentals, 'intend' | 'resolve'> {
       let outcome: OutcomeRecord | undefined;
       return {
         uid: written.intent.uid,
+        doubt: (id, name) => doubtOf(written.intent, id, name, journal),
         async settle(kind, details = {}) {
           const next = journal.outcome(kind, details);
           await journal.writing(() => written.note(next));
@@ -54,7 +77,7 @@ export function sending(journal: Journal): Pick<Rentals, 'intend' | 'resolve'> {
     },
 
     async resolve(uid, kind, details = {}) {
-      const request = (await journal.requests()).find(({ intent }) => intent.uid === uid);
+      const request = await find(uid);
       if (request === undefined) {
         return;
       }

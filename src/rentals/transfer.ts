@@ -3,11 +3,16 @@ import type { Rentals } from './contract.ts';
 import { exists } from './folder.ts';
 import type { Journal } from './journal.ts';
 import { writeMachine } from './machines.ts';
-import { isCertain, machineIdOf, machineOf, tidy } from './open-requests.ts';
-import type { MachineRecord } from './record.ts';
-import { importRequest, rewriteRequest } from './requests.ts';
+import { isCertain, machineIdOf, machineOf } from './open-requests.ts';
+import type { MachineRecord, OutcomeRecord, Snapshot } from './record.ts';
+import { importRequest } from './requests.ts';
+import { accountOfKey } from './scope.ts';
 
-/** The journal on its way to another computer. */
+/**
+ * The journal on its way to another computer. What a file says was seen by somebody else, perhaps
+ * long ago and under another clock, and may have been changed on its way: it adds, and never hides
+ * or settles anything here. Only a reading does.
+ */
 export function transfer(
   journal: Journal,
   { owner }: Pick<Rentals, 'owner'>,
@@ -15,6 +20,7 @@ export function transfer(
   const { now, find, writing } = journal;
   return {
     async export() {
+      const { apiKey } = journal.settings.scope;
       const kept = await journal.machines(['machines', 'archive']);
       const open = await journal.requests();
       const owned = new Map(kept.map(({ record }) => [record.id, record]));
@@ -27,6 +33,7 @@ export function transfer(
         version: 1,
         exported_at: now(),
         ...(await owner()),
+        key: apiKey === undefined ? null : accountOfKey(apiKey),
         machines: [...owned.values()],
         requests: open
           .filter(({ outcome }) => !isCertain(outcome))
@@ -37,60 +44,75 @@ export function transfer(
       };
     },
 
-    async import(exported) {
+    async import({ machines, requests }) {
       const counts = { machines: 0, requests: 0, known: 0 };
       const main = await journal.mainOwner();
-      const open = new Map(
-        (await journal.requests()).map((request) => [request.intent.uid, request]),
-      );
-      for (const record of exported.machines) {
+      for (const record of machines) {
         const kept = await find(record.id);
-        const isNews = kept === undefined || seenAt(record) > seenAt(kept.record);
-        counts[isNews ? 'machines' : 'known'] += 1;
-        if (isNews) {
-          const next =
-            kept === undefined
-              ? { ...record, origin: 'import' as const }
-              : mergedMachine(kept.record, record);
+        const next = kept === undefined ? newcomer(record) : merged(kept.record, record);
+        counts[next === undefined ? 'known' : 'machines'] += 1;
+        if (next !== undefined) {
           await writing(() => writeMachine(kept?.owner ?? main, next, kept));
         }
-        const request = record.request === null ? undefined : open.get(record.request);
-        if (request !== undefined && !isCertain(request.outcome)) {
-          const outcome = journal.outcome('rented', {
-            id: record.id,
-            reason: 'told by an import',
-          });
-          await writing(() => rewriteRequest(request, outcome));
-          await tidy({ ...request, outcome }, journal);
-        }
       }
-      for (const { intent, outcome } of exported.requests) {
+      const open = new Set((await journal.requests()).map(({ intent }) => intent.uid));
+      for (const { intent, outcome } of requests) {
         const isKnown =
-          open.has(intent.uid) ||
-          exported.machines.some(({ request }) => request === intent.uid) ||
-          (await isSettled(await journal.owners(), intent.uid));
+          open.has(intent.uid) || (await isSettled(await journal.owners(), intent.uid));
         counts[isKnown ? 'known' : 'requests'] += 1;
         if (!isKnown) {
-          await writing(() => importRequest(main, { intent, outcome }));
+          await writing(() => importRequest(main, { intent, outcome: hearsay(outcome) }));
         }
       }
       return counts;
     },
   };
+
+  /** Whether its user there wants it in the list says nothing of the user here. */
+  function newcomer({ id, name, known_at, request, last }: MachineRecord): MachineRecord {
+    const { service, account = null } = journal.settings.scope;
+    return {
+      version: 1,
+      id,
+      name,
+      origin: 'import',
+      known_at,
+      first_seen_at: now(),
+      service,
+      account,
+      request,
+      ...(last === undefined ? {} : { last: bounded(last, id) }),
+    };
+  }
+
+  /** Newer knowledge of a machine, undefined where there is none; what was decided here stays. */
+  function merged(here: MachineRecord, there: MachineRecord): MachineRecord | undefined {
+    const request = here.request ?? there.request;
+    const linked = request === here.request ? undefined : { ...here, request };
+    if (there.last === undefined) return linked;
+    const last = bounded(there.last, here.id);
+    // That a machine is over takes it out of the list, so that it has to be read here.
+    const hides = last.status === 'TERMINATED' && here.last?.status !== 'TERMINATED';
+    if (hides || !isNewer(last, here.last)) return linked;
+    return { ...here, request, name: there.name, last };
+  }
+
+  /** A clock that is ahead makes nobody know better for longer. */
+  function bounded(last: Snapshot, id: string): Snapshot {
+    const isPast = Date.parse(last.seen_at) <= journal.settings.clock.now();
+    return { ...last, id, seen_at: isPast ? last.seen_at : now() };
+  }
+
+  /** Ids that others say a machine has are worth a reading, and prove nothing. */
+  function hearsay(outcome: OutcomeRecord | undefined): OutcomeRecord | undefined {
+    if (outcome === undefined) return undefined;
+    const ids = [...(outcome.id === undefined ? [] : [outcome.id]), ...(outcome.candidates ?? [])];
+    return journal.outcome('unknown', { candidates: ids.slice(0, 3), reason: 'imported' });
+  }
 }
 
-/** Newer knowledge of a machine, which does not undo what its user decided here. */
-function mergedMachine(here: MachineRecord, there: MachineRecord): MachineRecord {
-  return {
-    ...here,
-    name: there.name,
-    request: here.request ?? there.request,
-    ...(there.last === undefined ? {} : { last: there.last }),
-  };
-}
-
-function seenAt({ last }: MachineRecord): string {
-  return last?.seen_at ?? '';
+function isNewer(there: Snapshot, here: Snapshot | undefined): boolean {
+  return here === undefined || Date.parse(there.seen_at) > Date.parse(here.seen_at);
 }
 
 async function isSettled(owners: readonly string[], uid: string): Promise<boolean> {

@@ -8,12 +8,20 @@ import {
   rm,
   stat,
   symlink,
+  utimes,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openRentals, type Rentals, type RentalsSettings } from '../../src/rentals/index.ts';
+import {
+  accountOfKey,
+  type Intent,
+  openRentals,
+  parseExport,
+  type Rentals,
+  type RentalsSettings,
+} from '../../src/rentals/index.ts';
 import { anyRequestOpen } from '../../src/rentals/pending.ts';
 import { isRunning, markOf } from '../../src/rentals/process.ts';
 import { manualClock } from '../support/clock.ts';
@@ -29,10 +37,15 @@ beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'gpucloud-rentals-'));
   warnings = [];
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
+const intents: Intent[] = [];
+afterEach(async () => {
+  // A process that was killed leaves its files to the system; this one has to close them.
+  for (const intent of intents.splice(0)) await intent.close();
+  await rm(home, { recursive: true, force: true });
+});
 
 function journal(settings: Partial<RentalsSettings> = {}): Rentals {
-  return openRentals({
+  const rentals = openRentals({
     folder: join(home, 'rentals'),
     scope: { service: 'https://api.example.com', apiKey: KEY },
     clock,
@@ -41,6 +54,14 @@ function journal(settings: Partial<RentalsSettings> = {}): Rentals {
     warn: (text) => warnings.push(text),
     ...settings,
   });
+  return {
+    ...rentals,
+    async intend(request) {
+      const intent = await rentals.intend(request);
+      intents.push(intent);
+      return intent;
+    },
+  };
 }
 
 const request = { operation: 'create', name: 'trainer', offer_id: 'offer-1' } as const;
@@ -79,10 +100,12 @@ describe('a request', () => {
       { key: 'TOKEN', value: 'hunter2' },
       { key: 'EMPTY', value: '' },
     ];
-    const docker_config = { image: 'i', env, run_command: `run ${KEY}` };
-    await journal().intend({ ...request, body: { docker_config } });
+    const docker_config = { image: 'i', env, run_command: 'serve --token sesame' };
+    const labels = [`of ${KEY}`];
+    await journal().intend({ ...request, body: { docker_config, labels } });
     const text = await readFile(await fileIn('open'), 'utf8');
     expect(text).not.toContain('hunter2');
+    expect(text).not.toContain('sesame');
     expect(text).not.toContain('svc_sk_');
     expect(await journal().unknown()).toMatchObject([
       { masked: true, body: { docker_config: { image: 'i', env: [{ key: 'TOKEN' }, env[1]] } } },
@@ -126,19 +149,35 @@ describe('a request', () => {
     expect(await files()).toEqual([expect.stringContaining('/settled/')]);
   });
 
-  test('keeps its outcome though its folder was moved or closed meanwhile', async () => {
+  test('keeps its outcome though its folder was closed meanwhile', async () => {
     const intent = await journal().intend(request);
     const folder = join(await fileIn('open'), '..');
     await chmod(folder, 0o500);
-    await rename(join(home, 'rentals'), join(home, 'elsewhere'));
     await intent.settle('rented', { id: ID });
-    await rename(join(home, 'elsewhere'), join(home, 'rentals'));
     await chmod(folder, 0o700);
+    expect(await journal().read()).toMatchObject({ machines: [{ id: ID }], unknown: [] });
+  });
+
+  test.each([
+    ['removed', () => rm(join(home, 'rentals'), { recursive: true })],
+    ['moved away', () => rename(join(home, 'rentals'), join(home, 'elsewhere'))],
+    ['replaced', async () => rename(await fileIn('open'), `${await fileIn('open')}.was`)],
+  ])('keeps its outcome though its folder or file was %s meanwhile', async (_what, take) => {
+    const intent = await journal().intend(request);
+    await take();
+    await intent.settle('rented', { id: ID });
+    await intent.close();
     expect(await journal().read()).toMatchObject({
-      machines: [{ id: ID }],
+      machines: [{ id: ID, request: intent.uid }],
       unknown: [],
-      underway: [],
     });
+  });
+
+  test('that can be written nowhere any more says so', async () => {
+    const intent = await journal().intend(request);
+    await rm(join(home, 'rentals'), { recursive: true });
+    await writeFile(join(home, 'rentals'), 'no folder');
+    await expect(intent.settle('rented', { id: ID })).rejects.toMatchObject({ exitCode: 9 });
   });
 
   test('that was settled by its own process is not settled over', async () => {
@@ -163,6 +202,8 @@ describe('processes', () => {
     const mark = await markOf(process.pid);
     expect(await isRunning(mark, 0, () => true)).toBe(true);
     expect(await isRunning(mark, 0, () => false)).toBe(false);
+    // It may stand still for ever.
+    expect(await isRunning(mark, 3_600_000, () => true)).toBe(false);
     expect(await isRunning(null, 0, () => true)).toBe(false);
     expect(await isRunning({ pid: process.pid }, 0, () => true)).toBe(mark.boot === undefined);
     if (mark.boot !== undefined) {
@@ -289,6 +330,31 @@ describe('files that are not ours', () => {
     expect(warnings).toEqual([]);
   });
 
+  test('what was left of writes a day ago is swept away, and nothing else', async () => {
+    await journal().intend(request);
+    await journal().see({ id: ID, name: 'seen', status: 'ACTIVE' }, 'track');
+    const before = await files();
+    const old = new Date(clock.now() - 25 * 3_600_000);
+    const young = new Date(clock.now() - 60_000);
+    const open = join(await fileIn('open'), '..');
+    const machines = join(await fileIn('machines'), '..');
+    for (const [path, at] of [
+      [join(open, 'a.json.new'), old],
+      [join(machines, `${ID}.json.k3x9.tmp`), old],
+      [join(machines, `${ID}.json.spoilt`), old],
+      [join(open, 'b.json.new'), young],
+    ] as const) {
+      await writeFile(path, '');
+      await utimes(path, at, at);
+    }
+    await journal().read({ archived: true });
+    expect((await readdir(open)).filter((name) => !name.endsWith('.json'))).toEqual(['b.json.new']);
+    expect((await readdir(machines)).filter((name) => !name.endsWith('.json'))).toEqual([
+      `${ID}.json.spoilt`,
+    ]);
+    expect(await files()).toEqual(before);
+  });
+
   test.each(['rentals', '.'])('a file where the folder %s should be is said', async (name) => {
     await rm(home, { recursive: true });
     await mkdir(join(home, name, '..'), { recursive: true });
@@ -377,10 +443,130 @@ describe('export and import', () => {
       { last: { status: 'TERMINATED' } },
     ]);
 
+    // What the first computer found out is told; that it settles the request, only a reading can say.
     await intent.settle('rented', { id: OTHER });
     await elsewhere().import(await journal().export());
-    const after = await elsewhere().read();
-    expect(after.unknown).toEqual([]);
-    expect(after.machines).toMatchObject([{ id: OTHER, request: intent.uid }]);
+    expect(await elsewhere().read()).toMatchObject({
+      machines: [{ id: OTHER, request: intent.uid, origin: 'import' }],
+      unknown: [{ uid: intent.uid }],
+    });
+  });
+
+  describe('a file that says what is not so', () => {
+    type Export = Awaited<ReturnType<Rentals['export']>>;
+    const living = { id: ID, name: 'seen', status: 'ACTIVE' };
+    const change = async (make: (file: Export) => void) => {
+      const file = structuredClone(await journal().export());
+      make(file);
+      return file;
+    };
+
+    test('ends no machine, though it was seen in the future', async () => {
+      await journal().see(living, 'track');
+      const file = await change(({ machines: [machine] }) => {
+        if (machine?.last === undefined) throw new Error('no machine');
+        machine.last.status = 'TERMINATED';
+        machine.last.seen_at = '2099-01-01T00:00:00.000Z';
+      });
+      expect(await journal().import(file)).toMatchObject({ machines: 0, known: 1 });
+      expect((await journal().read()).machines).toMatchObject([{ last: { status: 'ACTIVE' } }]);
+    });
+
+    test('knows nothing better for ever, though its clock is ahead', async () => {
+      await journal().see(living, 'track');
+      const file = await change(({ machines: [machine] }) => {
+        if (machine?.last === undefined) throw new Error('no machine');
+        machine.last.status = 'STOPPED';
+        machine.last.seen_at = '2099-01-01T00:00:00.000Z';
+      });
+      clock.advance(1000);
+      await journal().import(file);
+      const [machine] = (await journal().read()).machines;
+      expect(machine?.last).toMatchObject({
+        status: 'STOPPED',
+        seen_at: new Date(clock.now()).toISOString(),
+      });
+    });
+
+    test('takes no machine out of the list', async () => {
+      await journal().see(living, 'track');
+      await journal().untrack(ID);
+      const file = await journal().export();
+      expect(file.machines[0]).toHaveProperty('untracked_at');
+      await elsewhere().see({ ...living, status: 'STOPPED' }, 'track');
+      for (const there of [elsewhere(), journal({ folder: join(home, 'third') })]) {
+        await there.import(file);
+        expect((await there.read()).machines).toMatchObject([{ id: ID, untracked: false }]);
+      }
+    });
+
+    test.each(['rented', 'dismissed', 'refused'] as const)(
+      'settles no request: one that was %s is unknown, and its id worth a reading',
+      async (kind) => {
+        await journal().intend(request);
+        const file = await change(({ requests: [open] }) => {
+          if (open === undefined) throw new Error('no request');
+          open.outcome = { kind, at: '2026-01-15T12:00:00.000Z', id: OTHER };
+        });
+        await elsewhere().import(file);
+        expect(await elsewhere().read()).toMatchObject({
+          machines: [],
+          unknown: [{ name: 'trainer', candidates: [OTHER] }],
+        });
+        // Nor one that is open here.
+        await journal().import(file);
+        expect((await journal().read()).unknown).toHaveLength(1);
+      },
+    );
+
+    test('settles no request by a machine that is said to come of it', async () => {
+      const intent = await journal().intend(request);
+      await journal().import(
+        await change(({ machines }) => {
+          machines.push({
+            ...{ version: 1, id: OTHER, name: 'trainer', origin: 'create' },
+            known_at: '2026-01-15T12:00:00.000Z',
+            request: intent.uid,
+          });
+        }),
+      );
+      expect(await journal().read()).toMatchObject({
+        machines: [{ id: OTHER, request: intent.uid }],
+        unknown: [{ uid: intent.uid }],
+      });
+    });
+
+    test.each([
+      ['service', { service: 'https://b.example' }],
+      ['account', { account: 'boris' }],
+    ])('a request of another %s is found out', async (_what, other) => {
+      await journal().intend(request);
+      const file = await change(({ requests: [one] }) => {
+        if (one === undefined) throw new Error('no request');
+        Object.assign(one.intent, other);
+      });
+      expect(parseExport(JSON.stringify(file))).toMatchObject({
+        ok: false,
+        what: expect.stringContaining('another service or account'),
+      });
+    });
+  });
+
+  test('whose a file is: the account tells, then the key, else nobody', async () => {
+    const key = accountOfKey(KEY);
+    const other = accountOfKey('svc_sk_other');
+    expect(await journal().isOwn({ account: null, key })).toBe(true);
+    expect(await journal().isOwn({ account: null, key: other })).toBeUndefined();
+    expect(await journal().isOwn({ account: null })).toBeUndefined();
+    expect(await journal().isOwn({ account: 'anna', key: other })).toBeUndefined();
+    await journal().learnAccount('anna');
+    expect(await journal().isOwn({ account: 'anna', key: other })).toBe(true);
+    expect(await journal().isOwn({ account: 'boris', key })).toBe(false);
+    const boris = journal({
+      scope: { service: 'https://api.example.com', apiKey: 'svc_sk_other' },
+    });
+    await boris.learnAccount('boris');
+    expect(await journal().isOwn({ account: null, key: other })).toBe(false);
+    expect(await boris.isOwn({ account: null, key })).toBe(false);
   });
 });

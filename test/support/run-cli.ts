@@ -31,6 +31,8 @@ export interface CliOptions {
   /** Makes stdin, stdout and stderr terminals of 100 columns. */
   readonly terminal?: boolean;
   readonly interrupts?: Interrupts;
+  /** Whether a process runs; none does. */
+  readonly isAlive?: (pid: number) => boolean;
 }
 
 /** A computer with a home of its own, a clock and one service that it can reach. */
@@ -150,7 +152,7 @@ async function runCli(
     home,
     platform: 'linux',
     pid: 4242,
-    isAlive: () => false,
+    isAlive: options.isAlive ?? (() => false),
     interrupts: options.interrupts ?? {
       first: new AbortController().signal,
       second: new AbortController().signal,

@@ -77,7 +77,7 @@ async function serviceChecks(context: Context): Promise<readonly Check[]> {
   }
   const hasKey = settings.sandbox || settings.apiKey !== undefined;
   const api = hasKey
-    ? await context.api({ quiet: true })
+    ? await context.api()
     : await context.apiFor({ baseUrl: address ?? '', apiKey: NO_KEY });
   const heard = await ask(api, context);
   return [

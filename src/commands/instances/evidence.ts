@@ -22,6 +22,8 @@ export interface Finding {
 }
 
 export interface Evidence {
+  /** Whether all that could tell was read; otherwise nobody knows what the rest would have told. */
+  isWhole(): boolean;
   /** What is certain of the request; undefined where nothing is. A machine is found for one only. */
   find(request: UnknownRental): Promise<Finding | undefined>;
 }
@@ -46,11 +48,15 @@ export async function gatherEvidence(
   const { machines } = await rentals.read({ archived: true });
   const known = new Map(machines.map((machine) => [machine.id, machine]));
   const names = new Set(requests.map(({ name }) => name));
+  const uids = new Set(requests.map(({ uid }) => uid));
   const wanted = new Set<string>();
   for (const machine of machines) {
-    if (isWorthReading(machine, names)) wanted.add(machine.id);
+    const isNamed = machine.request !== null && uids.has(machine.request);
+    if (isNamed || isWorthReading(machine, names)) wanted.add(machine.id);
   }
-  const drives = await api.drives.list();
+  const listed = await listOrTell('drives', () => api.drives.list(), context);
+  const drives = listed ?? [];
+  let isWhole = listed !== undefined;
   for (const { current_instance_id: id } of drives) {
     if (id != null && !known.has(id)) wanted.add(id);
   }
@@ -60,7 +66,9 @@ export async function gatherEvidence(
 
   const adopted = new Set(drives.map(({ current_instance_id: id }) => id));
   const readings = await eachBounded([...wanted], AT_ONCE, async (id) => {
-    const instance = await readOne(id, api, context);
+    const instance = await readOne(id, api, context, () => {
+      isWhole = false;
+    });
     const before = known.get(id);
     const isOurs =
       instance !== undefined && (names.has(instance.name ?? '') || before !== undefined);
@@ -78,8 +86,9 @@ export async function gatherEvidence(
       ({ instance, request }) =>
         (request === null || request === uid) &&
         !taken.has(instance.id) &&
-        // A machine that is over, or older than the request, may be a namesake from before.
-        isLiving(instance) &&
+        // A machine that is over, or older than the request, may be a namesake from before, unless
+        // it is known to come of this request.
+        (isLiving(instance) || request === uid) &&
         isSince(instance.created_at, asked_at),
     );
     if (own !== undefined) {
@@ -106,13 +115,19 @@ export async function gatherEvidence(
         };
   }
 
+  let keys: Promise<readonly Listed[] | undefined> | undefined;
   return {
+    isWhole: () => isWhole,
     async find(request) {
       switch (request.operation) {
         case 'drive':
-          return findByList('drive', request, drives, context);
-        case 'api_key':
-          return findByList('API key', request, await api.apiKeys.list(), context);
+          return listed && findByList('drive', request, listed, context);
+        case 'api_key': {
+          keys ??= listOrTell('API keys', () => api.apiKeys.list(), context);
+          const all = await keys;
+          isWhole &&= all !== undefined;
+          return all && findByList('API key', request, all, context);
+        }
         default:
           return findMachine(request);
       }
@@ -126,18 +141,48 @@ function isWorthReading({ name, origin, last }: KnownMachine, names: ReadonlySet
 }
 
 /** Only an answer counts; a machine that can't be read now proves nothing. */
-async function readOne(id: string, api: Api, { err }: Context): Promise<Instance | undefined> {
+async function readOne(
+  id: string,
+  api: Api,
+  context: Context,
+  onFault: () => void,
+): Promise<Instance | undefined> {
   try {
     return await api.instances.get(id);
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    const { failure } = error;
-    if (failure === 'notFound') return undefined;
-    if (failure !== 'refused' && failure !== 'notUnderstood') throw error;
-    err.warn(`${id} could not be read, so it settles nothing now: ${error.message}`);
+    if (isNotFound(error)) return undefined;
+    tellUnread(id, error, context);
+    onFault();
     return undefined;
   }
 }
+
+/** A list of the service; undefined, after it was said, where it can't be had now. */
+async function listOrTell<T>(
+  what: string,
+  list: () => Promise<T>,
+  context: Context,
+): Promise<T | undefined> {
+  try {
+    return await list();
+  } catch (error) {
+    tellUnread(`The list of ${what}`, error, context);
+    return undefined;
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof CliError && error.failure === 'notFound';
+}
+
+/** Without a service or a key nothing at all can be told, so that it ends there. */
+function tellUnread(what: string, error: unknown, { err, signal }: Context): void {
+  const isEnd = !(error instanceof CliError) || ENDS.includes(error.failure) || signal.aborted;
+  if (isEnd) throw error;
+  err.warn(`${what} could not be read, so it settles nothing now: ${error.message}`);
+}
+
+const ENDS: readonly CliError['failure'][] = ['authentication', 'unreachable'];
 
 function isLiving({ status }: Instance): boolean {
   return status !== 'TERMINATED' && status !== 'TERMINATING';

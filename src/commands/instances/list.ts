@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
 import type { Output } from '../../output/output.ts';
-import { learnAccount } from '../kit/account.ts';
+import { learnAccount, tellMissing } from '../kit/account.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { type KnownMachines, type Listed, readKnownMachines } from '../kit/known-machines.ts';
@@ -18,7 +18,8 @@ export function registerList(group: AnyCommand, frame: Frame): void {
     notes:
       'The published API has no list of machines: these are the ones that this computer rented, was\n' +
       'told of, or found attached to a drive, each read afresh. UNKNOWN marks a request whose answer\n' +
-      'was lost, GONE a machine that the service does not find.',
+      'was lost, IN_FLIGHT one that another process waits for, GONE a machine that the service does\n' +
+      'not find.',
     examples: [
       'gpucloud instances list',
       'gpucloud instances list --all --json',
@@ -37,7 +38,7 @@ export function registerList(group: AnyCommand, frame: Frame): void {
 
 export async function list(all: boolean, context: Context): Promise<void> {
   const api = await context.api();
-  await learnAccount(api, context);
+  const missing = await learnAccount(api, context);
   const known = await readKnownMachines(
     { all, drives: api.drives.list(), now: context.clock.now() },
     api,
@@ -48,6 +49,7 @@ export async function list(all: boolean, context: Context): Promise<void> {
     known.rows.filter((row) => all || row.status !== 'TERMINATED'),
     context.out,
   );
+  await tellMissing(missing, context);
   const [fault] = known.faults;
   if (fault === undefined) return;
   // Some rows of old news are a warning; a list of nothing else is a failure.
@@ -58,7 +60,7 @@ export async function list(all: boolean, context: Context): Promise<void> {
 /** A machine that ends while it is watched stays in the view, and is asked for no more. */
 async function watchAll(all: boolean, interval: number, context: Context): Promise<void> {
   const api = await context.api();
-  await learnAccount(api, context);
+  await tellMissing(await learnAccount(api, context), context);
   // In the order in which they came, so that no row jumps.
   const shown = new Map<string, Listed>();
   await watch(

@@ -4,7 +4,7 @@ import { CliError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
 import { instant, relative } from '../../output/time.ts';
 import type { UnknownRental } from '../../rentals/index.ts';
-import { learnAccount, tellStrangers } from '../kit/account.ts';
+import { learnAccount, tellMissing } from '../kit/account.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
@@ -70,7 +70,7 @@ export const recoveredView: View<Recovered> = {
 
 export async function recover({ names, retry }: RecoverInput, context: Context): Promise<void> {
   const api = await context.api({ quiet: true });
-  await learnAccount(api, context);
+  const fault = await learnAccount(api, context);
   const rentals = await context.rentals();
   const open = chosen(await rentals.unknown(), names);
   const rows: Recovered[] = [];
@@ -80,7 +80,11 @@ export async function recover({ names, retry }: RecoverInput, context: Context):
     for (const request of [...open].reverse()) {
       const found = await evidence.find(request);
       if (found === undefined) {
-        rows.unshift(await askAgain(request, retry, context));
+        rows.unshift(
+          evidence.isWhole()
+            ? await askAgain(request, retry, context)
+            : rowOf(request, 'unknown', 'not all could be read that may tell of it: try again'),
+        );
       } else {
         await rentals.resolve(request.uid, found.outcome, found.details);
         rows.unshift(rowOf(request, found.outcome, found.words, found.details.id));
@@ -88,8 +92,9 @@ export async function recover({ names, retry }: RecoverInput, context: Context):
     }
   }
   await context.out.list(rows, recoveredView);
-  await tellStrangers(context);
+  const isShort = await tellMissing(fault, context);
   tellOpen(rows);
+  if (isShort) throw notAllSettled();
 }
 
 function chosen(unknown: readonly UnknownRental[], names: readonly string[]): UnknownRental[] {
@@ -196,7 +201,7 @@ function refusedWords(error: CliError): string {
 }
 
 function rowOf(
-  { name, operation, asked_at, offer_id }: UnknownRental,
+  { name, operation, asked_at, offer_id, candidates }: UnknownRental,
   outcome: Recovered['outcome'],
   note: string,
   id: string | undefined = undefined,
@@ -209,8 +214,22 @@ function rowOf(
     outcome,
     id: id ?? null,
     may_be_billing: outcome === 'unknown' || id !== undefined,
-    note,
+    note: outcome === 'unknown' ? `${note}${namedWords(candidates)}` : note,
   };
+}
+
+/** Ids of an answer that could not be trusted: a person may know what a program can't. */
+function namedWords(candidates: readonly string[]): string {
+  return candidates.length === 0 ? '' : `; its answer named ${candidates.join(' and ')}`;
+}
+
+/** What belongs to this account is settled; what may belong to it is not. */
+function notAllSettled(): CliError {
+  return new CliError(
+    'outcomeUnknown',
+    'Not all that was asked for on this computer could be looked at; some of it may be billing.',
+    { mayBeBilling: true, hint: 'run it again, or with the other key: gpucloud instances recover' },
+  );
 }
 
 function tellOpen(rows: readonly Recovered[]): void {

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import type { KnownMachine } from '../../rentals/index.ts';
+import type { KnownMachine, KnownRentals } from '../../rentals/index.ts';
 import { isUuid, resourceId } from '../../rules/ids.ts';
 import { checked } from '../kit/parse.ts';
 
@@ -40,13 +40,42 @@ async function find(typed: string, journal: Journal): Promise<Target> {
 /** The machines of the list first: the terminated ones may be many, and are seldom meant. */
 async function fittingMachines(typed: string, journal: Journal): Promise<readonly KnownMachine[]> {
   try {
-    const living = candidates(typed, await journal.living());
-    return living.length > 0 ? living : candidates(typed, await journal.all());
+    const living = await journal.living();
+    const fitting = candidates(typed, living.machines);
+    if (fitting.length > 0) return fitting;
+    const archived = candidates(typed, (await journal.all()).machines);
+    const isId = archived.some(({ id }) => id === typed) || isUuid(typed);
+    if (!isId) refuseUnknown(typed, living, archived);
+    return archived;
   } catch (error) {
     // A whole id needs no journal: whoever wants to end a machine must not fail for one.
     if (!(error instanceof CliError) || error.failure !== 'storage' || !isUuid(typed)) throw error;
     return [];
   }
+}
+
+/**
+ * The machine of that name may be one whose id is not known: a namesake that is over is not meant
+ * by whoever wants to end it, and 404 is no answer either.
+ */
+function refuseUnknown(
+  name: string,
+  { unknown, underway }: KnownRentals,
+  archived: readonly KnownMachine[],
+): void {
+  const open = [...unknown, ...underway].find((request) => request.name === name);
+  if (open === undefined) return;
+  const others = archived.map(({ id, last }) => `${id} (${last?.status ?? 'not read'})`);
+  const namesake = others.length === 0 ? '' : ` Of that name is known: ${others.join(', ')}.`;
+  throw new CliError(
+    'outcomeUnknown',
+    `A machine "${name}" was asked for at ${open.asked_at}, and its id is not known: it may be billing.${namesake}`,
+    {
+      hint: 'settle it: gpucloud instances recover; or use an id',
+      resource: name,
+      mayBeBilling: true,
+    },
+  );
 }
 
 /** Finds several machines, each once, in the order in which they were given. */
@@ -62,15 +91,15 @@ export async function findMachines(typed: readonly string[], context: Context): 
 
 /** The known machines, read once however many are looked for in them. */
 interface Journal {
-  living(): Promise<readonly KnownMachine[]>;
-  all(): Promise<readonly KnownMachine[]>;
+  living(): Promise<KnownRentals>;
+  all(): Promise<KnownRentals>;
 }
 
 function journalOf(context: Context): Journal {
-  let living: Promise<readonly KnownMachine[]> | undefined;
-  let all: Promise<readonly KnownMachine[]> | undefined;
-  async function read(archived: boolean): Promise<readonly KnownMachine[]> {
-    return (await (await context.rentals()).read({ archived })).machines;
+  let living: Promise<KnownRentals> | undefined;
+  let all: Promise<KnownRentals> | undefined;
+  async function read(archived: boolean): Promise<KnownRentals> {
+    return (await context.rentals()).read({ archived });
   }
   return {
     living() {

@@ -8,7 +8,7 @@ import { checked } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { sightingOf } from '../kit/sighting.ts';
 import { verb } from '../kit/verb.ts';
-import { gatherEvidence } from './evidence.ts';
+import { settleOpen } from './settle-open.ts';
 import { type Changed, changedView } from './view.ts';
 
 const AT_ONCE = 4;
@@ -60,36 +60,12 @@ export async function track({ ids, force }: TrackInput, context: Context): Promi
   });
   const rows: Changed[] = taken.filter((row) => row !== undefined);
   if (rows.length > 0) {
-    await settleWithThem(context);
+    // A machine that was looked up by hand is often the one that a lost answer told of.
+    await settleOpen(context);
     await context.out.list(rows, changedView);
   }
   const [first, ...others] = errors;
   if (first !== undefined) {
     throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
-  }
-}
-
-/** A machine that was looked up by hand is often the one that a lost answer told of. */
-async function settleWithThem(context: Context): Promise<void> {
-  const rentals = await context.rentals();
-  const open = (await rentals.unknown()).filter(
-    ({ operation }) => operation === 'create' || operation === 'reorder',
-  );
-  if (open.length === 0) {
-    return;
-  }
-  try {
-    const evidence = await gatherEvidence(open, await context.api(), context);
-    for (const request of [...open].reverse()) {
-      const found = await evidence.find(request);
-      if (found !== undefined) {
-        await rentals.resolve(request.uid, found.outcome, found.details);
-        context.err.note(`Settled the request for ${request.name}: ${found.words}.`);
-      }
-    }
-  } catch (error) {
-    // They are tracked; the rest is what "recover" is for.
-    if (!(error instanceof CliError)) throw error;
-    context.err.warn(`Open requests were not compared with it: ${error.message}`);
   }
 }

@@ -2,10 +2,12 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
 import { type Imported, type JournalExport, parseExport } from '../../rentals/index.ts';
+import { isAnyReadable, learnAccount } from '../kit/account.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { readInput } from '../kit/input.ts';
 import { verb } from '../kit/verb.ts';
+import { settleOpen } from './settle-open.ts';
 
 /** Characters; a machine takes about 500. */
 const LONGEST = 64 * 1024 * 1024;
@@ -41,7 +43,10 @@ export function registerImport(group: AnyCommand, frame: Frame): void {
     name: 'import',
     summary: 'Take in what another computer knows of machines',
     view: importedView,
-    notes: 'What is known better here stays as it is, so that it can be done again at any time.',
+    notes:
+      'What is known better here stays as it is, so that it can be done again at any time. It only adds:\n' +
+      'no machine leaves the list for what a file says, and a request of unknown outcome is settled by\n' +
+      'a reading at the service alone.',
     examples: [
       'gpucloud instances import machines.json',
       'gpucloud instances import - < machines.json',
@@ -56,26 +61,44 @@ export function registerImport(group: AnyCommand, frame: Frame): void {
       }
       await refuseStrangers(parsed.journal, context);
       const imported = await (await context.rentals()).import(parsed.journal);
+      await settleOpen(context);
       await context.out.item(imported, importedView);
     });
 }
 
-/** Another account's machines never show up. */
-async function refuseStrangers(
-  { service, account }: JournalExport,
-  context: Context,
-): Promise<void> {
-  const own = await (await context.rentals()).owner();
-  if (service !== own.service) {
+/**
+ * Another account's machines never show up. Where neither side knew whose they are, the key tells,
+ * then the service: of an account are what its key can read.
+ */
+async function refuseStrangers(journal: JournalExport, context: Context): Promise<void> {
+  const rentals = await context.rentals();
+  const { service } = await rentals.owner();
+  if (journal.service !== service) {
     throw usageError(
-      `FILE: these are machines of ${service}, and the service in force is ${own.service === '' ? 'not known' : own.service}`,
+      `FILE: these are machines of ${journal.service}, and the service in force is ${service === '' ? 'not known' : service}`,
       'choose the profile that they belong to with --profile',
     );
   }
-  if (account !== null && own.account !== null && account !== own.account) {
+  const isOwn = (await rentals.isOwn(journal)) ?? (await askWhose(journal, context));
+  if (!isOwn) {
     throw usageError(
-      'FILE: these are machines of another account',
-      'choose the profile that they belong to with --profile',
+      journal.account === null
+        ? 'FILE: it does not say of which account these machines are, and none of them can be read with the key in force'
+        : 'FILE: these are machines of another account',
+      journal.account === null
+        ? 'run "gpucloud instances list" there, which finds out, and export again'
+        : 'choose the profile that they belong to with --profile',
     );
   }
+}
+
+async function askWhose(journal: JournalExport, context: Context): Promise<boolean> {
+  const rentals = await context.rentals();
+  const api = await context.api();
+  const fault = await learnAccount(api, context);
+  const isOwn = await rentals.isOwn(journal);
+  if (isOwn !== undefined) return isOwn;
+  if (journal.account !== null && fault !== undefined) throw fault;
+  const ids = journal.machines.map(({ id }) => id);
+  return journal.account === null && (await isAnyReadable(ids, api));
 }

@@ -29,7 +29,9 @@ export async function untrack(given: readonly string[], context: Context): Promi
   const typed = await severalGiven('INSTANCE', given, context);
   for (const text of typed) checked('INSTANCE', text, resourceId);
   const rentals = await context.rentals();
-  const unknown = await rentals.unknown();
+  // A key that is lost for good has nobody else to forget its requests.
+  const strange = (await rentals.strangers()).flatMap((stranger) => stranger.unknown);
+  const unknown = [...(await rentals.unknown()), ...strange];
   const { machines } = await rentals.read({ archived: true });
   const targets = await findMachines(
     typed.filter((text) => !unknown.some(({ name }) => name === text)),

@@ -5,7 +5,7 @@ import { explain } from '../../billing/unexplained.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { type Money, zero } from '../../rules/money.ts';
-import { learnAccount } from './account.ts';
+import { learnAccount, tellMissing } from './account.ts';
 import { type KnownMachines, type Listed, readKnownMachines } from './known-machines.ts';
 import { type RecentHistory, readRecentHistory } from './recent-history.ts';
 import { serviceNow } from './service-time.ts';
@@ -89,7 +89,7 @@ async function readMachines(
   api: Api,
   context: Context,
 ): Promise<KnownMachines> {
-  await learnAccount(api, context, () => me);
+  await tellMissing(await learnAccount(api, context, () => me), context);
   return readKnownMachines({ all: false, drives, now }, api, context);
 }
 

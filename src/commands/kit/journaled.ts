@@ -1,21 +1,24 @@
 import type { Api, CallOptions } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type Failure } from '../../errors.ts';
-import type { Intent, Operation, Outcome, RentalRequest } from '../../rentals/index.ts';
+import type { Intent, Outcome, RentalRequest } from '../../rentals/index.ts';
 import { salvage } from '../../rentals/salvage.ts';
+import {
+  costs,
+  madeButNotKept,
+  madeButUnclear,
+  notBelieved,
+  settleHint,
+  unknownAfter,
+  WHAT,
+} from './journaled-errors.ts';
 
 /** The id of what was made stands at the front of an answer; the rest may be of any length. */
 const SALVAGED = 64 * 1024;
 
-const WHAT: Readonly<Record<Operation, string>> = {
-  create: 'machine',
-  reorder: 'machine',
-  drive: 'drive',
-  api_key: 'API key',
-};
-
-function costs(operation: Operation): boolean {
-  return operation !== 'api_key';
+interface Made {
+  readonly id: string;
+  readonly name?: string | null | undefined;
 }
 
 /**
@@ -30,7 +33,7 @@ function costs(operation: Operation): boolean {
  * Throws what the request throws. When the outcome could not be kept, throws CliError('storage')
  * with the id in its message: then the error itself is the only place that still knows it.
  */
-export async function journaled<T extends { readonly id: string }>(
+export async function journaled<T extends Made>(
   request: RentalRequest,
   context: Context,
   send: (api: Api, options: CallOptions) => Promise<T>,
@@ -45,7 +48,7 @@ export async function journaled<T extends { readonly id: string }>(
   }
 }
 
-async function sendOnce<T extends { readonly id: string }>(
+async function sendOnce<T extends Made>(
   intent: Intent,
   request: RentalRequest,
   context: Context,
@@ -57,6 +60,18 @@ async function sendOnce<T extends { readonly id: string }>(
   const patience = patienceOf(context, `the ${what} ${name}`, costs(operation));
   let made: string | undefined;
   let candidates: readonly string[] = [];
+  let doubt: CliError | undefined;
+
+  /** Believes an id, or keeps it as one that may be it. */
+  async function take(id: string, answered: string | undefined): Promise<void> {
+    const why = await intent.doubt(id, answered);
+    if (why === undefined) {
+      await note(id);
+      return;
+    }
+    candidates = [id, ...candidates];
+    doubt = notBelieved(request, id, why);
+  }
 
   async function note(id: string): Promise<void> {
     made = id;
@@ -72,28 +87,27 @@ async function sendOnce<T extends { readonly id: string }>(
       signal: patience.signal,
       onSending: patience.onSending,
       async onAnswer({ status, text }) {
-        const { id, candidates: others } = salvage(text.slice(0, SALVAGED));
-        if (id !== undefined && made === undefined && status >= 200 && status < 300) {
-          await note(id);
-        } else {
-          candidates = id === undefined ? others : [id, ...others];
-        }
+        const { id, name: answered, candidates: others } = salvage(text.slice(0, SALVAGED));
+        candidates = others;
+        if (id === undefined) return;
+        if (made === undefined && status >= 200 && status < 300) await take(id, answered);
+        else candidates = [id, ...others];
       },
     });
-    if (made === undefined) {
-      await note(answer.id);
+    if (made === undefined && doubt === undefined) {
+      await take(answer.id, answer.name ?? undefined);
     }
+    if (doubt !== undefined) throw doubt;
     await keep?.(answer, intent.uid);
     return answer;
   } catch (error) {
     if (made !== undefined) {
-      throw error instanceof CliError && error.failure !== 'storage'
-        ? madeButUnclear(what, made, name, error)
-        : error;
+      const isTold = error instanceof CliError && error.failure === 'storage';
+      throw isTold ? error : madeButUnclear(what, made, name, error);
     }
     const outcome = outcomeOf(error, patience.isSent());
     await settleQuietly(intent, outcome, candidates, context);
-    throw told(error, outcome, operation, context);
+    throw told(error, outcome, request, context);
   } finally {
     patience.end();
   }
@@ -182,9 +196,15 @@ async function settleQuietly(
   }
 }
 
-function told(error: unknown, outcome: Outcome, operation: Operation, context: Context): unknown {
+function told(
+  error: unknown,
+  outcome: Outcome,
+  { name, operation }: RentalRequest,
+  context: Context,
+): unknown {
   if (!(error instanceof CliError)) {
-    return error;
+    // A fault of gpucloud itself, after the request may have left.
+    return outcome === 'unknown' ? unknownAfter(error, name, operation) : error;
   }
   if (outcome === 'not_sent' && INTERRUPTS.includes(error.failure)) {
     return new CliError(
@@ -200,45 +220,9 @@ function told(error: unknown, outcome: Outcome, operation: Operation, context: C
     return new CliError(second.failure, `${second.message} ${error.message}`, {
       mayBeBilling: costs(operation),
       cause: error,
-      hint:
-        error.hint ??
-        `gpucloud instances recover settles whether the ${WHAT[operation]} was made; gpucloud instances list shows what is known.`,
+      hint: error.hint ?? settleHint(operation),
       ...(error.resource === undefined ? {} : { resource: error.resource }),
     });
   }
   return error;
-}
-
-function madeButNotKept(what: string, id: string, error: CliError): CliError {
-  const end = endOf(what, id);
-  return new CliError(
-    'storage',
-    `The ${what} ${id} was made, but this could not be written down: ${error.message}`,
-    { hint: `note the id; ${end}`, resource: id, mayBeBilling: what !== 'API key', cause: error },
-  );
-}
-
-function endOf(what: string, id: string): string {
-  if (what === 'machine') {
-    return `end the machine with "gpucloud instances terminate ${id}", or take it into the list with "gpucloud instances track ${id}"`;
-  }
-  return what === 'drive' ? `see it: gpucloud drives get ${id}` : 'see it: gpucloud api-keys list';
-}
-
-function madeButUnclear(what: string, id: string, name: string, error: CliError): CliError {
-  const bills = what !== 'API key';
-  return new CliError(
-    error.failure === 'outcomeUnknown' ? 'notUnderstood' : error.failure,
-    `The ${what} ${name} was made (${id})${bills ? ' and is billing' : ''}, but the rest of its answer could not be used${error.httpStatus === undefined ? '' : ` (HTTP ${error.httpStatus})`}.`,
-    {
-      hint:
-        what === 'machine'
-          ? `see it with "gpucloud instances get ${id}", end it with "gpucloud instances terminate ${id}"`
-          : endOf(what, id),
-      resource: id,
-      mayBeBilling: bills,
-      cause: error,
-      ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }),
-    },
-  );
 }

@@ -8,10 +8,10 @@ import { keepSighting, sightingOf } from './sighting.ts';
 
 /** A machine known to this computer: as it was read now, as it was last seen, or only asked for. */
 export interface Listed {
-  /** null for a request whose answer was lost. */
+  /** null for a request whose answer was lost, or has not come yet. */
   readonly id: string | null;
   readonly name: string;
-  /** The service's word, or GONE, UNKNOWN, UNREAD, which are ours. */
+  /** The service's word, or GONE, UNKNOWN, IN_FLIGHT, UNREAD, which are ours. */
   readonly status: string;
   readonly instance?: Instance;
   readonly last?: Snapshot | undefined;
@@ -81,7 +81,8 @@ export async function readKnownMachines(
     context.err.note(`Found through a drive and taken into the list: ${id}.`);
   }
   const lost = known.unknown.filter(isMachine).map((rental) => unknownRow(rental, now));
-  return { rows: [...lost, ...rows], asked: rows.length, faults, driveFault: fault };
+  const underway = known.underway.filter(isMachine).map((rental) => underwayRow(rental, now));
+  return { rows: [...lost, ...underway, ...rows], asked: rows.length, faults, driveFault: fault };
 }
 
 /** Terminated machines, and those that are not wanted in the list, stay out though a drive names them. */
@@ -163,5 +164,14 @@ function unknownRow({ name, asked_at, offer_id }: UnknownRental, now: number): L
     asked_at,
     offer_id,
     note: `asked for ${ago(asked_at, now)}; may be billing: gpucloud instances recover`,
+  };
+}
+
+/** Another process waits for its answer; should it stand still, nobody else tells of its machine. */
+function underwayRow(rental: UnknownRental, now: number): Listed {
+  return {
+    ...unknownRow(rental, now),
+    status: 'IN_FLIGHT',
+    note: `asked for ${ago(rental.asked_at, now)}; its process waits for the answer`,
   };
 }

@@ -566,6 +566,6 @@ describe('instances create when the answer is lost', () => {
       },
     );
     expect({ code, requests }).toEqual({ code: 9, requests: [] });
-    expect(stderr).toContain('The list of rented machines could not be written');
+    expect(stderr).toContain('The list of rented machines could not be read');
   });
 });

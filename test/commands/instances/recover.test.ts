@@ -1,72 +1,22 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { openRentals } from '../../../src/rentals/index.ts';
+import { NEW, no, ok, RentingService } from '../../support/renting-service.ts';
 import { createWorld, TEST_KEY, type World, type WorldOptions } from '../../support/run-cli.ts';
 import { HARDWARE, OFFER } from '../../support/sandbox-ids.ts';
-import type { Answer, Handler, RecordedRequest } from '../../support/service.ts';
+import type { RecordedRequest } from '../../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
-const NEW = '3f0c5d9e-1111-4222-8333-444455557777';
 const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
 
-const ok = (data: unknown, status = 200): Answer => ({
-  status,
-  body: { status: 'success', code: status, data },
-});
-const no = (statusCode: number, message: string): Answer => ({
-  status: statusCode,
-  body: { statusCode, message, error: 'No' },
-});
-
-interface Machine {
-  readonly id: string;
-  readonly name: string;
-  readonly status: string;
-  readonly created_at?: string;
-}
-
-/** A service that keeps machines and drives, and whose next answer to a POST can be chosen. */
-class Service {
-  readonly machines = new Map<string, Machine>();
-  drives: { id: string; current_instance_id: string | null }[] = [];
-  /** Answers of the next POSTs, in order; afterwards they rent. */
-  posts: ((request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
-
-  readonly handler: Handler = (request) => {
-    const { method, path, body } = request;
-    if (method === 'POST' && /^\/instances(\/[^/]+\/reorder)?$/.test(path)) {
-      const post = this.posts.shift();
-      if (post !== undefined) return post(request);
-      const fields = body as { instance_name?: string; new_name?: string };
-      return ok(this.rent(NEW, fields.instance_name ?? fields.new_name ?? ''), 201);
-    }
-    if (path === '/storage/drives') return ok(this.drives);
-    if (path === '/users/me') return ok({ id: 'user-1' });
-    const machine = this.machines.get(path.split('/')[2] ?? '');
-    return machine === undefined ? no(404, 'Instance not found') : ok(machine);
-  };
-
-  rent(id: string, name: string, more: Partial<Machine> = {}): Machine {
-    const machine = {
-      id,
-      name,
-      status: 'PROVISIONING',
-      created_at: '2026-01-15T12:00:01.000Z',
-      ...more,
-    };
-    this.machines.set(id, machine);
-    return machine;
-  }
-}
-
 let world: World;
-let service: Service;
+let service: RentingService;
 afterEach(() => world.close());
 
 async function begin(options: Partial<WorldOptions> = {}): Promise<void> {
-  service = new Service();
+  service = new RentingService();
   world = await createWorld({ handler: service.handler, ...options });
 }
 
@@ -103,12 +53,28 @@ describe('while an outcome is unknown', () => {
     expect(list.stderr).toBe(WARNING);
     expect(list.stdout).toMatch(/trainer +- +UNKNOWN|trainer +UNKNOWN/);
     expect(list.stdout).toContain('may be billing: gpucloud instances recover');
+    for (const argv of [
+      ['instances', 'export'],
+      ['profiles', 'list'],
+      ['catalog', 'list'],
+      ['doctor'],
+      ['instances', 'list', '--json'],
+      ['instances', 'untrack', 'nobody'],
+    ]) {
+      const { stderr } = await world.cli(argv);
+      expect({ argv, told: stderr.split('may be billing').length > 1 }).toEqual({
+        argv,
+        told: true,
+      });
+    }
+    expect((await world.cli(['completion', 'bash'])).stderr).toBe('');
     expect((await world.cli(['--help'])).stderr).toBe('');
     expect((await world.cli(['--version'])).stderr).toBe('');
     const stranger = await world.cli(['drives', 'list'], {
       env: { GPUCLOUD_API_KEY: 'svc_sk_other' },
     });
-    expect(stranger.stderr).not.toContain('unknown outcome');
+    // Nobody knows yet whether both keys are of one account.
+    expect(stranger.stderr).toContain('(1 of another key, perhaps of another account)');
   });
 
   test('the error names both commands and says that it may be billing', async () => {
@@ -311,6 +277,144 @@ describe('instances recover', () => {
   });
 });
 
+describe('what can not be read', () => {
+  test('the list of drives: the rest is looked at all the same, and nothing is asked again', async () => {
+    await begin();
+    service.posts.push(() => {
+      service.rent(ID, 'trainer');
+      return { status: 502, body: JSON.stringify({ data: { id: ID } }) };
+    });
+    expect((await world.cli(CREATE)).code).toBe(7);
+    world.clock.advance(1000);
+    await lose(false, ['instances', 'create', 'lost-box', ...HARDWARE]);
+    service.failing.add('/storage/drives');
+    const argv = ['instances', 'recover', '--retry', '--json'];
+    const { code, stdout, stderr, requests } = await world.cli(argv);
+    expect(code).toBe(7);
+    expect(posts(requests)).toEqual([]);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { name: 'trainer', outcome: 'rented', id: ID },
+      {
+        name: 'lost-box',
+        outcome: 'unknown',
+        note: expect.stringContaining('not all could be read'),
+      },
+    ]);
+    expect(stderr).toContain('The list of drives could not be read, so it settles nothing now');
+    service.failing.clear();
+    expect((await world.cli(argv)).code).toBe(0);
+  });
+
+  test('the account: what may be missing is said by list, and recover is not done', async () => {
+    await begin();
+    service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
+    await world.cli(CREATE, { env: { GPUCLOUD_API_KEY: 'svc_sk_first' } });
+    await world.cli(['instances', 'list'], { env: { GPUCLOUD_API_KEY: 'svc_sk_first' } });
+    service.failing.add('/users/me');
+    const list = await world.cli(['instances', 'list', '--json']);
+    expect(list).toMatchObject({ code: 0, stdout: '[]\n' });
+    expect(list.stderr).toContain('rented here with another key may be missing');
+    expect((await world.cli(['instances', 'recover'])).code).toBe(7);
+    service.failing.clear();
+    expect(await listed()).toMatchObject([{ id: ID }]);
+    expect((await world.cli(['instances', 'recover'])).code).toBe(0);
+  });
+
+  test('the account of a computer that has one key: nothing can be missing', async () => {
+    await begin();
+    service.failing.add('/users/me');
+    expect(await world.cli(['instances', 'list', '--json'])).toMatchObject({ code: 0, stderr: '' });
+    expect((await world.cli(['instances', 'recover'])).code).toBe(0);
+  });
+
+  test('whose keys are whose: exit 9 for a list, and nothing is rented', async () => {
+    await begin();
+    await world.cli(CREATE);
+    await world.cli(['instances', 'list']);
+    const accounts = join(world.home, 'state', 'rentals', 'accounts');
+    await rename(accounts, `${accounts}.was`);
+    await writeFile(accounts, 'no folder');
+    for (const argv of [['instances', 'list'], ['instances', 'recover'], CREATE]) {
+      const { code, requests } = await world.cli(argv);
+      expect({ code, posts: posts(requests) }).toEqual({ code: 9, posts: [] });
+    }
+  });
+
+  test('a torn file of a machine: its name tells the id, which is read anew', async () => {
+    await begin();
+    await world.cli(CREATE);
+    const root = join(world.home, 'state', 'rentals');
+    const name = (await readdir(root, { recursive: true })).find((one) =>
+      one.endsWith(`machines/${NEW}.json`),
+    );
+    for (const torn of ['', '{"version":1,"id":"', 'null']) {
+      await writeFile(join(root, name ?? ''), torn);
+      const { code, stdout, stderr } = await world.cli(['instances', 'list', '--json']);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject([{ id: NEW, name: 'trainer' }]);
+      expect(stderr).toContain("can't be understood and was left as it is");
+      expect(await world.cli(['instances', 'list'])).toMatchObject({ stderr: '' });
+    }
+    const kept = (await readdir(root, { recursive: true })).filter((one) =>
+      one.endsWith('.spoilt'),
+    );
+    expect(kept).toHaveLength(3);
+  });
+});
+
+describe('a name whose machine has no known id', () => {
+  test('is not taken for a namesake that is over', async () => {
+    await begin();
+    service.rent(ID, 'trainer', { status: 'TERMINATED' });
+    await world.cli(['instances', 'track', ID]);
+    await lose(true);
+    for (const argv of [
+      ['instances', 'terminate', 'trainer', '--yes'],
+      ['instances', 'get', 'trainer'],
+      ['instances', 'reorder', 'trainer', 'again'],
+    ]) {
+      const { code, stderr, requests } = await world.cli(argv);
+      expect({ code, requests }).toEqual({ code: 7, requests: [] });
+      expect(stderr).toContain(`Of that name is known: ${ID} (TERMINATED).`);
+      expect(stderr).toContain('gpucloud instances recover');
+    }
+    expect((await world.cli(['instances', 'get', ID])).code).toBe(0);
+  });
+
+  test('is no id that the service does not find', async () => {
+    await begin();
+    await lose(true);
+    const { code, requests } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);
+    expect({ code, requests }).toEqual({ code: 7, requests: [] });
+  });
+});
+
+describe('a request whose process still runs', () => {
+  test('is a row of the list, and UNKNOWN after an hour, though its process stands still', async () => {
+    await begin();
+    const journal = openRentals({
+      folder: join(world.home, 'state', 'rentals'),
+      scope: { service: world.service.url, apiKey: TEST_KEY },
+      clock: world.clock,
+      pid: process.pid,
+      isAlive: () => true,
+    });
+    const intent = await journal.intend({ operation: 'create', name: 'trainer', offer_id: null });
+    const isAlive = (pid: number) => pid === process.pid;
+    const statuses = async () => {
+      const { stdout } = await world.cli(['instances', 'list', '--json'], { isAlive });
+      return JSON.parse(stdout);
+    };
+    expect(await statuses()).toMatchObject([
+      { id: null, name: 'trainer', status: 'IN_FLIGHT', may_be_billing: true },
+    ]);
+    expect((await world.cli(['drives', 'list'], { isAlive })).stderr).not.toContain('unknown');
+    world.clock.advance(3_600_000);
+    expect(await statuses()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }]);
+    await intent.close();
+  });
+});
+
 describe('drives and API keys whose creation was cut', () => {
   const lost = async (operation: 'drive' | 'api_key') => {
     const journal = openRentals({
@@ -320,7 +424,9 @@ describe('drives and API keys whose creation was cut', () => {
       pid: 1,
       isAlive: () => false,
     });
-    await journal.intend({ operation, name: 'data', offer_id: null, body: { name: 'data' } });
+    const body = { name: 'data' };
+    const intent = await journal.intend({ operation, name: 'data', offer_id: null, body });
+    await intent.close();
   };
   const made = { id: 'd1', name: 'data', created_at: '2026-01-15T12:00:01.000Z' };
 
@@ -374,15 +480,21 @@ describe('machines of a key that is not used any more', () => {
     await begin();
     const env = { GPUCLOUD_API_KEY: 'svc_sk_retired' };
     service.posts.push(
-      () => ok({ id: ID, name: 'strange', status: 'PROVISIONING' }, 201),
+      () => ok({ id: ID, name: 'trainer', status: 'PROVISIONING' }, 201),
       () => 'hangUp',
     );
     await world.cli(CREATE, { env });
     await world.cli(['instances', 'create', 'lost-box', ...HARDWARE], { env });
     expect((await world.cli(['instances', 'list', '--json'])).stdout).toBe('[]\n');
+    const list = await world.cli(['instances', 'list']);
+    expect(list.stderr).toContain('(1 of another key, perhaps of another account)');
+    expect(list.stderr).toContain('1 request was made here with another key');
     const { code, stderr } = await world.cli(['instances', 'recover']);
-    expect(code).toBe(0);
-    expect(stderr).toContain('1 request was made here with another key');
+    expect(code).toBe(7);
+    expect(stderr).toContain('perhaps of another account, and has an unknown outcome (lost-box)');
+    // Whoever lost that key for good is not reminded for ever.
+    expect((await world.cli(['instances', 'untrack', 'lost-box', '--yes'])).code).toBe(0);
+    expect((await world.cli(['instances', 'recover'])).code).toBe(0);
   });
 });
 
@@ -432,57 +544,6 @@ describe('instances track and untrack', () => {
     expect((await world.cli(['instances', 'untrack', 'trainer', '--yes'])).code).toBe(0);
     expect(await listed()).toEqual([]);
     expect((await world.cli(['instances', 'untrack', 'nobody'])).code).toBe(3);
-  });
-});
-
-describe('instances export and import', () => {
-  test('carry machines and open requests to another computer', async () => {
-    await begin();
-    await world.cli(CREATE);
-    await lose(false, ['instances', 'create', 'lost-box', ...HARDWARE]);
-    const { code, stdout, requests } = await world.cli(['instances', 'export']);
-    expect({ code, requests }).toEqual({ code: 0, requests: [] });
-    expect(stdout).not.toContain('svc_sk_');
-    const env = { GPUCLOUD_STATE_DIR: join(world.home, 'second') };
-    const imported = await world.cli(['instances', 'import', '-', '--json'], {
-      stdin: stdout,
-      env,
-    });
-    expect(JSON.parse(imported.stdout)).toEqual({ machines: 1, requests: 1, known: 0 });
-    const there = await world.cli(['instances', 'list', '--json'], { env });
-    expect(JSON.parse(there.stdout)).toMatchObject([
-      { id: null, name: 'lost-box', status: 'UNKNOWN' },
-      { id: NEW },
-    ]);
-  });
-
-  test.each([
-    ['no JSON', 'x', 'is not JSON'],
-    ['null', 'null', 'is no export'],
-    ['a list', '[1]', 'is no export'],
-    ['another version', '{"kind":"gpucloud-journal","version":2}', 'version is missing or wrong'],
-  ])('%s is refused', async (_what, stdin, words) => {
-    await begin();
-    const { code, stderr } = await world.cli(['instances', 'import', '-'], { stdin });
-    expect(code).toBe(2);
-    expect(stderr).toContain(words);
-    expect(stderr.trim().split('\n')).toHaveLength(1);
-  });
-
-  test('a file of another service, or with names that climb, is refused', async () => {
-    await begin();
-    await lose(false);
-    const { stdout } = await world.cli(['instances', 'export']);
-    const uid = JSON.parse(stdout).requests[0].intent.uid;
-    for (const [from, to] of [
-      [/"service": "[^"]*"/, '"service": "https://elsewhere.example"'],
-      [new RegExp(uid), '../../../evil'],
-    ] as const) {
-      const { code } = await world.cli(['instances', 'import', '-'], {
-        stdin: stdout.replace(from, to),
-      });
-      expect(code).toBe(2);
-    }
   });
 });
 

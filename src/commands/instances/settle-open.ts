@@ -1,0 +1,28 @@
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { gatherEvidence } from './evidence.ts';
+
+/**
+ * Settles the open requests that what is known by now is conclusive of, after machines were taken
+ * into the list. What fails here spoils nothing: the rest is what "recover" is for.
+ */
+export async function settleOpen(context: Context): Promise<void> {
+  try {
+    const rentals = await context.rentals();
+    const open = (await rentals.unknown()).filter(
+      ({ operation }) => operation === 'create' || operation === 'reorder',
+    );
+    if (open.length === 0) return;
+    const evidence = await gatherEvidence(open, await context.api(), context);
+    for (const request of [...open].reverse()) {
+      const found = await evidence.find(request);
+      if (found !== undefined) {
+        await rentals.resolve(request.uid, found.outcome, found.details);
+        context.err.note(`Settled the request for ${request.name}: ${found.words}.`);
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    context.err.warn(`Open requests were not compared with it: ${error.message}`);
+  }
+}

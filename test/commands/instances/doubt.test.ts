@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { NEW, ok, RentingService } from '../../support/renting-service.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const SOURCE = '3f0c5d9e-1111-4222-8333-444455558888';
+const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
+const REORDER = ['instances', 'reorder', SOURCE, 'trainer'];
+
+let world: World;
+let service: RentingService;
+beforeEach(async () => {
+  service = new RentingService();
+  world = await createWorld({ handler: service.handler });
+});
+afterEach(() => world.close());
+
+const listed = async () => JSON.parse((await world.cli(['instances', 'list', '--json'])).stdout);
+const unknown = async () =>
+  (await listed()).filter(({ status }: { status: string }) => status === 'UNKNOWN');
+const recovered = async () =>
+  JSON.parse((await world.cli(['instances', 'recover', '--json'])).stdout);
+
+/** The service makes the machine NEW and answers as if it had made another. */
+function bend(id: string, name = 'trainer'): void {
+  service.posts.push(() => {
+    service.rent(NEW, 'trainer');
+    return ok({ id, name, status: 'PROVISIONING', created_at: '2026-01-15T12:00:01.000Z' }, 201);
+  });
+}
+
+async function expectDoubt(argv: readonly string[], words: string): Promise<void> {
+  const { code, stdout, stderr } = await world.cli([...argv, '--json']);
+  expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
+  expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error).toMatchObject({
+    code: 'outcome_unknown',
+    may_be_billing: true,
+    message: expect.stringContaining(words),
+    hint: expect.stringContaining('gpucloud instances recover'),
+  });
+  expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
+}
+
+describe('an answer that can not be the new machine’s is not believed', () => {
+  test.each([SOURCE, SOURCE.toUpperCase()])('the id of the reordered one: %s', async (id) => {
+    service.rent(SOURCE, 'old', { status: 'TERMINATED' });
+    bend(id);
+    await expectDoubt(REORDER, 'that of the machine that was to be ordered again');
+    expect(await recovered()).toMatchObject([{ outcome: 'unknown' }]);
+    expect((await recovered())[0].note).toContain(`its answer named ${id}`);
+  });
+
+  test('the id of a machine of another request', async () => {
+    await world.cli(['instances', 'create', 'first', ...HARDWARE]);
+    service.posts.push(() => {
+      service.rent(ID, 'trainer');
+      return ok({ id: NEW, name: 'trainer', status: 'PROVISIONING' }, 201);
+    });
+    await expectDoubt(CREATE, 'that of a machine that was known before');
+    // The machine of the first request keeps its name and is not settled with.
+    expect(await listed()).toContainEqual(expect.objectContaining({ id: NEW, name: 'first' }));
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    expect(await recovered()).toMatchObject([{ outcome: 'rented', id: ID }]);
+  });
+
+  test('the id of a machine that was tracked before', async () => {
+    service.rent(ID, 'other');
+    await world.cli(['instances', 'track', ID]);
+    world.clock.advance(1000);
+    bend(ID);
+    await expectDoubt(CREATE, 'that of a machine that was known before');
+  });
+
+  test('another name; a reading of its id settles it when that was all', async () => {
+    bend(NEW, 'other');
+    await expectDoubt(CREATE, 'belongs to a machine of another name, other');
+    expect(await recovered()).toMatchObject([{ outcome: 'rented', id: NEW }]);
+  });
+
+  test('nor from an answer that was cut off behind the name', async () => {
+    service.posts.push(() => ({
+      status: 201,
+      body: `{"data":{"id":"${ID}","name":"other","status":"PROV`,
+    }));
+    expect((await world.cli(CREATE)).code).toBe(7);
+    expect(await unknown()).toHaveLength(1);
+  });
+});
+
+describe('an answer is believed', () => {
+  test('though a list of this moment found its machine through a drive', async () => {
+    service.posts.push(async () => {
+      const machine = service.rent(NEW, 'trainer');
+      service.drives = [{ id: 'd1', current_instance_id: NEW }];
+      world.clock.advance(10);
+      expect(await listed()).toContainEqual(expect.objectContaining({ id: NEW }));
+      return ok(machine, 201);
+    });
+    const { code, stdout } = await world.cli([...CREATE, '-q']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${NEW}\n` });
+    expect(await unknown()).toEqual([]);
+  });
+
+  test('in another case, as hosts are named, or without a name', async () => {
+    for (const name of ['TRAINER', null]) {
+      service.posts.push(() => ok({ id: name ?? ID, name, status: 'PROVISIONING' }, 201));
+      expect((await world.cli([...CREATE, '-q'])).code).toBe(0);
+    }
+  });
+});

@@ -1,0 +1,58 @@
+import type { Answer, Handler, RecordedRequest } from './service.ts';
+
+/** The id of the machine that a creation rents, if the test wants no other. */
+export const NEW = '3f0c5d9e-1111-4222-8333-444455557777';
+
+export const ok = (data: unknown, status = 200): Answer => ({
+  status,
+  body: { status: 'success', code: status, data },
+});
+export const no = (statusCode: number, message: string): Answer => ({
+  status: statusCode,
+  body: { statusCode, message, error: 'No' },
+});
+
+export interface Machine {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly created_at?: string;
+}
+
+/** A service that keeps machines and drives, and whose next answer to a POST can be chosen. */
+export class RentingService {
+  readonly machines = new Map<string, Machine>();
+  drives: { id: string; current_instance_id: string | null }[] = [];
+  /** Answers of the next POSTs, in order; afterwards they rent. */
+  posts: ((request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
+
+  /** Paths that answer 500. */
+  readonly failing = new Set<string>();
+
+  readonly handler: Handler = (request) => {
+    const { method, path, body } = request;
+    if (this.failing.has(path)) return no(500, 'Internal server error');
+    if (method === 'POST' && /^\/instances(\/[^/]+\/reorder)?$/.test(path)) {
+      const post = this.posts.shift();
+      if (post !== undefined) return post(request);
+      const fields = body as { instance_name?: string; new_name?: string };
+      return ok(this.rent(NEW, fields.instance_name ?? fields.new_name ?? ''), 201);
+    }
+    if (path === '/storage/drives') return ok(this.drives);
+    if (path === '/users/me') return ok({ id: 'user-1' });
+    const machine = this.machines.get(path.split('/')[2] ?? '');
+    return machine === undefined ? no(404, 'Instance not found') : ok(machine);
+  };
+
+  rent(id: string, name: string, more: Partial<Machine> = {}): Machine {
+    const machine = {
+      id,
+      name,
+      status: 'PROVISIONING',
+      created_at: '2026-01-15T12:00:01.000Z',
+      ...more,
+    };
+    this.machines.set(id, machine);
+    return machine;
+  }
+}
