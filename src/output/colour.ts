@@ -2,6 +2,13 @@ import type { Writable } from 'node:stream';
 
 export type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold' | 'cyan';
 
+/**
+ * Colours of the fixed 256, each with a contrast of about 4 or more to both white and black. The first
+ * sixteen are the terminal's own: yellow on a white ground, or blue on a black one, can't be read in
+ * many of them.
+ */
+export const TONES = { green: 28, yellow: 130, red: 160, cyan: 30 } as const;
+
 /** Puts a colour on a text, or leaves it as it is where colours are not wanted. */
 export type Paint = (colour: Colour | undefined, text: string) => string;
 
@@ -12,12 +19,15 @@ export async function paintFor(colour: boolean): Promise<Paint> {
   if (!colour) return plain;
   const { Chalk } = await import('chalk');
   // Whether to paint has been decided; chalk would ask the process's own environment again.
-  const chalk = new Chalk({ level: 1 });
-  return (name, text) => (name === undefined ? text : chalk[name](text));
+  const chalk = new Chalk({ level: 2 });
+  return (name, text) => {
+    if (name === undefined) return text;
+    return name === 'dim' || name === 'bold' ? chalk[name](text) : chalk.ansi256(TONES[name])(text);
+  };
 }
 
 /** A warning is written at once and cannot wait until chalk is there. */
-export const YELLOW_WARNING = '\u001b[33mwarning:\u001b[39m';
+export const YELLOW_WARNING = `\u001b[38;5;${TONES.yellow}mwarning:\u001b[39m`;
 
 /**
  * Whether this very stream gets colours: the flag, NO_COLOR (any value but an empty one), then

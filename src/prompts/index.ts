@@ -3,12 +3,13 @@ import { CliError } from '../errors.ts';
 import { wantsColour } from '../output/colour.ts';
 import { clean } from '../output/sanitise.ts';
 import { asker, type Question } from './inquirer.ts';
-import type { Prompts } from './prompts.ts';
+import { plainAsker } from './plain.ts';
+import type { Choice, Prompts } from './prompts.ts';
 
 export interface PromptsOptions {
-  readonly stdin: Readable & { isTTY?: boolean };
+  readonly stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
-  /** For NO_COLOR and its like, where `colour` does not decide. */
+  /** For NO_COLOR and its like, where `colour` does not decide, and for TERM. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Whether stderr gets colours, as `--color` decided it. */
   readonly colour?: boolean;
@@ -16,54 +17,79 @@ export interface PromptsOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Questions on stderr, so that stdout keeps to the result even when somebody is asked. */
+/**
+ * Questions on stderr, so that stdout keeps to the result even when somebody is asked. A terminal
+ * that can't move its cursor (`TERM=dumb`), which is also what screen readers are best served by,
+ * gets plain lines.
+ */
 export function createPrompts(options: PromptsOptions): Prompts {
-  const colour = options.colour ?? wantsColour(options.stderr, options.env ?? {}, undefined);
-  const ask = asker({ ...options, colour });
+  const env = options.env ?? {};
+  const colour = options.colour ?? wantsColour(options.stderr, env, undefined);
+  const ask = env.TERM === 'dumb' ? plainAsker(options) : asker({ ...options, colour });
 
   return {
     async text(question, { initial, check } = {}) {
       const form: Question = {
-        type: 'input',
+        form: 'text',
         message: clean(question),
-        ...(initial === undefined ? {} : { default: initial }),
+        ...(initial === undefined ? {} : { initial }),
         ...validation(check),
       };
       return answerOf(await ask(form), 'string');
     },
 
     async secret(question, check) {
-      // inquirer offers a key that shows what is typed; a secret stays out of sight.
-      const form: Question = { type: 'password', message: clean(question), toggleMask: false };
-      return answerOf(await ask({ ...form, ...validation(check) }), 'string');
+      const form: Question = { form: 'secret', message: clean(question), ...validation(check) };
+      return answerOf(await ask(form), 'string');
     },
 
     async confirm(question, initial) {
-      const answer = await ask({ type: 'confirm', message: clean(question), default: initial });
+      const answer = await ask({ form: 'confirm', message: clean(question), initial });
       return answerOf(answer, 'boolean');
     },
 
-    async choose(question, choices) {
-      // The place of a choice is asked for, since a value may be anything.
-      const answer = await ask({
-        type: 'select',
+    async choose(question, choices, { initial } = {}) {
+      const form: Question = {
+        form: 'choose',
         message: clean(question),
-        loop: false,
-        choices: choices.map((choice, place) => ({ name: clean(choice.name), value: place })),
+        choices: choices.map(cleaned),
+        ...(initial === undefined ? {} : { initial }),
+      };
+      return valueAt(choices, answerOf(await ask(form), 'number'));
+    },
+
+    async chooseSeveral(question, choices, { least = 0 } = {}) {
+      const places = await ask({
+        form: 'several',
+        message: clean(question),
+        choices: choices.map((choice) => ({
+          ...cleaned(choice),
+          checked: choice.checked === true,
+        })),
+        least,
       });
-      const chosen = choices[answerOf(answer, 'number')];
-      if (chosen === undefined) throw new CliError('interrupted', 'nothing was chosen');
-      return chosen.value;
+      if (!Array.isArray(places)) throw new TypeError('a choice of several gave no list');
+      return places.map((place: unknown) => valueAt(choices, answerOf(place, 'number')));
     },
   };
+}
+
+function cleaned({ name, about = [] }: Choice<unknown>): Choice<unknown> {
+  return { name: clean(name), about: about.map(clean), value: undefined };
+}
+
+function valueAt<T>(choices: readonly Choice<T>[], place: number): T {
+  const chosen = choices[place];
+  if (chosen === undefined) throw new CliError('interrupted', 'Nothing was chosen.');
+  return chosen.value;
 }
 
 function validation(check: ((text: string) => string | undefined) | undefined) {
   if (check === undefined) return {};
   return {
-    validate: (text: string) => {
+    check: (text: string) => {
       const broken = check(text);
-      return broken === undefined ? true : clean(broken);
+      return broken === undefined ? undefined : clean(broken);
     },
   };
 }

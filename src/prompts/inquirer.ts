@@ -1,27 +1,25 @@
 import type { Readable, Writable } from 'node:stream';
-import { CliError } from '../errors.ts';
+import { paintFor } from '../output/colour.ts';
+import { clamp, width } from '../output/width.ts';
 import { withoutColours } from './colourless.ts';
+import { leaving, untilLeft } from './leaving.ts';
+import type { Choice } from './prompts.ts';
+import { matching, rowsOf } from './rows.ts';
+import { type QuestionTheme, themeOf } from './theme.ts';
 
-/** The few forms of question that are asked, in inquirer's words. */
+type Check = (text: string) => string | undefined;
+
+/** The few forms of question that are asked; all text in them is clean. */
 export type Question =
+  | { form: 'text'; message: string; initial?: string; check?: Check }
+  | { form: 'secret'; message: string; check?: Check }
+  | { form: 'confirm'; message: string; initial: boolean }
+  | { form: 'choose'; message: string; choices: readonly Choice<unknown>[]; initial?: number }
   | {
-      type: 'input';
+      form: 'several';
       message: string;
-      default?: string;
-      validate?: (text: string) => true | string;
-    }
-  | {
-      type: 'password';
-      message: string;
-      toggleMask: boolean;
-      validate?: (text: string) => true | string;
-    }
-  | { type: 'confirm'; message: string; default: boolean }
-  | {
-      type: 'select';
-      message: string;
-      loop: boolean;
-      choices: readonly { name: string; value: number }[];
+      choices: readonly (Choice<unknown> & { readonly checked?: boolean })[];
+      least: number;
     };
 
 export interface Asked {
@@ -30,6 +28,12 @@ export interface Asked {
   readonly colour: boolean;
   readonly signal?: AbortSignal;
 }
+
+/** A list of more than this is searched rather than walked through, and shows as many at once. */
+const LONG = 10;
+
+/** Of a terminal that does not tell its width. */
+const USUAL_COLUMNS = 80;
 
 /**
  * The way to inquirer, which is loaded at the first question.
@@ -43,43 +47,138 @@ export function asker({
   colour,
   signal,
 }: Asked): (question: Question) => Promise<unknown> {
-  return async (question) => {
-    if (signal?.aborted) throw leaving(signal.reason);
-    if (stdin.readableEnded || stdin.destroyed) throw leaving(undefined);
-    const { createPromptModule } = await import('inquirer').then((module) => module.default);
+  return (question) =>
+    untilLeft(stdin, signal, async (gone) => {
+      const columns = stderr.columns || USUAL_COLUMNS;
+      const theme = themeOf(await paintFor(colour), columns);
+      const onKey = (_text: unknown, key: { ctrl?: boolean; name?: string } | undefined) => {
+        if (key?.ctrl === true && key.name === 'd') gone.abort();
+      };
+      stdin.on('keypress', onKey);
+      try {
+        return await ask(question, theme, columns, {
+          input: stdin,
+          output: colour ? stderr : withoutColours(stderr),
+          signal: gone.signal,
+        });
+      } catch (error) {
+        if (isLeaving(error)) throw leaving(gone.signal.reason);
+        throw error;
+      } finally {
+        stdin.off('keypress', onKey);
+      }
+    });
+}
 
-    const gone = new AbortController();
-    const leave = () => gone.abort(signal?.aborted ? signal.reason : undefined);
-    const onKey = (_text: unknown, key: { ctrl?: boolean; name?: string } | undefined) => {
-      if (key?.ctrl === true && key.name === 'd') leave();
-    };
-    stdin.on('keypress', onKey).on('end', leave).on('close', leave);
-    signal?.addEventListener('abort', leave);
-    try {
-      const prompt = createPromptModule({
-        input: stdin,
-        output: colour ? stderr : withoutColours(stderr),
-        signal: gone.signal,
-      });
-      const answers: Record<string, unknown> = await prompt([{ ...question, name: 'answer' }]);
-      return answers.answer;
-    } catch (error) {
-      if (isLeaving(error)) throw leaving(gone.signal.reason);
-      throw error;
-    } finally {
-      stdin.off('keypress', onKey).off('end', leave).off('close', leave);
-      signal?.removeEventListener('abort', leave);
+interface Streams {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly signal: AbortSignal;
+}
+
+async function ask(
+  question: Question,
+  theme: QuestionTheme,
+  columns: number,
+  streams: Streams,
+): Promise<unknown> {
+  if (question.form === 'text') {
+    const { checkedText } = await import('./checked-text.ts');
+    const { message, initial, check } = question;
+    return checkedText(
+      {
+        message,
+        theme,
+        ...(initial === undefined ? {} : { default: initial }),
+        ...(check === undefined ? {} : { check }),
+      },
+      streams,
+    );
+  }
+  const { createPromptModule } = (await import('inquirer')).default;
+  const prompt = createPromptModule(streams);
+  const form = { ...formOf(question, columns), message: question.message, theme, name: 'answer' };
+  // The forms of inquirer's own types can't be told apart by a union of ours.
+  const answers: Record<string, unknown> = await prompt([form as never]);
+  return answers.answer;
+}
+
+/** The question in inquirer's words. Of a choice its place is asked for: a value may be anything. */
+function formOf(question: Exclude<Question, { form: 'text' }>, columns: number): object {
+  switch (question.form) {
+    case 'secret': {
+      const { check } = question;
+      // inquirer offers a key that shows what is typed; a secret stays out of sight.
+      return {
+        type: 'password',
+        toggleMask: false,
+        ...(check === undefined ? {} : { validate: (text: string) => check(text) ?? true }),
+      };
     }
-  };
+    case 'confirm':
+      return { type: 'confirm', default: question.initial };
+    case 'choose': {
+      const lines = placed(question, columns, '❯ ');
+      const { initial = 0 } = question;
+      return lines.length > LONG
+        ? {
+            type: 'search',
+            pageSize: LONG,
+            default: initial,
+            source: (term = '') => found(lines, term),
+          }
+        : { type: 'select', loop: false, pageSize: LONG, default: initial, choices: lines };
+    }
+    case 'several': {
+      const { choices, least } = question;
+      return {
+        type: 'checkbox',
+        loop: false,
+        pageSize: LONG,
+        shortcuts: { all: 'a', invert: null },
+        choices: placed(question, columns, '❯◉ ').map((line, at) => ({
+          ...line,
+          checked: choices[at]?.checked === true,
+        })),
+        validate: (chosen: readonly unknown[]) => chosen.length >= least || tooFew(least),
+      };
+    }
+  }
+}
+
+interface Line {
+  readonly name: string;
+  readonly short: string;
+  readonly value: number;
+  /** It is no part of the list, as "another, by its id" is, and stays whatever is looked for. */
+  readonly stays: boolean;
+}
+
+function placed(
+  { message, choices }: Extract<Question, { choices: unknown }>,
+  columns: number,
+  cursor: string,
+): Line[] {
+  // A line that fills the last cell would wrap in some terminals.
+  const rows = rowsOf(choices, columns - width(cursor) - 1);
+  const room = Math.max(10, columns - width(message) - 4);
+  return rows.map((name, value) => {
+    const { name: whole = '', about = [] } = choices[value] ?? {};
+    return { name, short: clamp(whole, room), value, stays: about.length === 0 };
+  });
+}
+
+function found(lines: readonly Line[], term: string): readonly Line[] {
+  const fits = matching(term);
+  return lines.filter(({ name, stays }) => stays || fits(name));
+}
+
+export function tooFew(least: number): string {
+  return least === 1 ? 'choose at least one' : `choose at least ${least}`;
 }
 
 const LEAVINGS = new Set(['ExitPromptError', 'AbortPromptError', 'CancelPromptError']);
 
 function isLeaving(error: unknown): boolean {
   return error instanceof Error && LEAVINGS.has(error.name);
-}
-
-function leaving(reason: unknown): CliError {
-  if (reason instanceof CliError) return reason;
-  return new CliError('interrupted', 'the question was left without an answer');
 }

@@ -1,3 +1,12 @@
+/** One of several things to choose from, all of it cleaned before it is shown. */
+export interface Choice<T> {
+  /** What the answer is called once it is given. */
+  readonly name: string;
+  /** More to know it by, in columns beside the name; the last ones go where a line is too short. */
+  readonly about?: readonly string[];
+  readonly value: T;
+}
+
 /**
  * Questions to a person. They are only to be had when stdin and stderr are terminals and neither
  * `--no-input` nor `CI` forbids them; see `Context.prompts`.
@@ -5,7 +14,7 @@
  * Every method throws CliError('interrupted') when the person leaves with Ctrl-C or Ctrl-D.
  */
 export interface Prompts {
-  /** A line of text; `check` returns the broken rule, or undefined. */
+  /** A line of text; `check` returns the broken rule, or undefined, and is asked as they type. */
   text(
     question: string,
     options?: { initial?: string; check?: (text: string) => string | undefined },
@@ -13,5 +22,16 @@ export interface Prompts {
   /** A line that is not shown. */
   secret(question: string, check?: (text: string) => string | undefined): Promise<string>;
   confirm(question: string, initial: boolean): Promise<boolean>;
-  choose<T>(question: string, choices: readonly { name: string; value: T }[]): Promise<T>;
+  /** One of a list, which can be searched when it is long. `initial` is the place of a choice. */
+  choose<T>(
+    question: string,
+    choices: readonly Choice<T>[],
+    options?: { initial?: number },
+  ): Promise<T>;
+  /** Any number of a list, in its order; those with `checked` are taken at first. */
+  chooseSeveral<T>(
+    question: string,
+    choices: readonly (Choice<T> & { readonly checked?: boolean })[],
+    options?: { least?: number },
+  ): Promise<T[]>;
 }

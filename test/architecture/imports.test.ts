@@ -31,6 +31,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   yaml: /^(output\/yaml|commands\/instances\/yaml-file)\.ts$/,
   conf: /^config\//,
   inquirer: /^prompts\/inquirer\.ts$/,
+  '@inquirer/core': /^prompts\/checked-text\.ts$/,
   hono: /^sandbox\/http\.ts$/,
   '@hono/node-server': /^sandbox\/http\.ts$/,
   open: /^commands\/instances\/browser\.ts$/,
@@ -55,6 +56,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:os': ANYWHERE,
   'node:path': ANYWHERE,
   'node:stream': ANYWHERE,
+  'node:string_decoder': ANYWHERE,
   'node:zlib': ANYWHERE,
   'node:process': NOWHERE,
   // createRequire would load what no rule here sees.

@@ -1,0 +1,52 @@
+import { plain } from '../output/colour.ts';
+import { GAP, layoutOf, lineOf, type Shown } from '../output/layout.ts';
+import { clean } from '../output/sanitise.ts';
+import { clamp, width } from '../output/width.ts';
+import type { Choice } from './prompts.ts';
+
+/** So much of a name is left before a column beside it goes. */
+const NAME = 16;
+
+/** The choices as lines of a table, none longer than `room` cells. */
+export function rowsOf(choices: readonly Choice<unknown>[], room: number): string[] {
+  const cells = choices.map(({ name, about = [] }) => [name, ...about].map(clean));
+  const columns = fittingColumns(cells, room);
+  // What has no columns (`Paste another id`) widens none.
+  const rows = cells.filter((row) => row.length > 1).map((row) => shown(row, columns));
+  const layout = layoutOf(Array(columns).fill(''), [], rows, room);
+  return cells.map((row) =>
+    row.length > 1
+      ? clamp(lineOf(shown(row, columns), layout, plain).trimEnd(), room)
+      : clamp(row[0] ?? '', room),
+  );
+}
+
+/** As many columns as fit beside a name that is not cut to nothing. */
+function fittingColumns(cells: readonly (readonly string[])[], room: number): number {
+  const count = Math.max(1, ...cells.map((row) => row.length));
+  const tabular = cells.filter((row) => row.length > 1);
+  for (let columns = count; columns > 1; columns -= 1) {
+    let sum = 0;
+    for (let at = 0; at < columns; at += 1) {
+      const widest = Math.max(0, ...tabular.map((row) => width(row[at] ?? '')));
+      sum += at === 0 ? Math.min(widest, NAME) : widest + GAP;
+    }
+    if (sum <= room) return columns;
+  }
+  return 1;
+}
+
+function shown(row: readonly string[], columns: number): Shown[] {
+  return Array.from({ length: columns }, (_, at) => ({
+    text: row[at] ?? '',
+    colour: undefined,
+    // Text stands at the left edge, numbers among it too.
+    numeric: false,
+  }));
+}
+
+/** What a person typed stands in one of these: each word of it somewhere in the line. */
+export function matching(term: string): (line: string) => boolean {
+  const words = term.toLowerCase().split(/\s+/).filter(Boolean);
+  return (line) => words.every((word) => line.toLowerCase().includes(word));
+}

@@ -1,0 +1,31 @@
+import type { Paint } from '../output/colour.ts';
+import { clamp } from '../output/width.ts';
+
+/**
+ * How inquirer's questions look. Its own colours are the terminal's cyan, blue and yellow, which
+ * many palettes make unreadable on white or on black; ours are those of the output.
+ */
+export function themeOf(paint: Paint, columns: number) {
+  const tip = (text: string) => paint('dim', clamp(text, columns - 1));
+  return {
+    prefix: { idle: paint('cyan', '?'), done: paint('green', '✔') },
+    spinner: { interval: 80, frames: ['…'] },
+    icon: { cursor: '❯', checked: paint('green', '◉'), unchecked: '◯' },
+    style: {
+      message: (text: string) => paint('bold', text),
+      answer: (text: string) => paint('cyan', text),
+      highlight: (text: string) => paint('cyan', text),
+      searchTerm: (text: string) => text,
+      description: (text: string) => text,
+      disabled: (text: string) => paint('dim', text),
+      help: (text: string) => paint('dim', text),
+      defaultAnswer: (text: string) => paint('dim', `(${text})`),
+      error: (text: string) => paint('red', `> ${text}`),
+      key: (text: string) => paint('bold', text),
+      keysHelpTip: (keys: readonly (readonly [string, string])[]) =>
+        tip(keys.map(([key, action]) => `${key} ${action}`).join(' · ')),
+    },
+  };
+}
+
+export type QuestionTheme = ReturnType<typeof themeOf>;
