@@ -336,6 +336,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     return createPrompts({
       stdin: host.stdin,
       stderr: host.stderr,
+      env,
       colour: wantsColour(host.stderr, env, flags.color),
       signal: interrupts.first,
     });

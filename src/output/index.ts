@@ -15,7 +15,7 @@ export { checkColumns } from './columns.ts';
 export { parseFormat } from './format.ts';
 export { mask, PLACEHOLDER } from './mask.ts';
 export { createMessages, type MessagesOptions } from './messages.ts';
-export { clean, cleanLines, escapeUnseen } from './sanitise.ts';
+export { clean, cleanLines, escapeUnseen, hasUnseen } from './sanitise.ts';
 
 export interface OutputOptions {
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };

@@ -28,6 +28,10 @@ export function createPrompts(options: PromptsOptions): Prompts {
   const ask = env.TERM === 'dumb' ? plainAsker(options) : asker({ ...options, colour });
 
   return {
+    tell(line) {
+      if (!options.stderr.destroyed) options.stderr.write(`${clean(line)}\n`);
+    },
+
     async text(question, { initial, check } = {}) {
       const form: Question = {
         form: 'text',

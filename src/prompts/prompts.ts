@@ -14,6 +14,8 @@ export interface Choice<T> {
  * Every method throws CliError('interrupted') when the person leaves with Ctrl-C or Ctrl-D.
  */
 export interface Prompts {
+  /** A line between two questions, for whoever answers them: it is shown in every mode of output. */
+  tell(line: string): void;
   /** A line of text; `check` returns the broken rule, or undefined, and is asked as they type. */
   text(
     question: string,

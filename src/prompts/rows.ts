@@ -4,8 +4,9 @@ import { clean } from '../output/sanitise.ts';
 import { clamp, width } from '../output/width.ts';
 import type { Choice } from './prompts.ts';
 
-/** So much of a name is left before a column beside it goes. */
+/** So much is left of a name, and of the last column, before that column goes. */
 const NAME = 16;
+const LAST = 24;
 
 /** The choices as lines of a table, none longer than `room` cells. */
 export function rowsOf(choices: readonly Choice<unknown>[], room: number): string[] {
@@ -29,7 +30,8 @@ function fittingColumns(cells: readonly (readonly string[])[], room: number): nu
     let sum = 0;
     for (let at = 0; at < columns; at += 1) {
       const widest = Math.max(0, ...tabular.map((row) => width(row[at] ?? '')));
-      sum += at === 0 ? Math.min(widest, NAME) : widest + GAP;
+      if (at === 0) sum += Math.min(widest, NAME);
+      else sum += GAP + (at === count - 1 ? Math.min(widest, LAST) : widest);
     }
     if (sum <= room) return columns;
   }

@@ -1,12 +1,18 @@
 import type { Paint } from '../output/colour.ts';
-import { clamp } from '../output/width.ts';
+import { clamp, width } from '../output/width.ts';
 
 /**
  * How inquirer's questions look. Its own colours are the terminal's cyan, blue and yellow, which
  * many palettes make unreadable on white or on black; ours are those of the output.
  */
 export function themeOf(paint: Paint, columns: number) {
-  const tip = (text: string) => paint('dim', clamp(text, columns - 1));
+  /** The first keys and the last one, Enter, matter most where there is little room. */
+  const tip = (keys: readonly string[]): string => {
+    const text = keys.join(' · ');
+    return width(text) < columns || keys.length < 3
+      ? paint('dim', clamp(text, columns - 1))
+      : tip([...keys.slice(0, -2), ...keys.slice(-1)]);
+  };
   return {
     prefix: { idle: paint('cyan', '?'), done: paint('green', '✔') },
     spinner: { interval: 80, frames: ['…'] },
@@ -23,7 +29,7 @@ export function themeOf(paint: Paint, columns: number) {
       error: (text: string) => paint('red', `> ${text}`),
       key: (text: string) => paint('bold', text),
       keysHelpTip: (keys: readonly (readonly [string, string])[]) =>
-        tip(keys.map(([key, action]) => `${key} ${action}`).join(' · ')),
+        tip(keys.map(([key, action]) => `${key} ${action}`)),
     },
   };
 }

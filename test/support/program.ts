@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
 
 export interface Outcome {
   readonly code: number | null;

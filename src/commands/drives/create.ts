@@ -7,7 +7,9 @@ import { confirm } from '../kit/confirm.ts';
 import { writeCreated } from '../kit/created.ts';
 import type { Frame } from '../kit/frame.ts';
 import { journaled } from '../kit/journaled.ts';
+import { asking } from '../kit/left.ts';
 import { checked, ruled } from '../kit/parse.ts';
+import { shellLine } from '../kit/shell-line.ts';
 import { verb } from '../kit/verb.ts';
 import { hourly } from './price.ts';
 import { driveView } from './view.ts';
@@ -47,7 +49,9 @@ export interface CreateInput {
 }
 
 export async function create(input: CreateInput, context: Context): Promise<void> {
-  const { name, size } = await complete(input, context);
+  const { name, size } = await asking('Nothing was sent, so no drive was created.', () =>
+    complete(input, context),
+  );
   context.err.warn(
     'The published API has no way to delete a drive, and it bills by the hour from its creation on.',
   );
@@ -67,6 +71,7 @@ export async function create(input: CreateInput, context: Context): Promise<void
   await writeCreated('The drive', drive.id, true, () => context.out.item(drive, driveView));
 }
 
+/** What was not given is asked for, and then the whole is shown as the command that needs no question. */
 async function complete(
   { name, size }: CreateInput,
   context: Context,
@@ -79,16 +84,23 @@ async function complete(
     const missing = [name === undefined ? 'NAME' : '', size === undefined ? '--size' : ''];
     throw usageError(`a drive needs ${missing.filter((one) => one !== '').join(' and ')}`);
   }
-  return {
-    name: name ?? (await prompts.text('Name of the drive?', { check: ruleOf(anyName) })),
-    size:
-      size ??
-      checked(
-        '--size',
-        await prompts.text('Size (such as 500GB or 2TB)?', { check: ruleOf(sizeGb) }),
-        sizeGb,
-      ),
-  };
+  const named = name ?? (await prompts.text('Name of the drive?', { check: ruleOf(anyName) }));
+  const gigabytes =
+    size ??
+    checked(
+      '--size',
+      await prompts.text('Size (such as 500GB or 2TB)?', { check: ruleOf(sizeGb) }),
+      sizeGb,
+    );
+  const { profile, baseUrl } = context.flags;
+  const words = [
+    'gpucloud',
+    ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+    ...['drives', 'create', `--name=${named}`, '--size', `${gigabytes}GB`],
+  ];
+  prompts.tell(`The same without questions: ${shellLine(words)}`);
+  return { name: named, size: gigabytes };
 }
 
 function ruleOf(rule: typeof anyName | typeof sizeGb): (text: string) => string | undefined {

@@ -1,4 +1,4 @@
-import type { CreateInstanceBody, Instance } from '../../api/index.ts';
+import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { type Money, positiveMoney } from '../../rules/money.ts';
@@ -11,9 +11,10 @@ import { writeCreated } from '../kit/created.ts';
 import type { Frame } from '../kit/frame.ts';
 import { each, ruled, ruledEach } from '../kit/parse.ts';
 import { verb } from '../kit/verb.ts';
+import { notePrice } from './hardware-names.ts';
 import { enforceMaxPrice } from './max-price.ts';
 import { rent } from './rent.ts';
-import { type CreateFlags, createBody } from './request.ts';
+import { boxOf, type CreateFlags, makeRequest, missingError, missingFlags } from './request.ts';
 import { createRequestView } from './request-view.ts';
 import { sshCommand } from './ssh-command.ts';
 import { instanceView } from './view.ts';
@@ -34,8 +35,10 @@ export function registerCreate(group: AnyCommand, frame: Frame): void {
     summary: 'Rent a machine',
     notes:
       'The price of an offer is not in the published API before a machine is created; --max-price\n' +
-      'ends at once a machine that came out dearer. What is said by flags wins over --file.',
+      'ends at once a machine that came out dearer. What is said by flags wins over --file.\n' +
+      'In a terminal, what is missing is asked for, and nothing is sent before the last question.',
     examples: [
+      'gpucloud instances create',
       'gpucloud instances create trainer --offer OFFER_ID --image IMAGE_ID --ssh-key laptop --wait',
       'gpucloud instances create lab --offer OFFER_ID --image IMAGE_ID --template jupyterlab --wait=ssh',
       'gpucloud instances create web --offer OFFER_ID --image IMAGE_ID --docker-image nginx -p 8080:80,name=web,main -e TOKEN',
@@ -123,7 +126,40 @@ export interface CreateInput {
 }
 
 export async function create(input: CreateInput, context: Context): Promise<void> {
-  const body = await createBody(input.flags, context);
+  const { flags } = input;
+  const box = await boxOf(flags, context);
+  const missing = missingFlags(flags, box);
+  if (missing.length > 0) {
+    return await createAsked(missing, input, box, context);
+  }
+  const { body, offer } = await makeRequest(flags, box, context);
+  notePrice(offer, context);
+  await createNow(body, input, context);
+}
+
+/** Asks for what is missing, where somebody can be asked; then waits, as a person does. */
+async function createAsked(
+  missing: readonly string[],
+  input: CreateInput,
+  box: CreateInstanceFields,
+  context: Context,
+): Promise<void> {
+  // Who types the file itself into stdin can't answer there too.
+  const prompts = input.flags.file === '-' ? undefined : await context.prompts();
+  if (prompts === undefined) {
+    throw missingError(missing);
+  }
+  const { askForMachine } = await import('./wizard/index.ts');
+  const until = input.until ?? 'ACTIVE';
+  const body = await askForMachine({ ...input, until, box }, prompts, context);
+  await createNow(body, { ...input, until }, context);
+}
+
+async function createNow(
+  body: CreateInstanceBody,
+  input: CreateInput,
+  context: Context,
+): Promise<void> {
   if (input.dryRun) {
     await context.out.item(body, createRequestView);
     return;

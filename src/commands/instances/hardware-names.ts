@@ -46,22 +46,35 @@ export async function findHardware(kind: Kind, typed: string, context: Context):
 }
 
 /** What is known of the price before the service is asked, which tells it only by renting. */
-export function notePrice({ known }: Chosen, { clock, err }: Context): void {
+export function notePrice(offer: Chosen, { clock, err }: Context): void {
+  const name = offer.known?.name ?? 'This offer';
+  const price = knownPrice(offer, clock.now());
+  err.note(
+    price === undefined
+      ? 'Price per hour: unknown until created; --max-price sets a limit.'
+      : `${name}: ${price}.`,
+  );
+}
+
+/**
+ * What an hour cost when it was last seen: `89.90 RUB an hour when last seen, on …`; undefined where
+ * no price was ever seen.
+ */
+export function knownPrice({ known }: Chosen, now: number): string | undefined {
   const price = money(known?.price_per_hour ?? '');
   if (known === undefined || !price.ok) {
-    err.note('Price per hour: unknown until created; --max-price sets a limit.');
-    return;
+    return undefined;
   }
-  const hour = `${known.name ?? 'This offer'}: ${kopecksText(price.value)} RUB an hour`;
+  const hour = `${kopecksText(price.value)} RUB an hour`;
   const at = Date.parse(known.price_at ?? '');
   if (known.sources.includes('sandbox')) {
-    err.note(`${hour}, of the sandbox's play money.`);
-  } else if (Number.isNaN(at)) {
-    err.note(`${hour} when last seen; the price of today is unknown until created.`);
-  } else {
-    const day = local(at).slice(0, 10);
-    err.note(
-      `${hour} when last seen, on ${day} (${relative(at, clock.now())}); the price of today is unknown until created.`,
-    );
+    return `${hour}, of the sandbox's play money`;
   }
+  const when = Number.isNaN(at) ? '' : `, on ${dayOf(at)} (${relative(at, now)})`;
+  return `${hour} when last seen${when}; the price of today is unknown until created`;
+}
+
+/** `2026-01-15`, of this computer's time. */
+export function dayOf(time: number): string {
+  return local(time).slice(0, 10);
 }

@@ -5,13 +5,13 @@ import type {
   DockerConfig,
 } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { type CliError, usageError } from '../../errors.ts';
 import { instanceName } from '../../rules/names.ts';
 import { driveId, sshKeyId, templateId } from '../kit/lookup.ts';
 import { checked } from '../kit/parse.ts';
 import { readBox } from './box.ts';
 import { type ContainerFlags, type ContainerPatch, containerOf } from './container.ts';
-import { findHardware, notePrice } from './hardware-names.ts';
+import { type Chosen, findHardware } from './hardware-names.ts';
 
 /** What `instances create` was told, before names became ids. */
 export interface CreateFlags extends ContainerFlags {
@@ -24,21 +24,54 @@ export interface CreateFlags extends ContainerFlags {
   readonly file?: string | undefined;
 }
 
+/** The flags that must be there, as a usage error names them, by the field that each of them fills. */
+const NEEDED = {
+  'NAME (or --name)': ['name', 'instance_name'],
+  '--offer': ['offer', 'offer_id'],
+  '--image': ['image', 'image_id'],
+} as const;
+
+/** What `--file` says. Nothing without it. */
+export async function boxOf(flags: CreateFlags, context: Context): Promise<CreateInstanceFields> {
+  return flags.file === undefined
+    ? {}
+    : await readBox(flags.file, flags.anyEnvKey === true, context);
+}
+
+/** What must be there and is neither in a flag nor in the file: `--offer`. */
+export function missingFlags(flags: CreateFlags, box: CreateInstanceFields): string[] {
+  return Object.entries(NEEDED)
+    .filter(([, [flag, field]]) => flags[flag] === undefined && box[field] === undefined)
+    .map(([name]) => name);
+}
+
+export function missingError(names: readonly string[]): CliError {
+  return usageError(
+    `instances create: missing ${names.join(', ')}`,
+    'offers and images have no list in the published API; those known here: gpucloud catalog list',
+  );
+}
+
+/** The body of POST /instances, with what is known here of the offer that it orders. */
+export interface MadeRequest {
+  readonly body: CreateInstanceBody;
+  readonly offer: Chosen;
+}
+
 /**
- * The body of POST /instances. All local rules are checked, and all that is missing is named, before
- * the first request; the lists that turn names into ids are read only for what is not a UUID.
+ * Makes the body of POST /instances. All local rules are checked, and all that is missing is named,
+ * before the first request; the lists that turn names into ids are read only for what is not a UUID.
  */
-export async function createBody(
+export async function makeRequest(
   flags: CreateFlags,
+  box: CreateInstanceFields,
   context: Context,
-): Promise<CreateInstanceBody> {
-  const box =
-    flags.file === undefined ? {} : await readBox(flags.file, flags.anyEnvKey === true, context);
+): Promise<MadeRequest> {
   const instance_name = flags.name ?? box.instance_name;
   const offer_id = flags.offer ?? box.offer_id;
   const image_id = flags.image ?? box.image_id;
   if (instance_name === undefined || offer_id === undefined || image_id === undefined) {
-    throw missing({ 'NAME (or --name)': instance_name, '--offer': offer_id, '--image': image_id });
+    throw missingError(missingFlags(flags, box));
   }
   const typed = typedReferences(flags, box);
   const container = mergeContainer(box.docker_config, await containerOf(flags, context));
@@ -52,16 +85,24 @@ export async function createBody(
     ...(await references(typed, () => context.api())),
     ...(container === undefined ? {} : { docker_config: container }),
   };
-  notePrice(offer, context);
-  return body;
+  return { body, offer };
 }
 
-function missing(flags: Readonly<Record<string, string | undefined>>) {
-  const names = Object.keys(flags).filter((name) => flags[name] === undefined);
-  return usageError(
-    `instances create: missing ${names.join(', ')}`,
-    'offers and images have no list in the published API; those known here: gpucloud catalog list',
-  );
+/**
+ * Finds every fault of what was given that can be found before the rest is asked for: nobody shall
+ * answer ten questions for a flag that was wrong from the start.
+ */
+export async function checkGiven(
+  flags: CreateFlags,
+  box: CreateInstanceFields,
+  context: Context,
+): Promise<void> {
+  const typed = typedReferences(flags, box);
+  if (box.instance_name !== undefined && flags.name === undefined) {
+    checked('--name', box.instance_name, instanceName);
+  }
+  mergeContainer({ image: 'asked-for', ...box.docker_config }, await containerOf(flags, context));
+  await references(typed, () => context.api());
 }
 
 interface TypedReferences {

@@ -8,6 +8,7 @@ import type { Frame } from '../kit/frame.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { verb } from '../kit/verb.ts';
 import { changeEach } from './lifecycle.ts';
+import { pickMachines } from './pick.ts';
 import { findMachines, type Target } from './resolve.ts';
 import { changedView } from './view.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
@@ -20,23 +21,25 @@ export function registerTerminate(group: AnyCommand, frame: Frame): void {
     summary: 'End machines for good, with all that is on their disks',
     notes:
       'Billing stops, and what is left of the reserved hour comes back to the balance.\n' +
-      'A cloud drive that was attached is kept.',
+      'A cloud drive that was attached is kept. In a terminal, without INSTANCE, the machines known here\n' +
+      'are offered.',
     examples: [
       'gpucloud instances terminate trainer',
       'gpucloud instances terminate trainer lab --yes --wait',
       'gpucloud instances list -q | gpucloud instances terminate - --yes',
     ],
   })
-    .argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`)
+    .argument('[instance...]', `ids, beginnings of ids, or names${OR_STDIN}`)
     .option('--wait', 'wait until the machine is terminated')
     .addOption(waitTimeoutOption())
     .addOption(pollIntervalOption())
     .action(async (instances, { wait, waitTimeout, pollInterval }, command) => {
       const context = frame.context(command);
-      const targets = await findMachines(
-        await severalGiven('INSTANCE', instances, context),
-        context,
-      );
+      const named =
+        instances.length > 0
+          ? await severalGiven('INSTANCE', instances, context)
+          : await pickMachines('Which machines end?', context);
+      const targets = await findMachines(named, context);
       await confirm(context, () => question(targets, context));
       await changeEach(
         targets,

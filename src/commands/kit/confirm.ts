@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { asking } from './left.ts';
 
 /**
  * Asks before something that can't be taken back; the default answer is No.
@@ -19,7 +20,7 @@ export async function confirm(
       `this needs a confirmation and nobody can be asked here: add --yes (${asked})`,
     );
   }
-  if (!(await prompts.confirm(asked, false))) {
+  if (!(await asking('Nothing was changed.', () => prompts.confirm(asked, false)))) {
     throw new CliError('interrupted', 'Not confirmed: nothing was changed.');
   }
 }

@@ -8,6 +8,7 @@ import type { Prompts } from '../../prompts/prompts.ts';
 import { apiKey } from '../../rules/api-key.ts';
 import { baseUrl } from '../../rules/base-url.ts';
 import { brokenBaseUrl, givenBaseUrl } from '../kit/base-url.ts';
+import { asking } from '../kit/left.ts';
 import { checked, checkedSecret } from '../kit/parse.ts';
 import { namedProfile, profileView, shownProfile, warnOfEnvironment } from '../kit/profile.ts';
 import { keyFromFile, keyFromStdin } from './key.ts';
@@ -30,8 +31,9 @@ export async function login(input: LoginInput, context: Context): Promise<void> 
   const name = nameFor(before, given, context);
   const known = storedAddress(before, name);
 
-  const address = await addressOf(input, given ?? known, context);
-  const user = await proved(address, context);
+  const { address, user } = await asking('Nothing was stored.', () =>
+    provedAddress(input, given ?? known, context),
+  );
 
   const after = await config.change((file) => ({
     ...withProfile(file, name, {
@@ -84,22 +86,50 @@ function storedAddress(file: ConfigFile, name: string): string | undefined {
   return verdict?.ok === true ? verdict.value : undefined;
 }
 
+/** As many typing errors as anyone makes. */
+const TRIES = 3;
+
+/** A key that was typed and is refused may be typed again; one from elsewhere stays as it is. */
+async function provedAddress(
+  input: LoginInput,
+  known: string | undefined,
+  context: Context,
+): Promise<{ address: ServiceAddress; user: User }> {
+  const prompts = asksKey(input) ? await context.prompts() : undefined;
+  let address = await addressOf(input, known, context);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return { address, user: await proved(address, context) };
+    } catch (error) {
+      const again =
+        error instanceof CliError && error.failure === 'authentication' && tries < TRIES;
+      if (prompts === undefined || !again) throw error;
+      prompts.tell(error.message);
+      address = { ...address, apiKey: await askedKey(address.baseUrl, prompts) };
+    }
+  }
+}
+
+function asksKey({ keyStdin, keyFile }: LoginInput): boolean {
+  return !keyStdin && keyFile === undefined;
+}
+
 async function addressOf(
-  { keyStdin, keyFile }: LoginInput,
+  input: LoginInput,
   known: string | undefined,
   context: Context,
 ): Promise<ServiceAddress> {
-  const asksKey = !keyStdin && keyFile === undefined;
-  const prompts = known === undefined || asksKey ? await context.prompts() : undefined;
-  if (prompts === undefined && (known === undefined || asksKey)) {
+  const isAsked = asksKey(input);
+  const prompts = known === undefined || isAsked ? await context.prompts() : undefined;
+  if (prompts === undefined && (known === undefined || isAsked)) {
     const missing = [
       ...(known === undefined ? ['--base-url URL (or GPUCLOUD_BASE_URL)'] : []),
-      ...(asksKey ? ['--key-stdin or --key-file FILE'] : []),
+      ...(isAsked ? ['--key-stdin or --key-file FILE'] : []),
     ];
     throw usageError(`login needs ${missing.join(', and ')}, and nobody can be asked here`);
   }
   // The key first: where it can't be had, nobody is asked for an address in vain.
-  const read = await readKey({ keyStdin, keyFile }, context);
+  const read = await readKey(input, context);
   const address = known ?? (await askedAddress(prompts));
   return { baseUrl: address, apiKey: read ?? (await askedKey(address, prompts)) };
 }

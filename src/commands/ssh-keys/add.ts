@@ -5,8 +5,9 @@ import { usageError } from '../../errors.ts';
 import type { PublicKey } from '../../rules/public-key.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
+import { asking } from '../kit/left.ts';
 import { verb } from '../kit/verb.ts';
-import { checkArguments, checkedName, keyIn } from './given.ts';
+import { brokenName, checkArguments, checkedName, keyIn } from './given.ts';
 import { chosenFile } from './local-keys.ts';
 import { sshKeyView } from './view.ts';
 
@@ -51,19 +52,57 @@ export interface AddInput {
 export async function addKey(input: AddInput, context: Context): Promise<void> {
   const { err, out } = context;
   const given = input.name === undefined ? undefined : checkedName(input.name);
-  const file = input.file ?? (await chosenFile(context));
-  const key = await keyIn(file, context);
-  const name = given ?? nameFor(key, file);
+  const { key, name, isDefault } =
+    input.file === undefined
+      ? await asking('Nothing was sent, so no key was added.', () =>
+          askedFor(given, input.isDefault, context),
+        )
+      : await readFrom(input.file, given, input.isDefault, context);
   err.note(`Fingerprint, worked out here: ${key.fingerprint}`);
 
   const api = await context.api();
   const there = await registered(key, api);
-  const stored = there ?? (await added(key, name, input.isDefault, api));
+  const stored = there ?? (await added(key, name, isDefault, api));
   if (there !== undefined) {
-    tellThere(there, { name: given, isDefault: input.isDefault }, context);
+    tellThere(there, { name: given, isDefault }, context);
   }
   await warnOfDifference(key, stored, context);
   await out.item(stored, sshKeyView);
+}
+
+interface Wanted {
+  readonly key: PublicKey;
+  readonly name: string;
+  readonly isDefault: boolean;
+}
+
+async function readFrom(
+  file: string,
+  given: string | undefined,
+  isDefault: boolean,
+  context: Context,
+): Promise<Wanted> {
+  const key = await keyIn(file, context);
+  return { key, name: given ?? nameFor(key, file), isDefault };
+}
+
+/** In a terminal: which of the keys of this computer, its name, and whether it is the main one. */
+async function askedFor(
+  given: string | undefined,
+  isDefault: boolean,
+  context: Context,
+): Promise<Wanted> {
+  const file = await chosenFile(context);
+  const found = await readFrom(file, given, isDefault, context);
+  const prompts = await context.prompts();
+  if (prompts === undefined) return found;
+  const name =
+    given ?? checkedName(await prompts.text('Name', { initial: found.name, check: brokenName }));
+  return {
+    key: found.key,
+    name,
+    isDefault: isDefault || (await prompts.confirm('Main key for new machines?', false)),
+  };
 }
 
 /** The same key in the account, told by itself or, where the service leaves it out, by its hash. */

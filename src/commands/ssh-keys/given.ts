@@ -51,6 +51,12 @@ export function checkedName(text: string): string {
   return checked('--name', text, anyName);
 }
 
+/** The check of a prompt for such a name: the broken rule, or undefined. */
+export function brokenName(text: string): string | undefined {
+  const verdict = anyName(text);
+  return verdict.ok ? undefined : verdict.rule;
+}
+
 /** Reads and judges the public key in a file. Nothing of a file that holds another thing is said. */
 export async function keyIn(file: string, context: Context): Promise<PublicKey> {
   const text = await readInput('FILE', file, context);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
@@ -6,8 +7,9 @@ import { readText } from '../kit/input.ts';
 
 interface LocalKey {
   readonly file: string;
-  /** The line in the choice. */
   readonly name: string;
+  /** What tells it from the others. */
+  readonly about: readonly string[];
 }
 
 /**
@@ -28,10 +30,16 @@ export async function chosenFile(context: Context): Promise<string> {
       'make one: ssh-keygen -t ed25519',
     );
   }
-  return prompts.choose(
-    'Which key?',
-    keys.map(({ file, name }) => ({ name, value: file })),
-  );
+  const chosen = await prompts.choose('Which key?', [
+    ...keys.map(({ file, name, about }) => ({ name, about, value: file })),
+    { name: 'Another file', value: undefined },
+  ]);
+  return chosen ?? (await prompts.text('File of the public key', { check: notThere })).trim();
+}
+
+function notThere(path: string): string | undefined {
+  if (path.trim() === '') return 'such as ~/.ssh/id_ed25519.pub, with the whole path in place of ~';
+  return existsSync(path.trim()) ? undefined : 'there is no such file';
 }
 
 /** The keys that can be added; a file that holds none is passed over. */
@@ -49,7 +57,7 @@ async function localKeys({ env }: Context): Promise<LocalKey[]> {
     const verdict = publicKey(await readText('FILE', file).catch(() => ''));
     if (verdict.ok) {
       const { type, fingerprint, comment } = verdict.value;
-      keys.push({ file, name: [name, type, fingerprint, comment].join('  ').trimEnd() });
+      keys.push({ file, name, about: [comment, type, fingerprint] });
     }
   }
   return keys;

@@ -175,15 +175,15 @@ warning: It is not the default key, and the published API has no way to change t
     await fileIn(world, '.ssh/broken.pub', ED25519.slice(0, -8));
     await fileIn(world, '.ssh/id_ed25519', 'not offered');
     await fileIn(world, '.ssh/id_ed25519.pub', `${ED25519} me@laptop`);
-    const chosen = await world.cli(['ssh-keys', 'add', '--json'], {
+    const chosen = await world.cli(['ssh-keys', 'add', '--name', 'laptop', '--default', '--json'], {
       terminal: true,
       stdin: '\r',
       env,
     });
     expect(chosen.code).toBe(0);
-    expect(chosen.stderr).toContain(`id_ed25519.pub  ssh-ed25519`);
+    expect(chosen.stderr).toContain('id_ed25519.pub  me@laptop  ssh-ed25519');
     expect(chosen.stderr).not.toContain('broken');
-    expect(JSON.parse(chosen.stdout).name).toBe('me@laptop');
+    expect(JSON.parse(chosen.stdout)).toMatchObject({ name: 'laptop', is_default: true });
   });
 
   test('verbs that the service does not document name the nearest', async () => {

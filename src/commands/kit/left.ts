@@ -1,0 +1,19 @@
+import { CliError, type Failure } from '../../errors.ts';
+
+const LEAVINGS: readonly Failure[] = ['interrupted', 'terminated', 'hungUp'];
+
+/**
+ * Asks, before anything is sent. Whoever leaves is told what that means: `meaning` is a sentence,
+ * such as "Nothing was sent, so nothing was rented."
+ */
+export async function asking<T>(meaning: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof CliError) || !LEAVINGS.includes(error.failure)) throw error;
+    throw new CliError(error.failure, `${error.message} ${meaning}`, {
+      cause: error,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    });
+  }
+}
