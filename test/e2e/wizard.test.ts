@@ -293,7 +293,7 @@ describe('instances create without anything', () => {
     // Ten rows, none broken, and the columns under each other in cells of the terminal.
     expect(rows.every((row) => /^(❯| ) \S/.test(row))).toBe(true);
     await one.type('显卡');
-    await one.reads('price unknown');
+    await one.reads(/\? Offer \(the hardware\) 显卡\n❯ Карта/);
     const columns = one
       .lines()
       .filter((row) => row.includes('price unknown'))

@@ -44,6 +44,7 @@ export const KEYS = {
 } as const;
 
 const PATIENCE = 20_000;
+const QUIET = 40;
 
 export function sitDown(
   computer: Computer,
@@ -60,10 +61,12 @@ export function sitDown(
     env: { LANG: 'C.UTF-8', ...computer.env, ...env },
   });
   let written = '';
+  let changed = 0;
   let code: number | undefined;
   let pending = Promise.resolve();
   child.onData((text) => {
     written += text;
+    changed = Date.now();
     pending = new Promise((resolve) => screen.write(text, resolve));
   });
   const ended = new Promise<number>((resolve) =>
@@ -99,6 +102,8 @@ export function sitDown(
       }
       await pause(15);
     }
+    // A frame may come in pieces; a spinner never rests.
+    for (let tries = 0; tries < 10 && Date.now() - changed < QUIET; tries += 1) await pause(15);
     await pending;
     return text();
   }

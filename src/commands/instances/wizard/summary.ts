@@ -1,5 +1,5 @@
-import { paragraph } from '../../../output/paragraph.ts';
 import { clean } from '../../../output/index.ts';
+import { paragraph } from '../../../output/paragraph.ts';
 import type { Prompts } from '../../../prompts/prompts.ts';
 
 export interface Row {
