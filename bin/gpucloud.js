@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-require('../dist/gpucloud.cjs');
+require('../dist/start.cjs');

@@ -1,27 +1,10 @@
-// Builds the one bundle that bin/gpucloud.js starts.
-// CommonJS, because Node starts it faster than a module; lazy `import()` calls stay lazy in it,
-// since esbuild wraps each module in a function that runs at its first use.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Builds dist/: the bundle of the program, and the start of it that bin/gpucloud.js runs.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-
-/**
- * A part of conf sends each signal to the process a second time, which would make one Ctrl-C count
- * as two and drop a request whose answer the first Ctrl-C waits for. It cleans up temporary files,
- * which config/ does by itself.
- */
-const noWhenExit = {
-  name: 'no-when-exit',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^when-exit$/ }, () => ({ path: 'when-exit', namespace: 'stub' }));
-    onLoad({ filter: /.*/, namespace: 'stub' }, () => ({
-      contents: 'export default () => () => {};',
-    }));
-  },
-};
-
-const root = new URL('..', import.meta.url);
+import { BUNDLE, ROOT } from './bundle.mjs';
+import { buildParts } from './parts.mjs';
 
 /** The licences of what is in the bundle, which must travel with it. */
 function licencesOf(inputs) {
@@ -31,7 +14,7 @@ function licencesOf(inputs) {
     if (part !== null) parts.add(part[0].slice(0, -1));
   }
   return [...parts].sort().map((folder) => {
-    const at = new URL(`${folder}/`, root);
+    const at = new URL(`${folder}/`, ROOT);
     const { name, version, license } = JSON.parse(
       readFileSync(new URL('package.json', at), 'utf8'),
     );
@@ -41,24 +24,53 @@ function licencesOf(inputs) {
   });
 }
 
-const { metafile } = await build({
-  absWorkingDir: root.pathname,
-  metafile: true,
-  entryPoints: ['src/main.ts'],
-  outfile: 'dist/gpucloud.cjs',
-  bundle: true,
-  platform: 'node',
-  target: 'node20.18',
-  format: 'cjs',
-  minify: true,
-  keepNames: false,
-  legalComments: 'none',
-  logLevel: 'warning',
-  plugins: [noWhenExit],
-  define: { GPUCLOUD_VERSION: JSON.stringify(version) },
-});
+/** A process that starts meanwhile finds the old file or the new one, never half of either. */
+function put(name, content) {
+  const temporary = new URL(`dist/${name}.${process.pid}.tmp`, ROOT);
+  writeFileSync(temporary, content);
+  renameSync(temporary, new URL(`dist/${name}`, ROOT));
+}
 
-writeFileSync(
-  new URL('dist/THIRD-PARTY-LICENSES.txt', root),
-  `gpucloud contains these parts.\n\n${licencesOf(metafile.inputs).join(`\n${'-'.repeat(72)}\n\n`)}`,
+/** What the program says of its own command line. */
+function treeOf(program) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'commands', '--json'], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`The bundle does not run: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+mkdirSync(new URL('dist/', ROOT), { recursive: true });
+
+const bundle = await buildParts();
+put('gpucloud.cjs', bundle.text);
+
+const { groups, commands, global_flags, formats } = treeOf(
+  fileURLToPath(new URL('dist/gpucloud.cjs', ROOT)),
+);
+const flags = [...global_flags, ...commands.flatMap((command) => command.flags)];
+const words = [
+  ...commands.flatMap((command) => [...command.words.slice(1), ...command.aliases]),
+  ...flags.flatMap(({ long, short }) => [long, short]),
+  ...formats,
+  '--help',
+  '-h',
+].filter((word) => typeof word === 'string');
+const start = await build({
+  ...BUNDLE,
+  entryPoints: ['src/start/index.ts'],
+  outfile: 'start.cjs',
+  minify: true,
+  write: false,
+  define: {
+    ...BUNDLE.define,
+    GPUCLOUD_GROUPS: JSON.stringify(groups.flatMap((g) => [g.name, ...g.aliases]).join(' ')),
+    GPUCLOUD_WORDS: JSON.stringify([...new Set(words)].sort().join(' ')),
+  },
+});
+put('start.cjs', start.outputFiles[0].text);
+
+put(
+  'THIRD-PARTY-LICENSES.txt',
+  `gpucloud contains these parts.\n\n${licencesOf(bundle.metafile.inputs).join(`\n${'-'.repeat(72)}\n\n`)}`,
 );

@@ -370,7 +370,9 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     out,
     err,
     warnings,
-    stdin: host.stdin,
+    get stdin() {
+      return host.stdin;
+    },
     env,
     host,
     clock,

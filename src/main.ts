@@ -4,12 +4,19 @@ import { CliError, type Failure } from './errors.ts';
 import { startProgram } from './programs.ts';
 import { run } from './run.ts';
 
-/** The edge: the only file that touches `process`. */
+/** The edge: the only file of the program that touches `process`. */
 async function main(): Promise<void> {
   const host: Host = {
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
+    // Each is opened at its first use, which costs time, and most commands read nothing.
+    get stdin() {
+      return process.stdin;
+    },
+    get stdout() {
+      return process.stdout;
+    },
+    get stderr() {
+      return process.stderr;
+    },
     env: process.env,
     clock: {
       now: () => Date.now(),

@@ -7,7 +7,8 @@ const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** Rooms may import the rooms of later rows only, and their own. */
 const FLOORS: readonly (readonly string[])[] = [
-  ['main'],
+  // The start runs the bundle of all the others, and imports none of it.
+  ['main', 'start'],
   ['run'],
   ['program', 'report'],
   ['commands'],
@@ -58,6 +59,8 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:stream': ANYWHERE,
   'node:string_decoder': ANYWHERE,
   'node:zlib': ANYWHERE,
+  // Compiled code is run by the start alone.
+  'node:vm': /^start\/index\.ts$/,
   'node:process': NOWHERE,
   // createRequire would load what no rule here sees.
   'node:module': NOWHERE,
@@ -137,6 +140,9 @@ function brokenByRoom(one: Import): string | undefined {
   }
   if (roomOf(from) === roomOf(to)) {
     return undefined;
+  }
+  if (roomOf(from) === 'start' && !['config', ...(FLOORS.at(-1) ?? [])].includes(roomOf(to))) {
+    return 'the start imports folders and what lies below, since nothing of it is kept compiled';
   }
   return there > here ? undefined : `${roomOf(from)} may not import ${roomOf(to)}`;
 }
@@ -218,6 +224,9 @@ describe('imports run one way', () => {
     ['api/connect.ts', 'node:dns', 'node:dns is imported nowhere'],
     ['api/connect.ts', 'node:dns/promises', 'node:dns/promises is imported nowhere'],
     ['api/connect.ts', 'node:http2', 'node:http2 is no part'],
+    ['run.ts', 'node:vm', 'node:vm is reached through'],
+    ['context.ts', './start/code-cache.ts', 'context may not import start'],
+    ['start/index.ts', '../run.ts', 'the start imports'],
   ])('src/%s may not import %s', (from, to, rule) => {
     expect(brokenRule({ from, to })).toContain(rule);
   });
@@ -238,8 +247,11 @@ describe('imports run one way', () => {
   });
 });
 
+/** What the process starts with: the program, and the little that starts it. */
+const EDGE = ['main.ts', 'start/index.ts'];
+
 describe('the edge owns the process', () => {
-  test.each(sourceFiles().filter((file) => file !== 'main.ts'))(
+  test.each(sourceFiles().filter((file) => !EDGE.includes(file)))(
     'src/%s touches neither process nor console, and computes no import',
     (file) => {
       expect(forbiddenWords(readFileSync(join(SRC, file), 'utf8'))).toEqual([]);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { BUNDLE } from '../../scripts/bundle.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -37,12 +38,7 @@ export async function mutantBundle({ file, from, to, name }: Mutant): Promise<Bu
   let changed = false;
   const patch: Plugin = {
     name: 'mutant',
-    setup({ onLoad, onResolve }) {
-      // As in scripts/build.mjs.
-      onResolve({ filter: /^when-exit$/ }, () => ({ path: 'when-exit', namespace: 'stub' }));
-      onLoad({ filter: /.*/, namespace: 'stub' }, () => ({
-        contents: 'export default () => () => {};',
-      }));
+    setup({ onLoad }) {
       onLoad({ filter: /\.ts$/ }, ({ path: source }) => {
         if (source !== target) return undefined;
         const contents = readFileSync(source, 'utf8');
@@ -52,16 +48,9 @@ export async function mutantBundle({ file, from, to, name }: Mutant): Promise<Bu
     },
   };
   await build({
-    absWorkingDir: ROOT,
-    entryPoints: ['src/main.ts'],
+    ...BUNDLE,
     outfile: path,
-    bundle: true,
-    platform: 'node',
-    target: 'node20.18',
-    format: 'cjs',
-    legalComments: 'none',
-    logLevel: 'error',
-    plugins: [patch],
+    plugins: [patch, ...(BUNDLE.plugins ?? [])],
     define: { GPUCLOUD_VERSION: '"0.0.0-mutant"' },
   });
   // A mutant that is like the original would prove nothing.

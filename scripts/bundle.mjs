@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { lazyNode } from './lazy-node.mjs';
+import { trims } from './trims.mjs';
+
+/** The folder of the project. */
+export const ROOT = new URL('..', import.meta.url);
+
+/** @type {{version: string}} */
+export const { version } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8'));
+
+/**
+ * How the program is bundled: one file of CommonJS, because Node starts it faster than a module;
+ * lazy `import()` calls stay lazy in it, since esbuild wraps each module in a function that runs at
+ * its first use.
+ *
+ * @satisfies {import('esbuild').BuildOptions}
+ */
+export const BUNDLE = {
+  absWorkingDir: fileURLToPath(ROOT),
+  entryPoints: ['src/main.ts'],
+  bundle: true,
+  platform: 'node',
+  target: 'node20.18',
+  format: 'cjs',
+  // The code cache takes the text for bytes, one each; see src/start/.
+  charset: 'ascii',
+  legalComments: 'none',
+  logLevel: 'warning',
+  // Who installs it beside the program has its key kept in the system's keyring.
+  external: ['@napi-rs/keyring'],
+  // `import()` of what is not in the bundle, too, becomes `require`: it needs no module loader.
+  supported: { 'dynamic-import': false },
+  plugins: [trims, lazyNode],
+  define: { GPUCLOUD_VERSION: JSON.stringify(version) },
+};

@@ -1,0 +1,138 @@
+// The bundle as parts that can be read, compiled and kept one by one, so that a run compiles what its
+// command needs. esbuild splits modules of ECMAScript alone; each chunk that it makes becomes a
+// function of CommonJS here, and the functions stand together in one file:
+//
+//   //<name: a hash of all that follows>
+//   const table=<where the parts are, from the next line on; see src/start/loader.ts>;
+//   <the loader> const parts=[
+//   {0:function(exports,require,module){...},
+//   ...
+//   ];...
+//
+// A chunk runs when a name that it exports is first used, and not when it is imported: the verbs of
+// a group import all that any of them may need. In src/ no import has an effect of its own.
+//
+// bin/gpucloud.js takes parts out of the file (see src/start/); `node dist/gpucloud.cjs` runs it as
+// it is.
+import { createHash } from 'node:crypto';
+import { build, transform } from 'esbuild';
+import { BUNDLE } from './bundle.mjs';
+
+/** What is loaded on demand and smaller than this is no part of its own. */
+const LEAST_BYTES = 8000;
+const SEPARATOR = ',\n';
+
+/** @returns {Promise<{text: string, metafile: import('esbuild').Metafile}>} */
+export async function buildParts() {
+  const { metafile, outputFiles } = await build({
+    ...BUNDLE,
+    format: 'esm',
+    splitting: true,
+    // The functions are of CommonJS, so what `import()` becomes is left to the second step.
+    supported: {},
+    outdir: 'parts',
+    minify: true,
+    metafile: true,
+    write: false,
+  });
+  const chunks = Object.entries(metafile.outputs).map(([path, output]) => ({ path, ...output }));
+  const main = chunks.find(({ entryPoint }) => entryPoint === 'src/main.ts');
+  if (main === undefined) throw new Error('The chunk of src/main.ts is missing.');
+
+  const isCommonJs = (entryPoint) =>
+    entryPoint !== undefined && metafile.inputs[entryPoint]?.format === 'cjs';
+
+  const core = new Set();
+  const addToCore = (chunk) => {
+    if (core.has(chunk)) return;
+    core.add(chunk);
+    for (const { kind, path } of chunk.imports) {
+      const next = chunks.find((one) => one.path === path);
+      if (kind === 'import-statement' && next !== undefined) addToCore(next);
+    }
+  };
+  addToCore(main);
+  const others = chunks.filter((chunk) => !core.has(chunk));
+  const isApart = ({ entryPoint, bytes }) => entryPoint !== undefined && bytes >= LEAST_BYTES;
+  const parts = [
+    [...core],
+    others.filter((chunk) => !isApart(chunk)),
+    ...others.filter(isApart).map((chunk) => [chunk]),
+  ];
+
+  const ids = new Map(parts.flat().map(({ path }, id) => [nameOf(path), id]));
+  const texts = new Map(outputFiles.map(({ path, text }) => [nameOf(path), text]));
+  const written = [];
+  for (const part of parts) {
+    const functions = [];
+    for (const { path, entryPoint } of part) {
+      const name = nameOf(path);
+      // What is imported is the module of CommonJS itself, and not one whose default it is.
+      const outro = isCommonJs(entryPoint) ? ';module.exports=module.exports.default' : '';
+      functions.push(`${ids.get(name)}:${await functionOf(texts.get(name) ?? '', ids, outro)}`);
+    }
+    written.push(`{${functions.join(',\n')}}`);
+  }
+  const rows = parts.map((part) =>
+    part.map(({ path, entryPoint, exports }) => [
+      ids.get(nameOf(path)),
+      // The names of such a module are known when it has run, so it runs when it is imported.
+      isCommonJs(entryPoint) ? '' : exports.join(' '),
+    ]),
+  );
+  return { text: assembled(written, rows, await plainLoader()), metafile };
+}
+
+/** What runs the parts where bin/gpucloud.js does not. */
+async function plainLoader() {
+  const { outputFiles } = await build({
+    ...BUNDLE,
+    entryPoints: ['src/start/loader.ts'],
+    format: 'iife',
+    globalName: 'loader',
+    minify: true,
+    write: false,
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+function nameOf(path) {
+  return path.replace(/^.*[\\/]/, '');
+}
+
+async function functionOf(text, ids, outro) {
+  const { code } = await transform(text, {
+    format: 'cjs',
+    platform: 'node',
+    target: BUNDLE.target,
+    charset: BUNDLE.charset,
+    supported: BUNDLE.supported,
+    minify: true,
+  });
+  const body = code.replace(/require\("\.\/([^"/]+\.js)"\)/g, (all, name) => {
+    const id = ids.get(name);
+    return id === undefined ? all : `require(${id})`;
+  });
+  return `function(exports,require,module){"use strict";${asAscii(body.trimEnd())}${outro}\n}`;
+}
+
+/** esbuild writes the characters of strings in ASCII, but not those of regular expressions. */
+function asAscii(text) {
+  return text.replace(
+    /[^\x00-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function assembled(written, rows, loader) {
+  const intro = `${loader}const parts=[\n`;
+  let at = intro.length;
+  const table = written.map((text, index) => {
+    const row = [at, text.length, rows[index]];
+    at += text.length + SEPARATOR.length;
+    return row;
+  });
+  const outro = '\n];\nloader.runChunks(table,(part)=>parts[part],require);\n';
+  const rest = `const table=${JSON.stringify(table)};\n${intro}${written.join(SEPARATOR)}${outro}`;
+  return `//${createHash('sha256').update(rest).digest('hex').slice(0, 32)}\n${rest}`;
+}

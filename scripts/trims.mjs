@@ -1,0 +1,76 @@
+// What third-party parts bring along and this program never runs: left out of the bundle, so that
+// it is neither read nor compiled at each start. A stub that is called after all says so loudly.
+import { createRequire } from 'node:module';
+
+const { resolve } = createRequire(import.meta.url);
+
+/** @param {string} what */
+const never = (what) => `() => { throw new Error('${what} is not built in'); }`;
+
+/**
+ * `of` limits a trim to what one part imports; `is` is the source of the module in its place.
+ *
+ * @type {readonly {filter: RegExp, of?: RegExp, is: string}[]}
+ */
+const TRIMS = [
+  {
+    // A part of conf sends each signal to the process a second time, which would make one Ctrl-C
+    // count as two and drop a request whose answer the first Ctrl-C waits for. It cleans up
+    // temporary files, which config/ does by itself.
+    filter: /^when-exit$/,
+    is: 'export default () => () => {};',
+  },
+  {
+    // Of undici, the client and its pool are used. Its version is pinned: these are its own paths.
+    filter: /^undici$/,
+    of: /\/src\/api\//,
+    is: `
+      export { default as Client } from ${JSON.stringify(resolve('undici/lib/dispatcher/client.js'))};
+      export { default as Pool } from ${JSON.stringify(resolve('undici/lib/dispatcher/pool.js'))};`,
+  },
+  // Never asked for, since `allowH2` is false.
+  {
+    filter: /^\.\/client-h2\.js$/,
+    of: /\/undici\//,
+    is: `module.exports = ${never('HTTP/2')};`,
+  },
+  // Bodies are strings.
+  {
+    filter: /^\.\.\/web\/fetch\/body\.js$/,
+    of: /\/undici\//,
+    is: `module.exports = { extractBody: ${never('fetch')} };`,
+  },
+  // Ten modules of Node for a class that no body is of, and for the usual limit of a head.
+  {
+    filter: /^node:http$/,
+    of: /\/undici\//,
+    is: 'module.exports = { IncomingMessage: class {}, maxHeaderSize: 16384 };',
+  },
+  // conf checks schemas with ajv where it is given one; config/ checks with zod.
+  {
+    filter: /^ajv\/dist\/2020\.js$/,
+    of: /\/conf\//,
+    is: `export class Ajv2020 { constructor() { (${never('ajv')})(); } }`,
+  },
+  { filter: /^ajv-formats$/, of: /\/conf\//, is: `export default { default: ${never('ajv')} };` },
+  // A question that opens an editor brings the character sets of the whole world.
+  { filter: /^@inquirer\/editor$/, is: `export default ${never('the editor')};` },
+];
+
+/** @type {import('esbuild').Plugin} */
+export const trims = {
+  name: 'trims',
+  setup({ onResolve, onLoad }) {
+    for (const [at, { filter, of }] of TRIMS.entries()) {
+      onResolve({ filter }, ({ importer }) =>
+        of === undefined || of.test(importer.replaceAll('\\', '/'))
+          ? { path: String(at), namespace: 'trim' }
+          : undefined,
+      );
+    }
+    onLoad({ filter: /.*/, namespace: 'trim' }, ({ path }) => ({
+      contents: TRIMS[Number(path)]?.is ?? '',
+      resolveDir: '/',
+    }));
+  },
+};

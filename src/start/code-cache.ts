@@ -1,0 +1,211 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+
+// Compiled code of the program, kept between runs. V8 runs it without looking at it, so:
+//
+// - V8 knows the text that code belongs to by its length alone. A file is therefore called and
+//   headed by a hash of the bundle, by Node's version and the processor, and by the bundle's path,
+//   size and time: all of it has to be equal, or the code may be that of an older gpucloud.
+// - V8 does not notice a flipped bit, and may do anything for it. A file begins with a checksum.
+// - Whoever can write the file decides what is run. It has to be an ordinary file of the same user
+//   in a folder of the same user, both closed to the writing of anyone else; links are not followed.
+// - Two processes may write at once, disks fill up, machines lose power. A file is written under
+//   another name, then renamed; what is cut short fails the checksum.
+//
+// A file that does not fit counts as none. Whatever goes wrong here is told to no one.
+
+export interface Shelf {
+  readonly folder: string;
+  /** The hash of the bundle. */
+  readonly bundle: string;
+  /** Node and processor: `v20.20.2-x64`. */
+  readonly runtime: string;
+  /** The group of commands whose code it is; '' for the root. */
+  readonly group: string;
+  /** What else has to be the same, in one line. */
+  readonly details: string;
+  /** The user of this process, where the system knows users by number. */
+  readonly owner?: number;
+}
+
+export interface KeptCode {
+  /** The words of the command lines that it was kept after. */
+  readonly words: readonly string[];
+  /** For each part of the bundle that was compiled. */
+  readonly code: ReadonlyMap<number, Buffer>;
+}
+
+const MOST_BYTES = 32 * 1024 * 1024;
+/** Eight digits of checksum, with the end of the line. All that follows is covered by it. */
+const CHECKED_AT = 9;
+/** Eight digits of length, likewise. */
+const TOLD_AT = 18;
+/** Code begins at a multiple of this, so that V8 reads it where it stands. */
+const ALIGNED_BYTES = 64;
+
+/** Files of all groups, of all versions of gpucloud and of Node, together. */
+const MOST_FILES = 60;
+/** A file of another bundle goes after this, and so does one whose writer died. */
+const OLD_MS = 14 * 24 * 60 * 60 * 1000;
+const ABANDONED_MS = 60 * 1000;
+const NAME = /^[0-9a-f]{16}-v[0-9][0-9a-z.-]*\.code(?:\.new)?$/;
+
+/**
+ * What an earlier run kept, when all about it is right.
+ * Throws what the file system throws.
+ */
+export function readCode(shelf: Shelf): KeptCode | undefined {
+  const folder = lstatSync(shelf.folder);
+  if (!folder.isDirectory() || !isPrivate(folder, shelf)) return undefined;
+  // Without waiting: a pipe may stand there with no one at its other end.
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  const fd = openSync(join(shelf.folder, fileName(shelf)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile() || !isPrivate(stat, shelf) || stat.size > MOST_BYTES) return undefined;
+    const bytes = Buffer.allocUnsafeSlow(stat.size);
+    return readSync(fd, bytes, 0, stat.size, 0) === stat.size ? unpack(bytes, shelf) : undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Keeps code for the next run. What stood there before stays until all of the new is written.
+ * Throws what the file system throws.
+ */
+export function keepCode(shelf: Shelf, kept: KeptCode): void {
+  if (!makeFolder(shelf)) return;
+  const path = join(shelf.folder, fileName(shelf));
+  const fresh = `${path}.new`;
+  let fd: number;
+  try {
+    fd = openSync(fresh, 'wx', 0o600);
+  } catch {
+    // Another process is writing it, or died while it did.
+    if (age(fresh) > ABANDONED_MS) rmSync(fresh);
+    return;
+  }
+  try {
+    try {
+      writeFileSync(fd, pack(shelf, kept));
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(fresh, path);
+  } catch (error) {
+    rmSync(fresh, { force: true });
+    throw error;
+  }
+  tidy(shelf);
+}
+
+function fileName({ bundle, runtime, group, details }: Shelf): string {
+  const parts = [bundle.slice(0, 16), runtime, crc32(details).toString(16), group];
+  return `${parts.filter((part) => part !== '').join('-')}.code`;
+}
+
+/** The checksum, how long the header is, the header, padding; then the code, each piece padded. */
+function pack(shelf: Shelf, { words, code }: KeptCode): Buffer {
+  const sizes = [...code].map(([part, piece]) => [part, piece.length] as const);
+  const header: Header = [identity(shelf), words, sizes];
+  const told = Buffer.from(`${JSON.stringify(header)}\n`);
+  const start = aligned(TOLD_AT + told.length);
+  const bytes = Buffer.alloc(
+    [...code.values()].reduce((at, piece) => at + aligned(piece.length), start),
+  );
+  bytes.write(`${String(start).padStart(8)}\n`, CHECKED_AT);
+  told.copy(bytes, TOLD_AT);
+  let at = start;
+  for (const piece of code.values()) {
+    piece.copy(bytes, at);
+    at += aligned(piece.length);
+  }
+  bytes.write(checksumLine(bytes));
+  return bytes;
+}
+
+type Header = [
+  identity: string,
+  words: readonly string[],
+  sizes: readonly (readonly [part: number, bytes: number])[],
+];
+
+function unpack(bytes: Buffer, shelf: Shelf): KeptCode | undefined {
+  if (bytes.toString('latin1', 0, CHECKED_AT) !== checksumLine(bytes)) return undefined;
+  let at = Number(bytes.toString('latin1', CHECKED_AT, TOLD_AT));
+  const end = bytes.indexOf('\n', TOLD_AT);
+  const [told, words, sizes]: Header = JSON.parse(bytes.toString('utf8', TOLD_AT, end));
+  if (told !== identity(shelf)) return undefined;
+  const code = new Map<number, Buffer>();
+  for (const [part, size] of sizes) {
+    code.set(part, bytes.subarray(at, at + size));
+    at += aligned(size);
+  }
+  return { words, code };
+}
+
+function aligned(bytes: number): number {
+  return Math.ceil(bytes / ALIGNED_BYTES) * ALIGNED_BYTES;
+}
+
+function checksumLine(bytes: Buffer): string {
+  return `${crc32(bytes.subarray(CHECKED_AT)).toString(16).padStart(8, '0')}\n`;
+}
+
+function identity({ bundle, runtime, group, details }: Shelf): string {
+  return JSON.stringify([bundle, runtime, group, details]);
+}
+
+/** Whether no one but the user of this process can have written it. */
+function isPrivate({ uid, mode }: Stats, { owner }: Shelf): boolean {
+  return owner === undefined || (uid === owner && (mode & 0o022) === 0);
+}
+
+/** Answers whether the folder, which may have been there, can be trusted. */
+function makeFolder(shelf: Shelf): boolean {
+  const found = lstatSync(shelf.folder, { throwIfNoEntry: false });
+  if (found !== undefined) return found.isDirectory() && isPrivate(found, shelf);
+  if (shelf.owner === 0 && !isRoots(shelf.folder)) return false;
+  mkdirSync(shelf.folder, { recursive: true, mode: 0o700 });
+  return true;
+}
+
+/** With sudo, HOME may be another user's, who could not use a folder that root made there. */
+function isRoots(folder: string): boolean {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  return found === undefined ? isRoots(dirname(folder)) : found.uid === 0;
+}
+
+/** Milliseconds since a file was written. */
+function age(path: string): number {
+  return Date.now() - lstatSync(path).mtimeMs;
+}
+
+/** What no one will read again goes, so that the folder stays small through all upgrades. */
+function tidy({ folder, bundle }: Shelf): void {
+  const files = readdirSync(folder)
+    .filter((name) => NAME.test(name))
+    .map((name) => ({ name, age: age(join(folder, name)) }))
+    .sort((one, other) => one.age - other.age);
+  for (const [at, { name, age }] of files.entries()) {
+    const isOwn = name.startsWith(bundle.slice(0, 16));
+    const most = name.endsWith('.new') ? ABANDONED_MS : isOwn ? Number.POSITIVE_INFINITY : OLD_MS;
+    if (age > most || at >= MOST_FILES) rmSync(join(folder, name), { force: true });
+  }
+}
