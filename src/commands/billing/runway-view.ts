@@ -9,8 +9,8 @@ export interface RunwayReport extends RunwayJson {
   readonly as_of: string;
   /** As the service wrote it; null where it was not read. */
   readonly balance: string | null;
-  /** What is known and what only the charges show. */
-  readonly per_hour: string;
+  /** What is known and what only the charges show; null where a part of it could not be read. */
+  readonly per_hour: string | null;
   readonly unexplained_per_hour: string;
   readonly burn: BurnJson;
   readonly charges: ChargesJson | null;
@@ -56,7 +56,7 @@ export function runwayBlocks(report: RunwayReport): Block[] {
       kind: 'facts',
       facts: [
         { label: 'Balance', text: balance === null ? 'not known' : rub(balance) },
-        { label: 'Per hour', text: rub(per_hour) },
+        { label: 'Per hour', text: per_hour === null ? 'not known' : rub(per_hour) },
         {
           label: '',
           text: Number(unexplained) > 0 ? `${rub(unexplained)} of it only the charges show` : '',

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CliError, SeveralErrors } from '../../errors.ts';
+import { CliError } from '../../errors.ts';
 import { spanText } from '../../output/span.ts';
 import { positiveDuration } from '../../rules/durations.ts';
 import { kopecksText, type Money, positiveMoney } from '../../rules/money.ts';
@@ -15,6 +15,7 @@ import {
   runwayJson,
 } from '../kit/money-facts.ts';
 import { ruled } from '../kit/parse.ts';
+import { assertWhole } from '../kit/unread-parts.ts';
 import { verb } from '../kit/verb.ts';
 import { type RunwayReport, runwayBlocks, runwayView } from './runway-view.ts';
 
@@ -68,10 +69,7 @@ export async function runway(failBelow: Limit | undefined, context: Context): Pr
   else await out.item(report, runwayView);
   tell(facts, context);
   if (short !== undefined) throw short;
-  const [first, ...others] = reading.faults.map(({ error }) => error);
-  if (first !== undefined) {
-    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
-  }
+  assertWhole(reading.faults);
   if (failBelow !== undefined) assertReckoned(facts, failBelow);
 }
 
@@ -84,10 +82,10 @@ function reportOf(
   return {
     as_of: new Date(reading.now).toISOString(),
     balance: reading.user?.balance ?? null,
-    per_hour: kopecksText(facts.perHour),
+    per_hour: facts.read.machines && facts.read.drives ? kopecksText(facts.perHour) : null,
     unexplained_per_hour: kopecksText(facts.unexplainedPerHour),
     ...runwayJson(facts),
-    burn: burnJson(facts.burn),
+    burn: burnJson(facts),
     charges: chargesJson(facts.charges),
     fail_below: failBelow?.text ?? null,
     below: failBelow === undefined ? null : isShort,

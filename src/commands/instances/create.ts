@@ -1,7 +1,7 @@
 import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { type Money, positiveMoney } from '../../rules/money.ts';
+import type { Money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import { sharedMemoryGb } from '../../rules/numbers.ts';
 import { publishedPort } from '../../rules/ports.ts';
@@ -12,8 +12,7 @@ import type { Frame } from '../kit/frame.ts';
 import { each, ruled, ruledEach } from '../kit/parse.ts';
 import { verb } from '../kit/verb.ts';
 import { notePrice } from './hardware-names.ts';
-import { enforceMaxPrice } from './max-price.ts';
-import { rent } from './rent.ts';
+import { maxPriceOption, rentWithin } from './max-price.ts';
 import { boxOf, type CreateFlags, makeRequest, missingError, missingFlags } from './request.ts';
 import { createRequestView } from './request-view.ts';
 import { sshCommand } from './ssh-command.ts';
@@ -77,11 +76,7 @@ export function registerCreate(group: AnyCommand, frame: Frame): void {
       ruledEach('--volume', volume),
     )
     .option('-f, --file <file>', 'a YAML or JSON file with the fields of the request; - for stdin')
-    .option(
-      '--max-price <rub>',
-      'terminate at once if an hour costs more than this',
-      ruled('--max-price', positiveMoney),
-    )
+    .addOption(maxPriceOption())
     .option('--dry-run', 'print the request and send nothing')
     .option('--schema', 'print the JSON Schema of --file')
     .addOption(waitStartedOption())
@@ -164,10 +159,9 @@ async function createNow(
     await context.out.item(body, createRequestView);
     return;
   }
-  const created = await rent(requestOf(body), context, (api, options) =>
+  const created = await rentWithin(input.maxPrice, requestOf(body), context, (api, options) =>
     api.instances.create(body, options),
   );
-  await enforceMaxPrice(created, input.maxPrice, context);
   await showRented(created, input, context);
 }
 

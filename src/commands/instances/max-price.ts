@@ -1,8 +1,63 @@
-import type { Instance } from '../../api/index.ts';
+import type { Api, CallOptions, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { kopecksText, type Money, money } from '../../rules/money.ts';
+import type { RentalRequest } from '../../rentals/index.ts';
+import { kopecksText, type Money, money, positiveMoney } from '../../rules/money.ts';
+import { Option } from '../kit/command.ts';
+import { ruled } from '../kit/parse.ts';
 import { keepSighting } from '../kit/sighting.ts';
+import { rent } from './rent.ts';
+
+export function maxPriceOption() {
+  return new Option(
+    '--max-price <rub>',
+    'terminate at once if an hour costs more than this',
+  ).argParser(ruled('--max-price', positiveMoney));
+}
+
+/**
+ * Rents a machine, and ends it where it came out dearer than the limit. A machine whose answer could
+ * not be used is read for its price, and ended where that can't be had.
+ */
+export async function rentWithin(
+  limit: Money | undefined,
+  request: RentalRequest,
+  context: Context,
+  send: (api: Api, options: CallOptions) => Promise<Instance>,
+): Promise<Instance> {
+  let rented: Instance;
+  try {
+    rented = await rent(request, context, send);
+  } catch (error) {
+    const id = madeAfterAll(error);
+    if (limit !== undefined && id !== undefined) {
+      await enforceMaxPrice(await readPrice(id, request.name, context), limit, context);
+    }
+    throw error;
+  }
+  await enforceMaxPrice(rented, limit, context);
+  return rented;
+}
+
+/** The id in an error that came after the machine was made; whoever interrupted wants no more of it. */
+function madeAfterAll(error: unknown): string | undefined {
+  const isMade =
+    error instanceof CliError &&
+    error.mayBeBilling &&
+    (error.failure === 'notUnderstood' || error.failure === 'storage');
+  return isMade ? error.resource : undefined;
+}
+
+async function readPrice(id: string, name: string, context: Context): Promise<Priced> {
+  try {
+    return await (await context.api()).instances.get(id);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return { id, name };
+  }
+}
+
+type Priced = Pick<Instance, 'id' | 'name' | 'price_per_hour_snapshot'>;
 
 /**
  * Ends a machine that was rented at a higher hourly price than was allowed, since the published API
@@ -10,7 +65,7 @@ import { keepSighting } from '../kit/sighting.ts';
  * Throws CliError('refused') when it was ended, and when that failed, with the machine still billing.
  */
 export async function enforceMaxPrice(
-  instance: Instance,
+  instance: Priced,
   limit: Money | undefined,
   context: Context,
 ): Promise<void> {

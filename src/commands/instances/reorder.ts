@@ -1,12 +1,14 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import type { Money } from '../../rules/money.ts';
 import { anyName, instanceName } from '../../rules/names.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { checked } from '../kit/parse.ts';
 import { verb } from '../kit/verb.ts';
+import { tellReorder } from './before-reorder.ts';
 import { showRented } from './create.ts';
-import { rent } from './rent.ts';
+import { maxPriceOption, rentWithin } from './max-price.ts';
 import { findMachine } from './resolve.ts';
 import { instanceView } from './view.ts';
 import {
@@ -35,16 +37,23 @@ export function registerReorder(group: AnyCommand, frame: Frame): void {
     .argument('[new-name]', 'the name of the new machine')
     .option('--name <name>', 'the same as NEW-NAME')
     .option('--any-name', 'send a name that breaks the rule for names of machines')
+    .addOption(maxPriceOption())
     .addOption(waitStartedOption())
     .addOption(waitTimeoutOption())
     .addOption(pollIntervalOption())
     .action(
-      (instance, newName, { name, anyName: free, wait, waitTimeout, pollInterval }, command) =>
+      (
+        instance,
+        newName,
+        { name, anyName: free, maxPrice, wait, waitTimeout, pollInterval },
+        command,
+      ) =>
         reorder(
           {
             instance,
             name: newName ?? name,
             anyName: free === true,
+            maxPrice,
             until: statusFor(wait),
             times: { timeout: waitTimeout, interval: pollInterval },
           },
@@ -58,6 +67,8 @@ export interface ReorderInput {
   readonly name: string | undefined;
   /** The document gives `new_name` no rule; that of an instance name is checked unless this is set. */
   readonly anyName: boolean;
+  /** Roubles an hour: a machine that came out dearer is terminated at once. */
+  readonly maxPrice: Money | undefined;
   /** A status, or `ssh`; undefined without `--wait`. */
   readonly until: string | undefined;
   readonly times: WaitTimes;
@@ -69,7 +80,9 @@ export async function reorder(input: ReorderInput, context: Context): Promise<vo
   }
   const new_name = checked('NEW-NAME', input.name, input.anyName ? anyName : instanceName);
   const source = await findMachine(input.instance, context);
-  const rented = await rent(
+  await tellReorder(source, context);
+  const rented = await rentWithin(
+    input.maxPrice,
     {
       operation: 'reorder',
       name: new_name,
@@ -79,9 +92,6 @@ export async function reorder(input: ReorderInput, context: Context): Promise<vo
     },
     context,
     (api, options) => api.instances.reorder(source.id, { new_name }, options),
-  );
-  context.err.note(
-    'Taken over: offer, image and SSH keys. Not mentioned by the published API: template, cloud drive, container.',
   );
   await showRented(rented, input, context);
 }

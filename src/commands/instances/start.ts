@@ -2,6 +2,7 @@ import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { verb } from '../kit/verb.ts';
+import { tellStart } from './before-start.ts';
 import { changeEach } from './lifecycle.ts';
 import { findMachines } from './resolve.ts';
 import { changedView } from './view.ts';
@@ -12,7 +13,8 @@ export function registerStart(group: AnyCommand, frame: Frame): void {
     name: 'start',
     view: changedView,
     summary: 'Start stopped machines',
-    notes: 'The service reserves the price of the next hour at once.',
+    notes:
+      'The service reserves the price of the next hour at once; how much that is, is told before.',
     examples: ['gpucloud instances start trainer --wait', 'gpucloud instances start trainer lab'],
   })
     .argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`)
@@ -25,6 +27,7 @@ export function registerStart(group: AnyCommand, frame: Frame): void {
         await severalGiven('INSTANCE', instances, context),
         context,
       );
+      await tellStart(targets, context);
       await changeEach(
         targets,
         {

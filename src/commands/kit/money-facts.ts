@@ -19,6 +19,8 @@ export interface MoneyFacts {
   /** undefined where the profile was not read or its balance is no amount. */
   readonly balance: Money | undefined;
   readonly burn: Burn<BillingItem>;
+  /** The parts of the burn rate that could be read; without one of them it is a part of the rate. */
+  readonly read: { readonly machines: boolean; readonly drives: boolean };
   readonly charges: CheckedCharges | undefined;
   /** Roubles an hour that charges show beyond all that is known here; zero where they do not. */
   readonly unexplainedPerHour: Money;
@@ -45,6 +47,7 @@ export function moneyFacts({ user, machines, drives, charges, now }: AccountRead
   return {
     balance: balance.ok ? balance.value : undefined,
     burn,
+    read: { machines: machines !== undefined, drives: drives !== undefined },
     charges,
     unexplainedPerHour,
     perHour,
@@ -69,13 +72,14 @@ export function billsFlag(item: BillingItem): boolean | null {
 
 /** The burn rate in JSON: a contract with scripts. */
 export interface BurnJson {
-  readonly per_hour: string;
-  readonly per_day: string;
+  /** null, as the two below, where machines or drives could not be read. */
+  readonly per_hour: string | null;
+  readonly per_day: string | null;
   /** Of 30 days. */
-  readonly per_month: string;
-  readonly machines_per_hour: string;
-  readonly drives_per_hour: string;
-  /** With the full price of all that may bill; null where one of its prices is not told. */
+  readonly per_month: string | null;
+  readonly machines_per_hour: string | null;
+  readonly drives_per_hour: string | null;
+  /** With the full price of all that may bill; null where one of its prices is not told, too. */
   readonly per_hour_at_most: string | null;
   /** What is not in `per_hour`. */
   readonly not_counted: readonly {
@@ -89,20 +93,18 @@ export interface BurnJson {
   }[];
 }
 
-export function burnJson({
-  perHour,
-  machines,
-  drives,
-  atMost,
-  uncounted,
-}: Burn<BillingItem>): BurnJson {
+export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>): BurnJson {
+  const { perHour, machines, drives, atMost, uncounted } = burn;
+  const told = (amount: Money | undefined, isRead: boolean) =>
+    amount === undefined || !isRead ? null : kopecksText(amount);
+  const isWhole = read.machines && read.drives;
   return {
-    per_hour: kopecksText(perHour),
-    per_day: kopecksText(perHour.times(HOURS.day)),
-    per_month: kopecksText(perHour.times(HOURS.month)),
-    machines_per_hour: kopecksText(machines),
-    drives_per_hour: kopecksText(drives),
-    per_hour_at_most: atMost === undefined ? null : kopecksText(atMost),
+    per_hour: told(perHour, isWhole),
+    per_day: told(perHour.times(HOURS.day), isWhole),
+    per_month: told(perHour.times(HOURS.month), isWhole),
+    machines_per_hour: told(machines, read.machines),
+    drives_per_hour: told(drives, read.drives),
+    per_hour_at_most: told(atMost, isWhole),
     not_counted: uncounted.map(({ item, why }) => ({
       kind: item.kind,
       id: item.id,
@@ -115,16 +117,23 @@ export function burnJson({
 }
 
 export interface RunwayJson {
-  /** Rounded down to two decimals; null where nothing is spent, or the balance is not known. */
+  /**
+   * Rounded down to two decimals; null where nothing is spent, and where the balance or the rate is
+   * not known.
+   */
   readonly hours_left: string | null;
   /** null there too, and beyond the year 9999. */
   readonly runs_out_at: string | null;
 }
 
-export function runwayJson({ runway }: Pick<MoneyFacts, 'runway'>): RunwayJson {
+export function runwayJson({ runway, read }: Pick<MoneyFacts, 'runway' | 'read'>): RunwayJson {
+  if (runway === undefined || !read.machines || !read.drives) {
+    return { hours_left: null, runs_out_at: null };
+  }
+  const end = runway.endsAt;
   return {
-    hours_left: runway === undefined ? null : hoursText(runway),
-    runs_out_at: runway?.endsAt === undefined ? null : new Date(runway.endsAt).toISOString(),
+    hours_left: hoursText(runway),
+    runs_out_at: end === undefined ? null : new Date(end).toISOString(),
   };
 }
 

@@ -6,6 +6,7 @@ import { kopecksText } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import type { AccountReading } from '../kit/account-reading.ts';
 import type { MoneyFacts } from '../kit/money-facts.ts';
+import { alikeFaults } from '../kit/unread-parts.ts';
 import type { DriveRow, MachineRow } from './overview.ts';
 
 /** Something that a person should look at, gravest first. */
@@ -58,18 +59,16 @@ export function attentionOf(look: Look): Attention[] {
 }
 
 function unreadParts({ reading }: Look): Attention[] {
-  return reading.faults.map(({ part, error }) => {
-    const count = reading.machines?.faults.length ?? 0;
-    const what =
-      part === 'machines' && count > 0
-        ? `${count} of ${reading.machines?.asked ?? count} machines`
-        : part === 'profile'
-          ? 'The profile, with the balance,'
-          : `The ${part}`;
+  const { machines } = reading;
+  return alikeFaults(reading.faults).map(({ words, parts, error }) => {
+    const some =
+      machines !== undefined && parts.includes('machines')
+        ? ` (${machines.faults.length} of ${machines.asked} machines, shown as they were last seen)`
+        : '';
     return {
       code: 'part_unread',
-      resource: part,
-      message: `${what} could not be read (exit code ${FAILURES[error.failure].exit}): ${error.message}`,
+      resource: parts.join(' '),
+      message: `${words} could not be read${some}, exit code ${FAILURES[error.failure].exit}: ${error.message}`,
       command: null,
     };
   });

@@ -1,11 +1,13 @@
 import type { Context } from '../../context.ts';
-import { type CliError, SeveralErrors } from '../../errors.ts';
+import type { Output } from '../../output/output.ts';
 import { forProfile } from '../../output/typed-again.ts';
 import { readAccount } from '../kit/account-reading.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
+import { assertWhole, isNothingRead } from '../kit/unread-parts.ts';
 import { describe } from '../kit/verb.ts';
-import { overviewOf } from './overview.ts';
+import { intervalOption, watch, watchOption } from '../kit/watching.ts';
+import { type Overview, overviewOf } from './overview.ts';
 import { statusBlocks, statusView } from './view.ts';
 
 /** `gpucloud status`, a verb of the root. */
@@ -19,27 +21,57 @@ export function registerStatus(root: AnyCommand, frame: Frame): void {
       'balance lasts is at that rate. The charges of the last 24 hours are compared with what is known:\n' +
       'what they exceed it by is told, since something unknown may be billing. A part that can not be\n' +
       'read leaves the others alone, and decides the exit code.',
-    examples: ['gpucloud status', 'gpucloud status --json | jq -r .burn.per_hour'],
+    examples: [
+      'gpucloud status',
+      'gpucloud status --watch',
+      'gpucloud status --json | jq -r .burn.per_hour',
+    ],
   })
     .option('-a, --all', 'every machine and drive, however many there are')
-    .action(({ all }, command) => status(all === true, frame.context(command)));
+    .addOption(watchOption())
+    .addOption(intervalOption())
+    .action(async ({ all, watch: isWatched, interval }, command) => {
+      const context = frame.context(command);
+      await (isWatched === true
+        ? watchStatus(all === true, interval, context)
+        : status(all === true, context));
+    });
 }
 
 export async function status(all: boolean, context: Context): Promise<void> {
   const reading = await readAccount(context, { quiet: true });
-  const overview = overviewOf(reading);
-  const { out, flags } = context;
-  if (out.people) {
-    const typed = (command: string) => forProfile(command, flags.profile);
-    await out.screen(statusBlocks(overview, { all: all || !out.terminal, typed }), reading.now);
-  } else {
-    await out.item(overview, statusView);
-  }
-  const [first, ...others] = reading.faults.map(({ error }) => error);
-  if (first !== undefined) throw incomplete([first, ...others]);
+  await show(overviewOf(reading), all, context.out, context);
+  assertWhole(reading.faults);
 }
 
-/** What could not be read is told on the screen by its name; the exit code is that of the gravest. */
-function incomplete(errors: readonly [CliError, ...CliError[]]): CliError {
-  return errors.length === 1 ? errors[0] : new SeveralErrors(errors);
+/** Parts that can't be read are named on the screen, and read again with the rest. */
+async function watchStatus(all: boolean, interval: number, context: Context): Promise<void> {
+  await watch(
+    {
+      async read() {
+        const reading = await readAccount(context, { quiet: true });
+        // The view of before says more than one of which nothing could be read.
+        if (isNothingRead(reading)) assertWhole(reading.faults);
+        return overviewOf(reading);
+      },
+      show: (overview, out) => show(overview, all, out, context),
+      rows: (overview) => [overview],
+      view: statusView,
+      one: true,
+    },
+    interval,
+    context,
+  );
+}
+
+async function show(
+  overview: Overview,
+  all: boolean,
+  out: Output,
+  { flags }: Context,
+): Promise<void> {
+  if (!out.people) return out.item(overview, statusView);
+  const typed = (command: string) => forProfile(command, flags.profile);
+  const blocks = statusBlocks(overview, { all: all || !out.terminal, typed });
+  return out.screen(blocks, Date.parse(overview.as_of));
 }

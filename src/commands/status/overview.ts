@@ -90,7 +90,7 @@ export function overviewOf(reading: AccountReading): Overview {
         ? null
         : { id: user.id, email: user.email ?? null, is_active: user.is_active ?? null },
     balance: user?.balance ?? null,
-    burn: burnJson(facts.burn),
+    burn: burnJson(facts),
     ...runwayJson(facts),
     charges: chargesJson(facts.charges),
     machines,

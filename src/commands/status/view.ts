@@ -69,16 +69,12 @@ export function statusBlocks(status: Overview, { all, typed }: ScreenOf): Block[
 }
 
 function moneyFacts(status: Overview, now: number): Fact[] {
-  const { burn } = status;
   const unexplained = status.charges?.unexplained ?? '0';
   const isUnexplained = Number(unexplained) > 0;
   return [
     { label: 'Balance', text: balanceText(status) },
     { label: 'Lasts', ...lastsOf(status, now) },
-    {
-      label: 'Burn rate',
-      text: `${rub(burn.per_hour)} an hour, ${rub(burn.per_day)} a day, ${rub(burn.per_month)} in 30 days`,
-    },
+    { label: 'Burn rate', text: burnText(status) },
     { label: '', text: partsText(status) },
     { label: 'Not in it', text: notCountedText(status) },
     {
@@ -89,6 +85,16 @@ function moneyFacts(status: Overview, now: number): Fact[] {
   ];
 }
 
+function burnText({ burn }: Overview): string {
+  const { per_hour: hour, per_day: day, per_month: month } = burn;
+  if (hour !== null && day !== null && month !== null) {
+    return `${rub(hour)} an hour, ${rub(day)} a day, ${rub(month)} in 30 days`;
+  }
+  const { machines_per_hour: machines, drives_per_hour: drives } = burn;
+  if (machines !== null) return `${rub(machines)} an hour for machines; drives not known`;
+  return drives === null ? 'not known' : `${rub(drives)} an hour for drives; machines not known`;
+}
+
 function balanceText({ balance, unread }: Overview): string {
   if (balance !== null) return rub(balance);
   return unread.some(({ part }) => part === 'profile') ? 'could not be read' : 'not told';
@@ -97,24 +103,26 @@ function balanceText({ balance, unread }: Overview): string {
 function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
   const { hours_left: hours, runs_out_at: end, machines, drives, balance } = status;
   if (hours === null) {
-    const idle = balance === null ? '' : 'nothing that is known here is billing';
+    const isWhole = balance !== null && status.burn.per_hour !== null;
+    const idle = isWhole ? 'nothing that is known here is billing' : '';
     return { text: [...machines, ...drives].some(({ bills }) => bills !== false) ? '' : idle };
   }
   const seconds = Math.floor(Number(hours) * 3600);
+  const more = Number(status.charges?.unexplained) > 0 ? ' and what is unknown' : '';
   const until = end === null ? '' : `, until ${local(Date.parse(end))}`;
   const left = end === null ? seconds : Math.floor((Date.parse(end) - now) / 1000);
   return {
-    text: left <= 0 ? 'used up' : `${spanText(left)} at this rate${until}`,
+    text: left <= 0 ? 'used up' : `${spanText(left)} at this rate${more}${until}`,
     colour: left < 24 * 3600 ? 'red' : undefined,
   };
 }
 
 /** Where both take part, how much of the rate is whose. */
 function partsText({ burn }: Overview): string {
-  const both = Number(burn.machines_per_hour) > 0 && Number(burn.drives_per_hour) > 0;
-  return both
-    ? `machines ${rub(burn.machines_per_hour)}, drives ${rub(burn.drives_per_hour)} an hour`
-    : '';
+  const { machines_per_hour: machines, drives_per_hour: drives } = burn;
+  if (machines === null || drives === null) return '';
+  const both = Number(machines) > 0 && Number(drives) > 0;
+  return both ? `machines ${rub(machines)}, drives ${rub(drives)} an hour` : '';
 }
 
 function notCountedText({ burn }: Overview): string {

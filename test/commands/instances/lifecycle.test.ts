@@ -210,7 +210,10 @@ describe('instances terminate', () => {
       stdin: 'n\n',
     });
     expect(refused.code).toBe(130);
-    expect(refused.requests).toEqual([]);
+    expect(refused.requests.map(({ method }) => method)).toEqual(['GET']);
+    expect(refused.stderr).toMatch(
+      /trainer: ACTIVE, 89\.90 RUB an hour, rented \d s ago; about 89\.8\d RUB come back for the 59 min that are left of its hour\.\n/,
+    );
     const agreed = await world.cli(['instances', 'terminate', 'trainer'], {
       terminal: true,
       stdin: 'y\n',

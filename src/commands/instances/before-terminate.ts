@@ -1,0 +1,77 @@
+import { momentOf } from '../../billing/ledger.ts';
+import { restOfHour } from '../../billing/paid-hour.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { spanText } from '../../output/span.ts';
+import type { KnownMachine } from '../../rentals/index.ts';
+import { kopecksText, money } from '../../rules/money.ts';
+import { eachBounded } from '../kit/bounded.ts';
+import { serviceNow } from '../kit/service-time.ts';
+import type { Target } from './resolve.ts';
+
+const AT_ONCE = 8;
+
+/**
+ * Asks about each machine by name, with what is known here of its price. Where a person is there to
+ * be asked, the machines are read first and told with their age and what comes back.
+ */
+export async function terminateQuestion(
+  targets: readonly Target[],
+  context: Context,
+): Promise<string> {
+  if (targets.length === 0) {
+    return 'Terminate the machines that stdin names?';
+  }
+  const machines = await knownMachines(context);
+  if ((await context.prompts()) !== undefined) {
+    for (const line of await eachBounded(targets, AT_ONCE, (target) => told(target, context))) {
+      if (line !== undefined) context.err.note(line);
+    }
+  }
+  const described = targets.map(({ id, name }) => {
+    const last = machines.find((machine) => machine.id === id)?.last;
+    const price = money(last?.price_per_hour ?? '');
+    const cost = price.ok ? `, ${kopecksText(price.value)} RUB an hour` : '';
+    return name === id ? id : `${name} (${id}${cost})`;
+  });
+  return `Terminate ${described.join(' and ')} with all data on ${targets.length === 1 ? 'its disk' : 'their disks'}?`;
+}
+
+/** `trainer: ACTIVE, 89.90 RUB an hour, 2 h old; about 79.41 RUB …`; undefined where it can't be read. */
+async function told({ id, name }: Target, context: Context): Promise<string | undefined> {
+  try {
+    const machine = await (await context.api()).instances.get(id);
+    const { price_per_hour_snapshot: price, paid_until } = machine;
+    const now = await serviceNow(context);
+    const amount = money(price ?? '');
+    const created = momentOf(machine);
+    const facts = [
+      machine.status,
+      amount.ok ? `${kopecksText(amount.value)} RUB an hour` : 'price not told',
+      created === undefined ? '' : `rented ${spanText(Math.max(0, now - created) / 1000)} ago`,
+    ].filter((fact) => fact !== '');
+    const rest = restOfHour(price, momentOf({ created_at: paid_until }), now);
+    // What a machine that does not run has reserved, nobody says.
+    const back =
+      rest === undefined || machine.status === 'STOPPED'
+        ? ''
+        : `; about ${kopecksText(rest.amount)} RUB come back for the ${spanText(rest.left / 1000)} that are left of its hour`;
+    return `${machine.name ?? name}: ${facts.join(', ')}${back}.`;
+  } catch (error) {
+    // Whoever wants to end a machine must not fail for a reading; the question says what is known.
+    if (!(error instanceof CliError) || THROWN.includes(error.failure)) throw error;
+    return undefined;
+  }
+}
+
+const THROWN = ['authentication', 'interrupted', 'terminated', 'hungUp'];
+
+/** Whoever wants to end a machine must not fail for a journal that can't be read. */
+async function knownMachines(context: Context): Promise<readonly KnownMachine[]> {
+  try {
+    return (await (await context.rentals()).read()).machines;
+  } catch (error) {
+    if (!(error instanceof CliError) || error.failure !== 'storage') throw error;
+    return [];
+  }
+}

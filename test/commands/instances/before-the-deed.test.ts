@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  createSandboxWorld,
+  createWorld,
+  type SandboxWorld,
+  type World,
+} from '../../support/run-cli.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+
+const HOUR = 3_600_000;
+
+let world: SandboxWorld;
+beforeEach(async () => {
+  world = await createSandboxWorld();
+});
+afterEach(() => world.close());
+
+async function machine(name: string, ...flags: string[]): Promise<void> {
+  const argv = ['instances', 'create', name, ...HARDWARE, ...flags, '--wait'];
+  const { code, stderr } = await world.cli(argv);
+  expect(code, stderr).toBe(0);
+}
+
+describe('before a termination', () => {
+  test('each machine is told with its price, its age and what comes back', async () => {
+    await machine('trainer');
+    await machine('second');
+    world.clock.advance(2 * HOUR + 30 * 60_000);
+    const { stderr, code } = await world.cli(['instances', 'terminate', 'trainer', 'second'], {
+      terminal: true,
+      stdin: 'n\n',
+    });
+    expect(code).toBe(130);
+    expect(stderr).toMatch(
+      /^trainer: ACTIVE, 89\.90 RUB an hour, rented 2 h 30 min ago; about 44\.\d\d RUB come back for the (29|30) min that are left of its hour\.\nsecond: ACTIVE, /,
+    );
+  });
+
+  test('what comes back is what then came back, to what the time between them costs', async () => {
+    await machine('trainer');
+    world.clock.advance(20 * 60_000);
+    const told = await world.cli(['instances', 'terminate', 'trainer'], {
+      terminal: true,
+      stdin: 'y\n',
+    });
+    const said = Number(/about ([\d.]+) RUB come back/.exec(told.stderr)?.[1]);
+    const events = await world.cli(['instances', 'events', 'trainer', '--json', '--all']);
+    const back = /Returned ([\d.]+) RUB/.exec(events.stdout)?.[1];
+    expect(Math.abs(said - Number(back))).toBeLessThan(0.1);
+  });
+
+  test('a stopped machine promises nothing', async () => {
+    await machine('trainer');
+    await world.cli(['instances', 'stop', 'trainer', '--wait']);
+    const { stderr } = await world.cli(['instances', 'terminate', 'trainer'], {
+      terminal: true,
+      stdin: 'n\n',
+    });
+    expect(stderr).toMatch(/^trainer: STOPPED, 89\.90 RUB an hour, rented \d+ s ago\.\n/);
+  });
+
+  test('with --yes nothing is read for it', async () => {
+    await machine('trainer');
+    const { requests, stderr } = await world.cli(['instances', 'terminate', 'trainer', '-y'], {
+      terminal: true,
+    });
+    expect(requests.map(({ method }) => method)).toEqual(['POST']);
+    expect(stderr).not.toContain('come back');
+  });
+});
+
+describe('before a start', () => {
+  test('what it reserves is told', async () => {
+    await machine('trainer');
+    await machine('second');
+    await world.cli(['instances', 'stop', 'trainer', 'second', '--wait']);
+    const before = (await world.sandbox.status()).available;
+    const { stderr } = await world.cli(['instances', 'start', 'trainer', 'second']);
+    expect(stderr).toBe('Starting 2 machines reserves 179.80 RUB for the next hour.\n');
+    const after = (await world.sandbox.status()).available;
+    expect((Number(before) - Number(after)).toFixed(2)).toBe('179.80');
+  });
+
+  test('a price that is not known here is not called nothing', async () => {
+    await machine('trainer');
+    await world.cli(['instances', 'stop', 'trainer', '--wait']);
+    const [known] = (await world.sandbox.status()).instances;
+    const { stderr } = await world.cli(['instances', 'start', known?.id ?? ''], {
+      env: { GPUCLOUD_STATE_DIR: `${world.home}/another` },
+    });
+    expect(stderr).toContain('reserves the price of one hour, which is not known here.\n');
+  });
+});
+
+describe('before a re-order', () => {
+  test('a person is told by name what is not taken over', async () => {
+    await world.cli(['drives', 'create', 'data', '--size', '10']);
+    await machine('lab', '--template', 'jupyterlab', '--drive', 'data');
+    await world.cli(['instances', 'terminate', 'lab', '-y', '--wait']);
+    const { stderr } = await world.cli(['instances', 'reorder', 'lab', 'lab-2'], {
+      terminal: true,
+    });
+    expect(stderr).toContain(
+      'Taken over: offer, image and SSH keys. Not mentioned by the published API, so expect the new machine to be without: the template JupyterLab, the cloud drive data. An hour of the old machine cost 89.90 RUB',
+    );
+  });
+
+  test('--max-price ends a machine that came out dearer', async () => {
+    await machine('trainer');
+    await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
+    const argv = ['instances', 'reorder', 'trainer', 'again', '--max-price', '89.89'];
+    const { code, stdout, stderr, requests } = await world.cli(argv);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('over --max-price 89.89, and was terminated at once');
+    expect(requests.map(({ path }) => path.split('/').at(-1))).toEqual(['reorder', 'terminate']);
+    expect((await world.sandbox.status()).reserved).toBe('0.00');
+  });
+});
+
+describe('--max-price and an answer that can not be used', () => {
+  const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+  let odd: World;
+  afterEach(() => odd.close());
+
+  /** The machine is made, but its answer holds a status that is no text. */
+  async function create(read: object | number) {
+    const sent: string[] = [];
+    odd = await createWorld({
+      handler: ({ method, path }) => {
+        if (method === 'POST' && path === '/instances') {
+          sent.push('create');
+          return {
+            status: 201,
+            body: { status: 'success', code: 201, data: { id: ID, status: 5 } },
+          };
+        }
+        if (path === `/instances/${ID}/terminate`) {
+          sent.push('terminate');
+          return {
+            status: 200,
+            body: { status: 'success', code: 200, data: { status: 'TERMINATING' } },
+          };
+        }
+        if (path === `/instances/${ID}`) {
+          return typeof read === 'number'
+            ? { status: read, body: { statusCode: read, message: 'no', error: 'no' } }
+            : {
+                status: 200,
+                body: {
+                  status: 'success',
+                  code: 200,
+                  data: { id: ID, name: 'box', status: 'ACTIVE', ...read },
+                },
+              };
+        }
+        return { status: 200, body: { status: 'success', code: 200, data: [] } };
+      },
+    });
+    const argv = ['instances', 'create', 'box', ...HARDWARE, '--max-price', '100', '--json'];
+    return { ...(await odd.cli(argv)), sent };
+  }
+
+  test('a machine that is dearer is ended', async () => {
+    const { code, stderr, sent } = await create({ price_per_hour_snapshot: '100.01' });
+    expect({ code, sent }).toEqual({ code: 1, sent: ['create', 'terminate'] });
+    expect(JSON.parse(stderr).error.message).toContain('and was terminated at once');
+  });
+
+  test('a machine that is not stays, and the answer is told', async () => {
+    const { code, stderr, sent } = await create({ price_per_hour_snapshot: '100' });
+    expect({ code, sent }).toEqual({ code: 10, sent: ['create'] });
+    expect(JSON.parse(stderr).error).toMatchObject({ resource: ID, may_be_billing: true });
+  });
+
+  test('a machine whose price can not be had is ended', async () => {
+    const { code, stderr, sent } = await create(400);
+    expect({ code, sent }).toEqual({ code: 1, sent: ['create', 'terminate'] });
+    expect(JSON.parse(stderr).error.message).toContain('a price that could not be read');
+  });
+});
