@@ -137,7 +137,7 @@ __gpucloud_place() {
         list) flags='--all -a --watch -w --interval' ;;
         get) flags='--watch -w --interval' takes=('names instance') ;;
         create) flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --dry-run --schema --wait --wait-timeout --poll-interval' takes=(free) ;;
-        reorder) flags='--name --any-name --wait --wait-timeout --poll-interval' takes=('names terminated-instance' free) ;;
+        reorder) flags='--name --any-name --max-price --wait --wait-timeout --poll-interval' takes=('names terminated-instance' free) ;;
         start) flags='--wait --wait-timeout --poll-interval' takes=('names instance') repeats=1 ;;
         stop) flags='--wait --wait-timeout --poll-interval' takes=('names instance') repeats=1 ;;
         terminate) flags='--wait --wait-timeout --poll-interval' takes=('names instance') repeats=1 ;;
@@ -190,7 +190,7 @@ __gpucloud_place() {
       esac ;;
     status)
       case ${path#* } in
-        status) flags='--all -a' ;;
+        status) flags='--all -a --watch -w --interval' ;;
       esac ;;
     me)
       case ${path#* } in
@@ -328,7 +328,7 @@ __gpucloud_value() {
     --color) offer='words auto always never' ;;
     --interval)
       case $path in
-        'instances list'|'instances get'|'drives list') offer=free ;;
+        'instances list'|'instances get'|'drives list'|status) offer=free ;;
         *) return 1 ;;
       esac ;;
     --name)
@@ -373,7 +373,7 @@ __gpucloud_value() {
       esac ;;
     --max-price)
       case $path in
-        'instances create') offer=free ;;
+        'instances create'|'instances reorder') offer=free ;;
         *) return 1 ;;
       esac ;;
     --wait-timeout)

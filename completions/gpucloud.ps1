@@ -122,7 +122,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['instances get'] = @('names instance')
     $flags['instances create'] = @('--name', 'the same as NAME', '--offer', 'the offer, by name or id: which hardware (see catalog list)', '--image', 'the base image, by name or id: which system', '--ssh-key', 'an SSH key by name, id or fingerprint (again for more)', '--template', 'an application template by slug, name or id', '--drive', 'a cloud drive by name or id', '--docker-image', 'run this container', '--docker-command', 'the command of the container', '--shm-size', 'shared memory of the container in GB', '--port', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '-p', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '--env', 'KEY=VALUE, or KEY to take it from the environment (again for more)', '-e', 'KEY=VALUE, or KEY to take it from the environment (again for more)', '--env-file', 'a file of such lines (again for more)', '--any-env-key', 'send environment keys that break the usual rule', '--volume', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '-v', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '--file', 'a YAML or JSON file with the fields of the request; - for stdin', '-f', 'a YAML or JSON file with the fields of the request; - for stdin', '--max-price', 'terminate at once if an hour costs more than this', '--dry-run', 'print the request and send nothing', '--schema', 'print the JSON Schema of --file', '--wait', 'wait until the machine is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings')
     $takes['instances create'] = @('free')
-    $flags['instances reorder'] = @('--name', 'the same as NEW-NAME', '--any-name', 'send a name that breaks the rule for names of machines', '--wait', 'wait until the machine is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings')
+    $flags['instances reorder'] = @('--name', 'the same as NEW-NAME', '--any-name', 'send a name that breaks the rule for names of machines', '--max-price', 'terminate at once if an hour costs more than this', '--wait', 'wait until the machine is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings')
     $takes['instances reorder'] = @('names terminated-instance', 'free')
     $flags['instances start'] = @('--wait', 'wait until the machine is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings')
     $repeats['instances start'] = $true
@@ -182,7 +182,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $aliases['templates'] = @('ls', 'List the application templates', 'show', 'Show a template with its readme')
     $flags['templates get'] = @('--markdown', 'the readme alone, in Markdown')
     $takes['templates get'] = @('names template')
-    $flags['status'] = @('--all', 'every machine and drive, however many there are', '-a', 'every machine and drive, however many there are')
+    $flags['status'] = @('--all', 'every machine and drive, however many there are', '-a', 'every machine and drive, however many there are', '--watch', 'show it again and again until Ctrl-C; off a terminal, each change', '-w', 'show it again and again until Ctrl-C; off a terminal, each change', '--interval', 'the time between two readings of --watch')
     $verbs['me'] = @('get', 'Show the account that the API key belongs to', 'update', 'Change the name of the account, the one field that can be changed', 'set-password', 'Set a new password for the account')
     $aliases['me'] = @('show', 'Show the account that the API key belongs to')
     $flags['me update'] = @('--name', 'the new name')
@@ -235,6 +235,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances create:--wait-timeout'] = 'free'
     $values['instances create:--poll-interval'] = 'free'
     $values['instances reorder:--name'] = 'free'
+    $values['instances reorder:--max-price'] = 'free'
     $values['instances reorder:--wait-timeout'] = 'free'
     $values['instances reorder:--poll-interval'] = 'free'
     $values['instances start:--wait-timeout'] = 'free'
@@ -255,6 +256,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['ssh-keys add:--name'] = 'free'
     $values['api-keys create:--key-file'] = 'free'
     $values['api-keys create:--save-profile'] = 'free'
+    $values['status:--interval'] = 'free'
     $values['me update:--name'] = 'free'
     $values['billing transactions:--page'] = 'free'
     $values['billing transactions:--limit'] = 'free'
