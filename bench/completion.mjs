@@ -1,5 +1,5 @@
-// What a Tab costs in bash with 100 names: the completion function itself, a thousand calls each.
-// Goal: 1 ms. Prints; judges nothing.
+// What a Tab costs in bash with 100 names: the completion function itself, a thousand calls each,
+// with a PATH that holds nothing. Goal: 1 ms. Prints, with --json as data; judges nothing.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 const script = fileURLToPath(new URL('../completions/gpucloud.bash', import.meta.url));
 const CALLS = 1000;
 const ROUNDS = 5;
+const GOAL_MS = 1;
+const json = process.argv.includes('--json');
 
 const LINES = [
   ['a command', 'gpucloud', 'inst'],
@@ -40,12 +42,14 @@ try {
   const names = join(folder, 'cache', 'completion', 'names', 'work');
   mkdirSync(names, { recursive: true });
   const id = (at) => `${String(at).padStart(8, '0')}-0000-4000-8000-000000000000`;
-  writeFileSync(
-    join(names, 'instance.tsv'),
-    Array.from({ length: 100 }, (_, at) => `instance\ttrainer-${at}\t${id(at)}\tACTIVE\n`).join(''),
-  );
+  const machines = Array.from({ length: 100 }, (_, at) => `trainer-${at}`);
+  const lines = machines.map((name, at) => `instance\t${name}\t${id(at)}\tACTIVE`);
+  const head = ['', ...machines].join('\t');
+  writeFileSync(join(names, 'instance.tsv'), `${[head, ...lines].join('\n')}\n`);
   const version = spawnSync('bash', ['-c', 'echo $BASH_VERSION'], { encoding: 'utf8' });
-  console.log(`bash ${version.stdout.trim()}, the median of ${ROUNDS} times ${CALLS} calls`);
+  const bash = version.stdout.trim();
+  const rows = [];
+  if (!json) console.log(`bash ${bash}, the median of ${ROUNDS} times ${CALLS} calls`);
   for (const [what, ...words] of LINES) {
     const times = [];
     let offered = '';
@@ -63,10 +67,15 @@ try {
     }
     const wall = median(times.map((time) => time.wall));
     const cpu = median(times.map((time) => time.cpu));
-    console.log(
-      `${what.padEnd(30)} ${wall.toFixed(3)} ms, of the processor ${cpu.toFixed(3)} ms  (${offered} offered)`,
-    );
+    rows.push({ what, wall_ms: wall, cpu_ms: cpu, offered: Number(offered) });
+    if (!json) {
+      console.log(
+        `${what.padEnd(30)} ${wall.toFixed(3)} ms, of the processor ${cpu.toFixed(3)} ms  (${offered} offered)`,
+      );
+    }
   }
+  if (json)
+    console.log(JSON.stringify({ bash, calls: CALLS, rounds: ROUNDS, goal_ms: GOAL_MS, rows }));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -33,12 +33,13 @@ function branch(path: string, line: string | undefined): string[] {
 function tables({ shared, places, values }: Model): string {
   const some = (words: readonly Named[]) => (words.length === 0 ? undefined : printed(words));
   const steps = places.flatMap(({ path, steps: below }) =>
-    below.flatMap(({ words, to, isHelp }) => [
+    below.flatMap(({ words, to, topics }) => [
       `        case ${words.map((word) => fishQuoted(`${path}:${word}`)).join(' ')}`,
       // From "help" on it is the words of a command.
-      `            echo ${fishQuoted(isHelp ? 'help' : to)}`,
+      `            echo ${fishQuoted(topics === undefined ? to : 'help')}`,
     ]),
   );
+  const topics = places.flatMap(({ steps: below }) => below.flatMap((step) => step.topics ?? []));
   const verbs = places.flatMap(({ path, below }) => branch(path, some(below)));
   const aliases = places.flatMap(({ path, aliases: also }) => branch(path, some(also)));
   const own = places.flatMap(({ path, flags }) => branch(path, some(flagWords(flags))));
@@ -73,6 +74,10 @@ function __gpucloud_verbs -a place
     switch "$place"
 ${verbs.join('\n')}
     end
+end
+
+function __gpucloud_topics
+    ${topics.length === 0 ? 'true' : `printf '%s\\n' ${topics.map(fishQuoted).join(' ')}`}
 end
 
 function __gpucloud_aliases -a place
@@ -157,7 +162,8 @@ function __gpucloud_names -a kind profile address before word
     set -l ids
     while read -l line
         set -l parts (string split \\t -- $line)
-        test (count $parts) -eq 4; or continue
+        # The first line holds all names, for bash.
+        test (count $parts) -eq 4; and test -n "$parts[1]"; or continue
         contains -- "$parts[2]" $argv[6..-1]; and continue
         set -l state $parts[4]
         test "$state" != -; or set state $kind
@@ -168,6 +174,33 @@ function __gpucloud_names -a kind profile address before word
     if test $fits = 0 -a -n "$word"
         printf '%s\\n' $ids
     end
+end
+
+# What the machine has of the kind: its endpoints or secrets.
+function __gpucloud_parts -a kind profile address before machine
+    set -l file (__gpucloud_file $kind "$profile" "$address")
+    test -n "$file" -a -f "$file" -a -r "$file" -a -n "$machine"; or return
+    while read -l line
+        set -l parts (string split \\t -- $line)
+        test (count $parts) -eq 4; or continue
+        if contains -- "$machine" $parts[3..4]
+            printf '%s%s\\t%s\\n' "$before" "$parts[2]" "$kind"
+        end
+    end < $file
+end
+
+# Short flags in one word: -qo is -q -o, and -ojson is -o json. Prints the flags up to the one that
+# takes something, then the rest of the word; fails when none does.
+function __gpucloud_cluster -a place word
+    set -l before -
+    for letter in (string split '' -- (string sub -s 2 -- "$word"))
+        set before "$before$letter"
+        set -l offer (__gpucloud_value "$place" "-$letter")
+        and not string match -q '=*' -- "$offer"
+        and printf '%s\\n' "-$letter" "$before" (string sub -s (math (string length -- "$before") + 1) -- "$word")
+        and return 0
+    end
+    return 1
 end
 
 # What may stand at the cursor, in lines: the offer, the place, the profile, whether there is an
@@ -198,10 +231,14 @@ function __gpucloud_slot
             case '--base-url=*'
                 set address 1
             case '--*=*'
-            case '-?*'
+            case '--*'
                 set -l offer (__gpucloud_value "$place" "$token")
                 and not string match -q '=*' -- "$offer"
                 and set pending $token
+            case '-?*'
+                set -l cluster (__gpucloud_cluster "$place" "$token")
+                and test "$cluster[2]" = "$token"
+                and set pending $cluster[1]
             case '*'
                 set -l next
                 if test -z "$literal"; and set next (__gpucloud_step "$place" "$token")
@@ -226,10 +263,20 @@ function __gpucloud_slot
         set before "$flag="
         set offer (__gpucloud_value "$place" "$flag" | string replace -r '^=' '')
         test -n "$offer"; or set offer free
+    else if test -z "$literal"; and string match -q -r -- '^-[^-].' "$word"
+        set -l cluster (__gpucloud_cluster "$place" "$word")
+        if test $status = 0 -a "$cluster[2]" != "$word"
+            set before $cluster[2]
+            set offer (__gpucloud_value "$place" "$cluster[1]")
+        else
+            # All is said: another Tab puts the blank.
+            set offer "words $word"
+        end
     else if test -z "$literal"; and string match -q -- '-*' "$word"
         set offer flags
     else if test -n "$(__gpucloud_verbs "$place")"
         set offer verbs
+        test -n "$helping" -a -z "$place"; and set offer 'verbs topics'
     else if test -z "$helping"
         set -l takes (__gpucloud_takes "$place")
         if test $count -lt (count $takes)
@@ -256,6 +303,7 @@ function __gpucloud_complete
     switch $kind
         case verbs
             __gpucloud_verbs "$place"
+            test "$words" = topics; and __gpucloud_topics
             # Other words for the same are offered when they are being typed.
             if test -n "$word"; and not __gpucloud_verbs "$place" | string match -q -- "$word*"
                 __gpucloud_aliases "$place"
@@ -265,6 +313,13 @@ function __gpucloud_complete
         case names
             for one in $words
                 __gpucloud_names $one "$slot[3]" "$slot[4]" "$before" "$word" $slot[6..-1]
+            end
+        case part
+            __gpucloud_parts $words "$slot[3]" "$slot[4]" "$before" "$slot[6]"
+        case field
+            if string match -q '*@*' -- "$word"
+                set -l start (string replace -r '@.*' @ -- "$word")
+                printf '%s\\n' "$before$start"(__fish_complete_path (string replace -r '^[^@]*@' '' -- "$word"))
             end
         case words
             printf '%s\\n' $before$words

@@ -27,8 +27,11 @@ export interface ModelPlace {
 export interface Step {
   readonly words: readonly string[];
   readonly to: string;
-  /** It takes the words of a command, so that the way starts at the root again. */
-  readonly isHelp: boolean;
+  /**
+   * It takes the words of a command, so that the way starts at the root again, where these words
+   * stand beside the commands; undefined for every other step.
+   */
+  readonly topics?: readonly string[];
 }
 
 /** Flags that take the same. Those of one place stand before those that hold everywhere. */
@@ -50,7 +53,7 @@ export function modelOf(root: Place): Model {
         steps: place.below.map((below) => ({
           words: [nameOf(below), ...below.aliases],
           to: below.path.join(' '),
-          isHelp: below.takes[0]?.kind === 'command',
+          ...topicsOf(below),
         })),
         below: place.below.map((below) => ({ name: nameOf(below), help: below.summary })),
         aliases: place.below.flatMap((below) =>
@@ -64,6 +67,10 @@ export function modelOf(root: Place): Model {
     }),
     values: valuesOf(root),
   };
+}
+
+function topicsOf({ takes: [first] }: Place): Pick<Step, 'topics'> {
+  return first?.kind === 'command' ? { topics: first.topics } : {};
 }
 
 function valuesOf(root: Place): ModelValue[] {

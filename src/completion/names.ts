@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { NAME_KINDS, type NameKind } from './tree.ts';
+import { NAME_KINDS, type NameKind, type PartKind } from './tree.ts';
 
 /** What Tab shows of a thing: all that the cache holds. */
 export interface KnownName {
@@ -117,13 +117,58 @@ function isIt(one: KnownName, { kind, id }: Pick<KnownName, 'kind' | 'id'>): boo
   return one.kind === kind && one.id === id;
 }
 
-/** One line a name: kind, name, id and state, with tabs between them; a hyphen for none. */
+/**
+ * One line a name: kind, name, id and state, with tabs between them; a hyphen for none. Before them
+ * stands a line of all the names, each after a tab: bash takes one line much quicker than a hundred.
+ */
 export function textFor(shelf: Shelf, names: readonly KnownName[]): string {
   const some = names.filter((one) => shelfOf(one) === shelf).slice(0, MOST_OF_A_KIND);
-  return callable(some)
+  const lines = callable(some)
     .flatMap((one) => lineOf(shelf, one))
-    .sort()
-    .join('');
+    .sort();
+  return lines.length === 0 ? '' : headed(lines);
+}
+
+/** The lines with their head; without one, bash sees no names. */
+export function headed(lines: readonly string[]): string {
+  const names = lines.map((line) => line.split('\t')[1] ?? '');
+  return `\t${names.join('\t')}\n${lines.join('')}`;
+}
+
+/** What a machine has: the names of its endpoints, the keys of its secrets. Never what they hold. */
+export interface Parts {
+  readonly kind: PartKind;
+  /** The machine. */
+  readonly id: string;
+  readonly name: string;
+  readonly parts: readonly string[];
+}
+
+/** Takes up what machines have; those of `gone` have nothing any more. Throws as learnNames. */
+export async function learnParts(
+  folder: string,
+  kind: PartKind,
+  learned: readonly Parts[],
+  gone: ReadonlySet<string>,
+): Promise<void> {
+  const known = new Map(learned.filter((one) => one.kind === kind).map((one) => [one.id, one]));
+  const file = join(folder, `${kind}.tsv`);
+  const before = await textOf(file);
+  const kept = before
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => `${line}\n`)
+    .filter((line) => {
+      const id = line.split('\t')[2] ?? '';
+      return !known.has(id) && !gone.has(id);
+    });
+  const fresh = [...known.values()].flatMap(({ id, name, parts }) =>
+    parts
+      .filter((part) => isPlain(part) && isPlain(id) && !gone.has(id))
+      .map((part) => `${[kind, part, id, orDash(name)].join('\t')}\n`),
+  );
+  const after = [...fresh, ...kept].slice(0, MOST_OF_A_KIND).join('');
+  if (after !== before) await replace(file, after);
 }
 
 function shelfOf({ kind, state }: KnownName): string {
@@ -163,8 +208,8 @@ export function isPlain(text: string): boolean {
 
 function parse(kind: NameKind, text: string): KnownName[] {
   return text.split('\n').flatMap((line) => {
-    const [, name, id, state] = line.split('\t');
-    return name === undefined || id === undefined || id === '-'
+    const [head, name, id, state] = line.split('\t');
+    return head === '' || name === undefined || id === undefined || id === '-'
       ? []
       : [{ kind, name, id, state: state === undefined || state === '-' ? '' : state }];
   });

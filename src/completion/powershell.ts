@@ -35,10 +35,14 @@ function tables({ shared, places, values }: Model): string {
     `    $${table}[${powershellQuoted(key)}] = ${value}`;
   const lines = [
     ...places.flatMap(({ path, steps }) =>
-      steps.flatMap(({ words, to, isHelp }) =>
+      steps.flatMap(({ words, to, topics }) =>
         // From "help" on it is the words of a command.
         words.map((word) =>
-          set('steps', `${path}:${word}`, powershellQuoted(isHelp ? 'help' : to)),
+          set(
+            'steps',
+            `${path}:${word}`,
+            powershellQuoted(topics === undefined ? to : ['help', ...topics].join(' ')),
+          ),
         ),
       ),
     ),
@@ -78,6 +82,16 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
         $own = $values["\${place}:$flag"]
         if ($null -ne $own) { return $own }
         return $values["*:$flag"]
+    }
+
+    # Short flags in one word: -qo is -q -o, and -ojson is -o json. Where the value begins of the one
+    # that takes something; 0 when none does.
+    function ValueAt([string] $place, [string] $word) {
+        for ($at = 1; $at -lt $word.Length; $at++) {
+            $offer = ValueOf $place "-$($word[$at])"
+            if ($offer -and -not $offer.StartsWith('=')) { return $at + 1 }
+        }
+        return 0
     }
 
     # The cache folder, by the rules of gpucloud itself.
@@ -152,6 +166,7 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
     $pending = ''
     $literal = $false
     $helping = $false
+    $topics = @()
     $count = 0
     $used = New-Object System.Collections.Generic.List[string]
     foreach ($word in $before) {
@@ -164,13 +179,18 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
         elseif (-not $literal -and $word.StartsWith('--profile=')) { $profileName = $word.Substring(10) }
         elseif (-not $literal -and $word.StartsWith('--base-url=')) { $hasAddress = $true }
         elseif (-not $literal -and $word.StartsWith('--') -and $word.Contains('=')) { }
-        elseif (-not $literal -and $word.StartsWith('-') -and $word.Length -gt 1) {
+        elseif (-not $literal -and $word.StartsWith('--')) {
             $offer = ValueOf $place $word
             if ($offer -and -not $offer.StartsWith('=')) { $pending = $word }
         }
+        elseif (-not $literal -and $word.StartsWith('-') -and $word.Length -gt 1) {
+            $at = ValueAt $place $word
+            if ($at -eq $word.Length) { $pending = "-$($word[$at - 1])" }
+        }
         elseif (-not $literal -and $steps.ContainsKey("\${place}:$word")) {
             $place = $steps["\${place}:$word"]
-            if ($place -ceq 'help') { $place = ''; $helping = $true }
+            $first, $more = $place.Split(' ')
+            if ($first -ceq 'help') { $place = ''; $helping = $true; $topics = @($more) }
         }
         else { $count++; $used.Add($word) }
     }
@@ -184,6 +204,15 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
         $typed = $current.Substring($kept.Length)
         $offer = [string] (ValueOf $place $kept.TrimEnd('='))
         $offer = $offer.TrimStart('=')
+    }
+    elseif (-not $literal -and $current -cmatch '^-[^-].') {
+        $at = ValueAt $place $current
+        if ($at -gt 0 -and $at -lt $current.Length) {
+            $kept = $current.Substring(0, $at)
+            $typed = $current.Substring($at)
+            $offer = [string] (ValueOf $place "-$($kept[$at - 1])")
+        }
+        else { $offer = "words $current" }
     }
     elseif (-not $literal -and $current.StartsWith('-')) { $offer = 'flags' }
     elseif ($verbs.ContainsKey($place)) { $offer = 'verbs' }
@@ -203,6 +232,7 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
     $start = $typed.TrimStart('"', "'")
     switch -CaseSensitive ($kind) {
         'verbs' {
+            if ($helping -and -not $place) { $topics | ForEach-Object { $found.Add(@($_, $_)) } }
             $fitting = @(Pairs $verbs[$place] | Where-Object { $_[0].StartsWith($start, 'Ordinal') })
             if ($fitting.Length -eq 0 -and $aliases.ContainsKey($place)) { $fitting = @(Pairs $aliases[$place]) }
             $fitting | ForEach-Object { $found.Add($_) }
@@ -214,12 +244,27 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
         'names' {
             foreach ($wanted in $words) {
                 $rows = @(NameRows $wanted $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
-                    $_.Length -eq 4 -and -not $used.Contains($_[1])
+                    $_.Length -eq 4 -and $_[0] -and -not $used.Contains($_[1])
                 })
                 $fitting = @($rows | Where-Object { $_[1].StartsWith($start, 'Ordinal') })
                 foreach ($row in $fitting) { $found.Add(@($row[1], "$wanted $($row[3])".TrimEnd(' -'.ToCharArray()))) }
                 if ($fitting.Length -gt 0 -or -not $start) { continue }
                 foreach ($row in $rows) { if ($row[2] -cne '-') { $found.Add(@($row[2], "$($row[1]) $($row[3])".TrimEnd(' -'.ToCharArray()))) } }
+            }
+        }
+        'part' {
+            if ($used.Count -eq 0) { break }
+            foreach ($line in @(NameRows $words[0] $profileName $hasAddress)) {
+                $row = $line.Split([char] 9)
+                if ($row.Length -eq 4 -and ($row[2] -ceq $used[0] -or $row[3] -ceq $used[0])) { $found.Add(@($row[1], $words[0])) }
+            }
+        }
+        'field' {
+            $mark = $typed.IndexOf('@') + 1
+            if ($mark -eq 0) { return }
+            $stays = $kept + $typed.Substring(0, $mark)
+            return [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed.Substring($mark)) | ForEach-Object {
+                [System.Management.Automation.CompletionResult]::new("$stays$($_.CompletionText)", $_.ListItemText, $_.ResultType, $_.ToolTip)
             }
         }
         'words' { $words | ForEach-Object { $found.Add(@($_, $_)) } }

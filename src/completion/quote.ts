@@ -24,6 +24,8 @@ export function offerText(offer: Offer): string {
       return [offer.kind, ...offer.words].join(' ');
     case 'names':
       return ['names', ...offer.of].join(' ');
+    case 'part':
+      return `part ${offer.of}`;
     default:
       return offer.kind;
   }

@@ -10,6 +10,10 @@ export const NAME_KINDS = [
 ] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
+/** What a machine has, by name: the cache knows it since the machine was read. */
+export const PART_KINDS = ['endpoint', 'secret'] as const;
+export type PartKind = (typeof PART_KINDS)[number];
+
 /** What may stand in one place of a command line. */
 export type Offer =
   | { readonly kind: 'words'; readonly words: readonly string[] }
@@ -21,8 +25,12 @@ export type Offer =
   | { readonly kind: 'file' }
   /** EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main]: what follows the numbers can be completed. */
   | { readonly kind: 'port' }
-  /** The words of a command, as `help` takes them. */
-  | { readonly kind: 'command' }
+  /** What the machine in the first argument has. */
+  | { readonly kind: 'part'; readonly of: PartKind }
+  /** NAME=VALUE; what follows an @ is a file. */
+  | { readonly kind: 'field' }
+  /** The words of a command, as `help` takes them, or a topic. */
+  | { readonly kind: 'command'; readonly topics: readonly string[] }
   /** Anything; only the user knows. */
   | { readonly kind: 'free' };
 

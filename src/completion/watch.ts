@@ -4,8 +4,8 @@ import type { Catalog, CatalogEntry } from '../catalog/index.ts';
 import type { Config, ConfigFile, Settings } from '../config/index.ts';
 import type { KnownMachine, Rentals } from '../rentals/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
-import type { KnownName, Lesson } from './names.ts';
-import type { NameKind } from './tree.ts';
+import type { KnownName, Lesson, Parts } from './names.ts';
+import { type NameKind, PART_KINDS } from './tree.ts';
 
 /**
  * Looks on while a command works and keeps the names that came by, so that the shell can complete
@@ -32,6 +32,8 @@ export interface WatchSettings {
 export function createWatch({ cache, settings }: WatchSettings): Watch {
   const own: Lesson[] = [];
   const ofSandbox: Lesson[] = [];
+  const parts: Parts[] = [];
+  const ended = new Set<string>();
   let profiles: ConfigFile | undefined;
   let learnedOf: Catalog | undefined;
 
@@ -41,6 +43,11 @@ export function createWatch({ cache, settings }: WatchSettings): Watch {
   const gone = (kind: NameKind, id: string) => own.push({ what: 'gone', kind, id });
   const state = (id: string, status: string) =>
     own.push({ what: 'state', kind: 'instance', id, state: status });
+  const seen = (machine: Instance) => {
+    one(instanceName(machine));
+    if (machine.status === 'TERMINATED') ended.add(machine.id);
+    else parts.push(...partsOf(machine));
+  };
   const catalogued = (entries: readonly CatalogEntry[]) => {
     all('offer', entries.flatMap(entryName('offer')));
     all('image', entries.flatMap(entryName('image')));
@@ -63,7 +70,11 @@ export function createWatch({ cache, settings }: WatchSettings): Watch {
     }
     if (own.length > 0) {
       const slot = await slotOf(await settings());
-      if (slot !== undefined) await files.learnNames(files.namesFolder(folder, slot), own);
+      if (slot === undefined) return;
+      await files.learnNames(files.namesFolder(folder, slot), own);
+      for (const kind of parts.length + ended.size === 0 ? [] : PART_KINDS) {
+        await files.learnParts(files.namesFolder(folder, slot), kind, parts, ended);
+      }
     }
   }
 
@@ -74,7 +85,7 @@ export function createWatch({ cache, settings }: WatchSettings): Watch {
         ...api.instances,
         create: told(api.instances.create, (machine) => one(instanceName(machine))),
         reorder: told(api.instances.reorder, (machine) => one(instanceName(machine))),
-        get: told(api.instances.get, (machine) => one(instanceName(machine))),
+        get: told(api.instances.get, seen),
         start: told(api.instances.start, ({ status }, id) => state(id, status)),
         stop: told(api.instances.stop, ({ status }, id) => state(id, status)),
         terminate: told(api.instances.terminate, ({ status }, id) => state(id, status)),
@@ -184,6 +195,27 @@ async function slotOf({ sandbox, profile, baseUrl, apiKey }: Settings) {
 
 function instanceName({ id, name, status }: Instance): KnownName {
   return { kind: 'instance', id, name: name ?? id, state: status };
+}
+
+/** What commands take by name; the document leaves both structures open, so anything may come. */
+function partsOf({ id, name, connection_info, docker_config }: Instance): Parts[] {
+  const secrets = connection_info?.secrets;
+  const endpoints = connection_info?.endpoints;
+  const ports = fieldsOf(docker_config).ports;
+  const named = Array.isArray(endpoints)
+    ? endpoints.map((item) => fieldsOf(item).name)
+    : Object.keys(fieldsOf(endpoints));
+  const published = Array.isArray(ports) ? ports.map((item) => fieldsOf(item).name) : [];
+  const texts = (values: readonly unknown[]) => values.filter((value) => typeof value === 'string');
+  const about = { id, name: name ?? id };
+  return [
+    { ...about, kind: 'secret', parts: Object.keys(fieldsOf(secrets)) },
+    { ...about, kind: 'endpoint', parts: texts(named.length > 0 ? named : published) },
+  ];
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
 function machineName({ id, name, last }: KnownMachine): KnownName {

@@ -23,10 +23,12 @@ function flagList(flags: readonly Flag[]): string {
 function tables({ shared, places, values }: Model): string {
   const steps = places.flatMap(({ path, steps: below }) =>
     below.map(
-      ({ words, to, isHelp }) =>
+      ({ words, to, topics }) =>
         `    ${words.map((word) => quoted(`${path}:${word}`)).join('|')}) ${
           // From there on it is the words of a command.
-          isHelp ? 'place= helping=1' : `place=${quoted(to)}`
+          topics === undefined
+            ? `place=${quoted(to)}`
+            : `place= helping=(${topics.map(quoted).join(' ')})`
         } ;;`,
     ),
   );
@@ -98,6 +100,20 @@ __gpucloud_lines() {
   lines=("\${(@f)$(<$1)}")
 }
 
+# Whose names they are, in "slot", by the rules of gpucloud itself.
+__gpucloud_slot() {
+  slot=\${profile:-\${GPUCLOUD_PROFILE-}}
+  if [[ -z $slot ]]; then
+    __gpucloud_lines $folder/completion/profiles.tsv
+    [[ \${lines[1]-} != profile*current ]] || slot=\${\${lines[1]#*$tab}%%$tab*}
+    [[ $slot != sandbox || -z $address\${GPUCLOUD_BASE_URL-} ]] || slot=-env
+  fi
+  if [[ $slot != sandbox && -n $address\${GPUCLOUD_BASE_URL-}\${GPUCLOUD_API_KEY-} ]]; then
+    slot=-env
+  fi
+  [[ -n $slot && $slot != */* ]]
+}
+
 # Offers the names of the kind $1, and ids where no name fits.
 __gpucloud_names() {
   local kind=\${1#terminated-} what=$1 tab=$'\\t' folder slot line
@@ -107,21 +123,13 @@ __gpucloud_names() {
   if [[ $kind == profile ]]; then
     __gpucloud_lines $folder/completion/profiles.tsv
   else
-    slot=\${profile:-\${GPUCLOUD_PROFILE-}}
-    if [[ -z $slot ]]; then
-      __gpucloud_lines $folder/completion/profiles.tsv
-      [[ \${lines[1]-} != profile*current ]] || slot=\${\${lines[1]#*$tab}%%$tab*}
-      [[ $slot != sandbox || -z $address\${GPUCLOUD_BASE_URL-} ]] || slot=-env
-    fi
-    if [[ $slot != sandbox && -n $address\${GPUCLOUD_BASE_URL-}\${GPUCLOUD_API_KEY-} ]]; then
-      slot=-env
-    fi
-    [[ -n $slot && $slot != */* ]] || return 1
+    __gpucloud_slot || return 1
     __gpucloud_lines $folder/completion/names/$slot/$what.tsv
   fi
   for line in $lines; do
     parts=("\${(@ps:\\t:)line}")
-    [[ -n $parts[2] ]] || continue
+    # The first line holds all names, for bash.
+    [[ -n $parts[1] && -n $parts[2] ]] || continue
     # What is there already is not offered again.
     (( ! \${used[(Ie)$parts[2]]} )) || continue
     names+=("\${\${parts[2]//\\\\/\\\\\\\\}//:/\\\\:}:\${\${parts[4]:#-}:-$kind}")
@@ -131,11 +139,29 @@ __gpucloud_names() {
   [[ -n $PREFIX ]] && _describe -t $what "$kind id" ids
 }
 
+# Offers what the machine in the first argument has of the kind $1: its endpoints or secrets.
+__gpucloud_parts() {
+  local kind=$1 tab=$'\\t' folder slot line
+  local -a lines parts names
+  __gpucloud_folder
+  [[ -n $folder && -n $used[1] ]] && __gpucloud_slot || return 1
+  __gpucloud_lines $folder/completion/names/$slot/$kind.tsv
+  for line in $lines; do
+    parts=("\${(@ps:\\t:)line}")
+    [[ $parts[3] == $used[1] || $parts[4] == $used[1] ]] || continue
+    names+=("\${\${parts[2]//\\\\/\\\\\\\\}//:/\\\\:}:$kind")
+  done
+  _describe -t $kind $kind names
+}
+
 __gpucloud_offer() {
   local kind=\${1%% *}
   local -a list given
   case $kind in
     names) for kind in \${=1#* }; do __gpucloud_names $kind; done ;;
+    part) __gpucloud_parts \${1#* } ;;
+    field)
+      compset -P '*@' && _files ;;
     words)
       list=(\${=1#* })
       _describe -t values value list ;;
@@ -162,10 +188,19 @@ __gpucloud_offer() {
   esac
 }
 
+# Short flags in one word: -qo is -q -o, and -ojson is -o json. Says in "end" where the value begins
+# of the one that takes something; fails when none does.
+__gpucloud_cluster() {
+  for (( end = 2; end <= $#1; end++ )); do
+    if __gpucloud_value -\${1[end]} && [[ $offer != '='* ]]; then return 0; fi
+  done
+  return 1
+}
+
 _gpucloud() {
-  local place offer profile address pending literal helping shared repeats word
-  local -a verbs also flags takes used
-  integer at count=0
+  local place offer profile address pending literal shared repeats word
+  local -a verbs also flags takes used helping
+  integer at end count=0
 
   for ((at = 2; at < CURRENT; at++)); do
     word=\${(Q)words[at]}
@@ -182,8 +217,10 @@ _gpucloud() {
       --profile=*) profile=\${word#*=} ;;
       --base-url=*) address=1 ;;
       --*=*) ;;
-      -?*)
+      --*)
         if __gpucloud_value $word && [[ $offer != '='* ]]; then pending=$word; fi ;;
+      -?*)
+        if __gpucloud_cluster $word && (( end == $#word )); then pending=-\${word[end]}; fi ;;
       *)
         if [[ -n $literal ]] || ! __gpucloud_step $word; then
           (( ++count ))
@@ -200,13 +237,22 @@ _gpucloud() {
     __gpucloud_value \${PREFIX%%=*} || return 1
     compset -P '--[^=]##='
     __gpucloud_offer "\${offer#=}"
+  elif [[ -z $literal && $PREFIX == -[^-]?* ]]; then
+    if __gpucloud_cluster $PREFIX && (( end < $#PREFIX )); then
+      compset -p $end
+      __gpucloud_offer "$offer"
+    else
+      # All is said: another Tab puts the blank.
+      compadd -- $PREFIX
+    fi
   else
     __gpucloud_place
     if [[ -z $literal && $PREFIX == -* ]]; then
       _describe -o -t options option flags
     elif (( $#verbs )); then
+      [[ -n $place ]] || verbs+=($helping)
       _describe -t commands command verbs || _describe -t commands command also
-    elif [[ -n $helping ]]; then
+    elif (( $#helping )); then
       return 1
     elif (( count < $#takes )); then
       __gpucloud_offer "$takes[count + 1]"

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { headed } from '../../src/completion/names.ts';
 import { COMPLETIONS, programPath, script } from './shells.ts';
 
 const BASH = programPath('bash') ?? 'bash';
@@ -42,7 +43,10 @@ function offered(line: string, env: Readonly<Record<string, string>> = {}): stri
 async function keep(path: string, lines: readonly string[], under = 'state/cache'): Promise<void> {
   const file = join(home, under, 'completion', path);
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, lines.map((line) => `${line}\n`).join(''));
+  const text = lines.map((line) => `${line}\n`);
+  // Profiles and what machines have come without the head of names.
+  const isHeaded = /names\/.*\/(?!endpoint|secret)[a-z-]+\.tsv$/.test(path);
+  await writeFile(file, isHeaded ? headed(text) : text.join(''));
 }
 
 const machine = (name: string, state = 'ACTIVE', id = `id-of-${name}`) =>
@@ -79,6 +83,17 @@ describe('commands and flags', () => {
     ['gpucloud instances create x --port=80:80/u', ['80/udp']],
     ['gpucloud help instances st', ['start', 'stop']],
     ['gpucloud help instances stop ', []],
+    ['gpucloud help out', ['output']],
+    ['gpucloud help e', ['exit-codes', 'environment']],
+    ['gpucloud help instances out', []],
+    ['gpucloud instances list -qo j', ['json', 'jsonl']],
+    ['gpucloud instances list -qoj', ['-qojson', '-qojsonl']],
+    ['gpucloud instances list -oy', ['-oyaml']],
+    ['gpucloud instances list -qo', ['-qo']],
+    ['gpucloud -yojson driv', ['drives']],
+    ['gpucloud -yo json driv', ['drives']],
+    ['gpucloud instances create x -p80:80/', ['80/tcp', '80/udp']],
+    ['gpucloud api POST /x -F ', []],
     ['gpucloud api P', ['POST', 'PUT', 'PATCH']],
     ['gpucloud completion z', ['zsh']],
     ['gpucloud instances -- li', ['list']],
@@ -97,6 +112,20 @@ describe('names', () => {
     expect(offered('gpucloud instances stop lab ', env)).toEqual(['train']);
     expect(offered('gpucloud instances reorder ', env)).toEqual(['old']);
     expect(offered('gpucloud instances get t', env)).toEqual(['train']);
+  });
+
+  test('of the endpoints and secrets of the machine that is named', async () => {
+    await keep('names/office/endpoint.tsv', [
+      'endpoint\tJupyterLab\tid-1\tlab',
+      'endpoint\tTensor Board\tid-1\tlab',
+      'endpoint\tother\tid-2\tbox',
+    ]);
+    await keep('names/office/secret.tsv', ['secret\tJUPYTER_TOKEN\tid-1\tlab']);
+    expect(offered('gpucloud instances open lab ', env)).toEqual(['JupyterLab', 'Tensor\\ Board']);
+    expect(offered('gpucloud instances open id-1 J', env)).toEqual(['JupyterLab']);
+    expect(offered('gpucloud instances open box ', env)).toEqual(['other']);
+    expect(offered('gpucloud instances open nothing ', env)).toEqual([]);
+    expect(offered('gpucloud instances secrets lab J', env)).toEqual(['JUPYTER_TOKEN']);
   });
 
   test('ids where no name fits', async () => {

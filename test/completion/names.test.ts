@@ -16,15 +16,15 @@ const folder = () => join(world.home, 'state', 'cache', 'completion');
 const SANDBOX = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
 
 /** The lines of a file of names, without ids, which differ from run to run. */
-async function names(slot: string, shelf: string): Promise<string[]> {
+async function names(slot: string, shelf: string, isHeaded = true): Promise<string[]> {
   const text = await readFile(join(folder(), 'names', slot, `${shelf}.tsv`), 'utf8');
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const [kind, name, , state] = line.split('\t');
-      return [kind, name, state].join(' ').replace(/ -$/, '');
-    });
+  const [head = '', ...rest] = text.split('\n').filter((line) => line !== '');
+  const lines = isHeaded || head === '' ? rest : [head, ...rest];
+  if (isHeaded) expect(head).toBe(lines.map((line) => `\t${line.split('\t')[1]}`).join(''));
+  return lines.map((line) => {
+    const [kind, name, , state] = line.split('\t');
+    return [kind, name, state].join(' ').replace(/ -$/, '');
+  });
 }
 
 describe('names are kept by every command that sees them', () => {
@@ -91,7 +91,9 @@ describe('the file', () => {
     const file = join(folder(), 'names', '-env', 'drive.tsv');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await stat(folder())).mode & 0o777).toBe(0o700);
-    expect(await readFile(file, 'utf8')).toMatch(/^drive\tdata\t[0-9a-f-]{36}\tAVAILABLE\n$/);
+    expect(await readFile(file, 'utf8')).toMatch(
+      /^\tdata\ndrive\tdata\t[0-9a-f-]{36}\tAVAILABLE\n$/,
+    );
   });
 
   test('is not written again when nothing changed', async () => {
@@ -100,6 +102,20 @@ describe('the file', () => {
     const before = await stat(file);
     await world.cli(['templates', 'list']);
     expect((await stat(file)).ino).toBe(before.ino);
+  });
+
+  test('knows what a machine has by name, and nothing of what that holds', async () => {
+    const lab = ['instances', 'create', 'lab', ...HARDWARE, '--template', 'jupyterlab', '--wait'];
+    await world.cli(lab);
+    const secrets = JSON.parse((await world.cli(['instances', 'secrets', 'lab', '--json'])).stdout);
+    const [secret] = secrets;
+    expect(await names('-env', 'secret', false)).toEqual([`secret ${secret.key} lab`]);
+    expect(await names('-env', 'endpoint', false)).toContain('endpoint JupyterLab lab');
+    const file = join(folder(), 'names', '-env', 'secret.tsv');
+    expect(await readFile(file, 'utf8')).not.toContain(secret.value);
+    await world.cli(['instances', 'terminate', 'lab', '-y', '--wait']);
+    expect(await names('-env', 'secret', false)).toEqual([]);
+    expect(await names('-env', 'endpoint', false)).toEqual([]);
   });
 
   test('that can not be written fails no command and says nothing', async () => {
@@ -128,7 +144,7 @@ describe('the file', () => {
       state: '',
     }));
     await learnNames(many, [{ what: 'all', kind: 'drive', names: drives }]);
-    expect((await readFile(join(many, 'drive.tsv'), 'utf8')).split('\n')).toHaveLength(301);
+    expect((await readFile(join(many, 'drive.tsv'), 'utf8')).split('\n')).toHaveLength(302);
   });
 });
 
@@ -152,7 +168,7 @@ const HOSTILE = [
 describe('names with odd characters', () => {
   test.each(HOSTILE)('%j is left out, and its machine stands under its id', (name) => {
     expect(textFor('drive', [{ kind: 'drive', id: 'drive-1', name, state: 'AVAILABLE' }])).toBe(
-      'drive\tdrive-1\tdrive-1\tAVAILABLE\n',
+      '\tdrive-1\ndrive\tdrive-1\tdrive-1\tAVAILABLE\n',
     );
   });
 
@@ -165,7 +181,7 @@ describe('names with odd characters', () => {
   test('what would name two things stands under the ids', () => {
     const twin = (id: string) => ({ kind: 'drive' as const, id, name: 'data', state: '' });
     expect(textFor('drive', [twin('one'), twin('two')])).toBe(
-      'drive\tone\tone\t-\ndrive\ttwo\ttwo\t-\n',
+      '\tone\ttwo\ndrive\tone\tone\t-\ndrive\ttwo\ttwo\t-\n',
     );
   });
 
@@ -178,6 +194,8 @@ describe('names with odd characters', () => {
           things.map((thing) => ({ kind: 'drive', ...thing })),
         ).split('\n');
         expect(lines.pop()).toBe('');
+        const head = lines.shift();
+        expect(head ?? '').toBe(lines.map((line) => `\t${line.split('\t')[1]}`).join(''));
         for (const line of lines) {
           expect(line.split('\t')).toHaveLength(4);
           expect(line).not.toMatch(/[$`'"\\;&|<>*?![\]{}~#\r\u0000-\u0008\u000b-\u001f]/);
@@ -199,7 +217,8 @@ describe('names with odd characters', () => {
     });
     await other.cli(['drives', 'list']);
     const file = join(other.home, 'state', 'cache', 'completion', 'names', '-env', 'drive.tsv');
-    const ids = (await readFile(file, 'utf8')).split('\n').map((line) => line.split('\t')[1]);
+    const [, ...lines] = (await readFile(file, 'utf8')).split('\n');
+    const ids = lines.map((line) => line.split('\t')[1]);
     await other.close();
     expect(ids.filter((id) => id !== undefined)).toEqual(
       HOSTILE.map((_, at) => `drive-${at}`).sort(),

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { headed } from '../../src/completion/names.ts';
 import { COMPLETIONS, completingShell, type Known, programPath } from '../completion/shells.ts';
 import type { Shell } from '../completion/terminal.ts';
 import { type Computer, createComputer } from '../support/program.ts';
@@ -25,7 +26,7 @@ const why = (program: string) =>
 async function keepNames(kind: string, lines: readonly string[]): Promise<void> {
   const folder = join(computer.home, 'state', 'cache', 'completion', 'names', 'work');
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, `${kind}.tsv`), lines.map((line) => `${line}\n`).join(''));
+  await writeFile(join(folder, `${kind}.tsv`), headed(lines.map((line) => `${line}\n`)));
 }
 
 const HOSTILE = [
@@ -73,8 +74,35 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await shell.shows(/drives get my\\ data/);
       shell.type('\u0015');
       await shell.settled();
+      await keepNames('drive', ['drive\tme@home\td2\tAVAILABLE']);
+      shell.type('gpucloud --profile work drives get me@h\t');
+      await shell.shows(/drives get me(\\)?@home/);
+      shell.type('\u0015');
+      await shell.settled();
       shell.type('gpucloud ssh-keys add a\t');
       await shell.shows(/ssh-keys add a\\ key\.pub/);
+    });
+
+    test('short flags in one word, topics of help, parts of a machine, files after @', async () => {
+      await keepNames('endpoint', ['endpoint\tJupyterLab\tid-1\tlab']);
+      await keepNames('secret', ['secret\tJUPYTER_TOKEN\tid-1\tlab']);
+      await writeFile(join(computer.home, 'body.json'), '{}');
+      shell = await completingShell(program, computer);
+      for (const [typed, shown] of [
+        ['instances list -qojsonl\b\t\t', /-qojsonl?/],
+        ['instances list -qo js\t\t', /json/],
+        ['instances list -oy\t', /-oyaml/],
+        ['help outp\t', /help output/],
+        ['--profile work instances open lab J\t', /open lab JupyterLab/],
+        ['--profile work instances secrets id-1 \t', /secrets id-1 JUPYTER_TOKEN/],
+        ['api POST /x -F name=@bo\t', /-F name=@body\.json/],
+        ['api POST /x -F @bo\t', /-F @body\.json/],
+      ] as const) {
+        shell.type(`gpucloud ${typed}`);
+        await shell.shows(shown);
+        shell.type('\u0015');
+        await shell.settled();
+      }
     });
 
     // No such name gets into the cache; the script would have to bear it all the same.

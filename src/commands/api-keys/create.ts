@@ -21,6 +21,7 @@ export function registerCreate(group: AnyCommand, frame: Frame): void {
       'The secret stands alone on stdout, or in "secret_key" of the other formats. With --key-file or\n' +
       '--save-profile it is kept there instead, and stdout shows the key without it. The published API\n' +
       'has no way to revoke a key.',
+    completes: { name: 'nothing', '--save-profile': 'profile' },
     examples: [
       'KEY=$(gpucloud api-keys create ci)',
       'gpucloud api-keys create ci --key-file ./ci.key',

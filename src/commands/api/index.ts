@@ -21,7 +21,12 @@ function fileIn(value: unknown): string | undefined {
 export function registerApi(command: AnyCommand, frame: Frame): void {
   describe(command, {
     summary: 'Send any request with the key in force',
-    completes: { method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] },
+    completes: {
+      method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      path: 'nothing',
+      '--raw-field': 'nothing',
+      '--field': 'field',
+    },
     notes:
       'Prints what comes: as it is for another program, indented in a terminal and with --json, on one\n' +
       'line with -o jsonl. Secrets at documented places are masked unless --show-secrets is given.\n' +

@@ -18,6 +18,7 @@ export function registerAdd(group: AnyCommand, frame: Frame): void {
     notes:
       'The name is kept on this computer alone, for the service in force. It stands before the\n' +
       "service's own name and may be typed in any case or as a slug: rtx-4090 for RTX 4090.",
+    completes: { '--name': 'nothing' },
     examples: [
       'gpucloud catalog add offer 6f1c0e7a-3f57-4f0a-9a53-8e1f0c1d2b3a --name "RTX 4090"',
       'gpucloud catalog add image 0b9e6c1d-52d4-4c8e-8a5e-3d2f7a6b9c01 --name ubuntu',

@@ -22,6 +22,7 @@ export function registerCreate(group: AnyCommand, frame: Frame): void {
     notes:
       'The published API has no way to delete a drive, and shows no price before it is created.\n' +
       'When more data is stored than the size, the service raises size and price by itself.',
+    completes: { name: 'nothing', '--name': 'nothing' },
     examples: [
       'gpucloud drives create datasets --size 500GB',
       'gpucloud drives create datasets --size 2TB --json',

@@ -17,6 +17,7 @@ export function registerUpdate(group: AnyCommand, frame: Frame): void {
     view: driveView,
     summary: 'Rename a drive or change its billed size',
     notes: 'The price per hour follows the size; it is told before and after.',
+    completes: { '--name': 'nothing' },
     examples: [
       'gpucloud drives update datasets --size 1TB',
       'gpucloud drives update datasets --name archive',

@@ -10,7 +10,7 @@ export function registerHelp(command: AnyCommand, frame: Frame): void {
     summary: 'Help for any command, and some topics',
     notes: `Topics:\n${topicLines()}`,
     examples: ['gpucloud help', 'gpucloud help instances create', 'gpucloud help exit-codes'],
-    completes: { command: 'command' },
+    completes: { command: { topics: TOPICS.map(({ name }) => name) } },
   })
     .argument('[command...]', 'the words of a command, or a topic')
     .action(async (words: string[], _flags, own) => {

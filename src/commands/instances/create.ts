@@ -30,7 +30,13 @@ export function registerCreate(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'create',
     view: instanceView,
-    completes: { '--port': 'port' },
+    completes: {
+      name: 'nothing',
+      '--name': 'nothing',
+      '--port': 'port',
+      '--docker-image': 'nothing',
+      '--docker-command': 'nothing',
+    },
     summary: 'Rent a machine',
     notes:
       'The price of an offer is not in the published API before a machine is created; --max-price\n' +

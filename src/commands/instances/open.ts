@@ -14,6 +14,7 @@ export function registerOpen(group: AnyCommand, frame: Frame): void {
     notes:
       'Without ENDPOINT the main one, or the only one. Off a terminal the link is printed instead,\n' +
       'with its secrets, since that is what was asked for.',
+    completes: { endpoint: 'endpoint' },
     examples: ['gpucloud instances open lab', 'gpucloud instances open lab jupyter'],
     ends: ['deadline'],
   })

@@ -22,6 +22,7 @@ export function registerRecover(group: AnyCommand, frame: Frame): void {
       'which is unique at the service: that rents the machine now, or is refused since it exists. It is\n' +
       'asked for in a terminal, and done with --retry. A reorder is never made again: its new name need\n' +
       'not be unique. Exit code 7 while anything stays unknown.',
+    completes: { name: 'nothing' },
     examples: [
       'gpucloud instances recover',
       'gpucloud instances recover trainer --retry',

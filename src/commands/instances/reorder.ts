@@ -23,7 +23,7 @@ export function registerReorder(group: AnyCommand, frame: Frame): void {
   verb(group, {
     name: 'reorder',
     view: instanceView,
-    completes: { instance: 'terminated-instance' },
+    completes: { instance: 'terminated-instance', 'new-name': 'nothing', '--name': 'nothing' },
     summary: 'Rent again what a terminated machine was',
     notes:
       'Offer, image and SSH keys are taken over. The published API says nothing of the template, the\n' +

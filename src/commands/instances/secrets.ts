@@ -15,6 +15,7 @@ export function registerSecrets(group: AnyCommand, frame: Frame): void {
     summary: 'Show the generated passwords and tokens of a machine',
     notes:
       'With KEY, the value alone is printed. These are shown in no other command unless asked for.',
+    completes: { key: 'secret' },
     examples: ['gpucloud instances secrets lab', 'gpucloud instances secrets lab JUPYTER_TOKEN'],
   })
     .argument('<instance>', 'id, beginning of an id, or name')

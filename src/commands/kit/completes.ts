@@ -1,4 +1,4 @@
-import type { NameKind, Offer } from '../../completion/tree.ts';
+import { type NameKind, type Offer, PART_KINDS, type PartKind } from '../../completion/tree.ts';
 import type { AnyCommand, Option } from './command.ts';
 import { completesOf, viewOf } from './command.ts';
 import { wordsOf } from './parse.ts';
@@ -14,7 +14,11 @@ export type Completes =
   | 'catalog'
   | 'file'
   | 'port'
-  | 'command'
+  | PartKind
+  /** NAME=VALUE, where what follows an @ is a file. */
+  | 'field'
+  /** The words of a command, or one of these topics. */
+  | { readonly topics: readonly string[] }
   | 'nothing'
   | readonly string[]
   /** Words with commas between them. */
@@ -37,43 +41,77 @@ const THINGS: Readonly<Record<string, Completes>> = {
   profile: 'profile',
 };
 
-/** Placeholders that say the same wherever they stand: `-f, --file <file>`. */
-const PLACEHOLDERS: Readonly<Record<string, Completes>> = { file: 'file' };
+/**
+ * Placeholders that say the same wherever they stand: `-f, --file <file>`. What no rule of these
+ * knows needs a word in the verb's `completes`, which may be `nothing`: a test asks for it.
+ */
+const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
+  file: 'file',
+  path: 'file',
+  // Only the user knows.
+  url: 'nothing',
+  jmespath: 'nothing',
+  duration: 'nothing',
+  number: 'nothing',
+  time: 'nothing',
+  id: 'nothing',
+  rub: 'nothing',
+  roubles: 'nothing',
+  amount: 'nothing',
+  code: 'nothing',
+  gb: 'nothing',
+  size: 'nothing',
+  variable: 'nothing',
+  mapping: 'nothing',
+};
 
 type Argument = AnyCommand['registeredArguments'][number];
 
+const FREE: Offer = { kind: 'free' };
+
 export function offerOfArgument(command: AnyCommand, argument: Argument): Offer {
+  const decided = decidedForArgument(command, argument);
+  return decided === undefined ? FREE : asOffer(decided);
+}
+
+/** undefined where nobody has said yet what it is completed with. */
+export function decidedForArgument(command: AnyCommand, argument: Argument): Completes | undefined {
   const name = argument.name();
-  return asOffer(
-    completesOf(command)?.[name] ??
-      wordsOf(argument.parseArg) ??
-      THINGS[name] ??
-      PLACEHOLDERS[name] ??
-      'nothing',
+  return (
+    completesOf(command)?.[name] ?? wordsOf(argument.parseArg) ?? THINGS[name] ?? PLACEHOLDERS[name]
   );
 }
 
 /** undefined for a switch, which takes no value. */
 export function offerOfFlag(command: AnyCommand, option: Option): Offer | undefined {
-  const placeholder = /[<[]([^>\].]+)(?:\.\.\.)?[>\]]/.exec(option.flags)?.[1];
-  if (placeholder === undefined) {
-    return undefined;
-  }
+  if (placeholderOf(option) === undefined) return undefined;
+  const columns = columnsOffer(command, option.long ?? '');
+  if (columns !== undefined) return columns;
+  const decided = decidedForFlag(command, option);
+  return decided === undefined ? FREE : asOffer(decided);
+}
+
+/** undefined where nobody has said yet what its value is completed with; `nothing` for a switch. */
+export function decidedForFlag(command: AnyCommand, option: Option): Completes | undefined {
+  const placeholder = placeholderOf(option);
   const long = option.long ?? '';
+  if (placeholder === undefined || COLUMN_FLAGS.includes(long)) return 'nothing';
   return (
-    columnsOffer(command, long) ??
-    asOffer(
-      completesOf(command)?.[long] ??
-        wordsOf(option.parseArg) ??
-        THINGS[long.slice(2)] ??
-        PLACEHOLDERS[placeholder] ??
-        'nothing',
-    )
+    completesOf(command)?.[long] ??
+    wordsOf(option.parseArg) ??
+    THINGS[long.slice(2)] ??
+    PLACEHOLDERS[placeholder]
   );
 }
 
+function placeholderOf(option: Option): string | undefined {
+  return /[<[]([^>\].]+)(?:\.\.\.)?[>\]]/.exec(option.flags)?.[1];
+}
+
+const COLUMN_FLAGS: readonly string[] = ['--columns', '--sort'];
+
 function columnsOffer(command: AnyCommand, long: string): Offer | undefined {
-  if (long !== '--columns' && long !== '--sort') {
+  if (!COLUMN_FLAGS.includes(long)) {
     return undefined;
   }
   const words = viewOf(command)?.columns.map(({ id }) => id);
@@ -85,20 +123,22 @@ function columnsOffer(command: AnyCommand, long: string): Offer | undefined {
 
 function asOffer(completes: Completes): Offer {
   if (typeof completes === 'object') {
-    return 'list' in completes
-      ? { kind: 'list', words: completes.list }
-      : { kind: 'words', words: completes };
+    if ('list' in completes) return { kind: 'list', words: completes.list };
+    if ('topics' in completes) return { kind: 'command', topics: completes.topics };
+    return { kind: 'words', words: completes };
   }
+  const part = PART_KINDS.find((kind) => kind === completes);
+  if (part !== undefined) return { kind: 'part', of: part };
   switch (completes) {
     case 'nothing':
       return { kind: 'free' };
     case 'file':
+    case 'field':
     case 'port':
-    case 'command':
       return { kind: completes };
     case 'catalog':
       return { kind: 'names', of: ['offer', 'image'] };
     default:
-      return { kind: 'names', of: [completes] };
+      return { kind: 'names', of: [completes as NameKind | 'terminated-instance'] };
   }
 }

@@ -16,6 +16,7 @@ export function registerSetPassword(group: AnyCommand, frame: Frame): void {
       'Asks for the current password and twice for the new one. With --stdin it reads two lines:\n' +
       'the current password and the new one. A password is never taken from the command line, where\n' +
       'other programs and the history of the shell would see it.',
+    completes: { words: 'nothing' },
     examples: [
       'gpucloud me set-password',
       'printf "%s\\n%s\\n" "$OLD" "$NEW" | gpucloud me set-password --stdin',

@@ -13,6 +13,7 @@ export function registerUpdate(group: AnyCommand, frame: Frame): void {
     view: updatedView,
     summary: 'Change the name of the account, the one field that can be changed',
     notes: 'The answer also tells the available and the reserved funds.',
+    completes: { '--name': 'nothing' },
     examples: ['gpucloud me update --name "Ann Lee"'],
   })
     .option('--name <name>', 'the new name', ruled('--name', anyName))

@@ -16,6 +16,7 @@ export function registerAdd(group: AnyCommand, frame: Frame): void {
     summary: 'Add a profile without a key',
     notes:
       'The address comes from --base-url or GPUCLOUD_BASE_URL. "gpucloud login" gives it a key.',
+    completes: { name: 'nothing' },
     examples: ['gpucloud profiles add work --base-url https://api.example.com'],
   })
     .argument('<name>', 'letters, digits, ".", "_" and "-", 50 at most', ruled('NAME', profileName))

@@ -21,6 +21,7 @@ export function registerAdd(group: AnyCommand, frame: Frame): void {
       'RSA, Ed25519 and ECDSA keys in the OpenSSH form are taken, and checked here before anything is\n' +
       'sent; a private key is refused. A key that is there already is success. In a terminal, without\n' +
       'FILE, the keys in ~/.ssh are offered.',
+    completes: { '--name': 'nothing' },
     examples: [
       'gpucloud ssh-keys add ~/.ssh/id_ed25519.pub',
       'gpucloud ssh-keys add ~/.ssh/id_ed25519.pub --name laptop --default',

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import type { AnyCommand } from '../../src/commands/kit/command.ts';
+import { decidedForArgument, decidedForFlag } from '../../src/commands/kit/completes.ts';
+import { tree } from './tree.ts';
+
+/** What of a command Tab would be silent about without anyone having decided so. */
+function undecided(command: AnyCommand): string[] {
+  return [
+    ...command.registeredArguments
+      .filter((argument) => decidedForArgument(command, argument) === undefined)
+      .map((argument) => argument.name()),
+    ...command.options
+      .filter((option) => !option.hidden && decidedForFlag(command, option) === undefined)
+      .map((option) => option.flags),
+  ];
+}
+
+const COMMANDS = (function below(
+  command: AnyCommand,
+  words: string[] = [],
+): [string, AnyCommand][] {
+  const shown = command.createHelp().visibleCommands(command);
+  return [
+    [words.join(' ') || 'gpucloud', command],
+    ...shown.flatMap((next) => below(next, [...words, next.name()])),
+  ];
+})(tree);
+
+describe('what Tab offers is decided for each argument and each value of a flag', () => {
+  test.each(COMMANDS)('%s', (_words, command) => {
+    expect(
+      undecided(command),
+      'say in the `completes` of the verb what is offered: names, words, a file or "nothing" (see src/commands/kit/completes.ts)',
+    ).toEqual([]);
+  });
+
+  test('and a new one would be missed', () => {
+    const list = COMMANDS.find(([words]) => words === 'instances list')?.[1];
+    if (list === undefined) throw new Error('there is no such command');
+    const copy = list.createCommand('copy').argument('<thing>').option('--shade <shade>');
+    expect(undecided(copy)).toEqual(['thing', '--shade <shade>']);
+  });
+});
