@@ -3,549 +3,739 @@
 # Names come from files that gpucloud keeps in its cache folder: Tab starts no process, asks no
 # service, and runs nothing of what it reads.
 
-# Goes from the place "path" on by the word $1.
-__gpucloud_step() {
-  case $path in
-    '')
-      case $1 in
-        instances|instance) path=instances ;;
-        catalog) path=catalog ;;
-        drives|drive) path=drives ;;
-        ssh-keys|ssh-key) path=ssh-keys ;;
-        api-keys|api-key) path=api-keys ;;
-        templates|template) path=templates ;;
-        status) path=status ;;
-        me) path=me ;;
-        billing) path=billing ;;
-        login) path=login ;;
-        logout) path=logout ;;
-        profiles|profile) path=profiles ;;
-        sandbox) path=sandbox ;;
-        doctor) path=doctor ;;
-        help) path= helping=1 ;;
-        commands) path=commands ;;
-        api) path=api ;;
-        completion) path=completion ;;
-        *) return 1 ;;
-      esac ;;
-    instances)
-      case $1 in
-        list|ls) path='instances list' ;;
-        get|show) path='instances get' ;;
-        create) path='instances create' ;;
-        reorder) path='instances reorder' ;;
-        start) path='instances start' ;;
-        stop) path='instances stop' ;;
-        terminate|rm) path='instances terminate' ;;
-        events) path='instances events' ;;
-        wait) path='instances wait' ;;
-        endpoints) path='instances endpoints' ;;
-        secrets) path='instances secrets' ;;
-        open) path='instances open' ;;
-        recover) path='instances recover' ;;
-        track) path='instances track' ;;
-        untrack) path='instances untrack' ;;
-        export) path='instances export' ;;
-        import) path='instances import' ;;
-        *) return 1 ;;
-      esac ;;
-    catalog)
-      case $1 in
-        list|ls) path='catalog list' ;;
-        add) path='catalog add' ;;
-        remove|rm) path='catalog remove' ;;
-        *) return 1 ;;
-      esac ;;
-    drives)
-      case $1 in
-        list|ls) path='drives list' ;;
-        get|show) path='drives get' ;;
-        create) path='drives create' ;;
-        update) path='drives update' ;;
-        resume) path='drives resume' ;;
-        *) return 1 ;;
-      esac ;;
-    ssh-keys)
-      case $1 in
-        list|ls) path='ssh-keys list' ;;
-        get|show) path='ssh-keys get' ;;
-        add|create) path='ssh-keys add' ;;
-        delete|rm) path='ssh-keys delete' ;;
-        *) return 1 ;;
-      esac ;;
-    api-keys)
-      case $1 in
-        list|ls) path='api-keys list' ;;
-        create) path='api-keys create' ;;
-        *) return 1 ;;
-      esac ;;
-    templates)
-      case $1 in
-        list|ls) path='templates list' ;;
-        get|show) path='templates get' ;;
-        *) return 1 ;;
-      esac ;;
-    me)
-      case $1 in
-        get|show) path='me get' ;;
-        update) path='me update' ;;
-        set-password) path='me set-password' ;;
-        *) return 1 ;;
-      esac ;;
-    billing)
-      case $1 in
-        balance) path='billing balance' ;;
-        transactions) path='billing transactions' ;;
-        spend) path='billing spend' ;;
-        runway) path='billing runway' ;;
-        promo) path='billing promo' ;;
-        *) return 1 ;;
-      esac ;;
-    profiles)
-      case $1 in
-        list|ls) path='profiles list' ;;
-        get|show) path='profiles get' ;;
-        use) path='profiles use' ;;
-        add) path='profiles add' ;;
-        remove|rm) path='profiles remove' ;;
-        *) return 1 ;;
-      esac ;;
-    sandbox)
-      case $1 in
-        tour) path='sandbox tour' ;;
-        catalog) path='sandbox catalog' ;;
-        status) path='sandbox status' ;;
-        advance) path='sandbox advance' ;;
-        deposit) path='sandbox deposit' ;;
-        fault) path='sandbox fault' ;;
-        reset) path='sandbox reset' ;;
-        serve) path='sandbox serve' ;;
-        *) return 1 ;;
-      esac ;;
-    *) return 1 ;;
-  esac
-}
-
-# What there is at the place "path".
-__gpucloud_place() {
-  verbs= also= flags= shared= repeats= takes=()
-  case ${path%% *} in
-    '') verbs='instances catalog drives ssh-keys api-keys templates status me billing login logout profiles sandbox doctor help commands api completion' also='instance drive ssh-key api-key template profile' flags='--version -V' ;;
-    instances)
-      case ${path#* } in
-        instances) verbs='list get create reorder start stop terminate events wait endpoints secrets open recover track untrack export import' also='ls show rm' ;;
-        list) flags='--all -a --watch -w --interval' ;;
-        get) flags='--watch -w --interval' takes=('names instance') ;;
-        create) flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --dry-run --schema --wait --wait-timeout --poll-interval' takes=(free) ;;
-        reorder) flags='--name --any-name --max-price --wait --wait-timeout --poll-interval' takes=('names terminated-instance' free) ;;
-        start) flags='--wait --wait-timeout --poll-interval' takes=('names instance') repeats=1 ;;
-        stop) flags='--wait --wait-timeout --poll-interval' takes=('names instance') repeats=1 ;;
-        terminate) flags='--wait --wait-timeout --poll-interval' takes=('names instance') repeats=1 ;;
-        events) flags='--page --limit --all' takes=('names instance') ;;
-        wait) flags='--profile --base-url --output -o --json --quiet -q --columns --sort --query --no-header --color --no-color --no-input --yes -y --debug --show-secrets --for --timeout --poll-interval --help -h' shared=no takes=('names instance') repeats=1 ;;
-        endpoints) takes=('names instance') ;;
-        secrets) takes=('names instance' free) ;;
-        open) flags=--print takes=('names instance' free) ;;
-        recover) flags=--retry takes=(free) repeats=1 ;;
-        track) flags=--force takes=(free) repeats=1 ;;
-        untrack) takes=('names instance') repeats=1 ;;
-        export)  ;;
-        import) takes=(file) ;;
-      esac ;;
-    catalog)
-      case ${path#* } in
-        catalog) verbs='list add remove' also='ls rm' ;;
-        list) flags=--kind ;;
-        add) flags=--name takes=('words offer image' free) ;;
-        remove) takes=('names offer image') ;;
-      esac ;;
-    drives)
-      case ${path#* } in
-        drives) verbs='list get create update resume' also='ls show' ;;
-        list) flags='--watch -w --interval' ;;
-        get) takes=('names drive') ;;
-        create) flags='--name --size' takes=(free) ;;
-        update) flags='--name --size' takes=('names drive') ;;
-        resume) takes=('names drive') ;;
-      esac ;;
-    ssh-keys)
-      case ${path#* } in
-        ssh-keys) verbs='list get add delete' also='ls show create rm' ;;
-        list)  ;;
-        get) takes=('names ssh-key') ;;
-        add) flags='--name --default' takes=(file) ;;
-        delete) takes=('names ssh-key') repeats=1 ;;
-      esac ;;
-    api-keys)
-      case ${path#* } in
-        api-keys) verbs='list create' also=ls ;;
-        list)  ;;
-        create) flags='--key-file --save-profile' takes=(free) ;;
-      esac ;;
-    templates)
-      case ${path#* } in
-        templates) verbs='list get' also='ls show' ;;
-        list)  ;;
-        get) flags=--markdown takes=('names template') ;;
-      esac ;;
-    status)
-      case ${path#* } in
-        status) flags='--all -a --watch -w --interval' ;;
-      esac ;;
-    me)
-      case ${path#* } in
-        me) verbs='get update set-password' also=show ;;
-        get)  ;;
-        update) flags=--name ;;
-        set-password) flags=--stdin takes=(free) repeats=1 ;;
-      esac ;;
-    billing)
-      case ${path#* } in
-        billing) verbs='balance transactions spend runway promo' ;;
-        balance) flags=--raw ;;
-        transactions) flags='--type --page --limit --all --since --until' ;;
-        spend) flags='--by --since --until' ;;
-        runway) flags=--fail-below ;;
-        promo) takes=(free) ;;
-      esac ;;
-    login)
-      case ${path#* } in
-        login) flags='--key-stdin --key-file' ;;
-      esac ;;
-    logout)
-      case ${path#* } in
-        logout)  ;;
-      esac ;;
-    profiles)
-      case ${path#* } in
-        profiles) verbs='list get use add remove' also='ls show rm' ;;
-        list)  ;;
-        get) takes=('names profile') ;;
-        use) takes=('names profile') ;;
-        add) takes=(free) ;;
-        remove) takes=('names profile') ;;
-      esac ;;
-    sandbox)
-      case ${path#* } in
-        sandbox) verbs='tour catalog status advance deposit fault reset serve' ;;
-        tour)  ;;
-        catalog) flags=--state ;;
-        status) flags=--state ;;
-        advance) flags=--state takes=(free) ;;
-        deposit) flags=--state takes=(free) ;;
-        fault) flags=--state takes=('words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running none') ;;
-        reset) flags='--balance --speed --state' ;;
-        serve) flags='--port --speed --fault --state' ;;
-      esac ;;
-    doctor)
-      case ${path#* } in
-        doctor)  ;;
-      esac ;;
-    help)
-      case ${path#* } in
-        help) takes=(command) repeats=1 ;;
-      esac ;;
-    commands)
-      case ${path#* } in
-        commands)  ;;
-      esac ;;
-    api)
-      case ${path#* } in
-        api) flags='--raw-field -f --field -F --input --include -i --paginate' takes=('words GET HEAD POST PUT PATCH DELETE' free) ;;
-      esac ;;
-    completion)
-      case ${path#* } in
-        completion) flags=--install takes=('words bash zsh fish powershell') ;;
-      esac ;;
-  esac
-  [[ -n $shared ]] || flags="$flags "'--profile --base-url --output -o --json --quiet -q --columns --sort --query --no-header --color --no-color --no-input --yes -y --timeout --debug --show-secrets --help -h'
-}
-
-# What the flag $1 takes at the place "path"; fails for a switch. "=" stands before what may be
-# left out.
-__gpucloud_value() {
+# What a word means at a place: a step to another place ("path"), or a flag that takes something
+# ("offer", with "=" before what may be left out). A blank asks for all that there is.
+__gpucloud_at_() {
   case $1 in
-    --columns)
-      case $path in
-        'instances list') offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
-        'instances get'|'instances create'|'instances reorder') offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
-        'instances start'|'instances stop'|'instances terminate'|'instances wait'|'instances track'|'instances untrack') offer='list name id status paid_until' ;;
-        'instances events') offer='list created_at type message id instance_id payload' ;;
-        'instances endpoints') offer='list name url address protocol is_main port source' ;;
-        'instances secrets') offer='list key value' ;;
-        'instances recover') offer='list name outcome id asked_at note operation offer_id' ;;
-        'instances import') offer='list machines requests known' ;;
-        'catalog list'|'catalog add'|'catalog remove') offer='list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
-        'drives list'|'drives get'|'drives create'|'drives update'|'drives resume') offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
-        'ssh-keys list'|'ssh-keys get'|'ssh-keys add'|'ssh-keys delete') offer='list name id type fingerprint is_default created_at updated_at public_key' ;;
-        'templates list'|'templates get') offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
-        status) offer='list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained machines drives attention unread' ;;
-        'me get'|'me update'|'me set-password') offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
-        'billing balance') offer='list balance reserved_balance total_balance' ;;
-        'billing transactions') offer='list created_at type status direction amount description id' ;;
-        'billing spend') offer='list period spent charged refunded deposited bonus other transactions from to' ;;
-        'billing runway') offer='list balance per_hour hours_left runs_out_at unexplained_per_hour below as_of' ;;
-        'billing promo') offer='list added_amount new_balance' ;;
-        'sandbox tour') offer='list title command' ;;
-        doctor) offer='list id status message hint' ;;
-        commands) offer='list command summary usage aliases flags columns exit_codes' ;;
-        completion) offer='list shell file changed script' ;;
-        *) offer=free ;;
-      esac ;;
-    --sort)
-      case $path in
-        'instances list') offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
-        'instances get'|'instances create'|'instances reorder') offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
-        'instances start'|'instances stop'|'instances terminate'|'instances wait'|'instances track'|'instances untrack') offer='sort name id status paid_until' ;;
-        'instances events') offer='sort created_at type message id instance_id payload' ;;
-        'instances endpoints') offer='sort name url address protocol is_main port source' ;;
-        'instances secrets') offer='sort key value' ;;
-        'instances recover') offer='sort name outcome id asked_at note operation offer_id' ;;
-        'instances import') offer='sort machines requests known' ;;
-        'catalog list'|'catalog add'|'catalog remove') offer='sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
-        'drives list'|'drives get'|'drives create'|'drives update'|'drives resume') offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
-        'ssh-keys list'|'ssh-keys get'|'ssh-keys add'|'ssh-keys delete') offer='sort name id type fingerprint is_default created_at updated_at public_key' ;;
-        'templates list'|'templates get') offer='sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
-        status) offer='sort as_of balance per_hour per_day per_month hours_left runs_out_at unexplained machines drives attention unread' ;;
-        'me get'|'me update'|'me set-password') offer='sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
-        'billing balance') offer='sort balance reserved_balance total_balance' ;;
-        'billing transactions') offer='sort created_at type status direction amount description id' ;;
-        'billing spend') offer='sort period spent charged refunded deposited bonus other transactions from to' ;;
-        'billing runway') offer='sort balance per_hour hours_left runs_out_at unexplained_per_hour below as_of' ;;
-        'billing promo') offer='sort added_amount new_balance' ;;
-        'sandbox tour') offer='sort title command' ;;
-        doctor) offer='sort id status message hint' ;;
-        commands) offer='sort command summary usage aliases flags columns exit_codes' ;;
-        completion) offer='sort shell file changed script' ;;
-        *) offer=free ;;
-      esac ;;
-    --profile) offer='names profile' ;;
-    --base-url) offer=free ;;
-    --query) offer=free ;;
-    --timeout) offer=free ;;
-    --output) offer='words table json jsonl csv tsv yaml id' ;;
-    -o) offer='words table json jsonl csv tsv yaml id' ;;
-    --color) offer='words auto always never' ;;
-    --interval)
-      case $path in
-        'instances list'|'instances get'|'drives list'|status) offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --name)
-      case $path in
-        'instances create'|'instances reorder'|'catalog add'|'drives create'|'drives update'|'ssh-keys add'|'me update') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --docker-image)
-      case $path in
-        'instances create') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --docker-command)
-      case $path in
-        'instances create') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --shm-size)
-      case $path in
-        'instances create') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --env)
-      case $path in
-        'instances create') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    -e)
-      case $path in
-        'instances create') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --volume)
-      case $path in
-        'instances create') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    -v)
-      case $path in
-        'instances create') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --max-price)
-      case $path in
-        'instances create'|'instances reorder') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --wait-timeout)
-      case $path in
-        'instances create'|'instances reorder'|'instances start'|'instances stop'|'instances terminate') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --poll-interval)
-      case $path in
-        'instances create'|'instances reorder'|'instances start'|'instances stop'|'instances terminate'|'instances wait') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --page)
-      case $path in
-        'instances events'|'billing transactions') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --limit)
-      case $path in
-        'instances events'|'billing transactions') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --size)
-      case $path in
-        'drives create'|'drives update') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --key-file)
-      case $path in
-        'api-keys create') offer=free ;;
-        login) offer=file ;;
-        *) return 1 ;;
-      esac ;;
-    --save-profile)
-      case $path in
-        'api-keys create') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --since)
-      case $path in
-        'billing transactions'|'billing spend') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --until)
-      case $path in
-        'billing transactions'|'billing spend') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --fail-below)
-      case $path in
-        'billing runway') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --balance)
-      case $path in
-        'sandbox reset') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --speed)
-      case $path in
-        'sandbox reset'|'sandbox serve') offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --port)
-      case $path in
-        'sandbox serve') offer=free ;;
-        'instances create') offer=port ;;
-        *) return 1 ;;
-      esac ;;
-    --raw-field)
-      case $path in
-        api) offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    -f)
-      case $path in
-        api) offer=free ;;
-        'instances create') offer=file ;;
-        *) return 1 ;;
-      esac ;;
-    --field)
-      case $path in
-        api) offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    -F)
-      case $path in
-        api) offer=free ;;
-        *) return 1 ;;
-      esac ;;
-    --offer)
-      case $path in
-        'instances create') offer='names offer' ;;
-        *) return 1 ;;
-      esac ;;
-    --image)
-      case $path in
-        'instances create') offer='names image' ;;
-        *) return 1 ;;
-      esac ;;
-    --ssh-key)
-      case $path in
-        'instances create') offer='names ssh-key' ;;
-        *) return 1 ;;
-      esac ;;
-    --template)
-      case $path in
-        'instances create') offer='names template' ;;
-        *) return 1 ;;
-      esac ;;
-    --drive)
-      case $path in
-        'instances create') offer='names drive' ;;
-        *) return 1 ;;
-      esac ;;
-    -p)
-      case $path in
-        'instances create') offer=port ;;
-        *) return 1 ;;
-      esac ;;
-    --env-file)
-      case $path in
-        'instances create') offer=file ;;
-        *) return 1 ;;
-      esac ;;
-    --file)
-      case $path in
-        'instances create') offer=file ;;
-        *) return 1 ;;
-      esac ;;
-    --state)
-      case $path in
-        'sandbox catalog'|'sandbox status'|'sandbox advance'|'sandbox deposit'|'sandbox fault'|'sandbox reset'|'sandbox serve') offer=file ;;
-        *) return 1 ;;
-      esac ;;
-    --input)
-      case $path in
-        api) offer=file ;;
-        *) return 1 ;;
-      esac ;;
-    --wait)
-      case $path in
-        'instances create'|'instances reorder'|'instances start') offer='=words active ssh' ;;
-        *) return 1 ;;
-      esac ;;
-    --for)
-      case $path in
-        'instances wait') offer='words active stopped terminated ssh' ;;
-        *) return 1 ;;
-      esac ;;
-    --kind)
-      case $path in
-        'catalog list') offer='words offer image' ;;
-        *) return 1 ;;
-      esac ;;
-    --type)
-      case $path in
-        'billing transactions') offer='list deposit usage_charge bonus refund' ;;
-        *) return 1 ;;
-      esac ;;
-    --by)
-      case $path in
-        'billing spend') offer='words day week month' ;;
-        *) return 1 ;;
-      esac ;;
-    --fault)
-      case $path in
-        'sandbox serve') offer='words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running' ;;
-        *) return 1 ;;
-      esac ;;
+    instances|instance) path=instances ;;
+    catalog) path=catalog ;;
+    drives|drive) path=drives ;;
+    ssh-keys|ssh-key) path=ssh_keys ;;
+    api-keys|api-key) path=api_keys ;;
+    templates|template) path=templates ;;
+    status) path=status ;;
+    me) path=me ;;
+    billing) path=billing ;;
+    login) path=login ;;
+    logout) path=logout ;;
+    profiles|profile) path=profiles ;;
+    sandbox) path=sandbox ;;
+    doctor) path=doctor ;;
+    help) path= helping='exit-codes environment output scripting' ;;
+    commands) path=commands ;;
+    api) path=api ;;
+    completion) path=completion ;;
+    ' ') verbs='instances catalog drives ssh-keys api-keys templates status me billing login logout profiles sandbox doctor help commands api completion' also='instance drive ssh-key api-key template profile' flags='--version -V' ;;
     *) return 1 ;;
   esac
+}
+
+__gpucloud_at_instances() {
+  case $1 in
+    list|ls) path=instances_list ;;
+    get|show) path=instances_get ;;
+    create) path=instances_create ;;
+    reorder) path=instances_reorder ;;
+    start) path=instances_start ;;
+    stop) path=instances_stop ;;
+    terminate|rm) path=instances_terminate ;;
+    events) path=instances_events ;;
+    wait) path=instances_wait ;;
+    endpoints) path=instances_endpoints ;;
+    secrets) path=instances_secrets ;;
+    open) path=instances_open ;;
+    recover) path=instances_recover ;;
+    track) path=instances_track ;;
+    untrack) path=instances_untrack ;;
+    export) path=instances_export ;;
+    import) path=instances_import ;;
+    ' ') verbs='list get create reorder start stop terminate events wait endpoints secrets open recover track untrack export import' also='ls show rm' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_list() {
+  case $1 in
+    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
+    --sort) offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
+    --interval) offer=free ;;
+    ' ') flags='--all -a --watch -w --interval' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_get() {
+  case $1 in
+    --interval) offer=free ;;
+    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+    --sort) offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+    ' ') flags='--watch -w --interval' takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_create() {
+  case $1 in
+    --name|--docker-image|--docker-command|--shm-size|--env|-e|--volume|-v|--max-price|--wait-timeout|--poll-interval) offer=free ;;
+    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+    --sort) offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+    --offer) offer='names offer' ;;
+    --image) offer='names image' ;;
+    --ssh-key) offer='names ssh-key' ;;
+    --template) offer='names template' ;;
+    --drive) offer='names drive' ;;
+    --port|-p) offer=port ;;
+    --env-file|--file|-f) offer=file ;;
+    --wait) offer='=words active ssh' ;;
+    ' ') flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --dry-run --schema --wait --wait-timeout --poll-interval' takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_reorder() {
+  case $1 in
+    --name|--max-price|--wait-timeout|--poll-interval) offer=free ;;
+    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+    --sort) offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+    --wait) offer='=words active ssh' ;;
+    ' ') flags='--name --any-name --max-price --wait --wait-timeout --poll-interval' takes=('names terminated-instance' free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_start() {
+  case $1 in
+    --wait-timeout|--poll-interval) offer=free ;;
+    --wait) offer='=words active ssh' ;;
+    --columns) offer='list name id status paid_until' ;;
+    --sort) offer='sort name id status paid_until' ;;
+    ' ') flags='--wait --wait-timeout --poll-interval' repeats=1 takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_stop() {
+  case $1 in
+    --wait-timeout|--poll-interval) offer=free ;;
+    --columns) offer='list name id status paid_until' ;;
+    --sort) offer='sort name id status paid_until' ;;
+    ' ') flags='--wait --wait-timeout --poll-interval' repeats=1 takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_terminate() {
+  case $1 in
+    --wait-timeout|--poll-interval) offer=free ;;
+    --columns) offer='list name id status paid_until' ;;
+    --sort) offer='sort name id status paid_until' ;;
+    ' ') flags='--wait --wait-timeout --poll-interval' repeats=1 takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_events() {
+  case $1 in
+    --page|--limit) offer=free ;;
+    --columns) offer='list created_at type message id instance_id payload' ;;
+    --sort) offer='sort created_at type message id instance_id payload' ;;
+    ' ') flags='--page --limit --all' takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_wait() {
+  case $1 in
+    --poll-interval) offer=free ;;
+    --columns) offer='list name id status paid_until' ;;
+    --sort) offer='sort name id status paid_until' ;;
+    --for) offer='words active stopped terminated ssh' ;;
+    ' ') flags='--profile --base-url --output -o --json --quiet -q --columns --sort --query --no-header --color --no-color --no-input --yes -y --debug --show-secrets --for --timeout --poll-interval --help -h' alone=1 repeats=1 takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_endpoints() {
+  case $1 in
+    --columns) offer='list name url address protocol is_main port source' ;;
+    --sort) offer='sort name url address protocol is_main port source' ;;
+    ' ') takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_secrets() {
+  case $1 in
+    --columns) offer='list key value' ;;
+    --sort) offer='sort key value' ;;
+    ' ') takes=('names instance' 'part secret') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_open() {
+  case $1 in
+    ' ') flags=--print takes=('names instance' 'part endpoint') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_recover() {
+  case $1 in
+    --columns) offer='list name outcome id asked_at note operation offer_id' ;;
+    --sort) offer='sort name outcome id asked_at note operation offer_id' ;;
+    ' ') flags=--retry repeats=1 takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_track() {
+  case $1 in
+    --columns) offer='list name id status paid_until' ;;
+    --sort) offer='sort name id status paid_until' ;;
+    ' ') flags=--force repeats=1 takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_untrack() {
+  case $1 in
+    --columns) offer='list name id status paid_until' ;;
+    --sort) offer='sort name id status paid_until' ;;
+    ' ') repeats=1 takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_export() {
+  case $1 in
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_import() {
+  case $1 in
+    --columns) offer='list machines requests known' ;;
+    --sort) offer='sort machines requests known' ;;
+    ' ') takes=(file) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_catalog() {
+  case $1 in
+    list|ls) path=catalog_list ;;
+    add) path=catalog_add ;;
+    remove|rm) path=catalog_remove ;;
+    ' ') verbs='list add remove' also='ls rm' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_catalog_list() {
+  case $1 in
+    --columns) offer='list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
+    --sort) offer='sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
+    --kind) offer='words offer image' ;;
+    ' ') flags=--kind ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_catalog_add() {
+  case $1 in
+    --name) offer=free ;;
+    --columns) offer='list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
+    --sort) offer='sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
+    ' ') flags=--name takes=('words offer image' free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_catalog_remove() {
+  case $1 in
+    --columns) offer='list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
+    --sort) offer='sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
+    ' ') takes=('names offer image') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_drives() {
+  case $1 in
+    list|ls) path=drives_list ;;
+    get|show) path=drives_get ;;
+    create) path=drives_create ;;
+    update) path=drives_update ;;
+    resume) path=drives_resume ;;
+    ' ') verbs='list get create update resume' also='ls show' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_drives_list() {
+  case $1 in
+    --interval) offer=free ;;
+    --columns) offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    --sort) offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    ' ') flags='--watch -w --interval' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_drives_get() {
+  case $1 in
+    --columns) offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    --sort) offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    ' ') takes=('names drive') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_drives_create() {
+  case $1 in
+    --name|--size) offer=free ;;
+    --columns) offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    --sort) offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    ' ') flags='--name --size' takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_drives_update() {
+  case $1 in
+    --name|--size) offer=free ;;
+    --columns) offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    --sort) offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    ' ') flags='--name --size' takes=('names drive') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_drives_resume() {
+  case $1 in
+    --columns) offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    --sort) offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    ' ') takes=('names drive') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_ssh_keys() {
+  case $1 in
+    list|ls) path=ssh_keys_list ;;
+    get|show) path=ssh_keys_get ;;
+    add|create) path=ssh_keys_add ;;
+    delete|rm) path=ssh_keys_delete ;;
+    ' ') verbs='list get add delete' also='ls show create rm' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_ssh_keys_list() {
+  case $1 in
+    --columns) offer='list name id type fingerprint is_default created_at updated_at public_key' ;;
+    --sort) offer='sort name id type fingerprint is_default created_at updated_at public_key' ;;
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_ssh_keys_get() {
+  case $1 in
+    --columns) offer='list name id type fingerprint is_default created_at updated_at public_key' ;;
+    --sort) offer='sort name id type fingerprint is_default created_at updated_at public_key' ;;
+    ' ') takes=('names ssh-key') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_ssh_keys_add() {
+  case $1 in
+    --name) offer=free ;;
+    --columns) offer='list name id type fingerprint is_default created_at updated_at public_key' ;;
+    --sort) offer='sort name id type fingerprint is_default created_at updated_at public_key' ;;
+    ' ') flags='--name --default' takes=(file) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_ssh_keys_delete() {
+  case $1 in
+    --columns) offer='list name id type fingerprint is_default created_at updated_at public_key' ;;
+    --sort) offer='sort name id type fingerprint is_default created_at updated_at public_key' ;;
+    ' ') repeats=1 takes=('names ssh-key') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_api_keys() {
+  case $1 in
+    list|ls) path=api_keys_list ;;
+    create) path=api_keys_create ;;
+    ' ') verbs='list create' also=ls ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_api_keys_list() {
+  case $1 in
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_api_keys_create() {
+  case $1 in
+    --key-file) offer=file ;;
+    --save-profile) offer='names profile' ;;
+    ' ') flags='--key-file --save-profile' takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_templates() {
+  case $1 in
+    list|ls) path=templates_list ;;
+    get|show) path=templates_get ;;
+    ' ') verbs='list get' also='ls show' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_templates_list() {
+  case $1 in
+    --columns) offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+    --sort) offer='sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_templates_get() {
+  case $1 in
+    --columns) offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+    --sort) offer='sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+    ' ') flags=--markdown takes=('names template') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_status() {
+  case $1 in
+    --interval) offer=free ;;
+    --columns) offer='list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained machines drives attention unread' ;;
+    --sort) offer='sort as_of balance per_hour per_day per_month hours_left runs_out_at unexplained machines drives attention unread' ;;
+    ' ') flags='--all -a --watch -w --interval' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_me() {
+  case $1 in
+    get|show) path=me_get ;;
+    update) path=me_update ;;
+    set-password) path=me_set_password ;;
+    ' ') verbs='get update set-password' also=show ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_me_get() {
+  case $1 in
+    --columns) offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    --sort) offer='sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_me_update() {
+  case $1 in
+    --name) offer=free ;;
+    --columns) offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    --sort) offer='sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    ' ') flags=--name ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_me_set_password() {
+  case $1 in
+    --columns) offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    --sort) offer='sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    ' ') flags=--stdin repeats=1 takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_billing() {
+  case $1 in
+    balance) path=billing_balance ;;
+    transactions) path=billing_transactions ;;
+    spend) path=billing_spend ;;
+    runway) path=billing_runway ;;
+    promo) path=billing_promo ;;
+    ' ') verbs='balance transactions spend runway promo' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_billing_balance() {
+  case $1 in
+    --columns) offer='list balance reserved_balance total_balance' ;;
+    --sort) offer='sort balance reserved_balance total_balance' ;;
+    ' ') flags=--raw ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_billing_transactions() {
+  case $1 in
+    --page|--limit|--since|--until) offer=free ;;
+    --columns) offer='list created_at type status direction amount description id' ;;
+    --sort) offer='sort created_at type status direction amount description id' ;;
+    --type) offer='list deposit usage_charge bonus refund' ;;
+    ' ') flags='--type --page --limit --all --since --until' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_billing_spend() {
+  case $1 in
+    --since|--until) offer=free ;;
+    --columns) offer='list period spent charged refunded deposited bonus other transactions from to' ;;
+    --sort) offer='sort period spent charged refunded deposited bonus other transactions from to' ;;
+    --by) offer='words day week month' ;;
+    ' ') flags='--by --since --until' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_billing_runway() {
+  case $1 in
+    --fail-below) offer=free ;;
+    --columns) offer='list balance per_hour hours_left runs_out_at unexplained_per_hour below as_of' ;;
+    --sort) offer='sort balance per_hour hours_left runs_out_at unexplained_per_hour below as_of' ;;
+    ' ') flags=--fail-below ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_billing_promo() {
+  case $1 in
+    --columns) offer='list added_amount new_balance' ;;
+    --sort) offer='sort added_amount new_balance' ;;
+    ' ') takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_login() {
+  case $1 in
+    --key-file) offer=file ;;
+    ' ') flags='--key-stdin --key-file' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_logout() {
+  case $1 in
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_profiles() {
+  case $1 in
+    list|ls) path=profiles_list ;;
+    get|show) path=profiles_get ;;
+    use) path=profiles_use ;;
+    add) path=profiles_add ;;
+    remove|rm) path=profiles_remove ;;
+    ' ') verbs='list get use add remove' also='ls show rm' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_profiles_list() {
+  case $1 in
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_profiles_get() {
+  case $1 in
+    ' ') takes=('names profile') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_profiles_use() {
+  case $1 in
+    ' ') takes=('names profile') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_profiles_add() {
+  case $1 in
+    ' ') takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_profiles_remove() {
+  case $1 in
+    ' ') takes=('names profile') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox() {
+  case $1 in
+    tour) path=sandbox_tour ;;
+    catalog) path=sandbox_catalog ;;
+    status) path=sandbox_status ;;
+    advance) path=sandbox_advance ;;
+    deposit) path=sandbox_deposit ;;
+    fault) path=sandbox_fault ;;
+    reset) path=sandbox_reset ;;
+    serve) path=sandbox_serve ;;
+    ' ') verbs='tour catalog status advance deposit fault reset serve' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_tour() {
+  case $1 in
+    --columns) offer='list title command' ;;
+    --sort) offer='sort title command' ;;
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_catalog() {
+  case $1 in
+    --state) offer=file ;;
+    ' ') flags=--state ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_status() {
+  case $1 in
+    --state) offer=file ;;
+    ' ') flags=--state ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_advance() {
+  case $1 in
+    --state) offer=file ;;
+    ' ') flags=--state takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_deposit() {
+  case $1 in
+    --state) offer=file ;;
+    ' ') flags=--state takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_fault() {
+  case $1 in
+    --state) offer=file ;;
+    ' ') flags=--state takes=('words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running none') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_reset() {
+  case $1 in
+    --balance|--speed) offer=free ;;
+    --state) offer=file ;;
+    ' ') flags='--balance --speed --state' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_serve() {
+  case $1 in
+    --port|--speed) offer=free ;;
+    --state) offer=file ;;
+    --fault) offer='words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running' ;;
+    ' ') flags='--port --speed --fault --state' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_doctor() {
+  case $1 in
+    --columns) offer='list id status message hint' ;;
+    --sort) offer='sort id status message hint' ;;
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_help() {
+  case $1 in
+    ' ') repeats=1 takes=(command) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_commands() {
+  case $1 in
+    --columns) offer='list command summary usage aliases flags columns exit_codes' ;;
+    --sort) offer='sort command summary usage aliases flags columns exit_codes' ;;
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_api() {
+  case $1 in
+    --raw-field|-f) offer=free ;;
+    --input) offer=file ;;
+    --field|-F) offer=field ;;
+    ' ') flags='--raw-field -f --field -F --input --include -i --paginate' takes=('words GET HEAD POST PUT PATCH DELETE' free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_completion() {
+  case $1 in
+    --columns) offer='list shell file changed script' ;;
+    --sort) offer='sort shell file changed script' ;;
+    ' ') flags=--install takes=('words bash zsh fish powershell') ;;
+    *) return 1 ;;
+  esac
+}
+
+# The flags that every place has.
+__gpucloud_everywhere() {
+  case $1 in
+    --profile) offer='names profile' ;;
+    --base-url|--columns|--sort|--query|--timeout) offer=free ;;
+    --output|-o) offer='words table json jsonl csv tsv yaml id' ;;
+    --color) offer='words auto always never' ;;
+    ' ') flags="$flags "'--profile --base-url --output -o --json --quiet -q --columns --sort --query --no-header --color --no-color --no-input --yes -y --timeout --debug --show-secrets --help -h' ;;
+    *) return 1 ;;
+  esac
+}
+
+# What the flag $1 takes at "path", in "offer"; fails for a switch.
+__gpucloud_value() {
+  __gpucloud_at_$path "$1" || __gpucloud_everywhere "$1"
 }
 
 # The cache folder, by the rules of gpucloud itself.
@@ -578,11 +768,26 @@ __gpucloud_lines() {
   [[ -n ${lines+set} ]]
 }
 
-# Offers the names of the kind $1 that begin with "cur". Whole arrays are cut at once where that
-# can be: a loop in bash costs more than all the rest.
+# Whose names they are, in "slot", by the rules of gpucloud itself.
+__gpucloud_slot() {
+  slot=${profile:-${GPUCLOUD_PROFILE-}}
+  if [[ -z $slot ]]; then
+    if __gpucloud_lines "$folder/profiles.tsv" && [[ ${lines[0]} == *"$tab"current ]]; then
+      slot=${lines[0]#*$tab} slot=${slot%%$tab*}
+    fi
+    [[ $slot != sandbox || -z $address${GPUCLOUD_BASE_URL-} ]] || slot=-env
+  fi
+  if [[ $slot != sandbox && -n $address${GPUCLOUD_BASE_URL-}${GPUCLOUD_API_KEY-} ]]; then
+    slot=-env
+  fi
+  [[ -n $slot && $slot != */* ]]
+}
+
+# Offers the names of the kind $1 that begin with "cur". The first line of a file holds all of its
+# names: whatever is done with each line of a hundred costs more than all the rest.
 __gpucloud_names() {
-  local folder line name tab=$'\t' plain=$cur open= slot=
-  local -a lines fitting
+  local folder line name file tab=$'\t' plain=$cur open= slot=
+  local -a lines all fitting=()
   case $cur in
     \"*) open=\" plain=${cur#?} ;;
     \'*) open=\' plain=${cur#?} ;;
@@ -593,53 +798,74 @@ __gpucloud_names() {
   folder=$folder/completion
   if [[ $1 == profile ]]; then
     __gpucloud_lines "$folder/profiles.tsv" || return
-  else
-    slot=${profile:-${GPUCLOUD_PROFILE-}}
-    if [[ -z $slot ]]; then
-      if __gpucloud_lines "$folder/profiles.tsv" && [[ ${lines[0]} == *"$tab"current ]]; then
-        line=${lines[0]#*$tab}
-        slot=${line%%$tab*}
-      fi
-      [[ $slot != sandbox || -z $address${GPUCLOUD_BASE_URL-} ]] || slot=-env
-    fi
-    if [[ $slot != sandbox && -n $address${GPUCLOUD_BASE_URL-}${GPUCLOUD_API_KEY-} ]]; then
-      slot=-env
-    fi
-    [[ -n $slot && $slot != */* ]] || return
-    __gpucloud_lines "$folder/names/$slot/$1.tsv" || return
-  fi
-  if [[ -z $plain ]]; then
     fitting=("${lines[@]#*$tab}")
+    fitting=("${fitting[@]%%$tab*}")
   else
-    fitting=()
-    for line in "${lines[@]}"; do
-      [[ $line != "$1$tab$plain"* ]] || fitting+=("${line#*$tab}")
+    __gpucloud_slot || return
+    file=$folder/names/$slot/$1.tsv
+    [[ -f $file && -r $file ]] || return
+    IFS=$tab read -r -a fitting < "$file"
+    # A file without that first line is of another version.
+    [[ ${fitting-} != "$1" ]] || return
+  fi
+  if [[ -n $plain && -n ${fitting+set} ]]; then
+    all=()
+    for name in "${fitting[@]}"; do
+      [[ $name != "$plain"* ]] || all[${#all[@]}]=$name
     done
+    fitting=(${all[@]+"${all[@]}"})
     # No name fits: it may be the beginning of an id.
-    if [[ -z ${fitting+set} ]]; then
-      for line in "${lines[@]#*$tab*$tab}"; do
-        [[ $line != "$plain"* ]] || fitting+=("$line")
+    if [[ -z ${fitting+set} && $1 != profile ]] && __gpucloud_lines "$file"; then
+      for line in "${lines[@]:1}"; do
+        line=${line#*$tab*$tab}
+        [[ $line != "$plain"* ]] || fitting[${#fitting[@]}]=${line%%$tab*}
       done
     fi
-    [[ -n ${fitting+set} ]] || return
   fi
-  fitting=("${fitting[@]%%$tab*}")
+  [[ -n ${fitting+set} ]] || return
   # Plain words are what quotes would leave as it is: all are tried at once.
   IFS=:
   line=":${fitting[*]}"
   printf -v name %q "$line"
   if [[ -n $open || $name != "$line" || $line == *:[#~-]* ]]; then
     for name in "${fitting[@]}"; do __gpucloud_odd "$name"; done
-  elif [[ $used == / ]]; then
-    COMPREPLY+=("${fitting[@]/#/$prefix}")
   else
-    # What is there already is not offered again.
-    line=$line:
-    for name in "${typed[@]}"; do line=${line/":$name:"/:}; done
-    fitting=(${line#:})
-    [[ -z ${fitting+set} ]] || COMPREPLY+=("${fitting[@]/#/$prefix}")
+    if [[ $used != / ]]; then
+      # What is there already is not offered again.
+      line=$line:
+      for name in "${typed[@]}"; do line=${line/":$name:"/:}; done
+      fitting=(${line#:})
+    fi
+    if [[ -z ${fitting+set} ]]; then
+      :
+    elif [[ -z $prefix${COMPREPLY+set} ]]; then
+      COMPREPLY=("${fitting[@]}")
+    else
+      COMPREPLY=(${COMPREPLY[@]+"${COMPREPLY[@]}"} "${fitting[@]/#/$prefix}")
+    fi
   fi
   IFS=$' \t\n'
+}
+
+# Offers what the machine in the first argument has of the kind $1: its endpoints or secrets.
+__gpucloud_parts() {
+  local folder line tab=$'\t' plain=$cur open= slot= machine=${typed-}
+  local -a lines
+  case $cur in
+    \"*) open=\" plain=${cur#?} ;;
+    \'*) open=\' plain=${cur#?} ;;
+    *\\*) plain=${cur//\\/} ;;
+  esac
+  __gpucloud_folder
+  [[ -n $folder && -n $machine ]] || return
+  folder=$folder/completion
+  __gpucloud_slot && __gpucloud_lines "$folder/names/$slot/$1.tsv" || return
+  for line in "${lines[@]}"; do
+    if [[ $line == "$1$tab$plain"*"$tab$machine$tab"* || $line == "$1$tab$plain"*"$tab$machine" ]]; then
+      line=${line#*$tab}
+      __gpucloud_odd "${line%%$tab*}"
+    fi
+  done
 }
 
 # Offers the name $1 in a form that the shell takes for one plain word, whatever it holds.
@@ -655,9 +881,29 @@ __gpucloud_odd() {
 
 # Offers those of the words $@ that begin with "cur".
 __gpucloud_words() {
-  local word
-  for word; do
-    [[ $word != "$cur"* ]] || COMPREPLY[${#COMPREPLY[@]}]=$prefix$word
+  local word all
+  if ((${#cur} < 3)); then
+    for word; do
+      [[ $word != "$cur"* ]] || COMPREPLY[${#COMPREPLY[@]}]=$prefix$word
+    done
+  else
+    # From hit to hit is quicker than from word to word.
+    all=" $*"
+    while [[ $all == *" $cur"* ]]; do
+      all=${all#*" $cur"}
+      COMPREPLY[${#COMPREPLY[@]}]=$prefix$cur${all%% *}
+    done
+  fi
+}
+
+# Offers files; where something stands before them, readline does not know which are meant.
+__gpucloud_files() {
+  local file word plain=${cur//\\/}
+  for file in "$plain"*; do
+    [[ -e $file ]] || continue
+    printf -v word %q "$file"
+    [[ ! -d $file ]] || { word=$word/; __gpucloud_compopt -o nospace; }
+    COMPREPLY[${#COMPREPLY[@]}]=$prefix$word
   done
 }
 
@@ -667,12 +913,18 @@ __gpucloud_compopt() {
 
 __gpucloud_offer() {
   local kind=${1%% *} word given
-  local IFS=$' \t\n'
   case $kind in
     names) for word in ${1#* }; do __gpucloud_names "$word"; done ;;
+    part) __gpucloud_parts "${1#* }" ;;
     words) __gpucloud_words ${1#* } ;;
     # Nothing is offered, and readline takes over: it knows file names best.
     file) __gpucloud_compopt -o default -o filenames ;;
+    # NAME=VALUE, or @FILE for one or both.
+    field)
+      if [[ $cur == *@* ]]; then
+        prefix=$prefix${cur%%@*}@ cur=${cur#*@}
+        __gpucloud_files
+      fi ;;
     list)
       __gpucloud_compopt -o nospace
       given=,
@@ -692,16 +944,10 @@ __gpucloud_offer() {
   esac
 }
 
-_gpucloud() {
-  local IFS=$' \t\n'
-  local path= offer= cur= prefix= profile= address= pending= literal= helping=
-  local used=/ verbs also flags shared repeats
-  local line=${COMP_LINE:0:COMP_POINT} word lead whole part i n=0 count=0
-  local -a words takes typed
-  COMPREPLY=()
-
-  # Bash has cut the line at "=" and ":" too; put back together what stands without a blank between.
-  words=()
+# Bash has cut the line at "=" and ":" too; puts back together what stands without a blank between.
+__gpucloud_join() {
+  local lead i
+  n=0 words=()
   for ((i = 0; i <= COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
     lead=${line%%[![:space:]]*}
@@ -711,6 +957,31 @@ _gpucloud() {
     line=${line:${#word}}
   done
   part=$word
+}
+
+# Short flags in one word: -qo is -q -o, and -ojson is -o json. Says in "at" where the value begins
+# of the one that takes something; fails when none does.
+__gpucloud_cluster() {
+  for ((at = 1; at < ${#1}; at++)); do
+    if __gpucloud_value "-${1:at:1}" && [[ $offer != =* ]]; then
+      ((++at))
+      return 0
+    fi
+  done
+  return 1
+}
+
+_gpucloud() {
+  local IFS=$' \t\n' path= offer= cur= prefix= profile= address= pending= literal= helping=
+  local used=/ verbs= also= flags= alone= repeats= line=${COMP_LINE:0:COMP_POINT}
+  local word=${COMP_WORDS[COMP_CWORD]} part whole lead i at n=$((COMP_CWORD + 1)) count=0
+  local -a words takes typed
+  COMPREPLY=() takes=() typed=() part=$word
+  if [[ $line == *[\=:@\<\>\;\|\&\(]* || $line != *"$word" ]]; then
+    __gpucloud_join
+  else
+    words=("${COMP_WORDS[@]:0:n}")
+  fi
 
   for ((i = 1; i < n - 1; i++)); do
     word=${words[i]}
@@ -727,12 +998,14 @@ _gpucloud() {
       --profile=*) profile=${word#*=} ;;
       --base-url=*) address=1 ;;
       --*=*) ;;
-      -?*)
+      --*)
         if __gpucloud_value "$word" && [[ $offer != =* ]]; then pending=$word; fi ;;
+      -?*)
+        if __gpucloud_cluster "$word" && ((at == ${#word})); then pending=-${word:at-1}; fi ;;
       *)
-        if [[ -n $literal ]] || ! __gpucloud_step "$word"; then
+        if [[ -n $literal ]] || ! __gpucloud_at_$path "$word"; then
           ((++count))
-          used=$used$word/ typed+=("$word")
+          used=$used$word/ typed[${#typed[@]}]=$word
         fi ;;
     esac
   done
@@ -745,12 +1018,21 @@ _gpucloud() {
     prefix=${cur%%=*}= cur=${cur#*=}
     __gpucloud_value "${prefix%=}"
     offer=${offer#=}
+  elif [[ -z $literal && $cur == -[!-]?* ]]; then
+    if __gpucloud_cluster "$cur" && ((at < ${#cur})); then
+      prefix=${cur:0:at} cur=${cur:at}
+    else
+      # All is said: another Tab puts the blank.
+      offer="words $cur"
+    fi
   else
-    __gpucloud_place
+    __gpucloud_at_$path ' '
     if [[ -z $literal && $cur == -* ]]; then
+      [[ -n $alone ]] || __gpucloud_everywhere ' '
       offer="words $flags"
     elif [[ -n $verbs ]]; then
       __gpucloud_words $verbs
+      [[ -z $helping || -n $path ]] || __gpucloud_words $helping
       [[ -n ${COMPREPLY+set} || -z $cur ]] || __gpucloud_words $also
     elif [[ -n $helping ]]; then
       return
@@ -765,6 +1047,8 @@ _gpucloud() {
   # Readline puts what is offered in the place of the last piece alone.
   [[ $part == *[!=:@]* ]] || part=
   lead=${whole%"$part"}
+  # An "@" belongs to the piece after it, as that of a host.
+  lead=${lead%@}
   if [[ -n $lead ]]; then
     for ((i = 0; i < ${#COMPREPLY[@]}; i++)); do COMPREPLY[i]=${COMPREPLY[i]#"$lead"}; done
   fi

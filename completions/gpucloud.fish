@@ -182,6 +182,10 @@ function __gpucloud_verbs -a place
     end
 end
 
+function __gpucloud_topics
+    printf '%s\n' 'exit-codes' 'environment' 'output' 'scripting'
+end
+
 function __gpucloud_aliases -a place
     switch "$place"
         case ''
@@ -312,9 +316,9 @@ function __gpucloud_takes -a place
         case 'instances endpoints'
             printf '%s\n' 'names instance'
         case 'instances secrets'
-            printf '%s\n' 'names instance' 'free'
+            printf '%s\n' 'names instance' 'part secret'
         case 'instances open'
-            printf '%s\n' 'names instance' 'free'
+            printf '%s\n' 'names instance' 'part endpoint'
         case 'instances recover'
             printf '%s\n' '+free'
         case 'instances track'
@@ -379,7 +383,7 @@ function __gpucloud_value -a place flag
             echo 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
         case 'instances list:--sort'
             echo 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
-        case 'instances list:--interval' 'instances get:--interval' 'instances create:--name' 'instances create:--docker-image' 'instances create:--docker-command' 'instances create:--shm-size' 'instances create:--env' 'instances create:-e' 'instances create:--volume' 'instances create:-v' 'instances create:--max-price' 'instances create:--wait-timeout' 'instances create:--poll-interval' 'instances reorder:--name' 'instances reorder:--max-price' 'instances reorder:--wait-timeout' 'instances reorder:--poll-interval' 'instances start:--wait-timeout' 'instances start:--poll-interval' 'instances stop:--wait-timeout' 'instances stop:--poll-interval' 'instances terminate:--wait-timeout' 'instances terminate:--poll-interval' 'instances events:--page' 'instances events:--limit' 'instances wait:--poll-interval' 'catalog add:--name' 'drives list:--interval' 'drives create:--name' 'drives create:--size' 'drives update:--name' 'drives update:--size' 'ssh-keys add:--name' 'api-keys create:--key-file' 'api-keys create:--save-profile' 'status:--interval' 'me update:--name' 'billing transactions:--page' 'billing transactions:--limit' 'billing transactions:--since' 'billing transactions:--until' 'billing spend:--since' 'billing spend:--until' 'billing runway:--fail-below' 'sandbox reset:--balance' 'sandbox reset:--speed' 'sandbox serve:--port' 'sandbox serve:--speed' 'api:--raw-field' 'api:-f' 'api:--field' 'api:-F'
+        case 'instances list:--interval' 'instances get:--interval' 'instances create:--name' 'instances create:--docker-image' 'instances create:--docker-command' 'instances create:--shm-size' 'instances create:--env' 'instances create:-e' 'instances create:--volume' 'instances create:-v' 'instances create:--max-price' 'instances create:--wait-timeout' 'instances create:--poll-interval' 'instances reorder:--name' 'instances reorder:--max-price' 'instances reorder:--wait-timeout' 'instances reorder:--poll-interval' 'instances start:--wait-timeout' 'instances start:--poll-interval' 'instances stop:--wait-timeout' 'instances stop:--poll-interval' 'instances terminate:--wait-timeout' 'instances terminate:--poll-interval' 'instances events:--page' 'instances events:--limit' 'instances wait:--poll-interval' 'catalog add:--name' 'drives list:--interval' 'drives create:--name' 'drives create:--size' 'drives update:--name' 'drives update:--size' 'ssh-keys add:--name' 'status:--interval' 'me update:--name' 'billing transactions:--page' 'billing transactions:--limit' 'billing transactions:--since' 'billing transactions:--until' 'billing spend:--since' 'billing spend:--until' 'billing runway:--fail-below' 'sandbox reset:--balance' 'sandbox reset:--speed' 'sandbox serve:--port' 'sandbox serve:--speed' 'api:--raw-field' 'api:-f'
             echo 'free'
         case 'instances get:--columns' 'instances create:--columns' 'instances reorder:--columns'
             echo 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
@@ -397,7 +401,7 @@ function __gpucloud_value -a place flag
             echo 'names drive'
         case 'instances create:--port' 'instances create:-p'
             echo 'port'
-        case 'instances create:--env-file' 'instances create:--file' 'instances create:-f' 'login:--key-file' 'sandbox catalog:--state' 'sandbox status:--state' 'sandbox advance:--state' 'sandbox deposit:--state' 'sandbox fault:--state' 'sandbox reset:--state' 'sandbox serve:--state' 'api:--input'
+        case 'instances create:--env-file' 'instances create:--file' 'instances create:-f' 'api-keys create:--key-file' 'login:--key-file' 'sandbox catalog:--state' 'sandbox status:--state' 'sandbox advance:--state' 'sandbox deposit:--state' 'sandbox fault:--state' 'sandbox reset:--state' 'sandbox serve:--state' 'api:--input'
             echo 'file'
         case 'instances create:--wait' 'instances reorder:--wait' 'instances start:--wait'
             echo '=words active ssh'
@@ -441,6 +445,8 @@ function __gpucloud_value -a place flag
             echo 'list name id type fingerprint is_default created_at updated_at public_key'
         case 'ssh-keys list:--sort' 'ssh-keys get:--sort' 'ssh-keys add:--sort' 'ssh-keys delete:--sort'
             echo 'sort name id type fingerprint is_default created_at updated_at public_key'
+        case 'api-keys create:--save-profile'
+            echo 'names profile'
         case 'templates list:--columns' 'templates get:--columns'
             echo 'list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
         case 'templates list:--sort' 'templates get:--sort'
@@ -491,6 +497,8 @@ function __gpucloud_value -a place flag
             echo 'list command summary usage aliases flags columns exit_codes'
         case 'commands:--sort'
             echo 'sort command summary usage aliases flags columns exit_codes'
+        case 'api:--field' 'api:-F'
+            echo 'field'
         case 'completion:--columns'
             echo 'list shell file changed script'
         case 'completion:--sort'
@@ -556,7 +564,8 @@ function __gpucloud_names -a kind profile address before word
     set -l ids
     while read -l line
         set -l parts (string split \t -- $line)
-        test (count $parts) -eq 4; or continue
+        # The first line holds all names, for bash.
+        test (count $parts) -eq 4; and test -n "$parts[1]"; or continue
         contains -- "$parts[2]" $argv[6..-1]; and continue
         set -l state $parts[4]
         test "$state" != -; or set state $kind
@@ -567,6 +576,33 @@ function __gpucloud_names -a kind profile address before word
     if test $fits = 0 -a -n "$word"
         printf '%s\n' $ids
     end
+end
+
+# What the machine has of the kind: its endpoints or secrets.
+function __gpucloud_parts -a kind profile address before machine
+    set -l file (__gpucloud_file $kind "$profile" "$address")
+    test -n "$file" -a -f "$file" -a -r "$file" -a -n "$machine"; or return
+    while read -l line
+        set -l parts (string split \t -- $line)
+        test (count $parts) -eq 4; or continue
+        if contains -- "$machine" $parts[3..4]
+            printf '%s%s\t%s\n' "$before" "$parts[2]" "$kind"
+        end
+    end < $file
+end
+
+# Short flags in one word: -qo is -q -o, and -ojson is -o json. Prints the flags up to the one that
+# takes something, then the rest of the word; fails when none does.
+function __gpucloud_cluster -a place word
+    set -l before -
+    for letter in (string split '' -- (string sub -s 2 -- "$word"))
+        set before "$before$letter"
+        set -l offer (__gpucloud_value "$place" "-$letter")
+        and not string match -q '=*' -- "$offer"
+        and printf '%s\n' "-$letter" "$before" (string sub -s (math (string length -- "$before") + 1) -- "$word")
+        and return 0
+    end
+    return 1
 end
 
 # What may stand at the cursor, in lines: the offer, the place, the profile, whether there is an
@@ -597,10 +633,14 @@ function __gpucloud_slot
             case '--base-url=*'
                 set address 1
             case '--*=*'
-            case '-?*'
+            case '--*'
                 set -l offer (__gpucloud_value "$place" "$token")
                 and not string match -q '=*' -- "$offer"
                 and set pending $token
+            case '-?*'
+                set -l cluster (__gpucloud_cluster "$place" "$token")
+                and test "$cluster[2]" = "$token"
+                and set pending $cluster[1]
             case '*'
                 set -l next
                 if test -z "$literal"; and set next (__gpucloud_step "$place" "$token")
@@ -625,10 +665,20 @@ function __gpucloud_slot
         set before "$flag="
         set offer (__gpucloud_value "$place" "$flag" | string replace -r '^=' '')
         test -n "$offer"; or set offer free
+    else if test -z "$literal"; and string match -q -r -- '^-[^-].' "$word"
+        set -l cluster (__gpucloud_cluster "$place" "$word")
+        if test $status = 0 -a "$cluster[2]" != "$word"
+            set before $cluster[2]
+            set offer (__gpucloud_value "$place" "$cluster[1]")
+        else
+            # All is said: another Tab puts the blank.
+            set offer "words $word"
+        end
     else if test -z "$literal"; and string match -q -- '-*' "$word"
         set offer flags
     else if test -n "$(__gpucloud_verbs "$place")"
         set offer verbs
+        test -n "$helping" -a -z "$place"; and set offer 'verbs topics'
     else if test -z "$helping"
         set -l takes (__gpucloud_takes "$place")
         if test $count -lt (count $takes)
@@ -655,6 +705,7 @@ function __gpucloud_complete
     switch $kind
         case verbs
             __gpucloud_verbs "$place"
+            test "$words" = topics; and __gpucloud_topics
             # Other words for the same are offered when they are being typed.
             if test -n "$word"; and not __gpucloud_verbs "$place" | string match -q -- "$word*"
                 __gpucloud_aliases "$place"
@@ -664,6 +715,13 @@ function __gpucloud_complete
         case names
             for one in $words
                 __gpucloud_names $one "$slot[3]" "$slot[4]" "$before" "$word" $slot[6..-1]
+            end
+        case part
+            __gpucloud_parts $words "$slot[3]" "$slot[4]" "$before" "$slot[6]"
+        case field
+            if string match -q '*@*' -- "$word"
+                set -l start (string replace -r '@.*' @ -- "$word")
+                printf '%s\n' "$before$start"(__fish_complete_path (string replace -r '^[^@]*@' '' -- "$word"))
             end
         case words
             printf '%s\n' $before$words

@@ -36,7 +36,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps[':profile'] = 'profiles'
     $steps[':sandbox'] = 'sandbox'
     $steps[':doctor'] = 'doctor'
-    $steps[':help'] = 'help'
+    $steps[':help'] = 'help exit-codes environment output scripting'
     $steps[':commands'] = 'commands'
     $steps[':api'] = 'api'
     $steps[':completion'] = 'completion'
@@ -140,9 +140,9 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $repeats['instances wait'] = $true
     $takes['instances wait'] = @('names instance')
     $takes['instances endpoints'] = @('names instance')
-    $takes['instances secrets'] = @('names instance', 'free')
+    $takes['instances secrets'] = @('names instance', 'part secret')
     $flags['instances open'] = @('--print', 'print the link even in a terminal')
-    $takes['instances open'] = @('names instance', 'free')
+    $takes['instances open'] = @('names instance', 'part endpoint')
     $flags['instances recover'] = @('--retry', 'make the same request again where nothing is certain')
     $repeats['instances recover'] = $true
     $takes['instances recover'] = @('free')
@@ -254,8 +254,6 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['drives update:--name'] = 'free'
     $values['drives update:--size'] = 'free'
     $values['ssh-keys add:--name'] = 'free'
-    $values['api-keys create:--key-file'] = 'free'
-    $values['api-keys create:--save-profile'] = 'free'
     $values['status:--interval'] = 'free'
     $values['me update:--name'] = 'free'
     $values['billing transactions:--page'] = 'free'
@@ -271,8 +269,6 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['sandbox serve:--speed'] = 'free'
     $values['api:--raw-field'] = 'free'
     $values['api:-f'] = 'free'
-    $values['api:--field'] = 'free'
-    $values['api:-F'] = 'free'
     $values['instances get:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
     $values['instances create:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
     $values['instances reorder:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
@@ -289,6 +285,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances create:--env-file'] = 'file'
     $values['instances create:--file'] = 'file'
     $values['instances create:-f'] = 'file'
+    $values['api-keys create:--key-file'] = 'file'
     $values['login:--key-file'] = 'file'
     $values['sandbox catalog:--state'] = 'file'
     $values['sandbox status:--state'] = 'file'
@@ -349,6 +346,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['ssh-keys get:--sort'] = 'sort name id type fingerprint is_default created_at updated_at public_key'
     $values['ssh-keys add:--sort'] = 'sort name id type fingerprint is_default created_at updated_at public_key'
     $values['ssh-keys delete:--sort'] = 'sort name id type fingerprint is_default created_at updated_at public_key'
+    $values['api-keys create:--save-profile'] = 'names profile'
     $values['templates list:--columns'] = 'list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
     $values['templates get:--columns'] = 'list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
     $values['templates list:--sort'] = 'sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
@@ -380,6 +378,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['doctor:--sort'] = 'sort id status message hint'
     $values['commands:--columns'] = 'list command summary usage aliases flags columns exit_codes'
     $values['commands:--sort'] = 'sort command summary usage aliases flags columns exit_codes'
+    $values['api:--field'] = 'field'
+    $values['api:-F'] = 'field'
     $values['completion:--columns'] = 'list shell file changed script'
     $values['completion:--sort'] = 'sort shell file changed script'
     $values['*:--profile'] = 'names profile'
@@ -397,6 +397,16 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
         $own = $values["${place}:$flag"]
         if ($null -ne $own) { return $own }
         return $values["*:$flag"]
+    }
+
+    # Short flags in one word: -qo is -q -o, and -ojson is -o json. Where the value begins of the one
+    # that takes something; 0 when none does.
+    function ValueAt([string] $place, [string] $word) {
+        for ($at = 1; $at -lt $word.Length; $at++) {
+            $offer = ValueOf $place "-$($word[$at])"
+            if ($offer -and -not $offer.StartsWith('=')) { return $at + 1 }
+        }
+        return 0
     }
 
     # The cache folder, by the rules of gpucloud itself.
@@ -471,6 +481,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $pending = ''
     $literal = $false
     $helping = $false
+    $topics = @()
     $count = 0
     $used = New-Object System.Collections.Generic.List[string]
     foreach ($word in $before) {
@@ -483,13 +494,18 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
         elseif (-not $literal -and $word.StartsWith('--profile=')) { $profileName = $word.Substring(10) }
         elseif (-not $literal -and $word.StartsWith('--base-url=')) { $hasAddress = $true }
         elseif (-not $literal -and $word.StartsWith('--') -and $word.Contains('=')) { }
-        elseif (-not $literal -and $word.StartsWith('-') -and $word.Length -gt 1) {
+        elseif (-not $literal -and $word.StartsWith('--')) {
             $offer = ValueOf $place $word
             if ($offer -and -not $offer.StartsWith('=')) { $pending = $word }
         }
+        elseif (-not $literal -and $word.StartsWith('-') -and $word.Length -gt 1) {
+            $at = ValueAt $place $word
+            if ($at -eq $word.Length) { $pending = "-$($word[$at - 1])" }
+        }
         elseif (-not $literal -and $steps.ContainsKey("${place}:$word")) {
             $place = $steps["${place}:$word"]
-            if ($place -ceq 'help') { $place = ''; $helping = $true }
+            $first, $more = $place.Split(' ')
+            if ($first -ceq 'help') { $place = ''; $helping = $true; $topics = @($more) }
         }
         else { $count++; $used.Add($word) }
     }
@@ -503,6 +519,15 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
         $typed = $current.Substring($kept.Length)
         $offer = [string] (ValueOf $place $kept.TrimEnd('='))
         $offer = $offer.TrimStart('=')
+    }
+    elseif (-not $literal -and $current -cmatch '^-[^-].') {
+        $at = ValueAt $place $current
+        if ($at -gt 0 -and $at -lt $current.Length) {
+            $kept = $current.Substring(0, $at)
+            $typed = $current.Substring($at)
+            $offer = [string] (ValueOf $place "-$($kept[$at - 1])")
+        }
+        else { $offer = "words $current" }
     }
     elseif (-not $literal -and $current.StartsWith('-')) { $offer = 'flags' }
     elseif ($verbs.ContainsKey($place)) { $offer = 'verbs' }
@@ -522,6 +547,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $start = $typed.TrimStart('"', "'")
     switch -CaseSensitive ($kind) {
         'verbs' {
+            if ($helping -and -not $place) { $topics | ForEach-Object { $found.Add(@($_, $_)) } }
             $fitting = @(Pairs $verbs[$place] | Where-Object { $_[0].StartsWith($start, 'Ordinal') })
             if ($fitting.Length -eq 0 -and $aliases.ContainsKey($place)) { $fitting = @(Pairs $aliases[$place]) }
             $fitting | ForEach-Object { $found.Add($_) }
@@ -533,12 +559,27 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
         'names' {
             foreach ($wanted in $words) {
                 $rows = @(NameRows $wanted $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
-                    $_.Length -eq 4 -and -not $used.Contains($_[1])
+                    $_.Length -eq 4 -and $_[0] -and -not $used.Contains($_[1])
                 })
                 $fitting = @($rows | Where-Object { $_[1].StartsWith($start, 'Ordinal') })
                 foreach ($row in $fitting) { $found.Add(@($row[1], "$wanted $($row[3])".TrimEnd(' -'.ToCharArray()))) }
                 if ($fitting.Length -gt 0 -or -not $start) { continue }
                 foreach ($row in $rows) { if ($row[2] -cne '-') { $found.Add(@($row[2], "$($row[1]) $($row[3])".TrimEnd(' -'.ToCharArray()))) } }
+            }
+        }
+        'part' {
+            if ($used.Count -eq 0) { break }
+            foreach ($line in @(NameRows $words[0] $profileName $hasAddress)) {
+                $row = $line.Split([char] 9)
+                if ($row.Length -eq 4 -and ($row[2] -ceq $used[0] -or $row[3] -ceq $used[0])) { $found.Add(@($row[1], $words[0])) }
+            }
+        }
+        'field' {
+            $mark = $typed.IndexOf('@') + 1
+            if ($mark -eq 0) { return }
+            $stays = $kept + $typed.Substring(0, $mark)
+            return [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed.Substring($mark)) | ForEach-Object {
+                [System.Management.Automation.CompletionResult]::new("$stays$($_.CompletionText)", $_.ListItemText, $_.ResultType, $_.ToolTip)
             }
         }
         'words' { $words | ForEach-Object { $found.Add(@($_, $_)) } }
