@@ -35,14 +35,21 @@ export const connectionView: View<Connection> = {
 /** Reads a machine afresh, and what can be connected to on it. */
 export async function readConnections(typed: string, context: Context): Promise<Connections> {
   const { id } = await findMachine(typed, context);
-  const api = await context.api();
-  const instance = await api.instances.get(id);
+  const instance = await (await context.api()).instances.get(id);
   await keepSighting(sightingOf(instance), context);
+  return { instance, connections: await connectionsOf(instance, context) };
+}
+
+/** What can be connected to on a machine that was read; its template is asked for where it must be. */
+export async function connectionsOf(
+  instance: Instance,
+  context: Context,
+): Promise<readonly Connection[]> {
   const told = endpointsOf(instance);
   const endpoints =
     told.some(({ source }) => source === 'service') || instance.application_template == null
       ? told
-      : endpointsOf(instance, await templateOf(instance, api));
+      : endpointsOf(instance, await templateOf(instance, await context.api()));
   const secrets = instance.connection_info?.secrets;
-  return { instance, connections: endpoints.map((endpoint) => ({ ...endpoint, secrets })) };
+  return endpoints.map((endpoint) => ({ ...endpoint, secrets }));
 }

@@ -9,12 +9,16 @@ import { registerEndpoints } from './list-endpoints.ts';
 import { registerOpen } from './open.ts';
 import { registerRecover } from './recover.ts';
 import { registerReorder } from './reorder.ts';
+import { registerScp } from './scp.ts';
 import { registerSecrets } from './secrets.ts';
+import { registerSsh } from './ssh.ts';
+import { registerSshConfig } from './ssh-config.ts';
 import { registerStart } from './start.ts';
 import { registerStop } from './stop.ts';
 import { registerTerminate } from './terminate.ts';
 import { registerTrack } from './track.ts';
 import { registerExport, registerImport } from './transfer.ts';
+import { registerTunnel } from './tunnel.ts';
 import { registerUntrack } from './untrack.ts';
 import { registerWait } from './wait.ts';
 
@@ -32,6 +36,10 @@ export function registerInstances(group: AnyCommand, frame: Frame): void {
   registerTerminate(group, frame);
   registerEvents(group, frame);
   registerWait(group, frame);
+  registerSsh(group, frame);
+  registerScp(group, frame);
+  registerTunnel(group, frame);
+  registerSshConfig(group, frame);
   registerEndpoints(group, frame);
   registerSecrets(group, frame);
   registerOpen(group, frame);

@@ -7,6 +7,7 @@ import type { Frame } from '../kit/frame.ts';
 import { type KnownMachines, type Listed, readKnownMachines } from '../kit/known-machines.ts';
 import { verb } from '../kit/verb.ts';
 import { intervalOption, watch, watchOption } from '../kit/watching.ts';
+import { keepHosts } from './hosts.ts';
 import { listedView, notedView } from './listed-view.ts';
 
 export function registerList(group: AnyCommand, frame: Frame): void {
@@ -45,6 +46,7 @@ export async function list(all: boolean, context: Context): Promise<void> {
     context,
   );
   if (known.driveFault !== undefined) context.err.warn(drivesUnread(known.driveFault));
+  await keepHosts(known.rows, context);
   await show(
     known.rows.filter((row) => all || row.status !== 'TERMINATED'),
     context.out,
@@ -70,6 +72,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         const except = new Set(ended.map(({ id }) => id));
         const how = { all, except, drives: api.drives.list(), now: context.clock.now() };
         const known = await readKnownMachines(how, api, context);
+        await keepHosts(known.rows, context);
         // What is shown is as old as all of these rows would be: it stays, with its age.
         if (known.faults[0] !== undefined && known.faults.length === known.asked) {
           throw known.faults[0];

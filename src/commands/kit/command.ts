@@ -18,6 +18,8 @@ class StrictCommand extends Command {
   completes: CompletesMap | undefined;
   /** What its help says beside its arguments and flags. */
   told: Told | undefined;
+  /** After how many arguments everything is words of another command; see {@link setOwnWords}. */
+  ownWords: number | undefined;
   /** It needs no service. Counts for what is below it too. */
   local = false;
 
@@ -32,12 +34,17 @@ class StrictCommand extends Command {
 
   override parseOptions(args: string[]): ReturnType<Command['parseOptions']> {
     if (this.commands.length === 0) {
-      return super.parseOptions(closeOptionalValues(args, this.options));
+      return super.parseOptions(this.closed(args));
     }
     const parsed = super.parseOptions(helpLast(args));
     const [word] = parsed.operands;
     // Of `nonsense --help`, commander would see the second alone and answer with the group's help.
     return word === undefined || hasBelow(this, word) ? parsed : { ...parsed, unknown: [] };
+  }
+
+  private closed(args: readonly string[]): string[] {
+    const closed = closeOptionalValues(args, this.options);
+    return this.ownWords === undefined ? closed : endFlags(closed, this.options, this.ownWords);
   }
 
   /** Commander names what is spelled nearly the same, and is silent where nothing is. */
@@ -91,6 +98,42 @@ function closeOptionalValues(args: readonly string[], options: AnyCommand['optio
     closed.push(option?.optional === true ? `${option.long}=` : arg);
   }
   return closed;
+}
+
+/** Puts a `--` where the words of another command begin, unless one is there before. */
+function endFlags(args: readonly string[], options: AnyCommand['options'], own: number): string[] {
+  let words = 0;
+  let isValue = false;
+  for (const [at, arg] of args.entries()) {
+    const isWord: boolean = isValue || arg === '-' || !arg.startsWith('-');
+    if (arg === '--' && !isValue) {
+      return [...args];
+    }
+    if (isWord && !isValue) {
+      words += 1;
+      if (words > own) return [...args.slice(0, at), '--', ...args.slice(at)];
+    }
+    isValue = !isWord && takesNext(arg, options);
+  }
+  return [...args];
+}
+
+/** Whether a flag's value is the word after it: `--user root` and `-ti FILE`, not `--user=root`. */
+function takesNext(arg: string, options: AnyCommand['options']): boolean {
+  if (arg.startsWith('--')) {
+    return options.some(({ long, required }) => required && long === arg);
+  }
+  for (const [at, letter] of [...arg].entries()) {
+    const option = at === 0 ? undefined : options.find(({ short }) => short === `-${letter}`);
+    // What follows its letter is its value.
+    if (option?.required === true) return at === arg.length - 1;
+  }
+  return false;
+}
+
+/** Says that what follows so many arguments is another command's, as in `ssh HOST command`. */
+export function setOwnWords(command: AnyCommand, own: number): void {
+  if (command instanceof StrictCommand) command.ownWords = own;
 }
 
 /** Tells a verb how its result looks, for `--columns`, `--sort`, help and completion. */

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { Failure } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
-import { type AnyCommand, setCompletes, setTold, setView } from './command.ts';
+import { type AnyCommand, setCompletes, setOwnWords, setTold, setView } from './command.ts';
 import type { CompletesMap } from './completes.ts';
 import { addGlobalOptions } from './globals.ts';
 
@@ -22,6 +22,11 @@ export interface VerbHelp {
   replaces?: readonly string[];
   /** What completion offers where the name of an argument or flag does not tell it. */
   completes?: CompletesMap;
+  /**
+   * After how many arguments everything is words of another command, flags that are called like
+   * ours included.
+   */
+  ownWords?: number;
   /** Ways in which it can end beside those of its kind, for the reference. */
   ends?: readonly Failure[];
 }
@@ -40,6 +45,7 @@ export function describe(command: AnyCommand, help: Omit<VerbHelp, 'name'>): Com
   command.description(help.notes === undefined ? help.summary : `${help.summary}\n\n${help.notes}`);
   command.aliases([...(help.aliases ?? [])]);
   setTold(command, help);
+  if (help.ownWords !== undefined) setOwnWords(command, help.ownWords);
   command.addHelpText(
     'after',
     `\nExamples:\n${help.examples.map((line) => `  $ ${line}`).join('\n')}`,

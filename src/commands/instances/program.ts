@@ -1,0 +1,118 @@
+import { probeArgv } from '../../connect/argv.ts';
+import { shellLine } from '../../connect/quote.ts';
+import { type Trouble, troubleIn } from '../../connect/trouble.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { View } from '../../output/output.ts';
+import { type Reached, refuseDocumentation } from './reach.ts';
+
+/** The words of a program, for `--print`. */
+type Argv = readonly string[];
+
+/** ssh's own failures; a remote command can end so, too. */
+const SSH_FAILED = 255;
+
+/** Milliseconds in which a machine has said why ssh fails. */
+const PROBE_PATIENCE = 10_000;
+
+/** Prints what would be run, so that it can be copied, or the words themselves in JSON. */
+export async function printCommand(argv: Argv, context: Context): Promise<void> {
+  const { out, host, flags } = context;
+  const line = (words: Argv) => shellLine(words, host.platform);
+  if (out.format === 'table' && flags.columns === undefined) {
+    await out.value(line(argv));
+    return;
+  }
+  await out.item(argv, commandView(line));
+}
+
+/** `--columns` and the formats of lines have the whole command as one value. */
+export function commandView(line: (words: Argv) => string): View<Argv> {
+  return {
+    columns: [{ id: 'command', header: 'COMMAND', value: line }],
+    id: line,
+    empty: 'There is no command.',
+  };
+}
+
+/**
+ * Runs ssh or scp with our own terminal and streams. Its exit code becomes that of the run; where
+ * it is ssh's own, why is found out and told.
+ */
+export async function runProgram(argv: Argv, reached: Reached, context: Context): Promise<void> {
+  refuseDocumentation(reached);
+  const [file = '', ...args] = argv;
+  let code: number;
+  try {
+    code = await (await context.start({ file, args })).ended;
+  } catch (error) {
+    throw notStarted(file, error);
+  }
+  if (context.signal.aborted) {
+    const { reason } = context.signal;
+    context.endWith(reason instanceof CliError ? reason.exitCode : code);
+    return;
+  }
+  context.endWith(code);
+  // scp ends with 1 or 255 for it, by its version.
+  if (code === SSH_FAILED || (file === 'scp' && code !== 0)) {
+    const trouble = await probe(reached, context);
+    if (trouble !== undefined) context.err.warn(troubleWords(trouble, reached, context));
+  }
+}
+
+/** The error for a program that could not be started at all. */
+export function notStarted(file: string, error: unknown): CliError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  return code === 'ENOENT'
+    ? new CliError('refused', `There is no ${file} on PATH: machines are entered with OpenSSH.`, {
+        hint: 'install an OpenSSH client (openssh-client on Debian and Ubuntu, an optional feature on Windows); "gpucloud doctor" checks it',
+        cause: error,
+      })
+    : new CliError('refused', `${file} could not be started (${code}).`, { cause: error });
+}
+
+/** Asks the machine, without signing in, for its host key alone. */
+async function probe({ way, manner }: Reached, context: Context): Promise<Trouble | undefined> {
+  const [file = 'ssh', ...args] = probeArgv(way, manner);
+  let said = '';
+  try {
+    const hear = (text: string) => {
+      said = (said + text).slice(-4_000);
+    };
+    await (await context.start({ file, args, hear, timeout: PROBE_PATIENCE })).ended;
+  } catch {
+    return undefined;
+  }
+  return troubleIn(said);
+}
+
+/** What a person can do about it. */
+export function troubleWords(
+  trouble: Trouble,
+  { target, instance, way, manner }: Reached,
+  { host }: Context,
+): string {
+  switch (trouble) {
+    case 'hostKey': {
+      const forget = shellLine(
+        ['ssh-keygen', '-f', manner.knownHosts, '-R', way.id],
+        host.platform,
+      );
+      return `${target.name} (${way.id}) shows another host key than the one that was kept when it was first entered, so nothing was sent to it. Its system may have been set up anew, or somebody answers in its place. When you know that the new key is right, forget the old one: ${forget}`;
+    }
+    case 'keys': {
+      const names = (instance.ssh_keys ?? []).map(
+        ({ name, id, fingerprint }) =>
+          `${name ?? id}${fingerprint == null ? '' : ` ${fingerprint}`}`,
+      );
+      const there =
+        names.length === 0
+          ? 'the service names no key on it'
+          : `the keys on it are ${names.join(', ')}`;
+      return `Where it was the sign-in that failed: ${there}. Choose the private half of one with --identity FILE.`;
+    }
+    case 'unreachable':
+      return `SSH of ${target.name} does not answer at ${way.host} port ${way.port}. Just after a start that takes a while: add --wait.`;
+  }
+}
