@@ -47,6 +47,11 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances terminate': { before: [MACHINE], argv: ['trainer', '-y'], list: true },
   'instances events': { before: [MACHINE], argv: ['trainer'], list: true },
   'instances wait': { before: [MACHINE], argv: ['trainer'], list: true },
+  // What is run is told, and not run: nothing is behind the addresses of the sandbox.
+  'instances ssh': { before: [MACHINE], argv: ['trainer', '--print'], list: true },
+  'instances scp': { before: [MACHINE], argv: ['--print', 'trainer:log.txt', '.'], list: true },
+  'instances tunnel': { before: [MACHINE], argv: ['trainer', '0:6006', '--print'], list: true },
+  'instances ssh-config': { before: [MACHINE], list: true },
   'instances endpoints': { before: [LAB], argv: ['lab'], list: true },
   'instances secrets': { before: [LAB], argv: ['lab'], list: true },
   'instances open': { before: [LAB], argv: ['lab', 'JupyterLab'] },

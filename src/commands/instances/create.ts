@@ -1,4 +1,5 @@
 import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../api/index.ts';
+import { knownWay } from '../../connect/way.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { Money } from '../../rules/money.ts';
@@ -15,7 +16,6 @@ import { notePrice } from './hardware-names.ts';
 import { maxPriceOption, rentWithin } from './max-price.ts';
 import { boxOf, type CreateFlags, makeRequest, missingError, missingFlags } from './request.ts';
 import { createRequestView } from './request-view.ts';
-import { sshCommand } from './ssh-command.ts';
 import { instanceView } from './view.ts';
 import {
   pollIntervalOption,
@@ -227,10 +227,9 @@ function typedForm({ id, name }: Instance): string {
 }
 
 function nextSteps(instance: Instance, context: Context): void {
-  const connect = sshCommand(instance);
   const name = typedForm(instance);
-  if (connect !== undefined && instance.status === 'ACTIVE') {
-    context.err.note(`Connect:     ${connect}`);
+  if (knownWay(instance) !== undefined && instance.status === 'ACTIVE') {
+    context.err.note(`Connect:     gpucloud instances ssh ${name}`);
   } else {
     context.err.note(`See it:      gpucloud instances get ${name}`);
   }

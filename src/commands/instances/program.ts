@@ -54,8 +54,7 @@ export async function runProgram(argv: Argv, reached: Reached, context: Context)
     return;
   }
   context.endWith(code);
-  // scp ends with 1 or 255 for it, by its version.
-  if (code === SSH_FAILED || (file === 'scp' && code !== 0)) {
+  if (code === SSH_FAILED) {
     const trouble = await probe(reached, context);
     if (trouble !== undefined) context.err.warn(troubleWords(trouble, reached, context));
   }

@@ -1,17 +1,15 @@
 import type { Instance } from '../../api/index.ts';
+import { knownWay } from '../../connect/way.ts';
 
 /**
- * The command that enters a machine, to be copied by a person. It is only given when nothing in it
- * could become an option or a word of the shell, whatever the service sent.
+ * The plain command that enters a machine, to be read by a person or used where gpucloud is not. It
+ * is only given when nothing in it could become an option or a word of the shell.
  */
 export function sshCommand(instance: Instance): string | undefined {
-  const { ip_address: address, ssh_username: user, ssh_port: port } = instance;
-  if (address == null || !/^[0-9A-Za-z][0-9A-Za-z.:-]*$/.test(address)) {
+  const way = knownWay({ ...instance, ssh_port: instance.ssh_port ?? 22 });
+  if (way === undefined) {
     return undefined;
   }
-  if (user == null || !/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(user)) {
-    return undefined;
-  }
-  const known = Number.isInteger(port) ? port : 22;
-  return known === 22 ? `ssh ${user}@${address}` : `ssh -p ${known} ${user}@${address}`;
+  const { user, host, port } = way;
+  return port === 22 ? `ssh ${user}@${host}` : `ssh -p ${port} ${user}@${host}`;
 }

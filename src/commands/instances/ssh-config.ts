@@ -159,7 +159,7 @@ async function uninstall(files: SshFiles, context: Context): Promise<void> {
       ? `Taken away: ${[...(removed ? [`the line in ${config}`] : []), ...(was ? [files.hosts] : [])].join(' and ')}. Host keys are kept.`
       : 'Nothing was installed.',
   );
-  await context.out.list([], hostView);
+  if (context.out.format !== 'table') await context.out.list([], hostView);
 }
 
 function configOf({ host }: Context): string {

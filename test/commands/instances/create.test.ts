@@ -46,7 +46,7 @@ describe('instances create', () => {
     expect(stdout).toContain('Price per hour:  89.90\n');
     expect(stdout).toMatch(/SSH: {13}ssh root@203\.0\.113\.\d+\n/);
     expect(stderr).toMatch(
-      /^Price per hour: unknown until created; --max-price sets a limit\.\nRented trainer \([0-9a-f-]{36}\)\.\nConnect: {5}ssh root@203\.0\.113\.\d+\nStop paying: gpucloud instances terminate trainer\n$/,
+      /^Price per hour: unknown until created; --max-price sets a limit\.\nRented trainer \([0-9a-f-]{36}\)\.\nConnect: {5}gpucloud instances ssh trainer\nStop paying: gpucloud instances terminate trainer\n$/,
     );
   });
 

@@ -1,0 +1,237 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  box,
+  createSshSite,
+  createSshWorld,
+  ID,
+  OTHER,
+  type SshSite,
+  type SshWorld,
+} from '../support/ssh-world.ts';
+import { NO_SSHD, programAt } from '../support/sshd.ts';
+
+let site: SshSite;
+let world: SshWorld;
+/** A folder of this computer and one of the machine, which is the same computer. */
+let here: string;
+let there: string;
+
+const WHY = NO_SSHD === undefined ? '' : ` (skipped: ${NO_SSHD})`;
+const NO_RSYNC = programAt('rsync') === undefined ? ' (skipped: there is no rsync here)' : '';
+
+beforeAll(async () => {
+  if (NO_SSHD === undefined) site = await createSshSite();
+});
+afterAll(() => site?.close());
+beforeEach(async () => {
+  if (NO_SSHD !== undefined) return;
+  world = await createSshWorld(site);
+  here = join(world.computer.home, 'here');
+  there = join(world.computer.home, 'there');
+  await mkdir(here);
+  await mkdir(there);
+});
+afterEach(() => world?.close());
+
+describe.skipIf(NO_SSHD !== undefined)(`instances scp${WHY}`, () => {
+  test('10 MB go there and come back the same', async () => {
+    const bytes = randomBytes(10_000_000);
+    await writeFile(join(here, 'model.bin'), bytes);
+    const up = await world.instances('scp', join(here, 'model.bin'), `${ID}:${there}/`);
+    expect(up.code).toBe(0);
+    expect(bytes.equals(await readFile(join(there, 'model.bin')))).toBe(true);
+    const down = await world.instances('scp', `${ID}:${there}/model.bin`, join(here, 'back.bin'));
+    expect(down.code).toBe(0);
+    expect(bytes.equals(await readFile(join(here, 'back.bin')))).toBe(true);
+  });
+
+  const ODD = [
+    '-oProxyCommand=x',
+    'a b',
+    "it's",
+    '$HOME',
+    'ключ',
+    'a:b',
+    'semi;colon',
+    '"q"',
+    '-r',
+  ];
+
+  test.each(ODD)('a file called %s goes there and back', async (name) => {
+    await writeFile(join(here, name), name);
+    // A colon before any slash would be a machine's.
+    const { code, stderr } = await world.computer.bash(
+      `cd here && gpucloud instances scp ${world.own.join(' ')} "$FILE" '${ID}:${there}/'`,
+      {
+        env: {
+          ...world.service.env,
+          FILE: name.includes(':') || name.startsWith('-') ? `./${name}` : name,
+        },
+      },
+    );
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(await readFile(join(there, name), 'utf8')).toBe(name);
+    const back = await world.instances('scp', `${ID}:${there}/${name}`, join(here, 'back'));
+    expect(back.code).toBe(0);
+    expect(await readFile(join(here, 'back'), 'utf8')).toBe(name);
+  });
+
+  test('several sources, and folders with -r', async () => {
+    await mkdir(join(here, 'run', 'deep'), { recursive: true });
+    await writeFile(join(here, 'run', 'deep', 'log'), 'log');
+    await writeFile(join(here, 'a'), 'a');
+    const up = await world.instances(
+      'scp',
+      '-r',
+      join(here, 'run'),
+      join(here, 'a'),
+      `${ID}:${there}`,
+    );
+    expect(up.code).toBe(0);
+    expect((await readdir(there, { recursive: true })).sort()).toEqual([
+      'a',
+      'run',
+      'run/deep',
+      'run/deep/log',
+    ]);
+    const down = await world.instances(
+      'scp',
+      `${ID}:${there}/a`,
+      `${ID}:${there}/run/deep/log`,
+      here,
+    );
+    expect(down.code).toBe(0);
+    expect(await readFile(join(here, 'log'), 'utf8')).toBe('log');
+  });
+
+  test('what scp fails with is passed on', async () => {
+    const { code, stdout, stderr } = await world.instances('scp', `${ID}:${there}/none`, here);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('No such file or directory');
+    expect(stderr).not.toContain('sign-in');
+  });
+
+  test.each([
+    [['a', 'b'], 'none of these is on a machine'],
+    [['a:x', 'b:y'], 'comes from here, not from a machine'],
+    [['a:x', 'b:y', '.'], 'one machine is copied from at a time'],
+    [['a:x', 'b', '.'], 'one machine is copied from at a time'],
+    [['a:x'], 'at least two paths are needed'],
+    [['root@box:x', '.'], 'name the user with --user'],
+  ])('%j is refused before any request', async (paths, words) => {
+    const before = world.service.requests.length;
+    const { code, stderr } = await world.gpucloud(['instances', 'scp', ...paths]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
+    expect(world.service.requests.length).toBe(before);
+  });
+});
+
+describe.skipIf(NO_SSHD !== undefined)(`instances ssh-config${WHY}`, () => {
+  /** Plain ssh as the person has it, whose own configuration is the one of this test's home. */
+  const plain = (line: string) =>
+    world.computer.bash(
+      `ssh() { command ssh -F "$HOME/.ssh/config" -o IdentitiesOnly=yes -i '${site.clientKey}' "$@"; }; ${line}`,
+    );
+  const config = () => join(world.computer.home, '.ssh', 'config');
+  const installed = () => join(world.computer.home, 'state', 'ssh', 'config');
+
+  test('plain ssh finds a machine by its name once it is included', async () => {
+    const { code, stderr } = await world.gpucloud([
+      'instances',
+      'ssh-config',
+      '--install',
+      '--include',
+    ]);
+    expect(code).toBe(0);
+    expect(stderr).toContain('Enter one: ssh gpucloud-box');
+    expect(await readFile(config(), 'utf8')).toBe(`Include ${installed()}\n`);
+    expect((await stat(config())).mode & 0o777).toBe(0o600);
+    expect((await stat(installed())).mode & 0o777).toBe(0o600);
+    expect(await plain(`ssh gpucloud-box echo in; ssh gpucloud-${ID} exit 9`)).toMatchObject({
+      code: 9,
+      stdout: 'in\n',
+    });
+  });
+
+  test.skipIf(NO_RSYNC !== '')(`rsync too${NO_RSYNC}`, async () => {
+    await world.gpucloud(['instances', 'ssh-config', '--include']);
+    await writeFile(join(here, 'data'), randomBytes(100_000));
+    const { code, stderr } = await world.computer.bash(
+      `rsync -a -e "ssh -F $HOME/.ssh/config -i '${site.clientKey}'" here/ gpucloud-box:${there}/`,
+    );
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect((await readFile(join(there, 'data'))).equals(await readFile(join(here, 'data')))).toBe(
+      true,
+    );
+  });
+
+  test("the user's file gets one line and keeps all else: bytes, mode, and the link that it is", async () => {
+    const real = join(world.computer.home, 'dotfiles');
+    await mkdir(join(world.computer.home, '.ssh'));
+    const before = Buffer.concat([
+      Buffer.from('# caf'),
+      Buffer.of(0xe9),
+      Buffer.from('\r\nHost *\r\n  ServerAliveInterval 30\r\n  Include other\r\n'),
+    ]);
+    await writeFile(real, before);
+    await chmod(real, 0o640);
+    await symlink(real, config());
+
+    await world.gpucloud(['instances', 'ssh-config', '--install']);
+    expect((await readFile(real)).equals(before)).toBe(true);
+    for (const _twice of [1, 2]) await world.gpucloud(['instances', 'ssh-config', '--include']);
+    const line = Buffer.from(`Include ${installed()}\r\n`);
+    expect((await readFile(real)).equals(Buffer.concat([line, before]))).toBe(true);
+    expect((await stat(real)).mode & 0o777).toBe(0o640);
+    expect(await readlink(config())).toBe(real);
+
+    const { code, stderr } = await world.gpucloud(['instances', 'ssh-config', '--uninstall']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('Taken away');
+    expect((await readFile(real)).equals(before)).toBe(true);
+    expect((await stat(real)).mode & 0o777).toBe(0o640);
+    expect(await readlink(config())).toBe(real);
+    expect(await readdir(join(world.computer.home, 'state', 'ssh'))).not.toContain('config');
+    const again = await world.gpucloud(['instances', 'ssh-config', '--uninstall']);
+    expect(again).toMatchObject({ code: 0, stderr: 'Nothing was installed.\n' });
+  });
+
+  test('without --include no file of the user is touched, and the line is told', async () => {
+    const { stderr } = await world.gpucloud(['instances', 'ssh-config', '--install']);
+    expect(stderr).toContain(`Include ${installed()}`);
+    expect(await readdir(world.computer.home)).not.toContain('.ssh');
+  });
+
+  test('the list keeps it in step: new addresses, new machines, ended ones', async () => {
+    await world.gpucloud(['instances', 'list', '-q']);
+    expect(await readdir(join(world.computer.home, 'state'))).not.toContain('ssh');
+    await world.gpucloud(['instances', 'ssh-config', '--install']);
+    const { machines } = world.service;
+    machines.set(ID, box(2222, { ip_address: '192.168.7.7' }));
+    machines.set(OTHER, box(22, { id: OTHER, name: 'second', ip_address: '2001:db8::5' }));
+    await world.gpucloud(['instances', 'list', '-q']);
+    const both = await readFile(installed(), 'utf8');
+    expect(both).toContain(
+      `Host gpucloud-box gpucloud-${ID}\n  HostName 192.168.7.7\n  Port 2222\n`,
+    );
+    expect(both).toContain(`Host gpucloud-second gpucloud-${OTHER}\n  HostName 2001:db8::5\n`);
+    machines.set(ID, box(2222, { status: 'TERMINATED', ip_address: null }));
+    await world.gpucloud(['instances', 'list', '-q']);
+    const one = await readFile(installed(), 'utf8');
+    expect(one).not.toContain('gpucloud-box');
+    expect(one).toContain('gpucloud-second');
+  });
+});

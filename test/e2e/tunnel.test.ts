@@ -1,0 +1,217 @@
+import { createServer as createHttp, type Server } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { heard, outcomeOf } from '../support/program.ts';
+import {
+  box,
+  createSshSite,
+  createSshWorld,
+  ID,
+  type SshSite,
+  type SshWorld,
+  until,
+} from '../support/ssh-world.ts';
+import { freePort, NO_SSHD } from '../support/sshd.ts';
+
+const TOKEN = 'f00dfeedf00dfeed';
+
+let site: SshSite;
+let world: SshWorld;
+/** What runs on the machine. */
+let app: Server;
+let appPort: number;
+
+const WHY = NO_SSHD === undefined ? '' : ` (skipped: ${NO_SSHD})`;
+
+describe.skipIf(NO_SSHD !== undefined)(`instances tunnel${WHY}`, () => {
+  beforeAll(async () => {
+    site = await createSshSite();
+    app = createHttp((request, response) => response.end(`app ${request.url}`));
+    await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve));
+    appPort = (app.address() as AddressInfo).port;
+  });
+  afterAll(async () => {
+    await site.close();
+    app.close();
+  });
+  beforeEach(async () => {
+    world = await createSshWorld(site);
+  });
+  afterEach(() => world.close());
+
+  const start = (...words: string[]) =>
+    world.computer.start(['instances', 'tunnel', ...world.own, ...words], {
+      env: world.service.env,
+    });
+
+  test('carries an HTTP request, and ends cleanly with Ctrl-C', async () => {
+    // The port of the machine is one of this computer here, and so it is taken.
+    const child = start(ID, String(appPort));
+    const ended = outcomeOf(child);
+    const [, address] = /(127\.0\.0\.1:\d+)\n/.exec(await heard(child, 'stdout', /\n/)) ?? [];
+    expect(address).not.toBe(`127.0.0.1:${appPort}`);
+    expect(await (await fetch(`http://${address}/hello`)).text()).toBe('app /hello');
+    child.kill('SIGINT');
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${address}\n` });
+    expect(stderr).toContain(`Port ${appPort} of this computer is taken`);
+    expect(stderr).toContain('The tunnel is closed.');
+    expect(stderr).not.toContain('debug1');
+    await expect(fetch(`http://${address}/hello`)).rejects.toThrow();
+  });
+
+  test('--json is one line with the link of an endpoint, its token masked', async () => {
+    world.service.machines.set(
+      ID,
+      box(site.sshd.port, {
+        connection_info: {
+          type: 'template',
+          secrets: { TOKEN },
+          endpoints: [
+            {
+              name: 'lab',
+              port: appPort,
+              is_main: true,
+              url: `http://192.0.2.1:${appPort}/?token=${TOKEN}`,
+            },
+            { name: 'metrics', port: 9, protocol: 'UDP' },
+          ],
+        },
+      }),
+    );
+    const child = start(ID, '0:lab', '--json');
+    const ended = outcomeOf(child);
+    const told = JSON.parse(await heard(child, 'stdout', /\n/));
+    expect(told).toEqual({
+      instance_id: ID,
+      name: 'box',
+      endpoint: 'lab',
+      url: `http://127.0.0.1:${told.local_port}/?token=********`,
+      address: `127.0.0.1:${told.local_port}`,
+      local_port: told.local_port,
+      remote_port: appPort,
+    });
+    expect(await (await fetch(`http://${told.address}/?token=${TOKEN}`)).text()).toContain(TOKEN);
+    child.kill('SIGTERM');
+    expect(await ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^.+\n$/) });
+
+    const main = start(ID, '--show-secrets');
+    const mainEnded = outcomeOf(main);
+    expect(await heard(main, 'stdout', /\n/)).toMatch(
+      new RegExp(`^http://127\\.0\\.0\\.1:\\d+/\\?token=${TOKEN}\n$`),
+    );
+    main.kill('SIGINT');
+    await mainEnded;
+    const udp = await world.instances('tunnel', ID, 'metrics');
+    expect(udp).toMatchObject({ code: 3, stderr: expect.stringContaining('it is UDP') });
+  });
+
+  test('a local port that was asked for is not changed for another', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const refused = await world.instances('tunnel', ID, `${port}:${appPort}`);
+    taken.close();
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(`port ${port} of this computer is taken`);
+    const child = start(ID, `${port}:${appPort}`);
+    const ended = outcomeOf(child);
+    expect(await heard(child, 'stdout', /\n/)).toBe(`127.0.0.1:${port}\n`);
+    child.kill('SIGINT');
+    await ended;
+  });
+
+  test('nothing on the port of the machine is told, and the tunnel stays', async () => {
+    const remote = await freePort();
+    const child = start(ID, `0:${remote}`);
+    const ended = outcomeOf(child);
+    const told = heard(child, 'stderr', /Nothing can be reached/);
+    const address = (await heard(child, 'stdout', /\n/)).trim();
+    await expect(fetch(`http://${address}/`)).rejects.toThrow();
+    expect(await told).toContain(`Nothing can be reached at port ${remote} of box`);
+    const late = createHttp((_request, response) => response.end('late'));
+    await new Promise<void>((resolve) => late.listen(remote, '127.0.0.1', resolve));
+    expect(await (await fetch(`http://${address}/`)).text()).toBe('late');
+    late.closeAllConnections();
+    late.close();
+    child.kill('SIGINT');
+    await ended;
+  });
+
+  test('a lost connection is made again, at the address that the machine has then', async () => {
+    const first = await site.start();
+    world.service.machines.set(ID, box(first.port));
+    const child = start(ID, `0:${appPort}`);
+    const ended = outcomeOf(child);
+    const again = heard(child, 'stderr', /is open again/);
+    const address = (await heard(child, 'stdout', /\n/)).trim();
+    world.service.machines.set(ID, box(site.sshd.port));
+    await first.stop();
+    await again;
+    expect(await (await fetch(`http://${address}/back`)).text()).toBe('app /back');
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
+  });
+
+  test('a machine that was stopped in the meantime ends it, with what comes next', async () => {
+    const first = await site.start();
+    world.service.machines.set(ID, box(first.port));
+    const child = start(ID, `0:${appPort}`);
+    const ended = outcomeOf(child);
+    await heard(child, 'stdout', /\n/);
+    world.service.machines.set(ID, box(first.port, { status: 'STOPPED' }));
+    await first.stop();
+    const { code, stderr } = await ended;
+    expect(code).toBe(5);
+    expect(stderr).toContain('box is STOPPED');
+    expect(stderr).toContain('gpucloud instances start box --wait=ssh');
+  });
+
+  test('--no-reconnect ends with the connection, and one that never opens ends at once', async () => {
+    const first = await site.start();
+    world.service.machines.set(ID, box(first.port));
+    const child = start(ID, `0:${appPort}`, '--no-reconnect');
+    const ended = outcomeOf(child);
+    await heard(child, 'stdout', /\n/);
+    await first.stop();
+    expect(await ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('The tunnel was lost'),
+    });
+    const { code, stderr } = await world.instances('tunnel', ID, `0:${appPort}`);
+    expect(code).toBe(1);
+    expect(stderr).toContain('The tunnel could not be opened');
+    expect(stderr).toContain('SSH of box does not answer');
+  });
+
+  test('--open sends the browser there', async () => {
+    const asked: string[] = [];
+    const seen = createHttp((request, response) => {
+      asked.push(request.url ?? '');
+      response.end();
+    });
+    await new Promise<void>((resolve) => seen.listen(0, '127.0.0.1', resolve));
+    const { port } = seen.address() as AddressInfo;
+    // The browser of this computer: it asks for what it is started with, and follows.
+    await world.computer.bash(
+      `mkdir bin && printf '#!/bin/sh\\nexec "$NODE" -e "fetch(process.argv[1])" "$1"\\n' > bin/xdg-open && chmod +x bin/xdg-open`,
+    );
+    const child = world.computer.start(
+      ['instances', 'tunnel', ...world.own, ID, `0:${port}`, '--open'],
+      {
+        env: {
+          ...world.service.env,
+          NODE: process.execPath,
+          PATH: `${world.computer.home}/bin:${process.env.PATH}`,
+        },
+      },
+    );
+    const ended = outcomeOf(child);
+    await heard(child, 'stdout', /\n/);
+    await until(() => asked.length > 0);
+    child.kill('SIGINT');
+    await ended;
+    seen.close();
+    expect(asked[0]).toBe('/');
+  });
+});

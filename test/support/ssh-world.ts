@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Machine, type MachineService, startMachines } from './machines.ts';
+import { type Computer, createComputer, type Outcome } from './program.ts';
+import { makeKey, type Sshd, type SshdOptions, startSshd, USER } from './sshd.ts';
+
+export const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+export const OTHER = '7a1b2c3d-1111-4222-8333-444455556666';
+
+/** Keys and an SSH server, which the tests of a file share. */
+export interface SshSite {
+  readonly folder: string;
+  readonly hostKey: string;
+  readonly otherHostKey: string;
+  readonly clientKey: string;
+  readonly sshd: Sshd;
+  /** One more server; with another key or on a port of its own. */
+  start(how?: Partial<SshdOptions>): Promise<Sshd>;
+  close(): Promise<void>;
+}
+
+export async function createSshSite(): Promise<SshSite> {
+  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-sshd-'));
+  const hostKey = makeKey(folder, 'host');
+  const otherHostKey = makeKey(folder, 'other-host');
+  const clientKey = makeKey(folder, 'client');
+  const start = (how: Partial<SshdOptions> = {}) =>
+    startSshd({ folder, hostKey, clientKey: `${clientKey}.pub`, ...how });
+  const sshd = await start();
+  return {
+    folder,
+    hostKey,
+    otherHostKey,
+    clientKey,
+    sshd,
+    start,
+    async close() {
+      await sshd.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A computer, and a service whose only machine is the site's server, under the name `box`. */
+export interface SshWorld {
+  readonly computer: Computer;
+  readonly service: MachineService;
+  /** The flags by which the person's own configuration and keys stay out of it. */
+  readonly own: readonly string[];
+  /** Runs the built program against the service. */
+  gpucloud(argv: readonly string[], stdin?: string): Promise<Outcome>;
+  /** `instances VERB` with {@link own}, then the words. */
+  instances(verb: string, ...words: string[]): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+export async function createSshWorld(site: SshSite): Promise<SshWorld> {
+  const computer = await createComputer();
+  const service = await startMachines([box(site.sshd.port)]);
+  const own = ['--identity', site.clientKey, '--ssh-arg=-F/dev/null'];
+  const gpucloud = (argv: readonly string[], stdin?: string) =>
+    computer.gpucloud(argv, { env: service.env, ...(stdin === undefined ? {} : { stdin }) });
+  return {
+    computer,
+    service,
+    own,
+    gpucloud,
+    instances: (verb, ...words) => gpucloud(['instances', verb, ...own, ...words]),
+    async close() {
+      await service.close();
+      await computer.remove();
+    },
+  };
+}
+
+export function box(port: number, more: Partial<Machine> = {}): Machine {
+  return {
+    id: ID,
+    name: 'box',
+    status: 'ACTIVE',
+    ip_address: '127.0.0.1',
+    ssh_username: USER,
+    ssh_port: port,
+    ...more,
+  };
+}
+
+/** Waits until something is so; ten seconds at most. */
+export async function until(fits: () => boolean): Promise<void> {
+  for (let tries = 0; !fits(); tries += 1) {
+    if (tries > 500) throw new Error('what was waited for did not come');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,140 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { userInfo } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+const PLACES = [
+  ...(process.env.PATH ?? '').split(delimiter),
+  '/usr/sbin',
+  '/usr/local/sbin',
+  '/sbin',
+];
+
+/** Where a program is, those that are for administrators included. */
+export function programAt(name: string): string | undefined {
+  return PLACES.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/** Why tests with a real SSH server are skipped; undefined where they run. */
+export const NO_SSHD = ['sshd', 'ssh', 'scp', 'ssh-keygen', 'ps']
+  .filter((name) => programAt(name) === undefined)
+  .map((name) => `there is no ${name} here`)[0];
+
+export const USER = userInfo().username;
+
+/** A machine's SSH server on loopback, run as the user who tests. */
+export interface Sshd {
+  readonly port: number;
+  /** Ends the server and every connection of it. */
+  stop(): Promise<void>;
+}
+
+export interface SshdOptions {
+  readonly folder: string;
+  /** A private host key; see {@link makeKey}. */
+  readonly hostKey: string;
+  /** A public key file that lets in. */
+  readonly clientKey: string;
+  /** Any free one where it is left out. */
+  readonly port?: number;
+}
+
+/** Makes a key pair and answers the path of its private half. */
+export function makeKey(folder: string, name: string): string {
+  const path = join(folder, name);
+  execFileSync(programAt('ssh-keygen') ?? '', ['-q', '-t', 'ed25519', '-N', '', '-f', path]);
+  return path;
+}
+
+export async function startSshd(options: SshdOptions): Promise<Sshd> {
+  const port = options.port ?? (await freePort());
+  const own = join(options.folder, `sshd-${port}`);
+  await mkdir(own, { recursive: true, mode: 0o700 });
+  const config = join(own, 'sshd_config');
+  await writeFile(
+    config,
+    [
+      `Port ${port}`,
+      'ListenAddress 127.0.0.1',
+      `HostKey ${options.hostKey}`,
+      `AuthorizedKeysFile ${options.clientKey}`,
+      'PidFile none',
+      'UsePAM no',
+      'StrictModes no',
+      'PasswordAuthentication no',
+      'KbdInteractiveAuthentication no',
+      'PermitRootLogin yes',
+      'Subsystem sftp internal-sftp',
+      '',
+    ].join('\n'),
+  );
+  // A server that root starts wants a folder that its package makes when it is installed as a service.
+  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
+  const child = spawn(programAt('sshd') ?? '', ['-D', '-e', '-f', config], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env.PATH },
+  });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  await answering(port, child, () => said);
+  return { port, stop: () => stop(child) };
+}
+
+/** Each connection is a process that leaves the server's group, so they are ended one by one. */
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.pid === undefined) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  for (const pid of descendants(child.pid)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  await ended;
+}
+
+function descendants(root: number): number[] {
+  const listed = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  const pairs = listed
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const below = (pid: number): number[] =>
+    pairs.flatMap(([child = 0, parent]) => (parent === pid ? [child, ...below(child)] : []));
+  return [root, ...below(root)];
+}
+
+async function answering(port: number, child: ChildProcess, said: () => string): Promise<void> {
+  for (let tries = 0; tries < 250; tries += 1) {
+    if (await greets(port)) return;
+    if (child.exitCode !== null) break;
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+  throw new Error(`sshd does not answer: ${said()}`);
+}
+
+function greets(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('data', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+    socket.once('end', () => resolve(false));
+  });
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
