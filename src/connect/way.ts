@@ -103,7 +103,11 @@ export function host(text: string): Verdict<string> {
   // A zone (`fe80::1%eth0`) is of one computer and can't be a public address.
   const isAddress = isIP(text) !== 0 && !text.includes('%');
   const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
-  const isName = text.length <= 253 && new RegExp(`^${label}(?:\\.${label})*$`).test(text);
+  // Where the last part is a number, ssh takes the whole for an address in an old way of writing.
+  const isName =
+    text.length <= 253 &&
+    new RegExp(`^${label}(?:\\.${label})*$`).test(text) &&
+    /(?:^|\.)[A-Za-z][^.]*$/.test(text);
   return isAddress || isName
     ? kept(text)
     : broken('an address is an IP address or a name of letters, digits, "." and "-"');

@@ -120,7 +120,7 @@ describe('instances create without anything', () => {
       ].join('\n'),
     );
     expect(screen).toMatch(
-      /Connect: +ssh root@\S+\nStop paying: gpucloud instances terminate box-one$/,
+      /Connect: +gpucloud instances ssh box-one\nStop paying: gpucloud instances terminate box-one$/,
     );
     expect(await machines()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
   });

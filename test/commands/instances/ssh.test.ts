@@ -1,0 +1,213 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+
+let opened: World | undefined;
+afterEach(async () => {
+  await opened?.close();
+  opened = undefined;
+});
+
+/** A service with one machine, and an ssh that notes what it is started with. */
+async function worldWith(machine: Record<string, unknown>): Promise<World> {
+  const world = await createWorld({
+    handler: ({ path }) =>
+      path === `/instances/${ID}`
+        ? {
+            status: 200,
+            body: {
+              status: 'success',
+              code: 200,
+              data: {
+                id: ID,
+                name: 'trainer',
+                status: 'ACTIVE',
+                ip_address: '192.168.5.6',
+                ssh_username: 'root',
+                ssh_port: 22,
+                ...machine,
+              },
+            },
+          }
+        : { status: 404, body: { statusCode: 404, message: 'no', error: 'Not Found' } },
+  });
+  opened = world;
+  const bin = join(world.home, 'bin');
+  await mkdir(bin);
+  for (const name of ['ssh', 'scp']) {
+    await writeFile(
+      join(bin, name),
+      `#!/bin/sh\nprintf '%s\\n' ${name} "$@" >> '${join(world.home, 'started')}'\n`,
+      { mode: 0o755 },
+    );
+  }
+  return world;
+}
+
+const run = (world: World, ...argv: string[]) =>
+  world.cli(['instances', ...argv], { env: { PATH: `${join(world.home, 'bin')}:/usr/bin:/bin` } });
+
+async function started(world: World): Promise<string[]> {
+  if (!(await readdir(world.home)).includes('started')) return [];
+  return (await readFile(join(world.home, 'started'), 'utf8')).trimEnd().split('\n');
+}
+
+describe('a machine that can not be entered', () => {
+  test.each([
+    ['STOPPED', 'gpucloud instances start trainer --wait=ssh'],
+    ['STOPPING', 'gpucloud instances wait trainer --for stopped'],
+    ['PROVISIONING', 'gpucloud instances wait trainer --for ssh'],
+    ['STARTING', 'gpucloud instances wait trainer --for ssh'],
+    ['TERMINATING', 'gpucloud instances list'],
+    ['TERMINATED', 'gpucloud instances reorder trainer NEW-NAME'],
+  ])('because it is %s is exit 5 with the next command', async (status, hint) => {
+    const world = await worldWith({ status });
+    for (const argv of [
+      ['ssh', ID],
+      ['scp', `${ID}:a`, '.'],
+      ['tunnel', ID, '8888'],
+    ]) {
+      const { code, stdout, stderr } = await run(world, ...argv);
+      expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+      expect(stderr).toContain(`trainer is ${status}: it can't be entered now.`);
+      expect(stderr).toContain(hint);
+    }
+    expect(await started(world)).toEqual([]);
+  });
+
+  test.each([
+    [{ ip_address: null }, 5, 'no address'],
+    [{ ssh_port: null }, 5, 'no SSH port'],
+    [{ ssh_username: null }, 5, 'no user name'],
+    [
+      { status: 'ERROR', ip_address: null, failure_reason: 'no hardware' },
+      5,
+      'ERROR (no hardware)',
+    ],
+    [{ ip_address: '-oProxyCommand=id' }, 10, '"-oProxyCommand=id" as the address'],
+    [{ ip_address: '192.168.5.6\n-x' }, 10, String.raw`"192.168.5.6\n-x" as the address`],
+    [{ ssh_username: 'ro ot' }, 10, '"ro ot" as the user name'],
+    [{ ssh_username: '-l' }, 10, '"-l" as the user name'],
+    [{ ssh_port: 22.5 }, 10, '"22.5" as the SSH port'],
+    [{ ssh_port: 0 }, 10, '"0" as the SSH port'],
+  ])('because of %j is exit %i', async (machine, exit, words) => {
+    const world = await worldWith(machine);
+    const { code, stdout, stderr } = await run(world, 'ssh', ID);
+    expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
+    expect(stderr).toContain(words);
+    expect(await started(world)).toEqual([]);
+  });
+
+  test('in the sandbox is told, and what would be run can be seen', async () => {
+    const world = await createSandboxWorld();
+    opened = world;
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait']);
+    const { code, stderr } = await world.cli(['instances', 'ssh', 'trainer']);
+    expect(code).toBe(5);
+    expect(stderr).toContain('nothing is behind its address 203.0.113.1');
+    const printed = await world.cli(['instances', 'ssh', 'trainer', '--print']);
+    expect(printed.stdout).toMatch(/^ssh .+ -p 22 -- root@203\.0\.113\.1\n$/);
+  });
+
+  test('may still be tried where its status promises nothing', async () => {
+    const world = await worldWith({ status: 'ERROR', failure_reason: 'lost' });
+    const { code, stderr } = await run(world, 'ssh', ID, '--', 'true');
+    expect(code).toBe(0);
+    expect(stderr).toContain('trainer is ERROR (lost); it is tried all the same.');
+    expect(await started(world)).toContain('root@192.168.5.6');
+  });
+});
+
+describe('what is started', () => {
+  const ours = (world: World) => [
+    '-o',
+    `HostKeyAlias=${ID}`,
+    '-o',
+    `UserKnownHostsFile=${join(world.home, 'state', 'ssh', 'known_hosts')}`,
+    '-o',
+    'StrictHostKeyChecking=accept-new',
+    '-o',
+    'CheckHostIP=no',
+  ];
+
+  test('is ssh with these words and no others', async () => {
+    const world = await worldWith({});
+    await run(world, 'ssh', ID);
+    expect(await started(world)).toEqual([
+      'ssh',
+      ...ours(world),
+      '-p',
+      '22',
+      '--',
+      'root@192.168.5.6',
+    ]);
+  });
+
+  test("is what the flags say, the user's options before ours", async () => {
+    const world = await worldWith({ ssh_username: null, ssh_port: null });
+    const key = join(world.home, 'key');
+    await writeFile(key, '');
+    const flags = ['--user', 'ann', '--port', '2200', '-i', key, '-t'];
+    const more = ['--ssh-arg=-A', '--ssh-option', 'ProxyJump=bastion'];
+    await run(world, 'ssh', ...flags, ID, ...more, '--', 'ls', '-la');
+    expect(await started(world)).toEqual([
+      'ssh',
+      '-A',
+      '-o',
+      'ProxyJump=bastion',
+      '-i',
+      key,
+      '-o',
+      'IdentitiesOnly=yes',
+      ...ours(world),
+      '-t',
+      '-p',
+      '2200',
+      '--',
+      'ann@192.168.5.6',
+      'ls',
+      '-la',
+    ]);
+  });
+
+  test('is scp with brackets round an address of many colons', async () => {
+    const world = await worldWith({ ip_address: '2001:db8::5' });
+    await run(world, 'scp', '-r', '-p', '-x y', `${ID}:a b`);
+    // A word that is no flag of ours stays a usage error.
+    expect(await started(world)).toEqual([]);
+    await run(world, 'scp', '-r', '-p', '--', '-x y', `${ID}:a b`);
+    expect(await started(world)).toEqual([
+      'scp',
+      ...ours(world),
+      '-r',
+      '-p',
+      '-P',
+      '22',
+      '--',
+      './-x y',
+      'root@[2001:db8::5]:a b',
+    ]);
+  });
+
+  test.each([
+    [['ssh', ID, '--user', 'a b'], '--user "a b"'],
+    [['ssh', ID, '--port', '0'], '--port "0"'],
+    [['ssh', ID, '--ssh-arg', 'host'], '--ssh-arg "host"'],
+    [['ssh', ID, '--ssh-option', '-x'], '--ssh-option "-x"'],
+    [['ssh', ID, '--identity', '/nowhere/key'], '--identity "/nowhere/key"'],
+    [['tunnel', ID, '70000'], 'PORTS "70000"'],
+    [['tunnel', ID, '70000:22'], 'PORTS "70000"'],
+    [['tunnel', ID, '80:'], 'PORTS "80:"'],
+    [['ssh-config', '--install', '--uninstall'], "can't be asked for at once"],
+  ])('is nothing for %j', async (argv, words) => {
+    const world = await worldWith({});
+    const { code, stderr, requests } = await run(world, ...argv);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain(words);
+    expect(await started(world)).toEqual([]);
+  });
+});
