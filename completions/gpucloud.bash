@@ -41,6 +41,10 @@ __gpucloud_at_instances() {
     terminate|rm) path=instances_terminate ;;
     events) path=instances_events ;;
     wait) path=instances_wait ;;
+    ssh) path=instances_ssh ;;
+    scp) path=instances_scp ;;
+    tunnel) path=instances_tunnel ;;
+    ssh-config) path=instances_ssh_config ;;
     endpoints) path=instances_endpoints ;;
     secrets) path=instances_secrets ;;
     open) path=instances_open ;;
@@ -49,7 +53,7 @@ __gpucloud_at_instances() {
     untrack) path=instances_untrack ;;
     export) path=instances_export ;;
     import) path=instances_import ;;
-    ' ') verbs='list get create reorder start stop terminate events wait endpoints secrets open recover track untrack export import' also='ls show rm' ;;
+    ' ') verbs='list get create reorder start stop terminate events wait ssh scp tunnel ssh-config endpoints secrets open recover track untrack export import' also='ls show rm' ;;
     *) return 1 ;;
   esac
 }
@@ -151,6 +155,48 @@ __gpucloud_at_instances_wait() {
     --sort) offer='sort name id status paid_until' ;;
     --for) offer='words active stopped terminated ssh' ;;
     ' ') flags='--profile --base-url --output -o --json --quiet -q --columns --sort --query --no-header --color --no-color --no-input --yes -y --debug --show-secrets --for --timeout --poll-interval --help -h' alone=1 repeats=1 takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_ssh() {
+  case $1 in
+    --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
+    --identity|-i) offer=file ;;
+    --columns) offer='list command' ;;
+    --sort) offer='sort command' ;;
+    ' ') flags='--tty -t --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' repeats=1 takes=('names instance' free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_scp() {
+  case $1 in
+    --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
+    --identity|-i) offer=file ;;
+    --columns) offer='list command' ;;
+    --sort) offer='sort command' ;;
+    ' ') flags='--recursive -r --preserve -p --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' repeats=1 takes=(file) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_tunnel() {
+  case $1 in
+    --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
+    --identity|-i) offer=file ;;
+    --columns) offer='list name endpoint url address local_port remote_port' ;;
+    --sort) offer='sort name endpoint url address local_port remote_port' ;;
+    ' ') flags='--open --no-reconnect --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' takes=('names instance' free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_ssh_config() {
+  case $1 in
+    --columns) offer='list host hostname port user id' ;;
+    --sort) offer='sort host hostname port user id' ;;
+    ' ') flags='--install --include --uninstall --print' ;;
     *) return 1 ;;
   esac
 }
