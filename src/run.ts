@@ -57,10 +57,10 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const told = failure ?? closing;
   const json = wantsJson(context, argv, host.env);
   const profile = context?.flags.profile;
-  await tell(
-    json ? jsonReport(told, context?.warnings ?? [], profile) : textReport(told, profile),
-    host,
-  );
+  const report = json
+    ? jsonReport(told, context?.warnings ?? [], profile)
+    : textReport(told, profile);
+  await tell(`${told?.failure === 'interrupted' ? overCtrlC(host) : ''}${report}`, host);
   return told?.exitCode ?? context?.exitCode ?? 0;
 }
 
@@ -172,6 +172,11 @@ function wantsJson(
   });
   const formats = asked.length === 0 ? [env.GPUCLOUD_OUTPUT] : asked;
   return formats.some((format) => format === 'json' || format === 'jsonl');
+}
+
+/** A terminal shows `^C` where the cursor stands; neither our words nor the shell's follow it. */
+function overCtrlC({ stderr, env }: Host): string {
+  return stderr.isTTY === true && env.TERM !== 'dumb' ? '\r\u001b[K' : '';
 }
 
 async function tell(text: string, host: Host): Promise<void> {

@@ -6,8 +6,8 @@ const RESET = '\u001b[0m';
 
 /**
  * A painted line as lines of at most `cells` cells each, so that a terminal never breaks one by
- * itself: what is redrawn in place has to know where each line stands. A colour that is on where a
- * line is broken goes on in the next.
+ * itself: what is redrawn in place has to know where each line stands. It is broken behind a space
+ * where there is one. A colour that is on there goes on in the next line.
  */
 export function fold(line: string, cells: number): string[] {
   if (width(line.replace(STYLE, '')) <= cells) return [line];
@@ -15,16 +15,23 @@ export function fold(line: string, cells: number): string[] {
   let text = '';
   let used = 0;
   let styles = '';
-  const end = () => {
-    folded.push(styles === '' ? text : `${text}${RESET}`);
-    text = styles;
-    used = 0;
+  const end = (from = text.length) => {
+    const left = text.slice(from);
+    const ended = text.slice(0, from);
+    folded.push(styles === '' ? ended : `${ended}${RESET}`);
+    text = `${styles}${left}`;
+    used = width(left.replace(STYLE, ''));
+  };
+  /** Behind the last space, where that leaves a line that is half full at least. */
+  const breakPoint = () => {
+    const at = text.lastIndexOf(' ') + 1;
+    return width(text.slice(0, at).replace(STYLE, '')) * 2 >= cells ? at : text.length;
   };
   let at = 0;
   for (const style of [...line.matchAll(STYLE), undefined]) {
     for (const point of line.slice(at, style?.index)) {
       const more = width(point);
-      if (used > 0 && used + more > cells) end();
+      while (used > 0 && used + more > cells) end(breakPoint());
       text += point;
       used += more;
     }

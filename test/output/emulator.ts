@@ -36,8 +36,10 @@ export function createEmulator(columns: number, rows: number): Emulator {
     const { active } = terminal.buffer;
     return Array.from(
       { length: active.length - from },
-      (_, at) => active.getLine(from + at)?.translateToString(true, 0, terminal.cols) ?? '',
+      // Cells behind the edge, of a line that was longer once, are not seen.
+      (_, at) => active.getLine(from + at)?.translateToString(false, 0, terminal.cols) ?? '',
     )
+      .map((line) => line.trimEnd())
       .join('\n')
       .trimEnd();
   }

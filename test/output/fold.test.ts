@@ -17,6 +17,15 @@ test('a colour that is on where a line is broken goes on in the next', () => {
   ]);
 });
 
+test('words stay whole where there is room', () => {
+  expect(fold('Nothing was changed.', 12)).toEqual(['Nothing was ', 'changed.']);
+  expect(fold('a machine-with-a-long-name', 8)).toEqual(['a machin', 'e-with-a', '-long-na', 'me']);
+  expect(fold('\u001b[31mout of reach\u001b[39m', 8)).toEqual([
+    '\u001b[31mout of \u001b[0m',
+    '\u001b[31mreach\u001b[39m\u001b[0m',
+  ]);
+});
+
 test('wide characters are never cut in two', () => {
   expect(fold('漢字漢字', 3)).toEqual(['漢', '字', '漢', '字']);
 });

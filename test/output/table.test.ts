@@ -127,7 +127,7 @@ describe('wide characters', () => {
     const lines = stdout.split('\n').slice(0, -1);
     expect(lines).toHaveLength(rows.length);
     for (const line of lines) expect(cellsOf(line)).toBe(13);
-    expect(lines[1]).toBe('机器学习…   |');
+    expect(lines[1]).toBe('机器学习 …  |');
   });
 
   it('line up in cli-table3 too, where it draws them', async () => {

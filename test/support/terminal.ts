@@ -65,8 +65,10 @@ export function openTerminal(options: TerminalOptions): Terminal {
     const { active } = emulator.buffer;
     return Array.from(
       { length: active.length - from },
-      (_, at) => active.getLine(from + at)?.translateToString(true, 0, emulator.cols) ?? '',
+      // Cells behind the edge, of a line that was longer once, are not seen.
+      (_, at) => active.getLine(from + at)?.translateToString(false, 0, emulator.cols) ?? '',
     )
+      .map((line) => line.trimEnd())
       .join('\n')
       .trimEnd();
   }

@@ -66,23 +66,21 @@ export async function wait(
 ): Promise<void> {
   const targets = await findMachines(await severalGiven('INSTANCE', instances, context), context);
   const gate = politely();
-  const errors: CliError[] = [];
   const outcomes = await Promise.all(
-    targets.map(async (target): Promise<Changed | undefined> => {
+    targets.map(async (target): Promise<Changed | CliError> => {
       try {
         const { status, paid_until } = await waitFor({ target, until, gate }, times, context);
         return { id: target.id, name: target.name, status, paid_until };
       } catch (error) {
-        if (!(error instanceof CliError)) throw error;
-        errors.push(error);
-        return undefined;
+        if (error instanceof CliError) return error;
+        throw error;
       }
     }),
   );
-  const reached = outcomes.filter((outcome) => outcome !== undefined);
+  const reached = outcomes.filter((outcome) => !(outcome instanceof CliError));
   if (reached.length > 0 || context.out.format !== 'table') {
     await context.out.list(reached, changedView);
   }
-  const [first, ...others] = errors;
+  const [first, ...others] = outcomes.filter((outcome) => outcome instanceof CliError);
   if (first !== undefined) throw errorOfSeveral([first, ...others], targets);
 }

@@ -209,7 +209,9 @@ export function errorOfSeveral(
   if (second === undefined) return first;
   const left = targets.filter(({ id }) => errors.some(({ resource }) => resource === id));
   if (!errors.every(isInterrupt) || left.length !== errors.length) return new SeveralErrors(errors);
-  const billing = errors.flatMap((error) => (error.mayBeBilling ? [error.resource] : []));
+  const isBilling = ({ id }: Target) =>
+    errors.some(({ resource, mayBeBilling }) => resource === id && mayBeBilling);
+  const billing = left.filter(isBilling).map(({ id }) => id);
   const names = left.map(({ id, name }) => `${name} (${id})`).join(', ');
   const what = first.cause instanceof Error ? first.cause.message : first.message;
   const meaning =

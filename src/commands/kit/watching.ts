@@ -49,7 +49,10 @@ export async function watch<T, R>(
   interval: number,
   context: Context,
 ): Promise<void> {
-  const { clock, signal } = context;
+  const { clock } = context;
+  // A reader who has gone ends the readings too, whatever they wait for.
+  const left = new AbortController();
+  const signal = AbortSignal.any([context.signal, left.signal]);
   const turns = poll({
     read: () => watching.read(),
     interval,
@@ -64,6 +67,8 @@ export async function watch<T, R>(
     else await redraw(turns, watching, live, interval, context);
   } catch (error) {
     throw byCtrlC(error) ? ended(error) : error;
+  } finally {
+    left.abort();
   }
 }
 

@@ -2,6 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
+import { answersSsh } from '../../../src/watch/ssh.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 
@@ -300,6 +301,39 @@ describe('instances wait', () => {
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer']);
     expect(code).toBe(12);
     expect(stderr).toContain('will not become ACTIVE by itself: ');
+    // The end of the service's log, oldest first, between the error and the hint.
+    expect(stderr).toMatch(
+      /^error: trainer \([0-9a-f-]{36}\): .* Count it as still billing\.\n( {2}\S+Z {2}[A-Z_]+ {2}.+\n){2,5}hint: /m,
+    );
+  });
+
+  test('another end is told to scripts with the last events', async () => {
+    await world.sandbox.inject('fail-provisioning');
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    const { code, stderr } = await world.cli(['instances', 'wait', 'trainer', '--json']);
+    expect(code).toBe(12);
+    const { error } = JSON.parse(stderr);
+    expect(error.code).toBe('other_end');
+    const log = await world.cli(['instances', 'events', 'trainer', '--limit', '5', '--json']);
+    const events = (JSON.parse(log.stdout) as Record<string, unknown>[]).reverse();
+    expect(error.last_events).toEqual(
+      events.map(({ created_at, type, message }) => ({ created_at, type, message })),
+    );
+    expect(error.last_events.length).toBeGreaterThan(1);
+  });
+
+  test('create --wait tells another end in the same way', async () => {
+    await world.sandbox.inject('fail-provisioning');
+    const { code, stderr } = await world.cli([
+      'instances',
+      'create',
+      'other',
+      ...HARDWARE,
+      '--wait',
+      '--json',
+    ]);
+    expect(code).toBe(12);
+    expect(JSON.parse(stderr).error.last_events).not.toEqual([]);
   });
 
   test('--timeout is the deadline of the wait', async () => {
@@ -315,7 +349,9 @@ describe('instances wait', () => {
       '10s',
     ]);
     expect(code).toBe(8);
-    expect(stderr).toContain('is not ACTIVE after 1 min; it was last seen PROVISIONING');
+    expect(stderr).toMatch(
+      /^error: trainer \([0-9a-f-]{36}\): The machine is not ACTIVE after 1 min; it was last seen PROVISIONING\. Count it as still billing\.\nhint: .*"gpucloud instances terminate [0-9a-f-]{36}"\n$/m,
+    );
     expect(world.clock.slept.filter((slept) => slept === 10_000)).toHaveLength(6);
   });
 
@@ -368,7 +404,112 @@ describe('instances wait', () => {
   });
 });
 
+describe('instances wait for machines of a service in trouble', () => {
+  const machine = (id: string, status: string) => ({
+    status: 200,
+    body: { status: 'success', code: 200, data: { id, name: id, status } },
+  });
+
+  test('an outage is told once and waited out', async () => {
+    let asked = 0;
+    const near = await createWorld({
+      handler: () => {
+        asked += 1;
+        return asked > 1 && asked < 8
+          ? 'hangUp'
+          : machine('box-1', asked > 8 ? 'ACTIVE' : 'CREATING');
+      },
+    });
+    const { code, stdout, stderr } = await near.cli(['instances', 'wait', 'box-1', '-q']);
+    await near.close();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'box-1\n' });
+    expect(stderr).toMatch(
+      /^warning: box-1 could not be read: .+ Waiting goes on\.\nbox-1 can be read again: CREATING\.\n$/,
+    );
+  });
+
+  test('twenty are awaited at once, and eight readings at most are on their way', async () => {
+    let running = 0;
+    let most = 0;
+    const ids = Array.from({ length: 20 }, (_, at) => `box-${at}`);
+    const near = await createWorld({
+      async handler({ path }) {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        running -= 1;
+        return machine(path.split('/')[2] ?? '', path.endsWith('box-19') ? 'ACTIVE' : 'CREATING');
+      },
+    });
+    const waited = await near.cli(['instances', 'wait', ...ids, '--timeout', '10s', '--json']);
+    await near.close();
+    expect(waited.code).toBe(8);
+    // The last of them is not kept waiting by those before it.
+    expect(JSON.parse(waited.stdout)).toMatchObject([{ id: 'box-19' }]);
+    expect(JSON.parse(waited.stderr).error.errors).toHaveLength(19);
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(8);
+  });
+
+  test('Ctrl-C is one line for all of them, and an error for each in JSON', async () => {
+    const interrupt = new AbortController();
+    const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+    let asked = 0;
+    const near = await createWorld({
+      handler({ path }) {
+        asked += 1;
+        if (asked % 5 === 0) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+        const id = path.split('/')[2] ?? '';
+        return machine(id, id === 'box-c' ? 'TERMINATING' : 'ACTIVE');
+      },
+    });
+    const wait = ['instances', 'wait', 'box-a', 'box-b', 'box-c', '--for', 'terminated'];
+    const people = await near.cli(wait, { interrupts });
+    const scripts = await near.cli([...wait, '--json'], { interrupts });
+    await near.close();
+    expect(people.code).toBe(130);
+    expect(people.stderr).toBe(
+      'error: Interrupted. Nobody waits for box-a (box-a), box-b (box-b), box-c (box-c) any more. Count as still billing: box-a, box-b.\n' +
+        'hint: see them with "gpucloud instances list", end them with "gpucloud instances terminate box-a box-b"\n',
+    );
+    expect(scripts.code).toBe(130);
+    expect(JSON.parse(scripts.stderr).error.errors).toHaveLength(3);
+  });
+});
+
 describe('instances wait --for ssh', () => {
+  test.each([
+    ['a banner', 'SSH-2.0-Test\r\n', true],
+    ['other lines before the banner', 'Welcome\r\nSSH-2.0-Test\r\n', true],
+    ['another protocol', 'HTTP/1.1 400 Bad Request\r\n\r\n', false],
+    ['nothing', '', false],
+  ])('%s decides', async (_what, said, answers) => {
+    const { createServer } = await import('node:net');
+    const server = createServer((socket) => socket.end(said));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    expect(await answersSsh('127.0.0.1', port, new AbortController().signal)).toBe(answers);
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test('an address that comes after ACTIVE is waited for, and an end meanwhile is seen', async () => {
+    let asked = 0;
+    const near = await createWorld({
+      handler({ path }) {
+        asked += 1;
+        const data = path.includes('/events')
+          ? []
+          : { id: 'box-1', status: asked < 4 ? 'ACTIVE' : 'ERROR', failure_reason: 'no power' };
+        const meta = { total: 0, page: 1, limit: 5, total_pages: 0 };
+        return { status: 200, body: { status: 'success', code: 200, data, meta } };
+      },
+    });
+    const { code, stderr } = await near.cli(['instances', 'wait', 'box-1', '--for', 'ssh']);
+    await near.close();
+    expect(code).toBe(12);
+    expect(stderr).toContain('is ERROR and will not become ACTIVE by itself: no power.');
+  });
+
   test('is done when a banner is read at the address of the machine', async () => {
     const { createServer } = await import('node:net');
     const sshd = createServer((socket) => socket.end('SSH-2.0-Test\r\n'));

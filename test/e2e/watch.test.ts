@@ -1,0 +1,366 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
+import { type Answer, type Service, startService } from '../support/service.ts';
+import { openTerminal, type Terminal, type TerminalOptions } from '../support/terminal.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
+const CTRL_C = '\u0003';
+const FRAME = '\u001b[?2026h';
+
+/** A service that knows as many machines as a test wants, and fails or keeps silent as it is told. */
+interface Machines {
+  readonly service: Service;
+  readonly ids: readonly string[];
+  status: string;
+  /** What every reading of a machine is answered instead. */
+  answer: Answer | 'hangUp' | 'silence' | undefined;
+}
+
+let computer: Computer;
+let machines: Machines;
+let terminal: Terminal | undefined;
+/** How many requests there were before the program was started. */
+let asked = 0;
+
+beforeEach(async () => {
+  computer = await createComputer();
+});
+afterEach(async () => {
+  await terminal?.close();
+  terminal = undefined;
+  await machines.service.close();
+  await computer.remove();
+});
+
+const ok = (data: unknown): Answer => ({
+  status: 200,
+  body: { status: 'success', code: 200, data },
+});
+
+const idOf = (at: number) => `${String(at).padStart(8, '0')}-1111-4222-8333-444455556666`;
+
+/** Starts the service and makes its machines known to the computer. */
+async function rented(count: number): Promise<void> {
+  const ids = Array.from({ length: count }, (_, at) => idOf(at));
+  const state: Omit<Machines, 'service'> = { ids, status: 'ACTIVE', answer: undefined };
+  const service = await startService(async ({ path }) => {
+    if (path === '/users/me') return ok({ id: 'u1', email: 'a@example.com', balance: '10' });
+    if (path === '/storage/drives') return ok([]);
+    if (state.answer === 'silence') return new Promise(() => undefined);
+    if (state.answer !== undefined) return state.answer;
+    const id = path.split('/')[2] ?? '';
+    if (path.endsWith('/events?limit=5')) return ok([]);
+    return ok({
+      id,
+      name: `box-${ids.indexOf(id)}`,
+      status: state.status,
+      price_per_hour_snapshot: '89.90',
+      ip_address: '203.0.113.7',
+      paid_until: '2099-01-01T00:00:00Z',
+    });
+  });
+  machines = Object.assign(state, { service });
+  const tracked = await Promise.all(
+    ids.map((id) => computer.gpucloud(['instances', 'track', id], { env: key() })),
+  );
+  expect(tracked.filter(({ code }) => code !== 0)).toEqual([]);
+}
+
+function key() {
+  return { GPUCLOUD_API_KEY: 'svc_sk_test_0123456789', GPUCLOUD_BASE_URL: machines.service.url };
+}
+
+function watch(argv: readonly string[], options: Partial<TerminalOptions> = {}): Terminal {
+  terminal = openTerminal({
+    program: process.execPath,
+    args: [PROGRAM, ...argv],
+    env: { ...computer.env, ...key() },
+    cwd: computer.home,
+    ...options,
+  });
+  return terminal;
+}
+
+const LIST = ['instances', 'list', '--watch', '--interval', '500ms'];
+const lastLine = (text: string) => text.split('\n').at(-1) ?? '';
+
+describe('a live view in a terminal', () => {
+  test('follows what changes, fits a new size, and leaves its last frame', async () => {
+    await rented(2);
+    machines.status = 'PROVISIONING';
+    const shown = watch(LIST);
+    await shown.shows(/box-1 .*PROVISIONING/);
+    machines.status = 'ACTIVE';
+    await shown.shows(/box-0 .*ACTIVE.*\n.*box-1 .*ACTIVE/);
+    expect(shown.screen()).toMatch(/\n\nRead at \d\d:\d\d:\d\d, again every 0.5 s. Ctrl-C ends.$/);
+
+    shown.resize(40, 30);
+    await shown.shows(new RegExp(`^NAME: box-0\nID: ${idOf(0)}\n`));
+    shown.resize(120, 30);
+    await shown.shows(/^NAME +ID .*\nbox-0 .*\nbox-1 .*\n\nRead at/);
+
+    shown.type(CTRL_C);
+    expect(await shown.ended()).toBe(130);
+    const left = shown.scrollback();
+    expect(left).toMatch(/NAME +ID .*\nbox-0 .*ACTIVE.*\nbox-1 .*ACTIVE.*\n\nRead at [\d:]{8}\.$/);
+    expect(left).not.toContain('error');
+    expect(shown.cursor()).toEqual({ x: 0, y: left.split('\n').length });
+    expect(shown.written()).not.toContain('\u001b[?25l');
+  });
+
+  test('has frames of one write, with the changed lines alone', async () => {
+    await rented(2);
+    const shown = watch(LIST);
+    await shown.shows(/Read at/);
+    const first = shown.written();
+    await shown.shows(() => shown.written().split(FRAME).length > 3);
+    const later = shown.written().slice(first.length);
+    expect(later).toContain('Read at');
+    expect(later).not.toContain('box-0');
+    expect(later).not.toContain('\u001b[2J');
+  });
+
+  test.each([
+    ['before the first answer', true, () => machines.service.requests.length >= asked + 3],
+    ['between two readings', false, () => /Read at/.test(terminal?.screen() ?? '')],
+    ['during a frame', false, () => (terminal?.written() ?? '').includes(FRAME)],
+  ])('ends with 130 by Ctrl-C %s', async (_when, silent, isThen) => {
+    await rented(3);
+    if (silent) machines.answer = 'silence';
+    asked = machines.service.requests.length;
+    const shown = watch(LIST);
+    await shown.shows(isThen);
+    shown.type(CTRL_C);
+    expect(await shown.ended()).toBe(130);
+    expect(shown.scrollback()).not.toContain('error');
+    const entered = shown.written().split('\u001b[?1049h').length;
+    expect(shown.written().split('\u001b[?1049l')).toHaveLength(entered);
+  });
+
+  test('ends by Ctrl-C during a reading, with the frame before it and its age', async () => {
+    await rented(1);
+    const shown = watch(LIST);
+    await shown.shows(/box-0 .*ACTIVE/);
+    machines.answer = 'silence';
+    await shown.shows(/Last read \d+ s ago: no answer yet\.$/);
+    shown.type(CTRL_C);
+    expect(await shown.ended()).toBe(130);
+    expect(shown.scrollback()).toMatch(/box-0 .*ACTIVE.*\n\nRead at [\d:]{8}\.$/);
+  });
+
+  test.each([
+    ['SIGTERM', 143, 'error: Terminated.'],
+    ['SIGHUP', 129, 'error: The terminal hung up.'],
+  ])('leaves the terminal as it was after %s', async (signal, code, words) => {
+    await rented(1);
+    const shown = watch(LIST);
+    await shown.shows(/Read at/);
+    shown.kill(signal);
+    expect(await shown.ended()).toBe(code);
+    expect(shown.scrollback()).toMatch(/box-0 .*\n\nRead at [\d:]{8}\.\n/);
+    expect(lastLine(shown.scrollback())).toBe(words);
+  });
+
+  test('keeps what it shows while the service is away, with its age, and goes on', async () => {
+    await rented(2);
+    const shown = watch(['instances', 'get', idOf(0), '--watch', '--interval', '500ms']);
+    await shown.shows(/Status: +ACTIVE/);
+    machines.answer = 'hangUp';
+    await shown.shows(/Status: +ACTIVE[\s\S]*\nLast read [1-9]\d* s ago: [\s\S]* Trying again\.$/);
+    machines.answer = undefined;
+    machines.status = 'STOPPED';
+    await shown.shows(/Status: +STOPPED[\s\S]*\nRead at [\d:]{8}, again/);
+  });
+
+  test('ends when the key is refused', async () => {
+    await rented(2);
+    const shown = watch(LIST);
+    await shown.shows(/box-1 .*ACTIVE/);
+    machines.answer = { status: 401, body: { statusCode: 401, message: 'no', error: 'x' } };
+    expect(await shown.ended()).toBe(4);
+    expect(shown.scrollback()).toMatch(/box-1 .*ACTIVE[\s\S]*\nerror: /);
+  });
+
+  test('of one machine ends with the machine', async () => {
+    await rented(1);
+    const shown = watch(['instances', 'get', idOf(0), '-w', '--interval', '500ms']);
+    await shown.shows(/Status: +ACTIVE/);
+    machines.status = 'TERMINATED';
+    expect(await shown.ended()).toBe(0);
+    expect(shown.scrollback()).toMatch(/Status: +TERMINATED/);
+  });
+
+  test('says how many lines have no room, and leaves them all at its end', async () => {
+    await rented(20);
+    const shown = watch(LIST, { rows: 10 });
+    await shown.shows(/^NAME.*\n(box-\d+ .*\n){6}… 14 more lines below the screen\nRead at/);
+    expect(shown.screen().split('\n')).toHaveLength(9);
+    shown.type(CTRL_C);
+    expect(await shown.ended()).toBe(130);
+    expect(shown.scrollback().match(/^box-\d+ /gm)).toHaveLength(20);
+  });
+
+  test('keeps a machine that ends, and asks for it no more', async () => {
+    await rented(2);
+    const shown = watch(LIST);
+    await shown.shows(/box-1 .*ACTIVE/);
+    machines.status = 'TERMINATED';
+    await shown.shows(/box-0 .*TERMINATED.*\n.*box-1 .*TERMINATED/);
+    const before = machines.service.requests.length;
+    await shown.shows(() => machines.service.requests.length > before + 2);
+    const asked = machines.service.requests.slice(before).map(({ path }) => path);
+    expect(new Set(asked)).toEqual(new Set(['/storage/drives']));
+    expect(shown.screen()).toMatch(/box-1 .*TERMINATED/);
+  });
+});
+
+describe('a terminal on which nothing can be redrawn', () => {
+  test('that is dumb gets plain rows as they change', async () => {
+    await rented(2);
+    const shown = watch(LIST, { term: 'dumb' });
+    await shown.shows(/box-1 .*ACTIVE/);
+    machines.status = 'STOPPED';
+    await shown.shows(/box-0 .*ACTIVE.*\nbox-1 .*ACTIVE.*\n(box-\d .*STOPPED.*\n?){2}/);
+    shown.type(CTRL_C);
+    expect(await shown.ended()).toBe(130);
+    expect(shown.written()).not.toContain('\u001b');
+  });
+
+  test('that has no columns does not spin', async () => {
+    await rented(2);
+    const shown = watch([], {
+      program: 'bash',
+      args: ['-c', `stty cols 0 rows 0; exec "$0" "$@"`, process.execPath, PROGRAM, ...LIST],
+    });
+    await shown.shows(() => shown.written().includes('box-1'));
+    const before = { written: shown.written().length, ticks: await ticksOf(shown.pid) };
+    const readings = machines.service.requests.length;
+    await shown.shows(() => machines.service.requests.length > readings + 12);
+    expect(shown.written().length).toBe(before.written);
+    // Four readings and more, at a hundredth of a second a tick: a spin takes hundreds.
+    expect((await ticksOf(shown.pid)) - before.ticks).toBeLessThan(100);
+    shown.type(CTRL_C);
+    expect(await shown.ended()).toBe(130);
+  });
+});
+
+/** Hundredths of a second that a process has computed for, in user and system mode. */
+async function ticksOf(pid: number): Promise<number> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+describe('off a terminal', () => {
+  test('each change is a line of JSON', async () => {
+    await rented(2);
+    const child = computer.start(LIST, { env: key() });
+    const first = await heard(child, 'stdout', /box-\d[\s\S]*box-\d.*\n/);
+    expect(
+      first
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).status),
+    ).toEqual(['ACTIVE', 'ACTIVE']);
+    machines.status = 'STOPPED';
+    await heard(child, 'stdout', /STOPPED.*\n.*STOPPED.*\n/);
+    const end = outcomeOf(child);
+    child.kill('SIGINT');
+    expect(await end).toMatchObject({ code: 130 });
+  });
+
+  test('an outage is told once, and survived', async () => {
+    await rented(1);
+    const child = computer.start([...LIST, '-o', 'tsv'], { env: key() });
+    await heard(child, 'stdout', /box-0/);
+    machines.answer = 'hangUp';
+    const told = await heard(child, 'stderr', /warning: .* Trying again\.\n/);
+    machines.answer = undefined;
+    machines.status = 'STOPPED';
+    await heard(child, 'stdout', /box-0\t.*STOPPED/);
+    expect(told.match(/Trying again/g)).toHaveLength(1);
+    child.kill('SIGTERM');
+    expect((await outcomeOf(child)).code).toBe(143);
+  });
+
+  test('a reader who has enough ends it at the next change', async () => {
+    await rented(1);
+    const ended = computer.bash(
+      `gpucloud ${LIST.join(' ')} | head -n 1; echo "\${PIPESTATUS[0]}"`,
+      {
+        env: key(),
+      },
+    );
+    const flips = setInterval(() => {
+      machines.status = machines.status === 'ACTIVE' ? 'STOPPED' : 'ACTIVE';
+    }, 600);
+    const { stdout, stderr } = await ended;
+    clearInterval(flips);
+    expect(stdout.trim().split('\n')).toEqual([expect.stringContaining('box-0'), '0']);
+    expect(stderr).toBe('');
+  });
+
+  test('a first reading that fails is the error of the command', async () => {
+    await rented(1);
+    machines.answer = 'hangUp';
+    const { code, stdout } = await computer.gpucloud(LIST, { env: key() });
+    expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
+  });
+});
+
+describe('waiting for several machines in a terminal', () => {
+  const WAIT = ['instances', 'wait', idOf(0), idOf(1), '--poll-interval', '500ms'];
+
+  test('each has a line with its phase, and Ctrl-C tells how to end them', async () => {
+    await rented(2);
+    machines.status = 'PROVISIONING';
+    const shown = watch(WAIT, { columns: 400 });
+    await shown.shows(/^box-0: PROVISIONING \(\d+ s\)\nbox-1: PROVISIONING \(\d+ s\)$/);
+    machines.status = 'INSTALLING';
+    await shown.shows(/^box-0: INSTALLING \(\d+ s\)\nbox-1: INSTALLING \(\d+ s\)$/);
+    shown.type(CTRL_C);
+    expect(await shown.ended()).toBe(130);
+    expect(shown.scrollback()).toMatch(
+      new RegExp(
+        `^error: Interrupted. Nobody waits for box-0 \\(${idOf(0)}\\), box-1 \\(${idOf(1)}\\) any more. Count them as still billing.\n` +
+          `hint: .*end them with "gpucloud instances terminate ${idOf(0)} ${idOf(1)}"$`,
+      ),
+    );
+    expect(shown.written()).not.toContain('\u001b[?25l');
+  });
+
+  test('an outage is told above the lines', async () => {
+    await rented(2);
+    machines.status = 'PROVISIONING';
+    const shown = watch(WAIT);
+    await shown.shows(/box-1: PROVISIONING/);
+    machines.answer = 'hangUp';
+    await shown.shows(/warning: box-\d could not be read: [\s\S]*box-0: could not be read; trying/);
+    machines.answer = undefined;
+    machines.status = 'ACTIVE';
+    expect(await shown.ended()).toBe(0);
+    expect(shown.scrollback()).toMatch(/box-\d can be read again: ACTIVE\.[\s\S]*NAME +ID/);
+  });
+
+  test.each([
+    ['before the first answer', true, () => machines.service.requests.length > asked],
+    ['between two readings', false, () => /PROVISIONING/.test(terminal?.screen() ?? '')],
+  ])('Ctrl-C %s of one machine says that it is still billing', async (_when, silent, isThen) => {
+    await rented(2);
+    machines.status = 'PROVISIONING';
+    if (silent) machines.answer = 'silence';
+    asked = machines.service.requests.length;
+    const shown = watch(['instances', 'wait', idOf(0), '--poll-interval', '500ms'], {
+      columns: 400,
+    });
+    await shown.shows(isThen);
+    shown.type(CTRL_C);
+    expect(await shown.ended()).toBe(130);
+    expect(shown.scrollback()).toMatch(
+      new RegExp(
+        `Nobody waits for box-0 \\(${idOf(0)}\\) any more. Count it as still billing.\nhint: .*"gpucloud instances terminate ${idOf(0)}"$`,
+      ),
+    );
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { type Wait, type Watched, waitForStatus } from '../../src/watch/wait.ts';
+import { manualClock } from '../support/clock.ts';
+
+const unreachable = new CliError('unreachable', 'Could not reach the service.');
+
+/** Waits for ACTIVE on a machine that has these statuses, the last of them for ever. */
+async function waiting(
+  statuses: readonly (string | CliError)[],
+  more: Partial<Wait<Watched>> = {},
+) {
+  const clock = manualClock();
+  const left = [...statuses];
+  const faults: CliError[] = [];
+  const longest: number[] = [];
+  const wait: Wait<Watched> = {
+    target: 'ACTIVE',
+    interval: 2_000,
+    timeout: 60_000,
+    clock,
+    signal: new AbortController().signal,
+    async read(most) {
+      longest.push(most);
+      const status = left.length > 1 ? left.shift() : left[0];
+      if (status instanceof CliError) throw status;
+      return { id: 'm1', status: status ?? '', failure_reason: null };
+    },
+    onFault: (fault) => void faults.push(fault),
+    ...more,
+  };
+  let outcome: unknown;
+  try {
+    outcome = (await waitForStatus(wait)).status;
+  } catch (error) {
+    outcome = error;
+  }
+  return { outcome, faults, longest, slept: clock.slept };
+}
+
+describe('waiting for a status', () => {
+  test('waits faults of the network out, with growing pauses', async () => {
+    const { outcome, faults, slept } = await waiting([
+      'CREATING',
+      unreachable,
+      unreachable,
+      unreachable,
+      'ACTIVE',
+    ]);
+    expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 2_000, 4_000, 8_000] });
+    expect(faults).toHaveLength(3);
+  });
+
+  test('ends at the deadline, however long the service has been away', async () => {
+    const { outcome, slept } = await waiting(['CREATING', unreachable]);
+    expect(outcome).toMatchObject({
+      failure: 'deadline',
+      message: 'The machine is not ACTIVE after 1 min; it was last seen CREATING.',
+    });
+    expect(slept.reduce((sum, pause) => sum + pause, 0)).toBe(60_000);
+  });
+
+  test('gives no reading longer than is left, but a last one a fair chance', async () => {
+    const { longest } = await waiting(['CREATING'], { timeout: 20_000, interval: 8_000 });
+    expect(longest).toEqual([20_000, 12_000, 5_000, 5_000]);
+  });
+
+  test.each(['ERROR', 'TERMINATED', 'TERMINATING', 'STOPPED'])('ends with %s', async (status) => {
+    const { outcome } = await waiting(['CREATING', status]);
+    expect(outcome).toMatchObject({ failure: 'otherEnd', resource: 'm1' });
+  });
+
+  test('what a key is refused is no fault of the network', async () => {
+    const refused = new CliError('authentication', 'The key was refused.');
+    expect((await waiting(['CREATING', refused])).outcome).toBe(refused);
+  });
+});
+
+describe('waiting for more than the status', () => {
+  const also = (...answers: readonly boolean[]) => {
+    const left = [...answers];
+    return { words: 'SSH has not answered', holds: async () => left.shift() ?? false };
+  };
+
+  test('asks again after each reading', async () => {
+    const { outcome, slept } = await waiting(['ACTIVE'], { also: also(false, false, true) });
+    expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 2_000] });
+  });
+
+  test('sees that the machine ends meanwhile', async () => {
+    const { outcome } = await waiting(['ACTIVE', 'ACTIVE', 'ERROR'], { also: also() });
+    expect(outcome).toMatchObject({ failure: 'otherEnd' });
+  });
+
+  test('says at the deadline what is missing', async () => {
+    const { outcome } = await waiting(['ACTIVE'], { also: also() });
+    expect(outcome).toMatchObject({
+      failure: 'deadline',
+      message: 'The machine is ACTIVE, but SSH has not answered after 1 min.',
+    });
+  });
+});
