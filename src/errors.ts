@@ -61,6 +61,8 @@ export interface ErrorDetails {
   events?: readonly LoggedEvent[];
   /** A person has no need to be told: they ended a view that has no end. The exit code stands. */
   untold?: boolean;
+  /** Milliseconds that the service asked to wait before the next request. */
+  retryAfterMs?: number;
   cause?: unknown;
 }
 
@@ -79,6 +81,7 @@ export class CliError extends Error {
   readonly mayBeBilling: boolean;
   readonly events: readonly LoggedEvent[];
   readonly untold: boolean;
+  readonly retryAfterMs: number | undefined;
 
   constructor(failure: Failure, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
@@ -91,6 +94,7 @@ export class CliError extends Error {
     this.mayBeBilling = details.mayBeBilling ?? false;
     this.events = details.events ?? [];
     this.untold = details.untold ?? false;
+    this.retryAfterMs = details.retryAfterMs;
   }
 
   get exitCode(): number {

@@ -94,6 +94,7 @@ export function rateLimited(status: number, waitMs: number | undefined): CliErro
     {
       httpStatus: status,
       retryable: true,
+      ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
       hint:
         seconds === undefined
           ? 'Wait a little and run the command again.'

@@ -1,0 +1,72 @@
+import type { Clock } from '../clock.ts';
+import type { LogMemory } from './log-memory.ts';
+import {
+  type Bounds,
+  type DatedEvent,
+  type LogEvent,
+  type ReadPage,
+  type Walk,
+  walkLog,
+} from './log-walk.ts';
+
+/** Milliseconds between two walks that look for late events among all that are remembered. */
+const SWEEP_EVERY = 60_000;
+
+export interface FollowerOptions<E extends LogEvent> {
+  readonly read: ReadPage<E>;
+  readonly memory: LogMemory;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Events before this are no news at the first walk of a log; see {@link WalkOptions}. */
+  readonly since?: () => number;
+  readonly bounds?: Partial<Bounds>;
+}
+
+/** Follows one log. */
+export interface Follower<E extends LogEvent> {
+  /** Whether a page of the log has been read: the service knows the log, and lets us read it. */
+  readonly started: boolean;
+  /** What is new, oldest first. It stays new until it is taken. */
+  look(how?: { readonly isSweep?: boolean }): Promise<Pick<Walk<E>, 'news' | 'gap'>>;
+  /** These have been handed on and are known from now on; give them in the order of `news`. */
+  take(events: readonly DatedEvent<E>[]): void;
+}
+
+export function createFollower<E extends LogEvent>({
+  read,
+  memory,
+  clock,
+  since,
+  bounds,
+}: FollowerOptions<E>): Follower<E> {
+  let started = false;
+  let swept = Number.NEGATIVE_INFINITY;
+
+  return {
+    get started() {
+      return started;
+    },
+    async look(how = {}) {
+      const now = clock.now();
+      const isSweep = how.isSweep === true || now - swept >= SWEEP_EVERY;
+      const walk = await walkLog(
+        async (page) => {
+          const answer = await read(page);
+          started = true;
+          return answer;
+        },
+        memory,
+        {
+          depth: memory.begun && isSweep ? memory.kept : 0,
+          now: () => clock.now(),
+          ...(since === undefined ? {} : { since }),
+          ...(bounds === undefined ? {} : { bounds }),
+        },
+      );
+      if (isSweep) swept = now;
+      memory.begin(walk.horizon);
+      memory.learn(walk.older);
+      return walk;
+    },
+    take: (events) => memory.learn(events),
+  };
+}

@@ -1,0 +1,214 @@
+import { CliError } from '../errors.ts';
+import type { Dated, LogMemory } from './log-memory.ts';
+
+/** What the follower needs to know of an event (API document: Instance event). */
+export interface LogEvent {
+  readonly id: string;
+  readonly created_at?: string | null | undefined;
+}
+
+/** One page of a log, newest first (API document: Endpoints, GET /instances/{id}/events). */
+export interface LogPage<E extends LogEvent> {
+  readonly data: readonly E[];
+  readonly meta: {
+    readonly total: number;
+    readonly limit: number;
+    readonly total_pages: number;
+  };
+}
+
+/** Reads a page by its number, from 1. */
+export type ReadPage<E extends LogEvent> = (page: number) => Promise<LogPage<E>>;
+
+export interface DatedEvent<E extends LogEvent> extends Dated {
+  readonly event: E;
+}
+
+export interface WalkOptions {
+  /**
+   * Events before this are no news at the first walk of a log. Asked for when it is needed: what
+   * "ten minutes ago" means to the service, its first answer tells.
+   */
+  since?(): number;
+  /** Events to walk past at least, in search of late ones. */
+  readonly depth: number;
+  /** Milliseconds since 1970, for events that bear no time. */
+  now(): number;
+  readonly bounds?: Partial<Bounds>;
+}
+
+export interface Bounds {
+  /** News gathered in one walk: they wait in memory until the walk has joined what is known. */
+  readonly news: number;
+  readonly pages: number;
+}
+
+export interface Walk<E extends LogEvent> {
+  /** New events, oldest first; those of one moment in the order of the log. */
+  readonly news: DatedEvent<E>[];
+  /** At the first walk: events before the beginning, to be known from now on. */
+  readonly older: Dated[];
+  /** At the first walk: all that was not read lies at or before this moment. */
+  readonly horizon: number | undefined;
+  /**
+   * Events may be missing between what was known and the news: the log no longer holds anything that
+   * was known, or there were more news than one walk may gather.
+   */
+  readonly gap: 'pruned' | 'bound' | undefined;
+}
+
+/** So many known events in a row are taken for the end of the news. */
+const SETTLED = 10;
+
+const BOUNDS: Bounds = { news: 20_000, pages: 5_000 };
+
+/**
+ * So often a walk begins anew for one reason: a log that loses its oldest events all the time, say,
+ * would never be walked to its end otherwise.
+ */
+const SLIPS: Readonly<Record<Slip, number>> = { longer: 20, moved: 3, shorter: 3 };
+
+/** So many pages in a row without anything that was not on the pages before: it does not page. */
+const STUCK_PAGES = 200;
+
+/**
+ * Walks a log from its newest event until what comes is known.
+ *
+ * Pages are cut by number, and the log goes on while they are read: events that arrive push others
+ * onto the next page, where they are met again and passed over. A single known event ends nothing,
+ * since others may have entered the log behind it. When the log becomes shorter, or its pages
+ * longer, events can slip through between two pages; then the walk begins anew.
+ *
+ * Nothing is changed in the memory. Throws what the reading throws; then the walk is worth nothing.
+ */
+export async function walkLog<E extends LogEvent>(
+  read: ReadPage<E>,
+  memory: LogMemory,
+  options: WalkOptions,
+): Promise<Walk<E>> {
+  const slipsLeft = { ...SLIPS };
+  for (;;) {
+    const walk = await walkOnce(read, memory, options, slipsLeft);
+    if (walk !== undefined) return walk;
+  }
+}
+
+/**
+ * Why events may have slipped through between two pages: the pages became longer; more came in than
+ * a page holds; the log became shorter.
+ */
+type Slip = 'longer' | 'moved' | 'shorter';
+
+/** A page, and the log that it was cut from. */
+interface Cut {
+  readonly total: number;
+  readonly limit: number;
+  readonly length: number;
+  /** Of its first and its last event. */
+  readonly newest: number | undefined;
+  readonly oldest: number | undefined;
+}
+
+function cutOf<E extends LogEvent>({ data, meta }: LogPage<E>): Cut {
+  const times = data.map((event) => timeOf(event)).filter((time) => time !== undefined);
+  const { total, limit } = meta;
+  return { total, limit, length: data.length, newest: times[0], oldest: times.at(-1) };
+}
+
+function slipBetween(before: Cut, now: Cut): Slip | undefined {
+  if (now.limit > before.limit || now.length > before.length) return 'longer';
+  if ((now.newest ?? 0) > (before.oldest ?? Number.POSITIVE_INFINITY)) return 'moved';
+  return now.total < before.total ? 'shorter' : undefined;
+}
+
+async function walkOnce<E extends LogEvent>(
+  read: ReadPage<E>,
+  memory: LogMemory,
+  options: WalkOptions,
+  slipsLeft: Record<Slip, number>,
+): Promise<Walk<E> | undefined> {
+  const bounds = { ...BOUNDS, ...options.bounds };
+  const seen = new Set<string>();
+  const news: DatedEvent<E>[] = [];
+  const older: Dated[] = [];
+  let settled = 0;
+  let past = 0;
+  let stuck = 0;
+  let joined = false;
+  let time: number | undefined;
+  let before: Cut | undefined;
+
+  const done = (end: 'joined' | 'log' | 'bound'): Walk<E> => ({
+    news: oldestFirst(news),
+    older,
+    horizon: memory.begun || end === 'log' ? undefined : time,
+    gap: end === 'bound' ? 'bound' : isTornOff() ? 'pruned' : undefined,
+  });
+  const isTornOff = () => memory.size > 0 && !joined && news.length > 0;
+
+  for (let page = 1; ; page += 1) {
+    const answer = await read(page);
+    const { data, meta } = answer;
+    const cut = cutOf(answer);
+    const slip = before === undefined ? undefined : slipBetween(before, cut);
+    if (slip !== undefined && slipsLeft[slip] > 0) {
+      slipsLeft[slip] -= 1;
+      return undefined;
+    }
+    before = cut;
+
+    const seenBefore = seen.size;
+    for (const event of data) {
+      const { id } = event;
+      if (seen.has(id)) continue;
+      seen.add(id);
+      // One without a time is taken to have happened with the newer one beside it.
+      time = timeOf(event) ?? time ?? options.now();
+      const isKnown = memory.has(id);
+      const isPast = !isKnown && memory.isPast(time);
+      const isOlder = !memory.begun && time < (options.since?.() ?? Number.NEGATIVE_INFINITY);
+      joined ||= isKnown;
+      past = isPast ? past + 1 : 0;
+      if (isOlder) older.push({ id, time });
+      else if (!isKnown && !isPast) news.push({ id, time, event });
+      settled = isKnown || isPast || isOlder ? settled + 1 : 0;
+    }
+    // Asked at the end of a page alone: what has been read is looked at to its last event.
+    const isDeep = seen.size >= options.depth || past >= SETTLED;
+    if (settled >= SETTLED && isDeep) return done('joined');
+    if (isLast(page, data.length, meta)) return done('log');
+    if (news.length >= bounds.news || page >= bounds.pages) return done('bound');
+    stuck = seen.size === seenBefore ? stuck + 1 : 0;
+    if (stuck >= STUCK_PAGES) throw notPaged(page);
+  }
+}
+
+/** `total_pages` may be 0 although there are rows; then a page that is not full is the last. */
+function isLast(
+  page: number,
+  length: number,
+  { limit, total_pages: pages }: { readonly limit: number; readonly total_pages: number },
+): boolean {
+  return length === 0 || (pages > 0 ? page >= pages : length < limit);
+}
+
+/** The order of the log, turned round, holds within a moment: sorting keeps it. */
+function oldestFirst<E extends LogEvent>(news: readonly DatedEvent<E>[]): DatedEvent<E>[] {
+  return [...news].reverse().sort((a, b) => a.time - b.time);
+}
+
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
+
+/** Milliseconds since 1970; undefined for what is no ISO 8601 time. */
+export function timeOf({ created_at: text }: LogEvent): number | undefined {
+  const time = ISO.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
+
+function notPaged(page: number): CliError {
+  return new CliError(
+    'notUnderstood',
+    `The service gives the same events on page after page (page ${page}): the log can't be read to its end.`,
+    { hint: 'read single pages with --page and --limit' },
+  );
+}

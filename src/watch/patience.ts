@@ -1,0 +1,92 @@
+import type { Clock } from '../clock.ts';
+import type { CliError } from '../errors.ts';
+
+export interface Faulted<L> {
+  readonly log: L;
+  readonly error: CliError;
+}
+
+export interface PatienceOptions<L> {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly tell: {
+    lost(logs: readonly L[], error: CliError): void;
+    back(after: number): void;
+    gone(log: L, error: CliError): void;
+  };
+}
+
+/** What a round of readings came to. */
+export interface Met<L> {
+  /** These need not be read any more. */
+  readonly gone: ReadonlySet<L>;
+  /** Milliseconds that the service asked to wait. */
+  readonly atLeast: number;
+}
+
+/** So many answers in a row that make no sense are no passing fault any more. */
+const ODD_ANSWERS = 5;
+
+/** A machine that was there is gone when so many answers in a row say so. */
+const GONE_ANSWERS = 2;
+
+/**
+ * Tells the faults that waiting may mend from the others, in the rounds of readings of several
+ * things. A fault before the first success of a thing is told at once, as by a command that reads
+ * once: it is likelier a slip than an outage.
+ */
+export function createPatience<L extends { readonly started: boolean }>({
+  clock,
+  tell,
+}: PatienceOptions<L>) {
+  const odd = new Map<L, number>();
+  const missing = new Map<L, number>();
+  let lostAt: number | undefined;
+
+  function isPassing({ log, error }: Faulted<L>): boolean {
+    if (!log.started) return false;
+    if (error.failure === 'notUnderstood') return again(odd, log) < ODD_ANSWERS;
+    return error.retryable || error.failure === 'unreachable';
+  }
+
+  return {
+    /** @throws CliError what waiting does not mend. */
+    after(looks: readonly ({ readonly log: L } | Faulted<L>)[]): Met<L> {
+      const gone = new Set<L>();
+      const lost: Faulted<L>[] = [];
+      for (const look of looks) {
+        const { log } = look;
+        if (!('error' in look)) {
+          odd.delete(log);
+          missing.delete(log);
+        } else if (look.error.failure === 'notFound') {
+          if (log.started && again(missing, log) < GONE_ANSWERS) continue;
+          gone.add(log);
+          tell.gone(log, look.error);
+        } else if (isPassing(look)) {
+          lost.push(look);
+        } else {
+          throw look.error;
+        }
+      }
+      const [first] = lost;
+      if (first !== undefined && lostAt === undefined) {
+        lostAt = clock.now();
+        tell.lost(
+          lost.map(({ log }) => log),
+          first.error,
+        );
+      } else if (first === undefined && lostAt !== undefined) {
+        tell.back(clock.now() - lostAt);
+        lostAt = undefined;
+      }
+      return { gone, atLeast: Math.max(0, ...lost.map(({ error }) => error.retryAfterMs ?? 0)) };
+    },
+  };
+}
+
+/** Counts what happened once more. */
+function again<L>(counts: Map<L, number>, log: L): number {
+  const count = (counts.get(log) ?? 0) + 1;
+  counts.set(log, count);
+  return count;
+}

@@ -1,0 +1,118 @@
+import type { LogPage } from '../../src/watch/log-walk.ts';
+
+/** What happens to a log, or to the way to it, between two moments of its follower. */
+export type Happening =
+  /** Events that are newer than all, or as new as the newest (`later` 0). */
+  | { readonly kind: 'arrive'; readonly count: number; readonly later: number }
+  /** An event that enters the log behind others; `tie`: with the very time of the one before it. */
+  | { readonly kind: 'late'; readonly depth: number; readonly tie: boolean }
+  /** The service drops its oldest events. */
+  | { readonly kind: 'prune'; readonly count: number }
+  /** The service cuts its pages in another size. */
+  | { readonly kind: 'size'; readonly limit: number }
+  /** So many readings fail. */
+  | { readonly kind: 'outage'; readonly readings: number }
+  /** Events of one moment come in another order from now on. */
+  | { readonly kind: 'shuffle' };
+
+export interface SimulatedEvent {
+  readonly id: string;
+  readonly created_at: string;
+  /** Units of time. */
+  readonly time: number;
+  /** It entered the log behind another one. */
+  readonly late: boolean;
+}
+
+export class Unreadable extends Error {}
+
+const EPOCH = Date.parse('2026-01-15T12:00:00.000Z');
+const UNIT = 250;
+const MOST_AT_ONCE = 12;
+
+/** The log of a service as the API document has it: newest first, in pages by number. */
+export class SimulatedLog {
+  /** Newest first. */
+  events: SimulatedEvent[] = [];
+  readonly pruned: SimulatedEvent[] = [];
+  /** Times at which events of one moment came to stand in another order. */
+  shuffles = 0;
+  private count = 0;
+  private time = 0;
+  private failing = 0;
+  private readonly name: string;
+  private limit: number;
+
+  constructor(name: string, limit: number) {
+    this.name = name;
+    this.limit = limit;
+  }
+
+  happen(what: Happening): void {
+    switch (what.kind) {
+      case 'arrive':
+        for (let left = what.count; left > 0; left -= 1) {
+          this.time += left === what.count ? what.later : 0;
+          // More of one moment than can be remembered can't be told apart by anybody.
+          if (this.events[MOST_AT_ONCE - 1]?.time === this.time) this.time += 1;
+          this.enter(0, this.time);
+        }
+        return;
+      case 'late': {
+        const at = Math.min(what.depth, this.events.length);
+        const newer = this.events[at - 1]?.time ?? this.time;
+        const older = this.events[at]?.time ?? newer - 2;
+        this.enter(at, what.tie ? newer : (newer + older) / 2, true);
+        return;
+      }
+      case 'prune':
+        this.pruned.push(...this.events.splice(Math.max(0, this.events.length - what.count)));
+        return;
+      case 'size':
+        this.limit = what.limit;
+        return;
+      case 'outage':
+        this.failing += what.readings;
+        return;
+      case 'shuffle':
+        this.shuffles += 1;
+    }
+  }
+
+  /** Whatever was wrong with the way to it is not any more. */
+  recover(): void {
+    this.failing = 0;
+  }
+
+  /** A page as it is now; the order within a moment is stable unless it was shuffled. */
+  page(page: number): LogPage<SimulatedEvent> {
+    if (this.failing > 0) {
+      this.failing -= 1;
+      throw new Unreadable('the simulated service does not answer');
+    }
+    const ordered =
+      this.shuffles === 0
+        ? this.events
+        : [...this.events].sort(
+            (a, b) => b.time - a.time || rank(a.id, this.shuffles) - rank(b.id, this.shuffles),
+          );
+    const total = ordered.length;
+    return {
+      data: ordered.slice((page - 1) * this.limit, page * this.limit),
+      meta: { total, limit: this.limit, total_pages: Math.ceil(total / this.limit) },
+    };
+  }
+
+  private enter(at: number, time: number, late = false): void {
+    this.count += 1;
+    const created_at = new Date(EPOCH + Math.round(time * UNIT)).toISOString();
+    this.events.splice(at, 0, { id: `${this.name}${this.count}`, created_at, time, late });
+  }
+}
+
+/** Another order for each seed, without a meaning. */
+function rank(id: string, seed: number): number {
+  let hash = seed * 2_654_435_761;
+  for (const letter of id) hash = Math.imul(hash ^ letter.charCodeAt(0), 16_777_619);
+  return hash >>> 0;
+}

@@ -1,0 +1,100 @@
+import { timeOf } from '../../src/watch/log-walk.ts';
+import type { MakeFollower } from './following.ts';
+import type { SimulatedEvent } from './simulated-log.ts';
+
+type Pages = AsyncGenerator<readonly SimulatedEvent[]>;
+
+async function* pagesOf({ read }: Pick<Parameters<MakeFollower>[0], 'read'>): Pages {
+  for (let page = 1; ; page += 1) {
+    const { data, meta } = await read(page);
+    yield data;
+    if (data.length === 0 || page >= meta.total_pages) return;
+  }
+}
+
+type Parts = Parameters<MakeFollower>[0];
+
+/** What all wrong followers share: they look, and remember what they have handed on. */
+function wrongFollower(
+  { memory }: Parts,
+  look: () => Promise<SimulatedEvent[]>,
+): ReturnType<MakeFollower> {
+  return {
+    started: true,
+    async look() {
+      const news = await look();
+      memory.begin();
+      return { news: news.map((event) => dated(event)), gap: undefined };
+    },
+    take: (events) => memory.learn(events),
+  };
+}
+
+const dated = (event: SimulatedEvent) => ({ id: event.id, event, time: timeOf(event) ?? 0 });
+
+/** It never turns a page. */
+const firstPageOnly: MakeFollower = (parts) =>
+  wrongFollower(parts, async () => {
+    const { data } = await parts.read(1);
+    return data.filter(({ id }) => !parts.memory.has(id)).reverse();
+  });
+
+/** What is not newer than the newest of before is not news. */
+const timeWatermark: MakeFollower = (parts) => {
+  const watermark = () => Math.max(0, ...parts.memory.saved().known.map(([, time]) => time));
+  return wrongFollower(parts, async () => {
+    const mark = watermark();
+    const news = new Map<string, SimulatedEvent>();
+    for await (const page of pagesOf(parts)) {
+      for (const event of page) if (dated(event).time > mark) news.set(event.id, event);
+      if (page.some((event) => dated(event).time <= mark)) break;
+    }
+    return [...news.values()].reverse();
+  });
+};
+
+/** It hands on what it meets while it is on its way, newest first, and what it has when it fails. */
+const printsWhileWalking: MakeFollower = (parts) => {
+  const follower = wrongFollower(parts, async () => {
+    const news = new Map<string, SimulatedEvent>();
+    try {
+      for await (const page of pagesOf(parts)) {
+        for (const event of page) if (!parts.memory.has(event.id)) news.set(event.id, event);
+        if (page.every(({ id }) => parts.memory.has(id))) break;
+      }
+    } catch (error) {
+      if (news.size === 0) throw error;
+    }
+    return [...news.values()];
+  });
+  return {
+    ...follower,
+    async look() {
+      const { news } = await follower.look();
+      // In the order in which they were met, whatever their times.
+      return { news: news.map((one, at) => ({ ...one, time: at })), gap: undefined };
+    },
+    take: (events) => parts.memory.learn(events.map(({ event }) => dated(event))),
+  };
+};
+
+/** The first event that it knows is the end of the news. */
+const stopsAtFirstKnown: MakeFollower = (parts) =>
+  wrongFollower(parts, async () => {
+    const news = new Map<string, SimulatedEvent>();
+    for await (const page of pagesOf(parts)) {
+      for (const event of page) {
+        if (parts.memory.has(event.id)) return [...news.values()].reverse();
+        news.set(event.id, event);
+      }
+    }
+    return [...news.values()].reverse();
+  });
+
+/** Each with the complaint that it has to raise. */
+export const WRONG_FOLLOWERS: readonly (readonly [string, MakeFollower, RegExp])[] = [
+  ['reads the first page only', firstPageOnly, /lost/],
+  ['keeps the time of the newest as its watermark', timeWatermark, /lost/],
+  ['prints while it walks', printsWhileWalking, /out of order/],
+  ['stops at the first known event', stopsAtFirstKnown, /lost/],
+];
