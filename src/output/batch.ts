@@ -3,6 +3,13 @@ import type { Sink } from './sink.ts';
 /** Characters after which a batch is written: about what a pipe takes at once. */
 const FULL = 64 * 1024;
 
+/** How rows that may still be coming are written. */
+export interface Coming {
+  readonly live: boolean;
+  /** Gets what writes all that has been given so far. */
+  onFlush?(flush: () => Promise<void>): void;
+}
+
 /** Gathers small texts into few writes; a write for each row costs several times as much. */
 export interface Batch {
   /** Ends at once (undefined) while there is room, else when the batch has been written. */

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { usageError } from '../errors.ts';
+import type { Coming } from './batch.ts';
 import { paintFor } from './colour.ts';
 import { chosenColumns, sortColumn } from './columns.ts';
 import { mask } from './mask.ts';
@@ -74,9 +75,10 @@ export function createOutput(options: OutputOptions): Output {
     return sink.write(await findingText(find(value), format));
   }
 
-  async function style() {
+  async function style(live = false) {
     return {
       terminal,
+      live,
       now: () => clock.now(),
       header,
       paint: await paintFor(options.colour),
@@ -97,10 +99,20 @@ export function createOutput(options: OutputOptions): Output {
 
   async function list<T>(given: Rows<T>, view: View<T>, how: ListOptions = {}): Promise<void> {
     const live = how.live === true;
+    const coming: Coming = {
+      live,
+      onFlush(flush) {
+        how.onFlush?.(async () => {
+          await flush();
+          return !sink.ended;
+        });
+      },
+    };
     const columns = chosenColumns(view, settings);
     const rows = await sorted(given, view, live);
     const find = await query();
     if (find !== undefined) {
+      if (live) throw notWhole();
       const all: unknown[] = [];
       const form = structured(view);
       await eachRow(rows, sink, (row) => void all.push(form(row)));
@@ -109,22 +121,29 @@ export function createOutput(options: OutputOptions): Output {
     switch (format) {
       case 'table': {
         const { writeTable } = await import('./table.ts');
-        const count = await writeTable(rows, columns, sink, await style(), live, safely(view));
+        const count = await writeTable(
+          rows,
+          columns,
+          sink,
+          await style(live),
+          coming,
+          safely(view),
+        );
         if (count === 0 && !sink.ended) options.note(view.empty);
         return;
       }
       case 'json': {
         const { writeJsonArray } = await import('./json.ts');
-        return writeJsonArray(rows, structured(view), sink, live);
+        return writeJsonArray(rows, structured(view), sink, coming);
       }
       case 'yaml': {
         const { writeYamlList } = await import('./yaml.ts');
-        return writeYamlList(rows, structured(view), sink, live);
+        return writeYamlList(rows, structured(view), sink, coming);
       }
       default: {
         const { writeLines } = await import('./lines.ts');
         const { before, line } = await lines(view, format);
-        return writeLines(rows, line, sink, before);
+        return writeLines(rows, line, sink, before, coming);
       }
     }
   }
@@ -270,6 +289,10 @@ export function createOutput(options: OutputOptions): Output {
 
 function stillComing() {
   return usageError('--sort: rows that are still coming cannot be sorted');
+}
+
+function notWhole() {
+  return usageError('--query: rows that are still coming are no list', 'try -o jsonl | jq');
 }
 
 function goneForm(id: string) {

@@ -1,4 +1,4 @@
-import { createBatch } from './batch.ts';
+import { type Coming, createBatch } from './batch.ts';
 import { eachRow, type Rows } from './rows.ts';
 import { escapeUnseen } from './sanitise.ts';
 import type { Sink } from './sink.ts';
@@ -25,9 +25,10 @@ export async function writeJsonArray<T>(
   rows: Rows<T>,
   form: (row: T) => unknown,
   sink: Sink,
-  live: boolean,
+  coming: Coming,
 ): Promise<void> {
-  const batch = createBatch(sink, live);
+  const batch = createBatch(sink, coming.live);
+  coming.onFlush?.(() => batch.finish());
   let empty = true;
   await eachRow(rows, sink, (row) => {
     // As the only element of an array it has the indentation of any element.

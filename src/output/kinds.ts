@@ -2,7 +2,7 @@ import { kopecksText, money } from '../rules/money.ts';
 import type { Colour } from './colour.ts';
 import type { Cell, Kind } from './output.ts';
 import { clean } from './sanitise.ts';
-import { instant, local, relative } from './time.ts';
+import { instant, local, localTime, relative } from './time.ts';
 
 /**
  * Who reads a table or details. In a terminal a person does, who sees `89.90 ₽` and `3 min ago`.
@@ -13,6 +13,8 @@ export interface Reader {
   readonly terminal: boolean;
   /** Milliseconds since 1970. */
   now(): number;
+  /** What is written stays there while time goes on: "now" would soon be wrong. */
+  readonly live?: boolean;
 }
 
 const GIB = 1024 ** 3;
@@ -21,7 +23,9 @@ const GIB = 1024 ** 3;
 export function tableText(value: Cell, kind: Kind | undefined, reader: Reader): string {
   if (kind === 'time' && reader.terminal && typeof value === 'string') {
     const time = instant(value);
-    if (time !== undefined) return relative(time, reader.now());
+    if (time !== undefined) {
+      return reader.live === true ? localTime(time) : relative(time, reader.now());
+    }
   }
   return clean(plainText(value, kind, reader));
 }
@@ -93,6 +97,12 @@ const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
   EXPIRED: 'dim',
 };
 
+/** API document: Events. The others are the usual run of things. */
+const SEVERITY_COLOURS: ReadonlyMap<string, Colour> = new Map([
+  ['ERROR', 'red'],
+  ['WARNING', 'yellow'],
+]);
+
 /** The colour of a documented status; none for a word that the service may add one day. */
 export function statusColour(word: string): Colour | undefined {
   if (Object.hasOwn(STATUS_COLOURS, word)) return STATUS_COLOURS[word];
@@ -100,5 +110,6 @@ export function statusColour(word: string): Colour | undefined {
 }
 
 export function kindColour(text: string, kind: Kind | undefined): Colour | undefined {
+  if (kind === 'severity') return SEVERITY_COLOURS.get(text);
   return kind === 'status' ? statusColour(text) : undefined;
 }

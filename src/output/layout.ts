@@ -43,8 +43,9 @@ export function layoutOf(
   fixedRight: readonly boolean[],
   rows: Iterable<readonly Shown[]>,
   terminal: number,
+  least: readonly number[] = [],
 ): Layout {
-  const widths = headers.map(width);
+  const widths = headers.map((header, at) => Math.max(width(header), least[at] ?? 0));
   const numeric = headers.map(() => true);
   const filled = headers.map(() => false);
   for (const row of rows) {

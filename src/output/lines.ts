@@ -1,4 +1,4 @@
-import { createBatch } from './batch.ts';
+import { type Coming, createBatch } from './batch.ts';
 import { eachRow, type Rows } from './rows.ts';
 import type { Sink } from './sink.ts';
 
@@ -11,8 +11,10 @@ export async function writeLines<T>(
   text: (row: T) => string,
   sink: Sink,
   before = '',
+  coming?: Coming,
 ): Promise<void> {
   const batch = createBatch(sink, true);
+  coming?.onFlush?.(() => batch.finish());
   if (before !== '') await batch.add(before);
   try {
     await eachRow(rows, sink, (row) => batch.add(text(row)));

@@ -22,7 +22,15 @@ export type Cell = string | number | boolean | null | undefined;
  * What a value means, so that people see `89.90 ₽`, `3 min ago` or a coloured status where a script
  * sees the decimal string, the ISO time or the word of the service.
  */
-export type Kind = 'text' | 'status' | 'money' | 'time' | 'bytes' | 'gigabytes' | 'yes';
+export type Kind =
+  | 'text'
+  | 'status'
+  | 'severity'
+  | 'money'
+  | 'time'
+  | 'bytes'
+  | 'gigabytes'
+  | 'yes';
 
 /** One column as data: it drives the table, csv, `--columns`, `--sort`, help and completion. */
 export interface Column<T> {
@@ -33,6 +41,8 @@ export interface Column<T> {
   readonly kind?: Kind;
   /** Shown only when `--columns` asks for it. */
   readonly hidden?: true;
+  /** Cells that it takes at least where rows are still coming, so that later ones stay in line. */
+  readonly least?: number;
   value(row: T): Cell;
 }
 
@@ -67,6 +77,11 @@ export interface View<T> {
 export interface ListOptions {
   /** Rows come as they happen (events that are followed): none waits for the next one. */
   readonly live?: boolean;
+  /**
+   * Gets, before the first row is asked for, what ends when the system has taken all rows that were
+   * given so far; it answers false once the reader of stdout has gone.
+   */
+  onFlush?(flush: () => Promise<boolean>): void;
 }
 
 /** A line under a view that is redrawn, such as the age of what it shows. */

@@ -1,4 +1,4 @@
-import { createBatch } from './batch.ts';
+import { type Coming, createBatch } from './batch.ts';
 import { cardOf } from './cards.ts';
 import type { Paint } from './colour.ts';
 import { isNumeric, kindColour, type Reader, tableText } from './kinds.ts';
@@ -39,9 +39,10 @@ export async function writeTable<T>(
   columns: readonly Column<T>[],
   sink: Sink,
   style: TableStyle,
-  live: boolean,
+  coming: Coming,
   safe: (row: T) => T,
 ): Promise<number> {
+  const { live } = coming;
   const batch = createBatch(sink, true);
   const draw = await drawerFor(style);
   const headers = columns.map((column) => (style.header ? column.header : ''));
@@ -50,8 +51,9 @@ export async function writeTable<T>(
     const masked = safe(row);
     return columns.map((column) => shownCell(masked, column, style));
   };
+  const least = columns.map((column) => (live ? (column.least ?? 0) : 0));
   const measure = (measured: Iterable<readonly Shown[]>) =>
-    layoutOf(headers, right, measured, style.cells);
+    layoutOf(headers, right, measured, style.cells, least);
 
   let first: (readonly Shown[])[] = [];
   let layout: Layout | undefined;
@@ -76,6 +78,10 @@ export async function writeTable<T>(
     return batch.add(head + lines.join(''));
   }
 
+  coming.onFlush?.(async () => {
+    if (layout === undefined && first.length > 0) await begin(measure(first));
+    await batch.finish();
+  });
   if (isArray(rows) && rows.length > SMALL) await begin(measure(each(rows, shown)));
 
   await eachRow(rows, sink, (row) => {

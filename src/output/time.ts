@@ -32,12 +32,17 @@ function span(milliseconds: number): string {
  * by hand, since the first Intl formatter of a process costs 20 ms.
  */
 export function local(time: number): string {
-  const date = new Date(time);
-  const offset = -date.getTimezoneOffset();
+  const offset = -new Date(time).getTimezoneOffset();
   const ahead = Math.abs(offset);
+  const zone = `${offset < 0 ? '-' : '+'}${two(Math.floor(ahead / 60))}:${two(ahead % 60)}`;
+  return `${localTime(time)} ${zone}`;
+}
+
+/** `2026-03-01 14:05:09`: the same, for many lines below each other. */
+export function localTime(time: number): string {
+  const date = new Date(time);
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
-  const hour = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
-  return `${day} ${hour} ${offset < 0 ? '-' : '+'}${two(Math.floor(ahead / 60))}:${two(ahead % 60)}`;
+  return `${day} ${clockTime(time)}`;
 }
 
 /** `14:05:09`: the computer's own time of day. */

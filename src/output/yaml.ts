@@ -1,4 +1,4 @@
-import { createBatch } from './batch.ts';
+import { type Coming, createBatch } from './batch.ts';
 import { eachRow, type Rows } from './rows.ts';
 import { hasUnseen, wholeCharacters } from './sanitise.ts';
 import type { Sink } from './sink.ts';
@@ -25,10 +25,11 @@ export async function writeYamlList<T>(
   rows: Rows<T>,
   form: (row: T) => unknown,
   sink: Sink,
-  live: boolean,
+  coming: Coming,
 ): Promise<void> {
   const yaml = await loadYaml();
-  const batch = createBatch(sink, live);
+  const batch = createBatch(sink, coming.live);
+  coming.onFlush?.(() => batch.finish());
   let empty = true;
   await eachRow(rows, sink, (row) => {
     empty = false;

@@ -97,10 +97,12 @@ function buildApp(serving: Serving): Hono {
       };
       const id = context.req.param('id') ?? '';
       const reads = operation.method === 'GET';
-      const answer = await serving.run(context.req.header('x-api-key'), reads, (call) =>
-        operation.answer({ ...call, id, body, query: (name) => context.req.query(name) }),
-      );
-      return succeeded(answer);
+      let now = serving.now();
+      const answer = await serving.run(context.req.header('x-api-key'), reads, (call) => {
+        now = call.now;
+        return operation.answer({ ...call, id, body, query: (name) => context.req.query(name) });
+      });
+      return succeeded(answer, now);
     });
   }
 
@@ -139,8 +141,11 @@ async function bodyText(body: ReadableStream<Uint8Array> | null): Promise<string
 }
 
 /** Spec: Conventions, success envelope. */
-function succeeded({ code, data, meta }: Answer): Response {
-  return json(code, { status: 'success', code, data, meta });
+function succeeded({ code, data, meta }: Answer, now: number): Response {
+  const response = json(code, { status: 'success', code, data, meta });
+  // Like the times of its events, that of the answer is of the virtual clock.
+  response.headers.set('date', new Date(now).toUTCString());
+  return response;
 }
 
 function refused(refusal: Refusal): Response {

@@ -141,9 +141,9 @@ async function lookAt<L extends FollowedLog<E>, E extends LogEvent>(
   signal: AbortSignal,
 ): Promise<Look<L, E>> {
   try {
-    const hasEnded = (await log.hasEnded?.()) === true;
+    const hasEnded = ending.has(log) || (await log.hasEnded?.()) === true;
     // The last look goes deep: what entered the log late would be lost for good.
-    const walk = await log.look({ isSweep: hasEnded || ending.has(log) });
+    const walk = await log.look({ isSweep: hasEnded });
     return { log, walk, hasEnded };
   } catch (error) {
     if (error instanceof CliError) return { log, error };

@@ -24,7 +24,7 @@ export interface FollowerOptions<E extends LogEvent> {
 /** Follows one log. */
 export interface Follower<E extends LogEvent> {
   /** Whether a page of the log has been read: the service knows the log, and lets us read it. */
-  readonly started: boolean;
+  hasStarted(): boolean;
   /** What is new, oldest first. It stays new until it is taken. */
   look(how?: { readonly isSweep?: boolean }): Promise<Pick<Walk<E>, 'news' | 'gap'>>;
   /** These have been handed on and are known from now on; give them in the order of `news`. */
@@ -42,9 +42,7 @@ export function createFollower<E extends LogEvent>({
   let swept = Number.NEGATIVE_INFINITY;
 
   return {
-    get started() {
-      return started;
-    },
+    hasStarted: () => started,
     async look(how = {}) {
       const now = clock.now();
       const isSweep = how.isSweep === true || now - swept >= SWEEP_EVERY;

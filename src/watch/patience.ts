@@ -34,7 +34,7 @@ const GONE_ANSWERS = 2;
  * things. A fault before the first success of a thing is told at once, as by a command that reads
  * once: it is likelier a slip than an outage.
  */
-export function createPatience<L extends { readonly started: boolean }>({
+export function createPatience<L extends { hasStarted(): boolean }>({
   clock,
   tell,
 }: PatienceOptions<L>) {
@@ -43,7 +43,7 @@ export function createPatience<L extends { readonly started: boolean }>({
   let lostAt: number | undefined;
 
   function isPassing({ log, error }: Faulted<L>): boolean {
-    if (!log.started) return false;
+    if (!log.hasStarted()) return false;
     if (error.failure === 'notUnderstood') return again(odd, log) < ODD_ANSWERS;
     return error.retryable || error.failure === 'unreachable';
   }
@@ -59,7 +59,7 @@ export function createPatience<L extends { readonly started: boolean }>({
           odd.delete(log);
           missing.delete(log);
         } else if (look.error.failure === 'notFound') {
-          if (log.started && again(missing, log) < GONE_ANSWERS) continue;
+          if (log.hasStarted() && again(missing, log) < GONE_ANSWERS) continue;
           gone.add(log);
           tell.gone(log, look.error);
         } else if (isPassing(look)) {

@@ -23,7 +23,8 @@ const FLOORS: readonly (readonly string[])[] = [
 const PARTS: Readonly<Record<string, RegExp>> = {
   '@commander-js/extra-typings': /^(commands\/kit\/(command|verb)|program)\.ts$/,
   undici: /^api\/(transport|connect)\.ts$/,
-  'zod/mini': /^(api\/schemas\/|config\/schema|catalog\/schema|rentals\/record|sandbox\/)/,
+  'zod/mini':
+    /^(api\/schemas\/|config\/schema|catalog\/schema|rentals\/record|watch\/resume|sandbox\/)/,
   'cli-table3': /^output\/table\.ts$/,
   chalk: /^output\/colour\.ts$/,
   ora: /^output\/spinner\.ts$/,

@@ -104,7 +104,7 @@ export async function brokenPromises(
         },
       });
       // A program that starts in an outage ends at once; here it is started until it does not.
-      return { ...follower, at, started: true };
+      return { ...follower, at, hasStarted: () => true };
     });
     const stream = follow<FollowedLog<SimulatedEvent> & { at: number }, SimulatedEvent>({
       logs: followed,

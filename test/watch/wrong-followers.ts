@@ -20,7 +20,7 @@ function wrongFollower(
   look: () => Promise<SimulatedEvent[]>,
 ): ReturnType<MakeFollower> {
   return {
-    started: true,
+    hasStarted: () => true,
     async look() {
       const news = await look();
       memory.begin();

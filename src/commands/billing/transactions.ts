@@ -6,7 +6,8 @@ import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { wholeHistory } from '../kit/history.ts';
 import { type Moment, since, until } from '../kit/moment.ts';
-import { brokenRule, commaList, repeated, ruled } from '../kit/parse.ts';
+import { ruled } from '../kit/parse.ts';
+import { tellUndocumented, typesOf } from '../kit/types.ts';
 import { verb } from '../kit/verb.ts';
 import { isWithin, type Period, periodOf, periodWords } from './period.ts';
 import { createTotals, type Totals } from './totals.ts';
@@ -34,7 +35,7 @@ export function registerTransactions(group: AnyCommand, frame: Frame): void {
     .option(
       '--type <types>',
       `${TYPES.join(', ').toLowerCase()}: one or more, by commas`,
-      repeated(types),
+      typesOf(TYPES),
     )
     .option('--page <number>', 'which page', ruled('--page', count))
     .option('--limit <number>', 'transactions on a page', ruled('--limit', count))
@@ -44,16 +45,6 @@ export function registerTransactions(group: AnyCommand, frame: Frame): void {
     .action(({ all, ...flags }, command) =>
       transactions({ ...flags, all: all === true }, frame.context(command)),
     );
-}
-
-const eachType = commaList('--type');
-
-function types(text: string, before: string[] = []): string[] {
-  const given = eachType(text).map((word) => word.toUpperCase().replaceAll('-', '_'));
-  if (!given.every((word) => /^[A-Z_]{1,40}$/.test(word))) {
-    throw brokenRule('--type', text, `it is a list of ${TYPES.join(', ').toLowerCase()}`);
-  }
-  return [...new Set([...before, ...given])];
 }
 
 export interface TransactionsInput {
@@ -122,15 +113,12 @@ async function* counted(
 function tellWhatIsAsked(
   { type = [], page }: TransactionsInput,
   period: Period | undefined,
-  { err }: Context,
+  context: Context,
 ): void {
-  const unknown = type.filter((word) => !TYPES.includes(word));
-  if (unknown.length > 0) {
-    err.note(`Not a type of the API document, asked for all the same: ${unknown.join(', ')}.`);
-  }
+  tellUndocumented(type, TYPES, context);
   if (period !== undefined) {
     const read = page === undefined ? 'the whole history is read' : `page ${page} alone is read`;
-    err.note(
+    context.err.note(
       `The service has no filter by time: ${read} and filtered here, ${periodWords(period)}.`,
     );
   }

@@ -1,4 +1,4 @@
-import type { Instance, InstanceEvent } from '../../api/index.ts';
+import type { Instance } from '../../api/index.ts';
 import type { DetailLine, Section, View } from '../../output/output.ts';
 import { endpointLines } from './endpoints.ts';
 import { sshCommand } from './ssh-command.ts';
@@ -86,24 +86,6 @@ export const instanceView: View<Instance> = {
   empty: 'No machines are known to this computer.',
   sections,
   secrets: SECRETS,
-};
-
-export const eventView: View<InstanceEvent> = {
-  columns: [
-    { id: 'created_at', header: 'TIME', kind: 'time', value: (e) => e.created_at },
-    { id: 'type', header: 'TYPE', value: (e) => e.type },
-    { id: 'message', header: 'MESSAGE', value: (e) => e.message },
-    { id: 'id', header: 'ID', value: (e) => e.id, hidden: true },
-    { id: 'instance_id', header: 'INSTANCE', value: (e) => e.instance_id, hidden: true },
-    {
-      id: 'payload',
-      header: 'PAYLOAD',
-      value: (e) => (e.payload == null ? null : JSON.stringify(e.payload)),
-      hidden: true,
-    },
-  ],
-  id: (e) => e.id,
-  empty: 'The event log is empty.',
 };
 
 /** What became of one machine of a start, stop, terminate or wait. */

@@ -3,16 +3,17 @@ import type { AnyCommand } from './command.ts';
 import { globalFlagsOf } from './globals.ts';
 
 /**
- * The global flags of a command, and with `--watch` the format of something that has no end: JSON is
- * a line for each change, since an array would never be closed, and so is what nobody asked to be a
- * table where there is no terminal to redraw one in.
+ * The global flags of a command, and with `--watch` or `--follow` the format of something that has
+ * no end: JSON is a line for each change or event, since an array would never be closed. So is a
+ * view to `--watch` that nobody asked to be a table, where there is no terminal to redraw one in.
  */
 export function flagsFor(command: AnyCommand, host: Pick<Host, 'stdout' | 'env'>): GlobalFlags {
   const flags = globalFlagsOf(command);
-  if (command.opts().watch !== true) return flags;
+  const { watch, follow } = command.opts();
+  if (watch !== true && follow !== true) return flags;
   const format = formatOf(flags, host.env);
   const isAsked = flags.output !== undefined || (host.env.GPUCLOUD_OUTPUT ?? '') !== '';
-  const isUnseen = format === 'table' && !isAsked && host.stdout.isTTY !== true;
+  const isUnseen = watch === true && format === 'table' && !isAsked && host.stdout.isTTY !== true;
   if (format !== 'json' && !isUnseen) return flags;
   const { json: _json, ...others } = flags;
   return { ...others, output: 'jsonl' };

@@ -1,0 +1,244 @@
+import type { Api, Instance, InstanceEvent } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError, SeveralErrors, usageError } from '../../errors.ts';
+import type { Progress } from '../../output/output.ts';
+import { type FollowedLog, type FollowTold, follow } from '../../watch/follow.ts';
+import { createFollower } from '../../watch/follower.ts';
+import { createLogMemory, type LogMemory } from '../../watch/log-memory.ts';
+import type { ResumeFile } from '../../watch/resume.ts';
+import { eachBounded } from '../kit/bounded.ts';
+import { severalGiven } from '../kit/several.ts';
+import { keepSighting, sightingOf } from '../kit/sighting.ts';
+import { viewOf } from './event-view.ts';
+import { type EventsInput, MERE_TYPES, WHOLE_LOG_PAGE } from './events.ts';
+import { findMachines, type Target } from './resolve.ts';
+import { beginningAt } from './service-time.ts';
+
+/** As many requests at once as is polite to a service whose rate limits are not documented. */
+const AT_ONCE = 4;
+
+interface MachineLog extends FollowedLog<InstanceEvent> {
+  readonly target: Target;
+  readonly memory: LogMemory;
+}
+
+/** `instances events --follow`: the events of machines as they come, until all have ended. */
+export async function followEvents(input: EventsInput, context: Context): Promise<void> {
+  refuseWholes(context);
+  const targets = await findMachines(
+    await severalGiven('INSTANCE', input.instances, context),
+    context,
+  );
+  const resume = input.resume === undefined ? undefined : await openResume(input.resume);
+  const api = await context.api();
+  const left = new AbortController();
+  const signal = AbortSignal.any([context.signal, left.signal]);
+  const otherEnds = new Map<string, CliError>();
+  const logs = logsOf(targets, input, { api, signal, context, resume, otherEnds });
+  const story = tellerOf(logs, context);
+  let flush = async () => true;
+
+  async function* rows(): AsyncGenerator<InstanceEvent> {
+    const stream = follow<MachineLog, InstanceEvent>({
+      logs,
+      clock: context.clock,
+      signal,
+      interval: input.pollInterval,
+      each: (some, work) => eachBounded(some, AT_ONCE, work),
+      shows: ({ type }) => input.type === undefined || input.type.includes(type ?? ''),
+      isLast: ({ type }) => input.until !== undefined && type?.toUpperCase() === input.until,
+      flush: () => flush(),
+      onTaken: async () => resume?.save(savedOf(logs)),
+      tell: story.tell,
+    });
+    for await (const { log, event } of stream) {
+      story.begin();
+      // Rows of several machines could not be told apart without.
+      yield event.instance_id == null ? { ...event, instance_id: log.target.id } : event;
+    }
+  }
+
+  try {
+    await context.out.list(rows(), viewOf(targets), {
+      live: true,
+      onFlush(given) {
+        flush = given;
+      },
+    });
+  } finally {
+    story.begin();
+    // A follower that sleeps or reads has nobody to follow for any more.
+    left.abort();
+  }
+  if (context.signal.aborted) throw interrupted(input, targets, context);
+  const [first, ...others] = [...story.gone, ...otherEnds.values()];
+  if (first !== undefined) {
+    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
+  }
+}
+
+/** These look at a list that is whole, and that of a follow never is. */
+function refuseWholes({ flags }: Context): void {
+  if (flags.sort !== undefined) {
+    throw usageError('--sort: events that are followed come in the order of time');
+  }
+  if (flags.query !== undefined) {
+    throw usageError('--query: events that are followed are no list', 'try -o jsonl | jq');
+  }
+}
+
+async function openResume(file: string): Promise<ResumeFile> {
+  const { openResumeFile } = await import('../../watch/resume.ts');
+  return openResumeFile(file);
+}
+
+/** Where a log has not been begun, the next run begins it. */
+function savedOf(logs: readonly MachineLog[]) {
+  const begun = logs.filter(({ memory }) => memory.begun);
+  return new Map(begun.map(({ target, memory }) => [target.id, memory.saved()]));
+}
+
+interface Parts {
+  readonly api: Api;
+  readonly signal: AbortSignal;
+  readonly context: Context;
+  readonly resume: ResumeFile | undefined;
+  /** By the id of the machine. */
+  readonly otherEnds: Map<string, CliError>;
+}
+
+function logsOf(targets: readonly Target[], input: EventsInput, parts: Parts): MachineLog[] {
+  const { api, signal, context, resume } = parts;
+  const { limit = WHOLE_LOG_PAGE, since } = input;
+  const beginning = since === undefined ? undefined : beginningAt(since, context.clock);
+  const options = {
+    signal,
+    ...(beginning === undefined ? {} : { onAnswer: beginning.onAnswer }),
+  };
+  return targets.map((target) => {
+    const memory = createLogMemory(resume?.of(target.id));
+    return {
+      target,
+      memory,
+      ...createFollower<InstanceEvent>({
+        read: (page) => api.instances.events(target.id, { page, limit }, options),
+        memory,
+        clock: context.clock,
+        ...(beginning === undefined ? {} : { since: () => beginning.time() }),
+      }),
+      ...(input.until === undefined || MERE_TYPES.includes(input.until)
+        ? {}
+        : { hasEnded: endOf(target, input.until, parts) }),
+    };
+  });
+}
+
+/**
+ * Whether a machine has the status that is waited for. The words of an event name a status, too, but
+ * often two of them, and the document does not say which is which: so the machine itself is read.
+ */
+function endOf(
+  target: Target,
+  status: string,
+  { api, signal, context, otherEnds }: Parts,
+): () => Promise<boolean> {
+  let last: string | undefined;
+  return async () => {
+    const machine = await api.instances.get(target.id, { signal });
+    if (machine.status !== last) await keepSighting(sightingOf(machine), context);
+    last = machine.status;
+    if (last === status) return true;
+    // API document: deletion is irrevocable. Nothing else is an end for good.
+    if (last !== 'TERMINATED') return false;
+    otherEnds.set(target.id, endedElsewhere(target, machine, status));
+    return true;
+  };
+}
+
+function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: string): CliError {
+  return new CliError(
+    'otherEnd',
+    `${name} (${id}) is ${status}: neither will it be ${wanted}, nor is an event of that type likely to come.`,
+    { resource: id },
+  );
+}
+
+/** What is told beside the events, on stderr. */
+function tellerOf(logs: readonly MachineLog[], context: Context) {
+  const { err, out } = context;
+  const gone: CliError[] = [];
+  const named = (some: readonly MachineLog[]) => some.map(({ target }) => target.name).join(', ');
+  let progress: Progress | undefined = err.progress(`${named(logs)}: reading the log`);
+  let looks = 0;
+
+  /** From here on, nothing may turn beside the rows. */
+  function begin(): void {
+    progress?.done();
+    progress = undefined;
+  }
+
+  const tell: FollowTold<MachineLog> = {
+    lost(some, error) {
+      begin();
+      err.warn(
+        `${error.message} Trying again; what happens to ${named(some)} meanwhile is shown then.`,
+      );
+    },
+    back(after) {
+      err.note(`The service answers again, after ${spoken(after)}.`);
+    },
+    gap({ target }, why, until) {
+      begin();
+      const before = new Date(until).toISOString();
+      err.warn(
+        why === 'pruned'
+          ? `${target.name}: the log holds nothing any more of what was shown before: events from before ${before} may be missing here.`
+          : `${target.name}: there are more events than are shown at once: those from before ${before} are left out. See them all: gpucloud instances events ${target.id} --all`,
+      );
+    },
+    gone(_log, error) {
+      begin();
+      gone.push(error);
+      if (logs.length > 1) err.warn(`${error.message} The others are followed on.`);
+    },
+    looked(shown) {
+      begin();
+      looks += 1;
+      if (looks === 1 && shown === 0 && out.format === 'table') {
+        err.note(`Nothing to show yet of ${named(logs)}; waiting. Ctrl-C ends.`);
+      }
+    },
+  };
+  return { tell, begin, gone };
+}
+
+function spoken(milliseconds: number): string {
+  const seconds = Math.max(1, Math.round(milliseconds / 1000));
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
+/** Ctrl-C is how a follow without an end is left. With one, somebody still waits for it. */
+function interrupted(
+  { until }: EventsInput,
+  targets: readonly Target[],
+  context: Context,
+): unknown {
+  const reason: unknown = context.signal.reason;
+  if (!(reason instanceof CliError)) return reason;
+  const { failure, message } = reason;
+  if (until === undefined) {
+    return failure === 'interrupted'
+      ? new CliError(failure, message, { untold: true, cause: reason })
+      : reason;
+  }
+  const names = targets.map(({ name }) => name).join(', ');
+  return new CliError(
+    failure,
+    `${message} Nobody waits for ${until} of ${names} any more. It may still be billing.`,
+    {
+      hint: `see it with "gpucloud instances get ${targets[0]?.id ?? 'ID'}"`,
+      mayBeBilling: true,
+      cause: reason,
+    },
+  );
+}

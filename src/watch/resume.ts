@@ -1,0 +1,115 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import * as z from 'zod/mini';
+import { CliError } from '../errors.ts';
+import { replaceFile } from '../files/replace.ts';
+import type { SavedMemory } from './log-memory.ts';
+
+/** Where a follow that ended is taken up again: what is known of each log, in a file. */
+export interface ResumeFile {
+  /** What was known of a log at the end of the last run; undefined for one that is new to the file. */
+  of(log: string): SavedMemory | undefined;
+  /**
+   * Puts what is known now in the place of what was; other logs stay as they are. On disk when it
+   * ends, whole or not at all. Throws CliError('storage').
+   */
+  save(logs: ReadonlyMap<string, SavedMemory>): Promise<void>;
+}
+
+/** Larger than any that this program writes for a few hundred machines. */
+const LARGEST = 64 * 1024 * 1024;
+
+const savedMemory = z.strictObject({
+  horizon: z.nullable(z.number()),
+  known: z.array(z.tuple([z.string(), z.number()])),
+});
+
+const schema = z.strictObject({
+  kind: z.literal('gpucloud-follow'),
+  version: z.literal(1),
+  instances: z.record(z.string(), savedMemory),
+});
+
+/**
+ * Opens the file, and makes it where there is none: whether it can be written is known before
+ * anything is printed. An empty file (of mktemp) counts as none. Throws CliError('storage') for what
+ * is no such file, which is left as it is.
+ */
+export async function openResumeFile(named: string): Promise<ResumeFile> {
+  // The file that a link leads to is replaced, and not the link.
+  const path = await realpath(named).catch(() => named);
+  const saved = new Map(Object.entries(await read(path, named)));
+
+  async function write(): Promise<void> {
+    const file: z.infer<typeof schema> = {
+      kind: 'gpucloud-follow',
+      version: 1,
+      instances: Object.fromEntries(
+        [...saved].map(([id, { horizon, known }]) => [
+          id,
+          { horizon, known: known.map(([event, time]) => [event, time]) },
+        ]),
+      ),
+    };
+    try {
+      await replaceFile(path, `${JSON.stringify(file)}\n`);
+    } catch (error) {
+      throw new CliError(
+        'storage',
+        `--resume "${named}": how far the events were followed could not be written (${codeOf(error)}).`,
+        {
+          hint: 'The next run with this file repeats what came since it was last written.',
+          cause: error,
+        },
+      );
+    }
+  }
+
+  await write();
+  return {
+    of: (log) => saved.get(log),
+    async save(logs) {
+      for (const [log, memory] of logs) saved.set(log, memory);
+      await write();
+    },
+  };
+}
+
+async function read(path: string, named: string): Promise<Record<string, SavedMemory>> {
+  let text: string | undefined;
+  try {
+    const file = await stat(path);
+    // A pipe would be waited for without an end.
+    text = file.isFile() && file.size <= LARGEST ? await readFile(path, 'utf8') : undefined;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return {};
+    throw new CliError(
+      'storage',
+      `--resume "${named}": the file can't be read (${codeOf(error)}).`,
+      {
+        cause: error,
+      },
+    );
+  }
+  if (text?.trim() === '') return {};
+  const result = schema.safeParse(parsed(text ?? ''));
+  if (!result.success) {
+    throw new CliError(
+      'storage',
+      `--resume "${named}": it is no file that --resume has written, or not all of one. It was left as it is.`,
+      { hint: 'name another file, or move this one away to begin anew' },
+    );
+  }
+  return result.data.instances;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+}

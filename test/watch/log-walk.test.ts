@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'vitest';
+import { createLogMemory, type LogMemory } from '../../src/watch/log-memory.ts';
+import { type ReadPage, type WalkOptions, walkLog } from '../../src/watch/log-walk.ts';
+import { event, logOf, pageOf, reader, type TestEvent } from './pages.ts';
+
+const now = () => Date.parse('2026-01-15T13:00:00Z');
+
+function walk(
+  read: ReadPage<TestEvent>,
+  memory: LogMemory = createLogMemory(),
+  options: Partial<WalkOptions> = {},
+) {
+  return walkLog(read, memory, { depth: 0, now, ...options });
+}
+
+/** A memory of a log that was read to its end. */
+function memoryOf(events: readonly TestEvent[], kept = 1_000): LogMemory {
+  const memory = createLogMemory(undefined, { kept });
+  memory.begin();
+  memory.learn(
+    events.map(({ id, created_at }) => ({ id, time: Date.parse(created_at ?? '') })).reverse(),
+  );
+  return memory;
+}
+
+const ids = ({ news }: { news: readonly { id: string }[] }) => news.map(({ id }) => id);
+
+describe('a walk', () => {
+  test('of a new log goes to its end and gives the oldest first', async () => {
+    const { read, asked } = reader(() => logOf(25));
+    const found = await walk(read);
+    expect(ids(found)).toEqual(
+      logOf(25)
+        .map(({ id }) => id)
+        .reverse(),
+    );
+    expect(asked).toEqual([1, 2, 3]);
+  });
+
+  test('ends at ten known events in a row, not at the first', async () => {
+    const log = logOf(100);
+    const memory = memoryOf(log);
+    const late = log.toSpliced(9, 0, event('late', 91.5));
+    const { read, asked } = reader(() => late, 5);
+    expect(ids(await walk(read, memory))).toEqual(['late']);
+    // The late one is on page 2; five and five known ones come after it.
+    expect(asked).toEqual([1, 2, 3, 4]);
+  });
+
+  test('goes as deep as it is told to', async () => {
+    const log = logOf(100);
+    const deep = log.toSpliced(60, 0, event('deep', 40.5));
+    const memory = memoryOf(log);
+    const { read } = reader(() => deep);
+    expect(ids(await walk(read, memory))).toEqual([]);
+    expect(ids(await walk(read, memory, { depth: 70 }))).toEqual(['deep']);
+  });
+
+  test('of a deep look ends where everything was forgotten', async () => {
+    const log = logOf(1_000);
+    const memory = memoryOf(log, 20);
+    const { read, asked } = reader(() => log);
+    expect(ids(await walk(read, memory, { depth: 1_000 }))).toEqual([]);
+    expect(asked.length).toBeLessThanOrEqual(5);
+  });
+
+  test('events met again because others arrived count neither as known nor as new', async () => {
+    let log = logOf(30);
+    const found = await walk(async (page) => {
+      const answer = pageOf(log, page, 10);
+      if (page === 1) log = [...logOf(40).slice(0, 10), ...log];
+      return answer;
+    });
+    expect(new Set(ids(found)).size).toBe(found.news.length);
+    expect(ids(found)).toContain('e1');
+  });
+
+  test('begins anew when pages become longer under it', async () => {
+    const log = logOf(40);
+    const asked: string[] = [];
+    let limit = 5;
+    const found = await walk(async (page) => {
+      asked.push(`${page} of ${limit}`);
+      const answer = pageOf(log, page, limit);
+      if (page === 2) limit = 10;
+      return answer;
+    });
+    expect(found.news).toHaveLength(40);
+    expect(asked.slice(0, 4)).toEqual(['1 of 5', '2 of 5', '3 of 10', '1 of 10']);
+  });
+
+  test('a log that is cut down at each reading is walked to its end all the same', async () => {
+    let log = logOf(60);
+    const found = await walk(async (page) => {
+      log = log.slice(0, -1);
+      return pageOf(log, page, 5);
+    });
+    expect(ids(found)).toContain('e60');
+    expect(ids(found)).toContain('e40');
+  });
+
+  test('a failed page is the end of it, and changes nothing', async () => {
+    const memory = memoryOf(logOf(3));
+    const before = JSON.stringify(memory.saved());
+    const failing: ReadPage<TestEvent> = async (page) => {
+      if (page === 2) throw new Error('cut');
+      return pageOf(logOf(40), page, 10);
+    };
+    await expect(walk(failing, memory)).rejects.toThrow('cut');
+    expect(JSON.stringify(memory.saved())).toBe(before);
+  });
+
+  test.each([
+    { name: 'total_pages of 0', total_pages: 0 },
+    { name: 'total_pages as they should be', total_pages: 3 },
+  ])('reads to the end with $name', async ({ total_pages }) => {
+    const found = await walk(async (page) => {
+      const answer = pageOf(logOf(25), page, 10);
+      return { ...answer, meta: { ...answer.meta, total_pages } };
+    });
+    expect(found.news).toHaveLength(25);
+  });
+
+  test('a service that gives the same page for ever is an error, not a loop', async () => {
+    const same: ReadPage<TestEvent> = async () => {
+      const answer = pageOf(logOf(10), 1, 10);
+      return { ...answer, meta: { total: 1_000_000, limit: 10, total_pages: 100_000 } };
+    };
+    await expect(walk(same)).rejects.toMatchObject({ failure: 'notUnderstood' });
+  });
+
+  test('events without a time keep their place', async () => {
+    const log: TestEvent[] = [
+      { id: 'c' },
+      event('b', 5),
+      { id: 'x', created_at: 'yesterday' },
+      { id: 'y', created_at: null },
+      event('a', 1),
+    ];
+    const found = await walk(reader(() => log).read);
+    expect(ids(found)).toEqual(['a', 'y', 'x', 'b', 'c']);
+  });
+
+  test('of a log with times out of order gives them in the order of time', async () => {
+    const log = [event('b', 2), event('c', 3), event('a', 1)];
+    expect(ids(await walk(reader(() => log).read))).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('the beginning', () => {
+  const since = () => Date.parse('2026-01-15T12:00:50Z');
+
+  test('with a time, older events are no news, and are not read to their end', async () => {
+    const { read, asked } = reader(() => logOf(1_000), 100);
+    const found = await walk(read, createLogMemory(), {
+      since: () => Date.parse('2026-01-15T12:00:00Z') + 950_000,
+    });
+    expect(found.news).toHaveLength(51);
+    expect(found.older.length).toBeGreaterThanOrEqual(10);
+    expect(found.horizon).toBe(Date.parse('2026-01-15T12:00:00Z') + 901_000);
+    expect(asked).toEqual([1]);
+  });
+
+  test('it counts for the first walk alone', async () => {
+    const memory = memoryOf(logOf(20));
+    const slow = [event('slow', 20.5), ...logOf(20)];
+    expect(ids(await walk(reader(() => slow).read, memory, { since }))).toEqual(['slow']);
+  });
+});
+
+describe('a gap', () => {
+  test('is told when the log holds nothing any more of what was known', async () => {
+    const found = await walk(reader(() => logOf(40).slice(0, 10)).read, memoryOf(logOf(20)));
+    expect(found).toMatchObject({ gap: 'pruned', news: { length: 10 } });
+  });
+
+  test('is none when the oldest were dropped and something known is left', async () => {
+    const found = await walk(reader(() => logOf(40).slice(0, 21)).read, memoryOf(logOf(20)));
+    expect(found).toMatchObject({ gap: undefined, news: { length: 20 } });
+  });
+
+  test('is told when there are more news than one walk may gather', async () => {
+    const { read, asked } = reader(() => logOf(1_000));
+    const found = await walk(read, memoryOf(logOf(20)), { bounds: { news: 50 } });
+    expect(found).toMatchObject({ gap: 'bound', news: { length: 50 } });
+    expect(ids(found).at(-1)).toBe('e1000');
+    expect(asked).toHaveLength(5);
+  });
+});

@@ -1,0 +1,77 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openResumeFile } from '../../src/watch/resume.ts';
+
+const memory = { horizon: null, known: [['e1', 5]] as const };
+
+describe('the file of --resume', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gpucloud-resume-'));
+    file = join(folder, 'events.json');
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  test('gives back what was saved, of each machine, and is for its owner alone', async () => {
+    const resume = await openResumeFile(file);
+    expect(resume.of('a')).toBeUndefined();
+    await resume.save(new Map([['a', memory]]));
+    const other = await openResumeFile(file);
+    await other.save(new Map([['b', { horizon: 7, known: [] }]]));
+    const again = await openResumeFile(file);
+    expect(again.of('a')).toEqual(memory);
+    expect(again.of('b')).toEqual({ horizon: 7, known: [] });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  });
+
+  test('an empty one, as mktemp makes it, is a new one', async () => {
+    await writeFile(file, '');
+    expect((await openResumeFile(file)).of('a')).toBeUndefined();
+  });
+
+  test('behind a link, the file itself is replaced', async () => {
+    await symlink(file, join(folder, 'link'));
+    await writeFile(file, '');
+    await (await openResumeFile(join(folder, 'link'))).save(new Map([['a', memory]]));
+    expect((await openResumeFile(file)).of('a')).toEqual(memory);
+  });
+
+  const whole = JSON.stringify({
+    kind: 'gpucloud-follow',
+    version: 1,
+    instances: { a: { horizon: null, known: [['e1', 5]] } },
+  });
+
+  test.each([
+    ['torn', whole.slice(0, -7)],
+    ['of somebody else', '{"name": "my-package"}'],
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['of a version to come', whole.replace('"version":1', '"version":2')],
+    ['with a time that is a text', whole.replace(',5]', ',"5"]')],
+    ['binary', '\u0000\ufffd\u0001'],
+  ])('%s: an error that names it, and it stays as it is', async (_name, text) => {
+    await writeFile(file, text);
+    await expect(openResumeFile(file)).rejects.toMatchObject({
+      failure: 'storage',
+      message: expect.stringContaining(file),
+    });
+    expect(await readFile(file, 'utf8')).toBe(text);
+  });
+
+  test('a folder, or one that is not there: an error before anything is done', async () => {
+    await mkdir(join(folder, 'sub'));
+    for (const path of [join(folder, 'sub'), join(folder, 'none', 'events.json'), '/dev/null']) {
+      await expect(openResumeFile(path)).rejects.toMatchObject({ failure: 'storage' });
+    }
+  });
+
+  test.skipIf(process.getuid?.() === 0)('a folder that may not be written to', async () => {
+    await chmod(folder, 0o500);
+    await expect(openResumeFile(file)).rejects.toMatchObject({ failure: 'storage' });
+    await chmod(folder, 0o700);
+  });
+});
