@@ -140,10 +140,13 @@ __gpucloud_at_instances_terminate() {
 
 __gpucloud_at_instances_events() {
   case $1 in
-    --page|--limit) offer=free ;;
-    --columns) offer='list created_at type message id instance_id payload' ;;
-    --sort) offer='sort created_at type message id instance_id payload' ;;
-    ' ') flags='--page --limit --all' takes=('names instance') ;;
+    --page|--limit|--since|--poll-interval) offer=free ;;
+    --resume) offer=file ;;
+    --columns) offer='list created_at instance type message id instance_id payload' ;;
+    --sort) offer='sort created_at instance type message id instance_id payload' ;;
+    --type) offer='list info warning error status_change billing' ;;
+    --until) offer='words active stopped terminated error warning billing' ;;
+    ' ') flags='--page --limit --all --since --type --follow -f --until --resume --poll-interval' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
 }

@@ -119,7 +119,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $verbs[''] = @('instances', 'Rent GPU machines, see them, stop and end them', 'catalog', 'Names for offers and images, with the last price seen', 'drives', 'Cloud drives: network storage that bills by the hour', 'ssh-keys', 'Public SSH keys for new machines', 'api-keys', 'API keys: list them, create one', 'templates', 'Application templates, with what they need and how they are used', 'status', 'One screen: machines, drives, burn rate, balance, what needs attention', 'me', 'The account: see it, rename it, set its password', 'billing', 'Balance, what was spent, how long it lasts, promo codes', 'login', 'Sign in with an API key and keep it in a profile', 'logout', 'Forget the key of a profile', 'profiles', 'List, choose, add and remove profiles', 'sandbox', 'The whole service on this computer: free, offline, with a clock to turn', 'doctor', 'Check this computer, the settings and the way to the service', 'help', 'Help for any command, and some topics', 'commands', 'The whole command line as data: flags, columns, exit codes', 'api', 'Send any request with the key in force', 'completion', 'Completion with Tab for bash, zsh, fish and PowerShell')
     $aliases[''] = @('instance', 'Rent GPU machines, see them, stop and end them', 'drive', 'Cloud drives: network storage that bills by the hour', 'ssh-key', 'Public SSH keys for new machines', 'api-key', 'API keys: list them, create one', 'template', 'Application templates, with what they need and how they are used', 'profile', 'List, choose, add and remove profiles')
     $flags[''] = @('--version', 'show the version', '-V', 'show the version')
-    $verbs['instances'] = @('list', 'List the machines known to this computer', 'get', 'Show everything about one machine', 'create', 'Rent a machine', 'reorder', 'Rent again what a terminated machine was', 'start', 'Start stopped machines', 'stop', 'Power machines off and keep their disks', 'terminate', 'End machines for good, with all that is on their disks', 'events', 'Show the event log of a machine, newest first', 'wait', 'Wait until machines have a status', 'ssh', 'Enter a machine, or run a command on it', 'scp', 'Copy files to or from a machine', 'tunnel', 'Reach a port of a machine on this computer, through SSH', 'ssh-config', 'Make ssh, rsync and VS Code know the machines by name', 'endpoints', 'Show the links and ports of a machine', 'secrets', 'Show the generated passwords and tokens of a machine', 'open', 'Open an application of a machine in the browser', 'recover', 'Settle requests whose answer was lost', 'track', 'Take machines into the list that this computer did not rent', 'untrack', 'Take machines out of the list; this does not stop billing', 'export', 'Write all that is known of machines as JSON, for another computer', 'import', 'Take in what another computer knows of machines')
+    $verbs['instances'] = @('list', 'List the machines known to this computer', 'get', 'Show everything about one machine', 'create', 'Rent a machine', 'reorder', 'Rent again what a terminated machine was', 'start', 'Start stopped machines', 'stop', 'Power machines off and keep their disks', 'terminate', 'End machines for good, with all that is on their disks', 'events', 'Show the event log of a machine, newest first, or follow it', 'wait', 'Wait until machines have a status', 'ssh', 'Enter a machine, or run a command on it', 'scp', 'Copy files to or from a machine', 'tunnel', 'Reach a port of a machine on this computer, through SSH', 'ssh-config', 'Make ssh, rsync and VS Code know the machines by name', 'endpoints', 'Show the links and ports of a machine', 'secrets', 'Show the generated passwords and tokens of a machine', 'open', 'Open an application of a machine in the browser', 'recover', 'Settle requests whose answer was lost', 'track', 'Take machines into the list that this computer did not rent', 'untrack', 'Take machines out of the list; this does not stop billing', 'export', 'Write all that is known of machines as JSON, for another computer', 'import', 'Take in what another computer knows of machines')
     $aliases['instances'] = @('ls', 'List the machines known to this computer', 'show', 'Show everything about one machine', 'rm', 'End machines for good, with all that is on their disks')
     $flags['instances list'] = @('--all', 'terminated machines too', '-a', 'terminated machines too', '--watch', 'show it again and again until Ctrl-C; off a terminal, each change', '-w', 'show it again and again until Ctrl-C; off a terminal, each change', '--interval', 'the time between two readings of --watch')
     $flags['instances get'] = @('--watch', 'show it again and again until Ctrl-C; off a terminal, each change', '-w', 'show it again and again until Ctrl-C; off a terminal, each change', '--interval', 'the time between two readings of --watch')
@@ -137,7 +137,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $flags['instances terminate'] = @('--wait', 'wait until the machine is terminated', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings')
     $repeats['instances terminate'] = $true
     $takes['instances terminate'] = @('names instance')
-    $flags['instances events'] = @('--page', 'which page', '--limit', 'events on a page', '--all', 'the whole log')
+    $flags['instances events'] = @('--page', 'which page', '--limit', 'events on a page', '--all', 'the whole log', '--since', 'from this date, time, or so long ago (10m)', '--type', 'info, warning, error, status_change, billing: one or more, by commas', '--follow', 'go on with what happens, of one machine or several', '-f', 'go on with what happens, of one machine or several', '--until', 'follow until all have this status, or an event of this type', '--resume', 'go on where the last follow with this file ended, and note how far', '--poll-interval', 'the time between two readings of --follow; up to five times that while nothing happens')
+    $repeats['instances events'] = $true
     $takes['instances events'] = @('names instance')
     $flags['instances wait'] = @('--profile', 'the profile to use (env: GPUCLOUD_PROFILE)', '--base-url', 'the address of the service (env: GPUCLOUD_BASE_URL)', '--output', 'the form of the result: table, json, jsonl, csv, tsv, yaml, id (env: GPUCLOUD_OUTPUT)', '-o', 'the form of the result: table, json, jsonl, csv, tsv, yaml, id (env: GPUCLOUD_OUTPUT)', '--json', 'the same as -o json', '--quiet', 'the same as -o id: ids alone, one a line', '-q', 'the same as -o id: ids alone, one a line', '--columns', 'which columns to show, separated by commas', '--sort', 'sort rows by a column; -column turns the order round', '--query', 'print what an expression finds in the JSON form', '--no-header', 'no head above tables, csv and tsv', '--color', 'colours: auto, always, never', '--no-color', 'the same as --color never', '--no-input', 'never ask anything (env: GPUCLOUD_NO_INPUT)', '--yes', 'answer every confirmation with yes', '-y', 'answer every confirmation with yes', '--debug', 'show requests and answers, with secrets replaced', '--show-secrets', 'show generated passwords, tokens and environment values', '--for', 'active, stopped, terminated, ssh, or any status', '--timeout', 'how long to wait', '--poll-interval', 'the time between two readings', '--help', 'show this help', '-h', 'show this help')
     $apart['instances wait'] = $true
@@ -259,6 +260,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances terminate:--poll-interval'] = 'free'
     $values['instances events:--page'] = 'free'
     $values['instances events:--limit'] = 'free'
+    $values['instances events:--since'] = 'free'
+    $values['instances events:--poll-interval'] = 'free'
     $values['instances wait:--poll-interval'] = 'free'
     $values['instances ssh:--user'] = 'free'
     $values['instances ssh:--port'] = 'free'
@@ -316,6 +319,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances create:--env-file'] = 'file'
     $values['instances create:--file'] = 'file'
     $values['instances create:-f'] = 'file'
+    $values['instances events:--resume'] = 'file'
     $values['instances ssh:--identity'] = 'file'
     $values['instances ssh:-i'] = 'file'
     $values['instances scp:--identity'] = 'file'
@@ -347,8 +351,10 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances wait:--sort'] = 'sort name id status paid_until'
     $values['instances track:--sort'] = 'sort name id status paid_until'
     $values['instances untrack:--sort'] = 'sort name id status paid_until'
-    $values['instances events:--columns'] = 'list created_at type message id instance_id payload'
-    $values['instances events:--sort'] = 'sort created_at type message id instance_id payload'
+    $values['instances events:--columns'] = 'list created_at instance type message id instance_id payload'
+    $values['instances events:--sort'] = 'sort created_at instance type message id instance_id payload'
+    $values['instances events:--type'] = 'list info warning error status_change billing'
+    $values['instances events:--until'] = 'words active stopped terminated error warning billing'
     $values['instances wait:--for'] = 'words active stopped terminated ssh'
     $values['instances ssh:--columns'] = 'list command'
     $values['instances scp:--columns'] = 'list command'
