@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type ApiKeysApi, apiKeysApi } from './api-keys.ts';
 import { type BillingApi, billingApi } from './billing.ts';
 import { type CallParts, withCall } from './call.ts';
@@ -61,6 +62,8 @@ export interface Api {
 
 export function createApi(settings: ApiSettings): Api {
   const base = new URL(settings.baseUrl);
+  // Every call listens to it while it lasts; past ten, Node would warn the user of a leak.
+  setMaxListeners(0, settings.signal);
   let transport: Promise<Transport> | undefined;
   const parts: CallParts = {
     settings,

@@ -53,6 +53,8 @@ const NOWHERE = /(?!)/;
 const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:buffer': ANYWHERE,
   'node:crypto': ANYWHERE,
+  // Calls at once on one signal.
+  'node:events': /^api\/index\.ts$/,
   'node:fs': ANYWHERE,
   'node:fs/promises': ANYWHERE,
   'node:os': ANYWHERE,

@@ -46,12 +46,15 @@ function named(thing: unknown, field: string): string {
 
 async function readIfPossible({ id }: Target, context: Context): Promise<Instance | undefined> {
   try {
-    return await (await context.api()).instances.get(id);
+    return await (await context.api()).instances.get(id, { timeoutMs: PATIENCE });
   } catch (error) {
     // The request itself tells what is wrong.
     if (!(error instanceof CliError) || THROWN.includes(error.failure)) throw error;
     return undefined;
   }
 }
+
+/** Milliseconds that a person waits for it. */
+const PATIENCE = 5000;
 
 const THROWN = ['authentication', 'interrupted', 'terminated', 'hungUp'];

@@ -10,6 +10,8 @@ import { serviceNow } from '../kit/service-time.ts';
 import type { Target } from './resolve.ts';
 
 const AT_ONCE = 8;
+/** Milliseconds that a person waits for it, before the question comes without. */
+const PATIENCE = 5000;
 
 /**
  * Asks about each machine by name, with what is known here of its price. Where a person is there to
@@ -40,7 +42,7 @@ export async function terminateQuestion(
 /** `trainer: ACTIVE, 89.90 RUB an hour, 2 h old; about 79.41 RUB …`; undefined where it can't be read. */
 async function told({ id, name }: Target, context: Context): Promise<string | undefined> {
   try {
-    const machine = await (await context.api()).instances.get(id);
+    const machine = await (await context.api()).instances.get(id, { timeoutMs: PATIENCE });
     const { price_per_hour_snapshot: price, paid_until } = machine;
     const now = await serviceNow(context);
     const amount = money(price ?? '');

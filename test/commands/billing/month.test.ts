@@ -1,0 +1,208 @@
+import { readFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { OFFERS } from '../../../src/sandbox/catalog.ts';
+import { sumOf, UNIT, units } from '../../billing/amounts.ts';
+import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
+import { HARDWARE, IMAGE } from '../../support/sandbox-ids.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+let world: SandboxWorld;
+beforeEach(async () => {
+  world = await createSandboxWorld();
+});
+afterEach(() => world.close());
+
+interface Booked {
+  readonly type: string;
+  readonly amount: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** The sandbox's own books, from its file: past its API and past all of ours. */
+async function books(): Promise<readonly Booked[]> {
+  return JSON.parse(await readFile(world.sandboxFile, 'utf8')).transactions;
+}
+
+function total(entries: readonly Booked[], type: string): bigint {
+  return sumOf(entries.filter((entry) => entry.type === type).map(({ amount }) => amount));
+}
+
+function spentOf(entries: readonly Booked[]): bigint {
+  return total(entries, 'USAGE_CHARGE') - total(entries, 'REFUND');
+}
+
+async function json(...argv: string[]) {
+  const { code, stdout, stderr } = await world.cli([...argv, '--json']);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout);
+}
+
+interface Row {
+  readonly from: string;
+  readonly to: string;
+  readonly spent: string;
+  readonly charged: string;
+  readonly refunded: string;
+  readonly deposited: string;
+  readonly bonus: string;
+  readonly transactions: number;
+}
+
+/** Each row against the entries of its stretch, and all rows against all entries. */
+async function assertSpend(by: string): Promise<void> {
+  const rows: readonly Row[] = await json('billing', 'spend', '--by', by, '--since', '2026-01-01');
+  const entries = await books();
+  for (const row of rows) {
+    const inside = entries.filter(
+      ({ at }) => at >= Date.parse(row.from) && at < Date.parse(row.to),
+    );
+    expect([row.from, units(row.spent)]).toEqual([row.from, spentOf(inside)]);
+    expect(units(row.charged)).toBe(total(inside, 'USAGE_CHARGE'));
+    expect(units(row.refunded)).toBe(total(inside, 'REFUND'));
+    expect(units(row.deposited)).toBe(total(inside, 'DEPOSIT'));
+    expect(units(row.bonus)).toBe(total(inside, 'BONUS'));
+    expect(row.transactions).toBe(inside.length);
+  }
+  expect(sumOf(rows.map(({ spent }) => spent))).toBe(spentOf(entries));
+}
+
+/** Balance, burn rate and runway against the sandbox's state, worked out anew in whole numbers. */
+async function assertStatus(): Promise<void> {
+  const status = await json('status');
+  const runway = await json('billing', 'runway');
+  const own = await world.sandbox.status();
+  const entries = await books();
+  const left = total(entries, 'DEPOSIT') + total(entries, 'BONUS') - spentOf(entries);
+  expect(units(status.balance)).toBe(left);
+  expect(units(own.balance)).toBe(left);
+
+  const running = own.instances.filter(
+    ({ status: word }) => !['STOPPED', 'ERROR', 'TERMINATING'].includes(word),
+  );
+  const rate = sumOf([...running, ...own.drives].map(({ price_per_hour }) => price_per_hour));
+  expect(units(status.burn.per_hour)).toBe(rate);
+  expect(units(status.burn.per_day)).toBe(rate * 24n);
+  expect(units(status.burn.per_month)).toBe(rate * 720n);
+  expect(runway.burn).toEqual(status.burn);
+  expect(status.machines).toHaveLength(own.instances.length);
+
+  // Nothing that this computer rented may look as if it came from elsewhere.
+  expect(status.charges?.unexplained).toBe('0.00');
+  if (rate === 0n) {
+    expect([status.hours_left, runway.hours_left]).toEqual([null, null]);
+  } else {
+    const hundredths = left <= 0n ? 0n : (left * 100n) / rate;
+    const text = `${hundredths / 100n}.${String(hundredths % 100n).padStart(2, '0')}`;
+    expect([status.hours_left, runway.hours_left]).toEqual([text, text]);
+    const end = (Date.parse(status.runs_out_at) - Date.parse(status.as_of)) / 1000;
+    expect(BigInt(end)).toBe(left <= 0n ? 0n : (left * 3600n) / rate);
+  }
+}
+
+/** The same numbers at every run, as a coin that is thrown once and written down. */
+function dice(seed: number) {
+  let state = seed;
+  return (sides: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return Math.floor((state / 0x80000000) * sides);
+  };
+}
+
+describe('over a simulated month', () => {
+  test.each([1, 2, 3])(
+    'the figures are those of the books, to the kopeck (dice %i)',
+    async (seed) => {
+      const roll = dice(seed);
+      const offers = OFFERS.filter(({ in_stock }) => in_stock).slice(0, 3);
+      await world.sandbox.reset({ balance: '25000.005' });
+      const started = world.clock.now();
+      let made = 0;
+      let checked = 0;
+
+      async function act(): Promise<void> {
+        const { instances, drives } = await world.sandbox.status();
+        const machine = instances[roll(Math.max(1, instances.length))];
+        const drive = drives[roll(Math.max(1, drives.length))];
+        // What the state of things does not allow is refused, and that is part of a month too.
+        switch (roll(10)) {
+          case 0:
+          case 1: {
+            made += 1;
+            const offer = offers[roll(offers.length)]?.id ?? '';
+            await world.cli([
+              'instances',
+              'create',
+              `box-${made}`,
+              '--offer',
+              offer,
+              '--image',
+              IMAGE,
+            ]);
+            return;
+          }
+          case 2:
+            if (machine !== undefined) await world.cli(['instances', 'stop', machine.id]);
+            return;
+          case 3:
+            if (machine !== undefined) await world.cli(['instances', 'start', machine.id]);
+            return;
+          case 4:
+            if (machine !== undefined)
+              await world.cli(['instances', 'terminate', machine.id, '-y']);
+            return;
+          case 5:
+            made += 1;
+            await world.cli(['drives', 'create', `drive-${made}`, '--size', String(1 + roll(300))]);
+            return;
+          case 6:
+            if (drive !== undefined) {
+              const size = String(drive.size_gb + 1 + roll(50));
+              await world.cli(['drives', 'update', drive.id, '--size', size]);
+            }
+            return;
+          case 7:
+            await world.sandbox.inject('fail-running');
+            return;
+          case 8:
+            await world.sandbox.deposit(`${1 + roll(3000)}.${String(roll(1000)).padStart(3, '0')}`);
+            return;
+          default:
+            await world.cli(['billing', 'promo', 'WELCOME500']);
+        }
+      }
+
+      for (let step = 0; world.clock.now() - started < 31 * DAY; step += 1) {
+        await act();
+        world.clock.advance(roll(20) * HOUR + roll(HOUR));
+        if (step % 6 === 0) {
+          await assertStatus();
+          checked += 1;
+        }
+      }
+      for (const by of ['day', 'week', 'month']) await assertSpend(by);
+      await assertStatus();
+
+      const entries = await books();
+      expect(checked).toBeGreaterThan(8);
+      expect(entries.length).toBeGreaterThan(100);
+      expect(spentOf(entries) > 100n * UNIT).toBe(true);
+    },
+    120_000,
+  );
+
+  test('a machine of ten hours and twenty minutes, worked out by hand', async () => {
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    // The hardware comes after three seconds, and the hour begins.
+    world.clock.advance(3000 + 10 * HOUR + 20 * 60_000);
+    await world.cli(['instances', 'terminate', 'trainer', '-y']);
+    // 10 × 89.90, and 1200 of 3600 seconds of 89.90, to the kopeck.
+    const rows: readonly Row[] = await json('billing', 'spend', '--by', 'month');
+    expect(sumOf(rows.map(({ spent }) => spent))).toBe(units('928.97'));
+    const status = await json('status');
+    expect(status).toMatchObject({ balance: '9571.03', hours_left: null, runs_out_at: null });
+    expect(status.burn.per_hour).toBe('0.00');
+  });
+});

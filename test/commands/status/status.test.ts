@@ -1,0 +1,397 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { AccountService } from '../../support/account-service.ts';
+import { manualClock } from '../../support/clock.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+let world: World;
+let service: AccountService;
+beforeEach(async () => {
+  const clock = manualClock();
+  service = new AccountService(clock.now());
+  world = await createWorld({ handler: service.handler, clock });
+});
+afterEach(() => world.close());
+
+async function known(...ids: string[]): Promise<void> {
+  const { code, stderr } = await world.cli(['instances', 'track', ...ids]);
+  expect(code, stderr).toBe(0);
+}
+
+async function status(...flags: string[]) {
+  const outcome = await world.cli(['status', '--json', ...flags]);
+  return { ...outcome, doc: outcome.stdout === '' ? undefined : JSON.parse(outcome.stdout) };
+}
+
+const codes = (doc: { attention: { code: string }[] }) => doc.attention.map(({ code }) => code);
+
+describe('status', () => {
+  test('of an empty account says so', async () => {
+    service.balance = '0';
+    const { code, stdout, stderr } = await world.cli(['status']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(
+      [
+        'Balance    0.00 ₽',
+        'Lasts      nothing that is known here is billing',
+        'Burn rate  0.00 ₽ an hour, 0.00 ₽ a day, 0.00 ₽ in 30 days',
+        'Machines   none known to this computer',
+        'Drives     none',
+        '',
+        'Next',
+        '  rent a machine                gpucloud instances create',
+        '  offers and images known here  gpucloud catalog list',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('holds in JSON all that the screen tells', async () => {
+    await known(service.machine('trainer'));
+    service.drive('data', { price_per_hour: '6.005' });
+    service.balance = '287.715';
+    const { code, doc } = await status();
+    expect(code).toBe(0);
+    expect(doc).toMatchObject({
+      as_of: '2026-01-15T12:00:00.000Z',
+      account: { id: 'user-1', email: 'a@example.com', is_active: null },
+      balance: '287.715',
+      hours_left: '3.00',
+      runs_out_at: '2026-01-15T15:00:00.000Z',
+      burn: {
+        per_hour: '95.905',
+        per_day: '2301.72',
+        per_month: '69051.60',
+        machines_per_hour: '89.90',
+        drives_per_hour: '6.005',
+        per_hour_at_most: '95.905',
+        not_counted: [],
+      },
+      machines: [
+        {
+          name: 'trainer',
+          status: 'ACTIVE',
+          bills: true,
+          age_seconds: 9010,
+          paid_until: '2026-01-15T12:30:30.000Z',
+          unread: false,
+        },
+      ],
+      drives: [{ name: 'data', bills: true, deleted_at_earliest: null }],
+      next: [
+        { command: 'gpucloud instances get trainer' },
+        { command: 'gpucloud instances terminate trainer' },
+        { command: 'gpucloud billing spend' },
+      ],
+      unread: [],
+    });
+    expect(codes(doc)).toEqual(['balance_low']);
+  });
+
+  test('is read at once, and asks each thing once', async () => {
+    const ids = Array.from({ length: 6 }, (_, at) => service.machine(`box-${at}`));
+    await known(...ids);
+    await world.cli(['status']);
+    service.most = 0;
+    const { requests } = await status();
+    expect(requests.map(({ path }) => path.split('?')[0]).sort()).toEqual([
+      '/billing/transactions',
+      ...ids.map((id) => `/instances/${id}`),
+      '/storage/drives',
+      '/users/me',
+    ]);
+    expect(service.most).toBeGreaterThanOrEqual(5);
+  });
+
+  test('shows the first of many machines in a terminal, and all with --all or in a pipe', async () => {
+    const ids = Array.from({ length: 50 }, (_, at) =>
+      service.machine(`box-${at}`, { price_per_hour_snapshot: `${100 - at}.50` }),
+    );
+    await known(...ids);
+    const env = { NO_COLOR: '1' };
+    const shown = async (...flags: string[]) => {
+      const { stdout } = await world.cli(['status', ...flags], { terminal: true, env });
+      return stdout.match(/^box-\d+/gm) ?? [];
+    };
+    expect(await shown()).toEqual(Array.from({ length: 12 }, (_, at) => `box-${at}`));
+    expect(await shown('--all')).toHaveLength(50);
+    const { stdout } = await world.cli(['status'], { terminal: true, env });
+    expect(stdout).toContain('Machines known to this computer: 50\n');
+    // 88.50 down to 51.50.
+    expect(stdout).toContain('and 38 more, 2660.00 ₽ an hour: gpucloud instances list');
+    const piped = await world.cli(['status']);
+    expect(piped.stdout.match(/^box-\d+/gm)).toHaveLength(50);
+    expect((await status()).doc.machines).toHaveLength(50);
+  });
+
+  test('carries the profile that was named into the commands that it tells', async () => {
+    const { stdout } = await world.cli(['--profile', 'sandbox', 'status'], {
+      env: { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined },
+    });
+    expect(stdout).toContain('gpucloud --profile sandbox instances create');
+  });
+});
+
+describe('the burn rate', () => {
+  test('names what may bill without anybody saying so, and the most that it costs', async () => {
+    await known(
+      service.machine('on'),
+      service.machine('off', { status: 'STOPPED', price_per_hour_snapshot: '10' }),
+      service.machine('broken', { status: 'ERROR', failure_reason: 'no power' }),
+      service.machine('ending', { status: 'TERMINATING' }),
+      service.machine('new', { status: 'HIBERNATING' }),
+    );
+    const { doc } = await status();
+    expect(doc.burn).toMatchObject({ per_hour: '89.90', per_hour_at_most: '279.70' });
+    expect(
+      doc.burn.not_counted.map(({ name, reason }: Record<string, string>) => [name, reason]),
+    ).toEqual([
+      ['off', 'billing_not_documented'],
+      ['broken', 'billing_not_documented'],
+      ['new', 'billing_not_documented'],
+    ]);
+    const { stdout } = await world.cli(['status']);
+    expect(stdout).toContain(
+      'Not in it  1 STOPPED machine, 1 ERROR machine, 1 HIBERNATING machine: the published API does not say what that costs; with them 279.70 ₽ an hour at most\n',
+    );
+    expect(stdout).toContain(
+      '- broken is in ERROR (no power); whether it bills is not published:\n',
+    );
+  });
+
+  test('a price that is not told is not taken for nothing', async () => {
+    await known(service.machine('mute', { price_per_hour_snapshot: null }));
+    const { doc } = await status();
+    expect(doc.burn).toMatchObject({ per_hour: '0.00', per_hour_at_most: null });
+    expect(codes(doc)).toContain('price_not_told');
+    const { stdout } = await world.cli(['status']);
+    expect(stdout).not.toContain('nothing that is known here is billing');
+    expect(stdout).toContain('1 machine of untold price');
+  });
+});
+
+describe('the balance', () => {
+  test.each([
+    ['-12.345', 'balance_negative', 'The balance is below zero: -12.345 RUB'],
+    ['269.70', 'balance_low', 'At this rate the balance is used up in 3 h: top it up'],
+    ['0', 'balance_low', 'The balance is used up: top it up'],
+    ['much', 'balance_unknown', 'The service told no balance that could be read'],
+  ])('of %s is told', async (balance, code, words) => {
+    await known(service.machine('trainer'));
+    service.balance = balance;
+    const { doc } = await status();
+    expect(codes(doc)).toEqual([code]);
+    expect(doc.balance).toBe(balance);
+    const { stdout } = await world.cli(['status']);
+    expect(stdout).toContain(words);
+  });
+
+  test('of 30 digits stays exact', async () => {
+    await known(service.machine('trainer'));
+    service.balance = '123456789012345678901234567890.123456789';
+    const { doc } = await status();
+    expect(doc.balance).toBe(service.balance);
+    expect(doc.runs_out_at).toBeNull();
+    expect(doc.hours_left).toBe('1373267953418750599568793858.62');
+    const { stdout } = await world.cli(['status'], { terminal: true });
+    expect(stdout).toContain('Balance    123456789012345678901234567890.123456789 ₽\n');
+    expect(stdout).toContain('Lasts      more than 100 years at this rate\n');
+  });
+});
+
+describe('what needs attention', () => {
+  test('a suspended drive, with the time that is left and the way back', async () => {
+    service.drive('Данные', {
+      status: 'SUSPENDED',
+      paid_until: service.ago(2 * DAY),
+      last_billed_at: service.ago(2 * DAY),
+      updated_at: service.ago(DAY),
+    });
+    const { doc } = await status();
+    expect(doc.drives[0]).toMatchObject({
+      deleted_at_earliest: '2026-01-20T12:00:00.000Z',
+      deleted_at_latest: '2026-01-21T12:00:00.000Z',
+    });
+    expect(doc.attention).toEqual([
+      {
+        code: 'drive_suspended',
+        resource: 'drive-1',
+        message:
+          'The drive Данные is SUSPENDED since the balance was used up, its debt grows, and it is deleted for good in 5 days to 6 days. Top up the balance, then',
+        command: 'gpucloud drives resume drive-1',
+      },
+    ]);
+  });
+
+  test('a request whose answer was lost, and no second warning of it', async () => {
+    service.broken.set('/instances', 'hangUp');
+    expect((await world.cli(['instances', 'create', 'lost', ...HARDWARE])).code).toBe(7);
+    service.broken.clear();
+    const { code, stdout, stderr } = await world.cli(['status']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(
+      '- Whether lost, asked for now, was rented is not known: it may be billing:\n    gpucloud instances recover\n',
+    );
+    expect(stdout).toMatch(/^lost +UNKNOWN +- /m);
+    const { doc } = await status();
+    expect(doc.machines).toMatchObject([{ id: null, status: 'UNKNOWN', bills: null }]);
+  });
+
+  test('a machine that is gone, one in ERROR, one past what it was paid for', async () => {
+    const gone = service.machine('gone');
+    await known(gone, service.machine('late', { paid_until: service.ago(2 * HOUR) }));
+    service.machines.delete(gone);
+    const { doc } = await status();
+    expect(codes(doc).sort()).toEqual(['machine_gone', 'machine_overdue']);
+  });
+
+  test('names from the service steer no terminal and break no line', async () => {
+    service.drive(`\u001b]52;c;eA==\u0007\u001b[2J${'very-long-'.repeat(20)}`, { status: 'ERROR' });
+    const { stdout } = await world.cli(['status'], { terminal: true, env: { NO_COLOR: '1' } });
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  });
+});
+
+describe('charges that nothing known explains', () => {
+  const hourly = (price: string, hours: number) => {
+    for (let hour = 0; hour < hours; hour += 1) {
+      service.transaction('USAGE_CHARGE', price, hour * HOUR + 60_000);
+    }
+  };
+
+  test('are told, with what they may be', async () => {
+    await known(service.machine('trainer', { created_at: service.ago(3 * DAY) }));
+    hourly('89.90', 30);
+    expect((await status()).doc.charges.unexplained).toBe('0.00');
+    hourly('50.00', 30);
+    const { doc } = await status();
+    // 24 × 139.90, and 25 × 89.90 are explained.
+    expect(doc.charges).toMatchObject({
+      charged: '3357.60',
+      explained_at_most: '2247.50',
+      unexplained: '1110.10',
+    });
+    expect(codes(doc)).toContain('unexplained_charges');
+    const { stdout } = await world.cli(['status']);
+    expect(stdout).toContain(
+      'Something unknown may be billing: 3357.60 RUB was charged in the last 1 day',
+    );
+    expect(stdout).toContain('Unknown    1110.10 ₽ charged that nothing known here explains\n');
+  });
+
+  test('what was new in the last three hours is seen beside a dear day', async () => {
+    await known(
+      service.machine('trainer', {
+        created_at: service.ago(3 * DAY),
+        price_per_hour_snapshot: '100',
+      }),
+    );
+    // A third of the price was charged until then, so that the day has room.
+    for (let hour = 0; hour < 24; hour += 1) {
+      service.transaction('USAGE_CHARGE', hour < 3 ? '500' : '10', hour * HOUR + 60_000);
+    }
+    const { doc } = await status();
+    expect(doc.charges).toMatchObject({ charged: '1500.00', unexplained: '1100.00' });
+  });
+
+  test('a machine that ended today explains its own', async () => {
+    const id = service.machine('gone', { created_at: service.ago(20 * HOUR) });
+    await known(id);
+    hourly('89.90', 20);
+    service.machines.set(id, {
+      ...service.machines.get(id),
+      status: 'TERMINATED',
+      terminated_at: service.ago(0),
+    });
+    expect((await status()).doc.charges.unexplained).toBe('0.00');
+    // It has moved to the archive, and is not read any more.
+    const again = await status();
+    expect(again.doc.machines).toEqual([]);
+    expect(again.doc.charges.unexplained).toBe('0.00');
+  });
+
+  test.each(['newest first', 'oldest first'] as const)(
+    'are found in a history of 10,000, %s, with few requests',
+    async (order) => {
+      service.order = order;
+      await known(service.machine('trainer', { created_at: service.ago(400 * DAY) }));
+      hourly('100.00', 10_000);
+      const { doc, requests } = await status();
+      expect(doc.charges).toMatchObject({ charged: '2400.00', unexplained: '152.50' });
+      expect(requests.filter(({ path }) => path.startsWith('/billing')).length).toBeLessThan(4);
+    },
+  );
+
+  test('are not guessed where a long history is in no order', async () => {
+    service.order = 'none';
+    await known(service.machine('trainer'));
+    hourly('100.00', 2000);
+    const { doc, requests } = await status();
+    expect(doc.charges).toBeNull();
+    expect(codes(doc)).toContain('charges_unchecked');
+    expect(requests.filter(({ path }) => path.startsWith('/billing'))).toHaveLength(1);
+  });
+
+  test('a short history in no order is read whole', async () => {
+    service.order = 'none';
+    await known(service.machine('trainer', { created_at: service.ago(40 * DAY) }));
+    hourly('89.90', 300);
+    expect((await status()).doc.charges).toMatchObject({ charged: '2157.60', unexplained: '0.00' });
+  });
+});
+
+describe('a part that can not be read', () => {
+  const FAULT = { status: 500, body: { statusCode: 500, message: 'boom', error: 'Internal' } };
+
+  test.each([
+    ['/billing/transactions', 'transactions', 'The transactions'],
+    ['/storage/drives', 'drives', 'The drives'],
+    ['/users/me', 'profile', 'The profile with the balance'],
+  ])('%s leaves the others alone and decides the exit code', async (path, part, words) => {
+    await known(service.machine('trainer'));
+    service.drive('data');
+    service.broken.set(path, FAULT);
+    const { code, stdout, stderr } = await world.cli(['status']);
+    expect(code).toBe(1);
+    expect(stdout).toContain('trainer');
+    expect(stdout).toContain(`- ${words} could not be read, exit code 1: `);
+    expect(stderr).toContain(`error: ${words} could not be read, the rest is shown: `);
+    const { doc } = await status();
+    expect(doc.unread).toMatchObject([{ part, code: 'refused' }]);
+    expect(doc.charges === null).toBe(part !== 'profile');
+    expect(doc.burn.per_hour === null).toBe(part === 'drives');
+    expect(doc.hours_left === null).toBe(part !== 'transactions');
+  });
+
+  test('a machine that can not be read shows what was last seen', async () => {
+    const id = service.machine('trainer');
+    await known(id, service.machine('second'));
+    service.broken.set(`/instances/${id}`, FAULT);
+    const { doc, code } = await status();
+    expect(code).toBe(1);
+    expect(doc.machines).toMatchObject([{ unread: true, status: 'ACTIVE' }, { unread: false }]);
+    expect(doc.burn.per_hour).toBe('179.80');
+    expect(doc.attention[0].message).toContain(
+      'Machines could not be read (1 of 2 machines, shown as',
+    );
+  });
+
+  test('nothing at all is one error, with what was last seen', async () => {
+    await known(service.machine('trainer'));
+    service.broken.set('/', 'hangUp');
+    const { code, stdout, stderr } = await world.cli(['status']);
+    expect(code).not.toBe(0);
+    expect(stdout).toMatch(/^trainer +ACTIVE/m);
+    expect(stderr.match(/^error: /gm)).toHaveLength(1);
+  });
+
+  test('a refused key ends it with nothing on stdout', async () => {
+    await known(service.machine('trainer'));
+    service.broken.set('/', { status: 401, body: { statusCode: 401, message: 'no', error: 'no' } });
+    expect(await world.cli(['status'])).toMatchObject({ code: 4, stdout: '' });
+  });
+});

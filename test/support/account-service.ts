@@ -1,0 +1,129 @@
+import type { Answer, Handler, RecordedRequest } from './service.ts';
+
+type Fields = Record<string, unknown>;
+
+const HOUR = 3_600_000;
+
+/**
+ * A service with an account that is only looked at: a profile, machines, drives and a history, each
+ * as the test sets it. Machines are found by id alone, as in the API document; the history has pages.
+ */
+export class AccountService {
+  /** Milliseconds since 1970: the times of what is added are told from here. */
+  readonly now: number;
+  balance: string | null = '10000.00';
+  profile: Fields = {};
+  readonly machines = new Map<string, Fields>();
+  readonly drives: Fields[] = [];
+  /** Newest first, as `order` says. */
+  readonly history: Fields[] = [];
+  order: 'newest first' | 'oldest first' | 'none' = 'newest first';
+  /** The largest page that is given. */
+  limit = 100;
+  /** Paths that are answered so, whatever there is. */
+  readonly broken = new Map<string, Answer | 'hangUp'>();
+  /** The most requests that were under way at once. */
+  most = 0;
+  #under = 0;
+
+  constructor(now: number) {
+    this.now = now;
+  }
+
+  ago(milliseconds: number): string {
+    return new Date(this.now - milliseconds).toISOString();
+  }
+
+  /** A machine that runs since two hours and thirty minutes, or as the fields say. */
+  machine(name: string, fields: Fields = {}): string {
+    const number = String(this.machines.size + 1).padStart(12, '0');
+    const id = `3f0c5d9e-1111-4222-8333-${number}`;
+    this.machines.set(id, {
+      id,
+      name,
+      status: 'ACTIVE',
+      price_per_hour_snapshot: '89.90',
+      offer: { id: 'offer-1', name: 'RTX 4090' },
+      paid_until: this.ago(-1830 * 1000),
+      created_at: this.ago(2.5 * HOUR + 10_000),
+      ...fields,
+    });
+    return id;
+  }
+
+  drive(name: string, fields: Fields = {}): string {
+    const id = `drive-${this.drives.length + 1}`;
+    this.drives.push({
+      id,
+      name,
+      status: 'AVAILABLE',
+      size_gb: 500,
+      used_bytes: '0',
+      price_per_hour: '6.00',
+      current_instance_id: null,
+      paid_until: this.ago(0),
+      last_billed_at: this.ago(0),
+      created_at: this.ago(2.5 * HOUR),
+      updated_at: this.ago(0),
+      ...fields,
+    });
+    return id;
+  }
+
+  transaction(type: string, amount: string, ago: number, fields: Fields = {}): void {
+    this.history.push({
+      id: `transaction-${this.history.length + 1}`,
+      type,
+      status: 'COMPLETED',
+      amount,
+      direction: type === 'USAGE_CHARGE' ? 'OUTGOING' : 'INCOMING',
+      description: '',
+      created_at: this.ago(ago),
+      ...fields,
+    });
+  }
+
+  readonly handler: Handler = async (request) => {
+    this.#under += 1;
+    this.most = Math.max(this.most, this.#under);
+    // Long enough for what is asked at the same time to arrive.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    this.#under -= 1;
+    return this.#answer(request);
+  };
+
+  #answer({ method, path }: RecordedRequest): Answer | 'hangUp' {
+    const url = new URL(path, 'http://service');
+    for (const [beginning, answer] of this.broken) {
+      if (url.pathname.startsWith(beginning)) return answer;
+    }
+    const data = (value: unknown, meta?: unknown): Answer => ({
+      status: 200,
+      body: { status: 'success', code: 200, data: value, ...(meta === undefined ? {} : { meta }) },
+    });
+    if (method === 'GET' && url.pathname === '/users/me') {
+      return data({ id: 'user-1', email: 'a@example.com', balance: this.balance, ...this.profile });
+    }
+    if (method === 'GET' && url.pathname === '/storage/drives') return data(this.drives);
+    if (method === 'GET' && url.pathname === '/billing/transactions') {
+      const page = Number(url.searchParams.get('page'));
+      const limit = Math.min(this.limit, Number(url.searchParams.get('limit')));
+      const rows = this.#ordered();
+      const total = rows.length;
+      const meta = { total, page, limit, total_pages: Math.ceil(total / limit) };
+      return data(rows.slice((page - 1) * limit, page * limit), meta);
+    }
+    const machine = this.machines.get(url.pathname.replace('/instances/', ''));
+    if (method === 'GET' && machine !== undefined) return data(machine);
+    return { status: 404, body: { statusCode: 404, message: 'not found', error: 'Not Found' } };
+  }
+
+  #ordered(): Fields[] {
+    const time = ({ created_at: text }: Fields) => Date.parse(String(text));
+    const rows = [...this.history].sort((a, b) => time(b) - time(a));
+    if (this.order === 'oldest first') return rows.reverse();
+    // By the last digits of the id: no page looks sorted.
+    const digits = ({ id }: Fields) => String(id).split('').reverse().join('');
+    return this.order === 'none' ? rows.sort((a, b) => digits(a).localeCompare(digits(b))) : rows;
+  }
+}
