@@ -35,7 +35,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
     async text(question, { initial, check } = {}) {
       const form: Question = {
         form: 'text',
-        message: clean(question),
+        message: shown(question),
         ...(initial === undefined ? {} : { initial }),
         ...validation(check),
       };
@@ -43,19 +43,19 @@ export function createPrompts(options: PromptsOptions): Prompts {
     },
 
     async secret(question, check) {
-      const form: Question = { form: 'secret', message: clean(question), ...validation(check) };
+      const form: Question = { form: 'secret', message: shown(question), ...validation(check) };
       return answerOf(await ask(form), 'string');
     },
 
     async confirm(question, initial) {
-      const answer = await ask({ form: 'confirm', message: clean(question), initial });
+      const answer = await ask({ form: 'confirm', message: shown(question), initial });
       return answerOf(answer, 'boolean');
     },
 
     async choose(question, choices, { initial } = {}) {
       const form: Question = {
         form: 'choose',
-        message: clean(question),
+        message: shown(question),
         choices: choices.map(cleaned),
         ...(initial === undefined ? {} : { initial }),
       };
@@ -65,7 +65,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
     async chooseSeveral(question, choices, { least = 0 } = {}) {
       const places = await ask({
         form: 'several',
-        message: clean(question),
+        message: shown(question),
         choices: choices.map((choice) => ({
           ...cleaned(choice),
           checked: choice.checked === true,
@@ -79,7 +79,15 @@ export function createPrompts(options: PromptsOptions): Prompts {
 }
 
 function cleaned({ name, about = [] }: Choice<unknown>): Choice<unknown> {
-  return { name: clean(name), about: about.map(clean), value: undefined };
+  return { name: shown(name), about: about.map(shown), value: undefined };
+}
+
+/** A word of thousands of letters would push the question itself off the screen. */
+const LONGEST_WORD = 80;
+
+function shown(text: string): string {
+  const cut = (word: string) => `${[...word].slice(0, LONGEST_WORD - 1).join('')}…`;
+  return clean(text).replace(/\S{81,}/gu, cut);
 }
 
 function valueAt<T>(choices: readonly Choice<T>[], place: number): T {

@@ -9,6 +9,8 @@ export interface Shell {
   shows(pattern: RegExp): Promise<string>;
   /** What the screen shows, once nothing has changed for a while. */
   settled(): Promise<string>;
+  /** All bytes that reached the terminal. */
+  raw(): string;
   close(): Promise<void>;
 }
 
@@ -32,8 +34,10 @@ export function openShell({ program, args, env, cwd }: ShellOptions): Shell {
     env: { TERM: 'xterm-256color', LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8', ...env },
   });
   let changed = Date.now();
+  let raw = '';
   child.onData((text) => {
     changed = Date.now();
+    raw += text;
     screen.write(text);
   });
   // Shells ask the terminal who it is, and wait for the answer.
@@ -67,6 +71,7 @@ export function openShell({ program, args, env, cwd }: ShellOptions): Shell {
     },
     shows: (pattern) => until(() => pattern.test(text())),
     settled: () => until(() => Date.now() - changed > QUIET),
+    raw: () => raw,
     async close() {
       child.kill('SIGKILL');
       await ended;

@@ -20,16 +20,21 @@ export interface EchoService extends Service {
   manner: Manner;
 }
 
+/** Texts that stand in paths, or that a time or number is read from. */
+const PLAIN = /(^|_)id$|_at$|_until$|balance|price|amount|used_bytes|public_key/;
+const NONE = /(?!)/;
+
 /**
  * A service that answers every documented request, each text of its answers bent by `text`, and its
- * errors with the words that `words` makes of the request.
+ * errors with the words that `words` makes of the request. `spared` are the fields that stay plain.
  */
 export async function startEcho(
   text: (value: string) => string,
   words: (request: RecordedRequest) => string,
   more: (request: RecordedRequest) => Json = () => ({}),
+  spared: 'plain' | 'none' = 'plain',
 ): Promise<EchoService> {
-  const kept = bent(samples(), text) as Samples;
+  const kept = bent(samples(), text, spared === 'plain' ? PLAIN : NONE) as Samples;
   const state = { manner: 'well' as Manner };
   const service = await startService((request) => {
     switch (state.manner) {
@@ -58,17 +63,12 @@ export async function startEcho(
   });
 }
 
-/** Names, words and times; not ids, which stand in paths, nor what a number is read from. */
-function bent(value: unknown, text: (value: string) => string, name = ''): unknown {
-  if (typeof value === 'string') {
-    return /(^|_)id$|_at$|balance|price|amount|used_bytes|public_key/.test(name)
-      ? value
-      : text(value);
-  }
-  if (Array.isArray(value)) return value.map((item) => bent(item, text, name));
+function bent(value: unknown, text: (value: string) => string, spared: RegExp, name = ''): unknown {
+  if (typeof value === 'string') return spared.test(name) ? value : text(value);
+  if (Array.isArray(value)) return value.map((item) => bent(item, text, spared, name));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, bent(inner, text, key)]),
+    Object.entries(value).map(([key, inner]) => [key, bent(inner, text, spared, key)]),
   );
 }
 

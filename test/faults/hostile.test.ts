@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { DRIVE_ID, INSTANCE_ID } from '../openapi/samples.ts';
+import { FAILURES } from '../../src/errors.ts';
+import { openShell } from '../completion/terminal.ts';
+import { DRIVE_ID, INSTANCE_ID, SSH_KEY_ID } from '../openapi/samples.ts';
 import { outcomeOf } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { type Bundle, builtBundle } from './bundle.ts';
@@ -59,6 +61,12 @@ const CHANGING: readonly (readonly string[])[] = [
   ['billing', 'promo', 'CODE'],
   ['ssh-keys', 'delete', 'nothing', '-y'],
 ];
+
+const CODES = [0, ...Object.values(FAILURES).map(({ exit }) => exit)];
+
+/** Paths of the API document, with the ids that the tests themselves name. */
+const DOCUMENTED =
+  /^\/(api-keys|instances|templates|storage\/drives|ssh-keys|users\/me|billing\/(balance|transactions|promo\/activate))(\/[0-9a-z-]{6,40}(\/[a-z]+)?)?(\?[a-z]+=[^/]*)?$/;
 
 let bundle: Bundle;
 beforeAll(async () => {
@@ -146,18 +154,76 @@ describe('no control character of the service reaches a person', () => {
     expect(found(text.replace(OWN, '\n'))).toEqual([]);
   }, 180_000);
 
-  test('in a terminal: prompts', async (task) => {
-    task.skip(!HAS_SCRIPT, 'needs util-linux script for a terminal');
-    const prompts = [
-      ['instances', 'terminate', INSTANCE_ID],
-      ['ssh-keys', 'delete', '7a9e3c15-6b2d-4c8f-a1e4-0d5f8b7c6a42'],
-      ['instances', 'create', 'trainer', ...HARDWARE],
-    ];
-    for (const argv of SOAK ? prompts : prompts.slice(1)) {
-      const text = await inTerminal([argv], '\r');
-      // The program was asked something, or had something to say.
-      expect({ argv, isSilent: text === '' }).toEqual({ argv, isSilent: false });
-      expect({ argv, found: found(text.replace(OWN, '\n')) }).toEqual({ argv, found: [] });
+  test.for([
+    // The name of the machine is the one that a reading has put into the journal.
+    { argv: ['instances', 'terminate', INSTANCE_ID], asks: [/Terminate .*trainer-sample/] },
+    {
+      argv: ['ssh-keys', 'delete', SSH_KEY_ID],
+      asks: [/\? Delete the SSH key laptop-sample.*\(y\/N\)/s],
+    },
+  ])('in a terminal: the questions of $argv', { timeout: 120_000 }, async ({ argv, asks }) => {
+    await rig.gpucloud(['instances', 'get', INSTANCE_ID], { env });
+    const shell = openShell({
+      program: process.execPath,
+      args: [bundle.path, ...argv],
+      env: { ...rig.env, ...env },
+      cwd: rig.home,
+    });
+    try {
+      for (const ask of asks) {
+        await shell.shows(ask);
+        await shell.settled();
+        shell.type('\r');
+      }
+      await shell.settled();
+      const text = shell.raw().replace(OWN, '\n');
+      // The hostile name itself was in the question, without its teeth.
+      expect(text).toContain('evil');
+      expect(found(text)).toEqual([]);
+    } finally {
+      await shell.close();
     }
-  }, 180_000);
+  });
+});
+
+/**
+ * Ids, times, amounts and all other texts bent: nothing of them reaches a person raw either, and
+ * nothing of them leads anywhere but to a told end.
+ */
+describe('answers whose ids, times and amounts are none', () => {
+  const BENT: readonly (readonly [string, (value: string) => string])[] = [
+    ['controls', (value) => `${HOSTILE}${value}`],
+    ['a path', (value) => `../../${value}/..`],
+    ['nothing', () => ''],
+    ['a very long text', () => '9'.repeat(5000)],
+    ['numbers that are none', () => '1e999'],
+    ['a time outside all calendars', () => '+275761-01-01T00:00:00.000Z'],
+  ];
+
+  test.for(SOAK ? BENT : BENT.slice(0, 3))(
+    '%s',
+    { timeout: 300_000 },
+    async ([_what, bend], task) => {
+      const bending = await startEcho(bend, () => 'no', undefined, 'none');
+      task.onTestFinished(() => bending.close());
+      const at = { GPUCLOUD_BASE_URL: bending.url, COLUMNS: '100' };
+      const commands = [...READING, ...CHANGING].filter((_argv, index) => SOAK || index % 2 === 0);
+      for (const argv of [...commands, ['instances', 'list', '--all', '--json']]) {
+        const before = bending.requests.length;
+        const { code, stdout, stderr } = await rig.gpucloud(argv, { env: at });
+        expect({ argv, found: found(stdout + stderr) }).toEqual({ argv, found: [] });
+        expect({ argv, stderr }).not.toMatchObject({
+          stderr: expect.stringMatching(/unexpected happened|TypeError|RangeError|undefined|NaN/),
+        });
+        expect({ argv, code, stdout }).not.toMatchObject({
+          stdout: expect.stringMatching(/Invalid Date|NaN|undefined|Infinity/),
+        });
+        expect(CODES).toContain(code);
+        // An id that is none is never a part of a path.
+        for (const { path } of bending.requests.slice(before)) {
+          expect({ argv, path }).toEqual({ argv, path: expect.stringMatching(DOCUMENTED) });
+        }
+      }
+    },
+  );
 });

@@ -34,7 +34,7 @@ const MUTANTS: readonly Case[] = [
   {
     name: 'the id is not salvaged',
     file: 'commands/kit/journaled.ts',
-    from: 'salvage(text)',
+    from: 'salvage(text.slice(0, SALVAGED))',
     to: 'salvage("")',
     check: through('cut: half answer'),
   },
@@ -69,6 +69,13 @@ const MUTANTS: readonly Case[] = [
     to: 'while (done > bytes.length)',
     check: strace,
     needsStrace: true,
+  },
+  {
+    name: 'an answer about a machine of another name is believed',
+    file: 'rentals/doubt.ts',
+    from: 'folded(name) !== folded(intent.name)',
+    to: 'name === undefined',
+    check: through('another name'),
   },
   {
     name: 'a POST is sent again',

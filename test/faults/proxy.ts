@@ -29,6 +29,8 @@ export interface Fault {
   readonly acts?: boolean;
   /** The answer's body changed on its way. */
   readonly body?: (body: string) => string;
+  /** The answer is about another machine than the one that was asked for. */
+  readonly strange?: true;
   readonly framing?: 'length' | 'chunked' | 'close';
   /** One byte at a time; or no more bytes from half the answer on, for longer than any patience. */
   readonly slow?: 'dribble' | 'stall';
@@ -62,6 +64,11 @@ export const FAULTS: readonly Fault[] = [
   { name: 'no id', body: (body) => body.replace(/"id":"[^"]*",/, '') },
   { name: 'an id that is a number', body: (body) => body.replace(/"id":"[^"]*"/, '"id":17') },
   { name: 'an id that is a path', body: (body) => body.replace(/"id":"[^"]*"/, '"id":"../.."') },
+  {
+    name: 'another name',
+    body: (body) => body.replace(/"name":"[^"]*"/, '"name":"of-another-machine"'),
+    strange: true,
+  },
   { name: 'a wrong type behind the id', body: (body) => body.replace('"PROVISIONING"', '[7]') },
 ];
 

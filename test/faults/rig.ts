@@ -231,6 +231,9 @@ async function judge(
     if (outcome.code === 0 && !(machine !== undefined && outcome.stdout.includes(machine.id))) {
       say('success without the id of a machine');
     }
+    if (scenario.fault.strange === true && outcome.code !== 7) {
+      say('an answer about another machine was believed');
+    }
     if (outcome.code === 0 && isUnknown) say('success, and UNKNOWN');
     if (outcome.code === 7 && !isUnknown) say('exit 7, and no UNKNOWN');
     // 0: done; 7: unknown; 9: not kept; 10: not understood. All others promise that nothing is.

@@ -166,7 +166,7 @@ describe('a request', () => {
     const intent = await journal().intend(request);
     await take();
     await intent.settle('rented', { id: ID });
-    await intent.close();
+    // Its process may be killed here: what it would tidy up must be on the disk already.
     expect(await journal().read()).toMatchObject({
       machines: [{ id: ID, request: intent.uid }],
       unknown: [],
