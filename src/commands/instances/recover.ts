@@ -69,6 +69,9 @@ export const recoveredView: View<Recovered> = {
   empty: 'The outcome of every request is known.',
 };
 
+/** Others may be this account's, which was said just before. */
+const OF_THIS_KEY = 'No request that was made with this key has an unknown outcome.';
+
 export async function recover({ names, retry }: RecoverInput, context: Context): Promise<void> {
   const api = await context.api({ quiet: true });
   const fault = await learnAccount(api, context);
@@ -92,8 +95,8 @@ export async function recover({ names, retry }: RecoverInput, context: Context):
       }
     }
   }
-  await context.out.list(rows, recoveredView);
   const isShort = await tellMissing(fault, context);
+  await context.out.list(rows, isShort ? { ...recoveredView, empty: OF_THIS_KEY } : recoveredView);
   tellOpen(rows);
   if (isShort) throw notAllSettled();
 }
