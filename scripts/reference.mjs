@@ -190,6 +190,10 @@ ${table(
     ['`commands[].columns[]`', '`name`, `kind`, `shown`: what `--columns` and `--sort` take'],
     ['`commands[].examples`', 'whole command lines'],
     ['`commands[].exit_codes`', 'it ends with one of these and with no other'],
+    [
+      '`commands[].passes_on_exit_code_of`',
+      'a program whose exit code becomes its own, any number; else null',
+    ],
     ['`global_flags[]`', 'as `flags[]`'],
     ['`exit_codes[]`', '`exit_code`, `code`, `meaning`'],
     ['`environment[]`', '`variables`, `flag`, `meaning`'],
@@ -245,7 +249,7 @@ ${md(command.summary)}.
 ${notes}${fence([command.usage])}${table(
   ['argument', ''],
   command.arguments.map((argument) => [code(argumentTerm(argument)), md(wordsOf(argument))]),
-)}${flagTable(command.flags)}${without}${aliases}${columns}${fence(command.examples, 'sh')}Exit codes: ${command.exit_codes.join(', ')}; see [what they mean](README.md#exit-codes).
+)}${flagTable(command.flags)}${without}${aliases}${columns}${fence(command.examples, 'sh')}Exit codes: ${exitCodes(command)}; see [what they mean](README.md#exit-codes).
 
 `;
 }
@@ -395,6 +399,11 @@ function manOf(group, commands, reference) {
   );
 }
 
+function exitCodes({ exit_codes, passes_on_exit_code_of: program }) {
+  const own = exit_codes.join(', ');
+  return program === null ? own : `${own}, or that of ${program} once it was started`;
+}
+
 function notesMan(command, withSummary = true) {
   const blocks = blocksOf(command.notes).map(({ kind, lines }) =>
     kind === 'lines' ? verbatim(lines) : paragraph(lines.join(' ')),
@@ -403,7 +412,7 @@ function notesMan(command, withSummary = true) {
 }
 
 function detailsMan(command) {
-  const { arguments: given, flags, columns, aliases, examples, exit_codes } = command;
+  const { arguments: given, flags, columns, aliases, examples } = command;
   const words = columns.map(({ name, shown }) => (shown ? name : `${name} (with --columns)`));
   return [
     ...given.map((argument) => item(argumentTerm(argument), wordsOf(argument))),
@@ -412,6 +421,6 @@ function detailsMan(command) {
     words.length === 0 ? '' : paragraph(`Columns: ${words.join(', ')}.`),
     paragraph('Examples:'),
     verbatim(examples),
-    paragraph(`Exit codes: ${exit_codes.join(', ')}.`),
+    paragraph(`Exit codes: ${exitCodes(command)}.`),
   ].join('');
 }

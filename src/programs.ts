@@ -44,7 +44,9 @@ export async function startProgram({ file, args, env, hear, timeout }: Program):
   const ended = new Promise<number>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => {
-      resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+      const told = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+      // The Ctrl-C that ended it is ours too, and may be heard a moment later.
+      setImmediate(() => resolve(told));
     });
   });
   // Whoever started it may look later.

@@ -180,31 +180,57 @@ describe.skipIf(NO_SSHD !== undefined)(
       expect((await ended).code).toBe(code);
     });
 
-    test('--wait waits behind a port that accepts and says nothing', async () => {
+    test.each([
+      ['ssh --wait', (...own: string[]) => ['ssh', ...own, '--wait', ID, '--', 'echo in']],
+      ['wait --for ssh', () => ['wait', ID, '--for', 'ssh', '--columns', 'status', '--no-header']],
+    ])('%s waits behind a port that accepts and says nothing', async (_what, argvOf) => {
       const port = await freePort();
       world.service.machines.set(ID, box(port, { status: 'PROVISIONING', ip_address: null }));
-      const waiting = world.instances(
-        'ssh',
-        '--wait',
-        '--poll-interval',
-        '100ms',
-        ID,
-        '--',
-        'echo in',
-      );
+      const argv = ['instances', ...argvOf(...world.own)];
+      argv.splice(2, 0, '--poll-interval', '500ms');
+      let isOver = false;
+      const waiting = world.gpucloud(argv).finally(() => {
+        isOver = true;
+      });
       await until(() => world.service.requests.length >= 2);
       const silent: Socket[] = [];
-      const silence = createServer((socket) => silent.push(socket)).listen(port, '127.0.0.1');
+      const silence = createServer((socket) => {
+        socket.on('error', () => undefined);
+        silent.push(socket);
+      }).listen(port, '127.0.0.1');
       world.service.machines.set(ID, box(port));
       await until(() => silent.length > 0);
+      // One that speaks, but not as an SSH server, is none either.
+      silent[0]?.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+      await until(() => silent.length > 1);
+      expect(isOver).toBe(false);
       silence.close();
       for (const socket of silent) socket.destroy();
       const late = await site.start({ port });
       try {
-        expect(await waiting).toMatchObject({ code: 0, stdout: 'in\n' });
+        expect(await waiting).toMatchObject({
+          code: 0,
+          stdout: expect.stringMatching(/^(?:in|ACTIVE)\n$/),
+        });
       } finally {
         await late.stop();
       }
+    });
+
+    test('Ctrl-C before a tunnel is there is exit 130', async () => {
+      const port = await freePort();
+      const asked: Socket[] = [];
+      const silence = createServer((socket) => asked.push(socket)).listen(port, '127.0.0.1');
+      world.service.machines.set(ID, box(port));
+      const child = world.computer.start(['instances', 'tunnel', ...world.own, ID, '0:80'], {
+        env: world.service.env,
+      });
+      const ended = outcomeOf(child);
+      await until(() => asked.length > 0);
+      child.kill('SIGINT');
+      expect(await ended).toMatchObject({ code: 130, stdout: '' });
+      silence.close();
+      for (const socket of asked) socket.destroy();
     });
   },
 );

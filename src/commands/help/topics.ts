@@ -28,6 +28,9 @@ ${table(rows)}
 Where a command acts on several things, each gets its own error and the exit code
 is that of the gravest. After 7 a machine may exist and cost money: look with
 "gpucloud instances list" before you ask again.
+
+"instances ssh" and "instances scp" pass on the exit code of the program that they
+start: that of the remote command, and 255 where ssh itself failed.
 `;
 }
 

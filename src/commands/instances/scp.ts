@@ -24,6 +24,7 @@ export function registerScp(group: AnyCommand, frame: Frame): void {
       "gpucloud instances scp 'trainer:checkpoints/*.pt' trainer:log.txt .",
     ],
     completes: { path: 'file' },
+    passesOn: 'scp',
   })
     .argument('<path...>', 'paths here, or INSTANCE:PATH; the last is the target')
     .option('-r, --recursive', 'folders with all that is in them')

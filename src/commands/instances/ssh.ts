@@ -27,6 +27,7 @@ export function registerSsh(group: AnyCommand, frame: Frame): void {
       'gpucloud instances ssh trainer --ssh-arg=-A --ssh-option ServerAliveInterval=30',
     ],
     completes: { command: 'nothing' },
+    passesOn: 'ssh',
   })
     .argument('<instance>', 'id, beginning of an id, or name')
     .argument('[command...]', 'what is run there instead of a shell')

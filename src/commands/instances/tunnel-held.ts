@@ -45,6 +45,8 @@ export async function holdTunnel(
       context,
     );
     if (context.signal.aborted) {
+      // Whoever leaves before there was a tunnel has not got what was asked for.
+      if (!opened && lostAt === undefined) throw context.signal.reason;
       context.err.note('The tunnel is closed.');
       return;
     }
@@ -128,6 +130,10 @@ async function tell(tunnel: Tunnel, { open }: HoldInput, context: Context): Prom
   const shown = mask(tunnel, ['secrets'], flags.showSecrets === true);
   switch (out.format) {
     case 'json':
+      if (flags.query !== undefined || flags.columns !== undefined) {
+        await out.item(tunnel, tunnelView);
+        break;
+      }
       // A program that started this one reads a line, and knows no other end of a document.
       await out.text(`${JSON.stringify(tunnelView.json?.(shown))}\n`);
       break;

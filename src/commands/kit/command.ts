@@ -160,6 +160,8 @@ export interface Told {
   readonly examples: readonly string[];
   /** Ways in which it can end that nothing else about it tells. */
   readonly ends?: readonly Failure[];
+  /** The program whose exit code becomes its own: `ssh`. */
+  readonly passesOn?: string;
 }
 
 export function setTold(command: AnyCommand, told: Told): void {

@@ -73,8 +73,10 @@ export interface CommandReference {
   /** What `--columns` and `--sort` take; empty where the result has none. */
   readonly columns: readonly ColumnReference[];
   readonly examples: readonly string[];
-  /** It ends with one of these, and with no other. */
+  /** It ends with one of these, and with no other but those that it passes on. */
   readonly exit_codes: readonly number[];
+  /** The program whose exit code becomes its own once it was started; null for most. */
+  readonly passes_on_exit_code_of: string | null;
 }
 
 export interface GroupReference {
@@ -182,6 +184,7 @@ function commandOf(
     columns: columnsOf(viewOf(command)),
     examples: told?.examples ?? [],
     exit_codes: exitCodesOf(command),
+    passes_on_exit_code_of: told?.passesOn ?? null,
   };
 }
 

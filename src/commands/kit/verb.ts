@@ -29,6 +29,8 @@ export interface VerbHelp {
   ownWords?: number;
   /** Ways in which it can end beside those of its kind, for the reference. */
   ends?: readonly Failure[];
+  /** The program whose exit code becomes its own, for the reference: `ssh`. */
+  passesOn?: string;
 }
 
 /**

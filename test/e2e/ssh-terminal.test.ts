@@ -1,0 +1,94 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { PROGRAM } from '../support/program.ts';
+import {
+  createSshSite,
+  createSshWorld,
+  ID,
+  type SshSite,
+  type SshWorld,
+} from '../support/ssh-world.ts';
+import { NO_SSHD } from '../support/sshd.ts';
+import { openTerminal, type Terminal } from '../support/terminal.ts';
+
+let site: SshSite;
+let world: SshWorld;
+let terminal: Terminal | undefined;
+
+const WHY = NO_SSHD === undefined ? '' : ` (skipped: ${NO_SSHD})`;
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+
+describe.skipIf(NO_SSHD !== undefined)(`instances ssh in a terminal${WHY}`, () => {
+  beforeAll(async () => {
+    site = await createSshSite();
+  });
+  afterAll(() => site.close());
+  beforeEach(async () => {
+    world = await createSshWorld(site);
+  });
+  afterEach(async () => {
+    await terminal?.close();
+    terminal = undefined;
+    await world.close();
+  });
+
+  function open(...words: string[]): Terminal {
+    terminal = openTerminal({
+      program: process.execPath,
+      args: [PROGRAM, 'instances', 'ssh', ...world.own, ...words],
+      env: { ...world.computer.env, ...world.service.env },
+      cwd: world.computer.home,
+      columns: 91,
+      rows: 27,
+    });
+    return terminal;
+  }
+
+  test('is a shell of its own: size, resize, Ctrl-C, and its exit code with Ctrl-D', async () => {
+    const screen = open(ID);
+    screen.type("PS1='here> '\r");
+    await screen.shows(/^here>$/m);
+    screen.type('stty size\r');
+    await screen.shows(/^27 91$/m);
+    screen.resize(70, 20);
+    // The size travels to the machine by itself, and the shell is told of it.
+    screen.type('clear; until [ "$(stty size)" = \'20 70\' ]; do sleep 0.05; done; echo resized\r');
+    await screen.shows(/^resized$/m);
+    // Ctrl-C is the remote program's, and ends neither the session nor us.
+    screen.type("clear; sh -c 'echo armed; sleep 60'\r");
+    await screen.shows(/^armed$/m);
+    screen.type(CTRL_C);
+    await screen.shows(/^armed\n\^C\n+here>$/m);
+    screen.type('clear; (echo ready; exit 7)\r');
+    await screen.shows(/^ready\nhere>$/m);
+    screen.type(CTRL_D);
+    expect(await screen.ended()).toBe(7);
+    expect(screen.scrollback()).toContain('Connection to 127.0.0.1 closed.');
+  });
+
+  test('a command gets a terminal with -t, and none without', async () => {
+    const screen = open('-t', ID, '--', 'tty; stty size; exit 3');
+    await screen.shows(/^\/dev\/.+\n27 91$/m);
+    expect(await screen.ended()).toBe(3);
+    const { code, stdout } = await world.instances('ssh', ID, '--', 'tty');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: 'not a tty\n' });
+  });
+
+  test('Ctrl-C ends a command that has no terminal, and is exit 130', async () => {
+    const screen = open(ID, '--', 'echo there; exec sleep 60');
+    await screen.shows(/^there$/m);
+    screen.type(CTRL_C);
+    expect(await screen.ended()).toBe(130);
+    // ssh has said what it has to say; we add nothing to it.
+    expect(screen.screen()).not.toContain('error:');
+  });
+
+  test('a machine that is waited for can be left with Ctrl-C', async () => {
+    world.service.machines.set(ID, { id: ID, name: 'box', status: 'PROVISIONING' });
+    const screen = open('--wait', ID);
+    await screen.shows(/PROVISIONING/);
+    screen.type(CTRL_C);
+    expect(await screen.ended()).toBe(130);
+    expect(screen.screen()).toContain('Nobody waits for');
+  });
+});
