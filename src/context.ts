@@ -29,6 +29,11 @@ export interface Host {
   /** Whether a process of that id runs. */
   isAlive(pid: number): boolean;
   readonly interrupts: Interrupts;
+  /**
+   * For a view that takes the screen: `leave` is called when the process is suspended (Ctrl-Z) or
+   * ends, `back` when it goes on. The answer takes both back.
+   */
+  borrowScreen?(leave: () => void, back: () => void): () => void;
   /** Starts a program of the computer; see programs.ts. */
   start(program: Program): Promise<Running>;
 }
@@ -145,6 +150,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     clock: { ...clock, now: () => clock.now() + ahead },
     colour: wantsColour(host.stdout, env, flags.color),
     note: (text) => err.note(text),
+    ...(host.borrowScreen === undefined ? {} : { borrowScreen: host.borrowScreen }),
     settings: {
       format,
       header: flags.header !== false,

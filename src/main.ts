@@ -29,6 +29,7 @@ async function main(): Promise<void> {
     pid: process.pid,
     isAlive,
     interrupts: listenForInterrupts(),
+    borrowScreen,
     start: startProgram,
   };
   process.exitCode = await run(process.argv.slice(2), host);
@@ -69,6 +70,18 @@ function isAlive(pid: number): boolean {
     // A process of another user is there, though it may not be signalled.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
+}
+
+/** Ctrl-Z stops the process only after the screen was given back to the shell. */
+function borrowScreen(leave: () => void, back: () => void): () => void {
+  const suspend = () => {
+    leave();
+    process.kill(process.pid, 'SIGSTOP');
+  };
+  // Windows has no such signals.
+  if (process.platform !== 'win32') process.on('SIGTSTP', suspend).on('SIGCONT', back);
+  process.on('exit', leave);
+  return () => void process.off('SIGTSTP', suspend).off('SIGCONT', back).off('exit', leave);
 }
 
 const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [

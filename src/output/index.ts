@@ -27,6 +27,8 @@ export interface OutputOptions {
   readonly colour: boolean;
   /** Says on stderr that a list for people is empty. */
   note(text: string): void;
+  /** Tells a live view when to give the screen back; see Host. */
+  borrowScreen?: (leave: () => void, back: () => void) => () => void;
 }
 
 /**
@@ -248,7 +250,14 @@ export function createOutput(options: OutputOptions): Output {
     if (format !== 'table') return undefined;
     const { canRedraw, createLive } = await import('./live.ts');
     if (!canRedraw(stdout, options.env)) return undefined;
-    return createLive({ stdout, sink, colour: options.colour, render });
+    const { colour, borrowScreen } = options;
+    return createLive({
+      stdout,
+      sink,
+      colour,
+      render,
+      ...(borrowScreen === undefined ? {} : { borrowScreen }),
+    });
   }
 
   /** What is printed on a terminal of that many columns, as text. */

@@ -25,6 +25,7 @@ export interface LiveOptions {
   readonly colour: boolean;
   /** What `write` prints on a terminal of that many columns. */
   render(write: (out: Output) => Promise<void>, columns: number | undefined): Promise<string>;
+  readonly borrowScreen?: (leave: () => void, back: () => void) => () => void;
 }
 
 const ESC = '\u001b[';
@@ -41,10 +42,10 @@ const CLEAR_LINE = `${ESC}2K`;
 const CLEAR_BELOW = `${ESC}J`;
 
 /**
- * A view that is redrawn in place. A frame is one write that holds the changed lines alone. The
+ * A view that is redrawn in place, on a screen of its own. A frame is one write that holds the changed lines alone. The
  * cursor is never hidden, so that no end of the program, however rough, can leave it hidden.
  */
-export function createLive({ stdout, sink, colour, render }: LiveOptions): Live {
+export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveOptions): Live {
   let write: ((out: Output) => Promise<void>) | undefined;
   let foot: () => readonly Foot[] = () => [];
   /** What stands on the screen; undefined when nobody knows, as after a change of its size. */
@@ -59,6 +60,11 @@ export function createLive({ stdout, sink, colour, render }: LiveOptions): Live 
     refresh().catch(() => undefined);
   };
   stdout.on('resize', onResize);
+  const giveBack = borrowScreen?.(() => {
+    if (!entered) return;
+    entered = false;
+    stdout.write(LEAVE);
+  }, onResize);
 
   async function once(): Promise<void> {
     if (write === undefined || over || !isSized(stdout)) return;
@@ -104,6 +110,7 @@ export function createLive({ stdout, sink, colour, render }: LiveOptions): Live 
       if (over) return;
       over = true;
       stdout.off('resize', onResize);
+      giveBack?.();
       await drawing?.catch(() => undefined);
       if (!entered || write === undefined || sink.ended) return;
       let last = '';

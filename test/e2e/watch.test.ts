@@ -202,6 +202,27 @@ describe('a live view in a terminal', () => {
     expect(shown.scrollback().match(/^box-\d+ /gm)).toHaveLength(20);
   });
 
+  test('gives the screen back on Ctrl-Z, and takes it again with fg', async () => {
+    await rented(1);
+    const shown = watch([], {
+      program: 'bash',
+      args: ['--norc', '--noprofile', '-i'],
+      env: { ...computer.env, ...key(), PS1: '$ ', GPU: `${process.execPath} ${PROGRAM}` },
+    });
+    await shown.shows(/\$$/);
+    shown.type(`$GPU ${LIST.join(' ')}\r`);
+    await shown.shows(/^NAME.*\nbox-0 .*\n\nRead at/);
+    shown.type('\u001a');
+    await shown.shows(/Stopped[\s\S]*\n\$$/);
+    expect(shown.screen()).not.toContain('NAME');
+    shown.type('fg\r');
+    await shown.shows(/^NAME.*\nbox-0 .*\n\nRead at/);
+    shown.type(CTRL_C);
+    await shown.shows(/box-0 .*\n\nRead at [\d:]{8}\.\n\$$/);
+    shown.type('echo "it was $?"\r');
+    await shown.shows(/it was 130/);
+  });
+
   test('keeps a machine that ends, and asks for it no more', async () => {
     await rented(2);
     const shown = watch(LIST);
