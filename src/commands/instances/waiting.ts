@@ -79,8 +79,11 @@ export async function waitFor(
   let last: Instance | undefined;
   let failing = false;
   const progress = err.progress(`${target.name}: waiting`);
-  const tell = (words: string, elapsed: number) =>
-    progress.update(`${target.name}: ${words} (${Math.round(elapsed / 1000)} s)`);
+  let told = target.name;
+  const tell = (words: string, elapsed: number) => {
+    told = `${target.name}: ${words} (${Math.round(elapsed / 1000)} s)`;
+    progress.update(told);
+  };
   try {
     const instance = await waitForStatus({
       target: until === 'ssh' ? 'ACTIVE' : until,
@@ -107,6 +110,8 @@ export async function waitFor(
         tell('could not be read; trying again', elapsed);
       },
     });
+    // Beside others that go on, the line of this one stays.
+    progress.update(`${told} ✔`);
     await keepSighting(sightingOf(instance), context);
     return instance;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { formatOf, type GlobalFlags, type Host } from '../../context.ts';
+import { usageError } from '../../errors.ts';
 import type { AnyCommand } from './command.ts';
 import { globalFlagsOf } from './globals.ts';
 
@@ -14,6 +15,10 @@ export function flagsFor(command: AnyCommand, host: Pick<Host, 'stdout' | 'env'>
   const format = formatOf(flags, host.env);
   const isAsked = flags.output !== undefined || (host.env.GPUCLOUD_OUTPUT ?? '') !== '';
   const isUnseen = watch === true && format === 'table' && !isAsked && host.stdout.isTTY !== true;
+  const isView = format === 'table' && host.stdout.isTTY === true;
+  if (watch === true && flags.sort !== undefined && !isView) {
+    throw usageError('--sort: of rows that come as they change, only a view can be sorted');
+  }
   if (format !== 'json' && !isUnseen) return flags;
   const { json: _json, ...others } = flags;
   return { ...others, output: 'jsonl' };
