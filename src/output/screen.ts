@@ -1,6 +1,6 @@
 import type { Paint } from './colour.ts';
 import { isNumeric, kindColour, type Reader, tableText } from './kinds.ts';
-import { headerCells, layoutOf, lineOf, NO_CELL, type Shown } from './layout.ts';
+import { GAP, headerCells, type Layout, layoutOf, lineOf, NO_CELL, type Shown } from './layout.ts';
 import type { Block, Cell, Fact, Item, Kind, TableBlock } from './output.ts';
 import { clean } from './sanitise.ts';
 import { clamp, padding, width } from './width.ts';
@@ -41,8 +41,6 @@ function headingOf(text: string, { paint, cells }: ScreenStyle): string {
   return `${paint('bold', clamp(clean(text), cells))}\n`;
 }
 
-const GAP = 2;
-
 /** Labels in a column, and what is said under them broken between words. */
 function factsText(facts: readonly Fact[], style: ScreenStyle): string {
   const told = facts.filter(({ text }) => text !== '');
@@ -70,14 +68,28 @@ function tableOf({ columns, rows, more }: TableBlock, style: ScreenStyle): strin
   const below = more === undefined ? '' : `${paintedLines(more, style)}`;
   if (rows.length === 0) return below;
   const shown = rows.map((row) => row.map((cell, at) => shownCell(cell, columns[at]?.kind, style)));
-  const layout = layoutOf(
-    columns.map(({ header }) => header),
-    columns.map(({ kind }) => isNumeric(kind)),
-    shown,
-    style.cells,
-  );
+  const layout = fittingLayout(columns, shown, style.cells);
   const lines = [headerCells(layout), ...shown].map((cells) => lineOf(cells, layout, style.paint));
   return lines.join('') + below;
+}
+
+/** The columns that a narrow terminal has room for: the first ones say the most. */
+function fittingLayout(
+  columns: TableBlock['columns'],
+  shown: readonly (readonly Shown[])[],
+  cells: number,
+): Layout {
+  for (let kept = columns.length; ; kept -= 1) {
+    const first = columns.slice(0, kept);
+    const layout = layoutOf(
+      first.map(({ header }) => header),
+      first.map(({ kind }) => isNumeric(kind)),
+      shown.map((row) => row.slice(0, kept)),
+      cells,
+    );
+    const taken = layout.columns.reduce((sum, column) => sum + column.width + GAP, -GAP);
+    if (taken <= cells || kept <= 2) return layout;
+  }
 }
 
 function paintedLines(text: string, { paint, cells }: ScreenStyle): string {

@@ -51,6 +51,11 @@ export function clockTime(time: number): string {
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
 }
 
+/** The same to the minute, for what is reckoned and not recorded. */
+export function minuteText(time: number): string {
+  return local(time).replace(/:\d\d (?=[+-])/, ' ');
+}
+
 function two(value: number): string {
   return String(value).padStart(2, '0');
 }

@@ -1,6 +1,6 @@
 import type { Block, View } from '../../output/output.ts';
 import { spanText } from '../../output/span.ts';
-import { local } from '../../output/time.ts';
+import { minuteText } from '../../output/time.ts';
 import { kopecksText, money } from '../../rules/money.ts';
 import type { BurnJson, ChargesJson, RunwayJson } from '../kit/money-facts.ts';
 
@@ -62,7 +62,7 @@ export function runwayBlocks(report: RunwayReport): Block[] {
           text: Number(unexplained) > 0 ? `${rub(unexplained)} of it only the charges show` : '',
         },
         { label: 'Lasts', text: lastsText(report) },
-        { label: 'Until', text: end === null ? '' : local(Date.parse(end)) },
+        { label: 'Until', text: end === null ? '' : minuteText(Date.parse(end)) },
       ],
     },
   ];

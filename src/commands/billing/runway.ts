@@ -96,7 +96,7 @@ function reportOf(
 function tell({ burn, charges, unexplainedPerHour }: MoneyFacts, { err }: Context): void {
   if (charges !== undefined && unexplainedPerHour.gt(0)) {
     err.warn(
-      `Something unknown may be billing: ${kopecksText(charges.charged)} RUB was charged in the last ${spanText((charges.to - charges.from) / 1000)}, and all that is known here explains ${kopecksText(charges.atMost)} RUB at most. The rate holds the difference: gpucloud status`,
+      `Something unknown may be billing: ${kopecksText(charges.charged)} RUB was charged in the last ${Math.round((charges.to - charges.from) / 3_600_000)} h, and all that is known here explains ${kopecksText(charges.atMost)} RUB at most. The rate holds the difference: gpucloud status`,
     );
   }
   if (burn.uncounted.length > 0) {

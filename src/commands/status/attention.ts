@@ -104,7 +104,7 @@ function charges({ reading, facts }: Look): Attention[] {
       : [];
   }
   if (checked.unexplained.lte(0)) return [];
-  const span = spanText((checked.to - checked.from) / 1000);
+  const span = `${Math.round((checked.to - checked.from) / 3_600_000)} h`;
   return [
     {
       code: 'unexplained_charges',
@@ -112,7 +112,7 @@ function charges({ reading, facts }: Look): Attention[] {
       message:
         `Something unknown may be billing: ${rub(kopecksText(checked.charged))} was charged in the last ${span}, ` +
         `and all that is known here explains ${rub(kopecksText(checked.atMost))} at most. ` +
-        'It may be a machine that was rented elsewhere, or a drive that was deleted or made smaller: look at the web console',
+        'It may be a machine that was rented elsewhere, or a drive that was deleted or made smaller. Look at the web console, and at the charges',
       command: 'gpucloud billing transactions --type usage-charge --since 24h',
     },
   ];

@@ -96,7 +96,12 @@ export function overviewOf(reading: AccountReading): Overview {
     machines,
     drives,
     attention,
-    next: nextSteps({ machines, drives, faults }),
+    next: nextSteps({
+      machines,
+      drives,
+      faults,
+      funded: facts.balance?.gt(0) !== false,
+    }),
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
   };
 }

@@ -1,6 +1,6 @@
 import type { Block, Cell, Fact, View } from '../../output/output.ts';
 import { spanText } from '../../output/span.ts';
-import { local, relative } from '../../output/time.ts';
+import { minuteText, relative } from '../../output/time.ts';
 import { kopecksText, money, zero } from '../../rules/money.ts';
 import { byPrice } from './next-steps.ts';
 import type { DriveRow, MachineRow, Overview } from './overview.ts';
@@ -109,10 +109,10 @@ function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
   }
   const seconds = Math.floor(Number(hours) * 3600);
   const more = Number(status.charges?.unexplained) > 0 ? ' and what is unknown' : '';
-  const until = end === null ? '' : `, until ${local(Date.parse(end))}`;
+  const until = end === null ? '' : `, until ${minuteText(Date.parse(end))}`;
   const left = end === null ? seconds : Math.floor((Date.parse(end) - now) / 1000);
   return {
-    text: left <= 0 ? 'used up' : `${spanText(left)} at this rate${more}${until}`,
+    text: left <= 0 ? 'used up' : `${spanText(left)}${until}, at this rate${more}`,
     colour: left < 24 * 3600 ? 'red' : undefined,
   };
 }
@@ -127,7 +127,9 @@ function partsText({ burn }: Overview): string {
 
 function notCountedText({ burn }: Overview): string {
   const counts = new Map<string, number>();
-  for (const { kind, status, reason } of burn.not_counted) {
+  for (const { kind, id, status, reason } of burn.not_counted) {
+    // Of a request without an answer, what needs attention tells more.
+    if (id === null) continue;
     const words = reason === 'price_not_told' ? `${kind} of untold price` : `${status} ${kind}`;
     counts.set(words, (counts.get(words) ?? 0) + 1);
   }
@@ -136,7 +138,7 @@ function notCountedText({ burn }: Overview): string {
   const most =
     burn.per_hour_at_most === null
       ? ''
-      : `; with them ${rub(burn.per_hour_at_most)} an hour at most`;
+      : `; with ${burn.not_counted.length === 1 ? 'it' : 'them'} ${rub(burn.per_hour_at_most)} an hour at most`;
   return `${list.join(', ')}: the published API does not say what that costs${most}`;
 }
 

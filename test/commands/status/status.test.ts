@@ -42,8 +42,7 @@ describe('status', () => {
         'Drives     none',
         '',
         'Next',
-        '  rent a machine                gpucloud instances create',
-        '  offers and images known here  gpucloud catalog list',
+        '  catalog  gpucloud catalog list',
         '',
       ].join('\n'),
     );
@@ -198,7 +197,7 @@ describe('the balance', () => {
     expect(doc.hours_left).toBe('1373267953418750599568793858.62');
     const { stdout } = await world.cli(['status'], { terminal: true });
     expect(stdout).toContain('Balance    123456789012345678901234567890.123456789 ₽\n');
-    expect(stdout).toContain('Lasts      more than 100 years at this rate\n');
+    expect(stdout).toContain('Lasts      more than 100 years, at this rate\n');
   });
 });
 
@@ -278,7 +277,7 @@ describe('charges that nothing known explains', () => {
     expect(codes(doc)).toContain('unexplained_charges');
     const { stdout } = await world.cli(['status']);
     expect(stdout).toContain(
-      'Something unknown may be billing: 3357.60 RUB was charged in the last 1 day',
+      'Something unknown may be billing: 3357.60 RUB was charged in the last 24 h',
     );
     expect(stdout).toContain('Unknown    1110.10 ₽ charged that nothing known here explains\n');
   });

@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { AccountService } from '../../support/account-service.ts';
+import { manualClock } from '../../support/clock.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const FAULT = { status: 500, body: { statusCode: 500, message: 'boom', error: 'Internal' } };
+
+let world: World;
+let service: AccountService;
+beforeEach(async () => {
+  const clock = manualClock();
+  service = new AccountService(clock.now());
+  world = await createWorld({ handler: service.handler, clock });
+});
+afterEach(() => world.close());
+
+async function known(...ids: string[]): Promise<void> {
+  expect((await world.cli(['instances', 'track', ...ids])).code).toBe(0);
+}
+
+async function spend(...flags: string[]) {
+  const outcome = await world.cli(['billing', 'spend', '--json', ...flags]);
+  return { ...outcome, rows: outcome.stdout === '' ? [] : JSON.parse(outcome.stdout) };
+}
+
+describe('billing spend', () => {
+  test('is a plain table in a pipe, with what it is about on stderr', async () => {
+    service.transaction('USAGE_CHARGE', '0.1', 2 * HOUR);
+    service.transaction('USAGE_CHARGE', '0.2', HOUR);
+    service.transaction('REFUND', '0.05', HOUR);
+    service.transaction('DEPOSIT', '500', DAY);
+    service.transaction('BONUS', '7.5', DAY);
+    const { code, stdout, stderr } = await world.cli(['billing', 'spend']);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      [
+        'PERIOD      SPENT  CHARGED  REFUNDED  DEPOSITED  BONUS',
+        '2026-01-14   0.00     0.00      0.00     500.00   7.50',
+        '2026-01-15   0.25     0.30      0.05       0.00   0.00',
+        '',
+      ].join('\n'),
+    );
+    expect(stderr).toMatch(
+      /^Spent 0\.25 RUB from 2025-12-17T\S+ to 2026-01-15T12:00:00\.000Z; refunded 0\.05 RUB, deposited 500\.00 RUB, bonuses 7\.50 RUB\.\nEach day is one of the time zone of this computer \(.*UTC[+-]\d\d:\d\d\)\.\n$/,
+    );
+  });
+
+  test('of nothing says so, and is [] in JSON', async () => {
+    const { code, stdout, stderr } = await world.cli(['billing', 'spend']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toBe('There are no transactions.\n');
+    expect((await spend()).stdout).toBe('[]\n');
+  });
+
+  test('counts only what has moved, and tells what it leaves out in every format', async () => {
+    service.transaction('USAGE_CHARGE', '10', HOUR);
+    service.transaction('USAGE_CHARGE', '20', HOUR, { status: 'FAILED' });
+    service.transaction('DEPOSIT', '30', HOUR, { status: 'PENDING' });
+    service.transaction('USAGE_CHARGE', 'ten', HOUR);
+    service.transaction('USAGE_CHARGE', '40', HOUR, { created_at: null });
+    const { rows, stderr } = await spend();
+    expect(rows.at(-1)).toMatchObject({ spent: '10.00', deposited: '0.00', transactions: 1 });
+    expect(JSON.parse(stderr).warnings).toEqual([
+      'Not counted, amount not readable: 1: transaction-4.',
+      'Not counted, time not readable: 1: transaction-5.',
+    ]);
+    expect((await world.cli(['billing', 'spend'])).stderr).toContain(
+      'Not counted, since only COMPLETED counts: 1 FAILED, 1 PENDING.\n',
+    );
+  });
+
+  test('shows a type that nobody documented under its own name', async () => {
+    service.transaction('CASHBACK', '12.345', HOUR);
+    const { rows } = await spend();
+    expect(rows.at(-1)).toMatchObject({
+      spent: '0.00',
+      other: [{ type: 'CASHBACK', direction: 'INCOMING', amount: '12.345', count: 1 }],
+    });
+    expect((await world.cli(['billing', 'spend'])).stderr).toContain(
+      'CASHBACK 12.345 RUB (incoming, in no sum)',
+    );
+  });
+
+  test.each([
+    ['day', 400, 365],
+    ['week', 60, 53],
+    ['month', 13, 13],
+  ])('by %s of a history of 10,000 adds up to the last digit', async (by, most, least) => {
+    for (let hour = 0; hour < 10_000; hour += 1) {
+      service.transaction('USAGE_CHARGE', `${hour}.000001`, hour * HOUR * 0.9);
+    }
+    const { rows } = await spend('--by', by, '--since', '2025-01-01');
+    expect(rows.length).toBeLessThanOrEqual(most);
+    expect(rows.length).toBeGreaterThanOrEqual(least);
+    const micros = rows.reduce(
+      (sum: bigint, { spent }: { spent: string }) =>
+        sum + BigInt(Math.round(Number(spent) * 1_000_000)),
+      0n,
+    );
+    // The hours of 2025 and 2026 until noon of 15 January: those of the dates that were asked for.
+    const since = new Date(2025, 0, 1).getTime();
+    let expected = 0n;
+    for (let hour = 0; hour < 10_000; hour += 1) {
+      if (service.now - hour * HOUR * 0.9 >= since) expected += BigInt(hour) * 1_000_000n + 1n;
+    }
+    expect(micros).toBe(expected);
+  });
+
+  test.each([
+    [['--by', 'year'], '--by "year": it is one of day, week, month'],
+    [['--since', '2026-02-01', '--until', '2026-01-01'], '--since is not before --until'],
+    [['--since', 'soon'], '--since "soon"'],
+  ])('%j is refused before any request', async (argv, words) => {
+    const { code, stdout, stderr, requests } = await world.cli(['billing', 'spend', ...argv]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(requests).toEqual([]);
+    expect(stderr).toContain(words);
+  });
+
+  test('a history that can not be read is the error of its status', async () => {
+    service.broken.set('/billing', FAULT);
+    expect(await world.cli(['billing', 'spend'])).toMatchObject({ code: 1, stdout: '' });
+  });
+});
+
+describe('billing runway', () => {
+  const runway = async (...flags: string[]) => {
+    const outcome = await world.cli(['billing', 'runway', '--json', ...flags]);
+    return { ...outcome, doc: outcome.stdout === '' ? undefined : JSON.parse(outcome.stdout) };
+  };
+
+  test.each([
+    ['269.70', '3h', 0],
+    ['269.69', '3h', 5],
+    ['269.70', '181m', 5],
+    ['269.70', '269.70', 0],
+    ['269.70', '269.701', 5],
+    ['-1', '1s', 5],
+    ['0', '1s', 5],
+  ])('a balance of %s with --fail-below %s is exit %i', async (balance, limit, exit) => {
+    await known(service.machine('trainer'));
+    service.balance = balance;
+    const { code, doc, stderr } = await runway('--fail-below', limit);
+    expect(code).toBe(exit);
+    expect(doc).toMatchObject({ balance, fail_below: limit, below: exit === 5 });
+    if (exit === 5) {
+      expect(JSON.parse(stderr).error).toMatchObject({ code: 'wrong_state', retryable: false });
+    } else expect(stderr).toBe('');
+  });
+
+  test('an empty account on which nothing bills lasts', async () => {
+    service.balance = '0.00';
+    const { code, doc } = await runway('--fail-below', '24h');
+    expect(code).toBe(0);
+    expect(doc).toMatchObject({ per_hour: '0.00', hours_left: null, runs_out_at: null });
+    service.balance = '-0.01';
+    expect((await runway('--fail-below', '24h')).code).toBe(5);
+  });
+
+  test('a computer that knows no machine judges by the charges', async () => {
+    service.balance = '1000.00';
+    for (let hour = 0; hour < 24; hour += 1) {
+      service.transaction('USAGE_CHARGE', '100.00', hour * HOUR + 60_000);
+    }
+    const { code, doc, stderr } = await runway('--fail-below', '24h');
+    expect(code).toBe(5);
+    expect(doc).toMatchObject({
+      per_hour: '100.00',
+      unexplained_per_hour: '100.00',
+      hours_left: '10.00',
+    });
+    expect(JSON.parse(stderr).warnings[0]).toContain('Something unknown may be billing');
+    expect((await runway('--fail-below', '9h')).code).toBe(0);
+  });
+
+  test('a price that is not told never passes for enough', async () => {
+    await known(service.machine('mute', { price_per_hour_snapshot: null }));
+    expect((await runway('--fail-below', '24h')).code).toBe(10);
+    expect((await runway('--fail-below', '500')).code).toBe(0);
+    expect((await runway()).code).toBe(0);
+  });
+
+  test('a balance that is not told never passes for enough', async () => {
+    service.balance = null;
+    expect((await runway('--fail-below', '500')).code).toBe(10);
+  });
+
+  test.each(['/storage/drives', '/billing/transactions', '/users/me'])(
+    '%s that can not be read never passes for enough, and what is surely too little is told',
+    async (path) => {
+      await known(service.machine('trainer'));
+      service.broken.set(path, FAULT);
+      expect((await runway('--fail-below', '24h')).code).toBe(1);
+      service.balance = '10';
+      expect((await runway('--fail-below', '24h')).code).toBe(path === '/users/me' ? 1 : 5);
+    },
+  );
+
+  test.each(['24', 'tomorrow', '0h', '0', '-5', '24h5'])(
+    '--fail-below %s: it is refused or an amount, before any request',
+    async (limit) => {
+      const { code, requests } = await world.cli(['billing', 'runway', `--fail-below=${limit}`]);
+      expect(code).toBe(limit === '24' ? 0 : 2);
+      if (code === 2) expect(requests).toEqual([]);
+    },
+  );
+});
