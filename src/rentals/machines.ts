@@ -93,7 +93,16 @@ export async function writeMachine(
     await link(before.path, `${before.path}.${Math.random().toString(36).slice(2)}.spoilt`);
   }
   if (before !== undefined && before.path !== path) {
-    await rename(before.path, path);
+    await moved(before.path, path);
   }
   await replaceFile(path, `${JSON.stringify(record, null, 2)}\n`);
+}
+
+/** Two lists that see a machine end move it both; what is written next is whole anyway. */
+async function moved(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
 }

@@ -272,6 +272,14 @@ describe('machines', () => {
     expect((await journal().read()).machines).toMatchObject([{ id: ID }]);
   });
 
+  test('that several lists see end at once move to the archive without a complaint', async () => {
+    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    const end = () => journal().see({ id: ID, name: 'trainer', status: 'TERMINATED' }, 'read');
+    await Promise.all(Array.from({ length: 16 }, end));
+    expect((await journal().read()).machines).toEqual([]);
+    expect((await journal().read({ archived: true })).machines).toMatchObject([{ id: ID }]);
+  });
+
   test('sixteen that are written at once are all there', async () => {
     const ids = Array.from({ length: 16 }, (_, at) => `${ID.slice(0, -2)}${at + 10}`);
     await Promise.all(
