@@ -63,7 +63,8 @@ function refuseUnknown(
   { unknown, underway }: KnownRentals,
   archived: readonly KnownMachine[],
 ): void {
-  const open = [...unknown, ...underway].find((request) => request.name === name);
+  const lost = unknown.find((request) => request.name === name);
+  const open = lost ?? underway.find((request) => request.name === name);
   if (open === undefined) return;
   const others = archived.map(({ id, last }) => `${id} (${last?.status ?? 'not read'})`);
   const namesake = others.length === 0 ? '' : ` Of that name is known: ${others.join(', ')}.`;
@@ -71,7 +72,10 @@ function refuseUnknown(
     'outcomeUnknown',
     `A machine "${name}" was asked for at ${open.asked_at}, and its id is not known: it may be billing.${namesake}`,
     {
-      hint: 'settle it: gpucloud instances recover; or use an id',
+      hint:
+        lost === undefined
+          ? 'its process still waits for the answer: run the command again in a while, or use an id'
+          : 'settle it: gpucloud instances recover; or use an id',
       resource: name,
       mayBeBilling: true,
     },

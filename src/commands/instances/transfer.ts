@@ -33,8 +33,14 @@ export function registerExport(group: AnyCommand, frame: Frame): void {
     ],
   }).action(async (_flags, command) => {
     const context = frame.context(command);
-    const journal = await (await context.rentals()).export();
+    const rentals = await context.rentals();
+    const journal = await rentals.export();
     await context.out.text(`${JSON.stringify(journal, null, 2)}\n`);
+    if ((await rentals.strangers()).length > 0) {
+      context.err.warn(
+        'What was asked for here with another key, perhaps of another account, is not in it: "gpucloud instances list" finds out whose it is.',
+      );
+    }
   });
 }
 

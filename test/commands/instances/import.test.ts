@@ -135,6 +135,9 @@ describe('instances export and import', () => {
       await world.cli(CREATE);
       const { stdout: stdin } = await world.cli(['instances', 'export']);
       expect(JSON.parse(stdin).account).toBeNull();
+      const short = await world.cli(['instances', 'export'], { env: other });
+      expect(JSON.parse(short.stdout).machines).toEqual([]);
+      expect(short.stderr).toContain('asked for here with another key');
       const own = await world.cli(['instances', 'import', '-'], { stdin, env: second() });
       expect({ code: own.code, requests: own.requests }).toEqual({ code: 0, requests: [] });
       const env = { ...other, GPUCLOUD_STATE_DIR: join(world.home, 'third') };

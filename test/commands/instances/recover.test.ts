@@ -409,6 +409,9 @@ describe('a request whose process still runs', () => {
       { id: null, name: 'trainer', status: 'IN_FLIGHT', may_be_billing: true },
     ]);
     expect((await world.cli(['drives', 'list'], { isAlive })).stderr).not.toContain('unknown');
+    const named = await world.cli(['instances', 'terminate', 'trainer', '--yes'], { isAlive });
+    expect({ code: named.code, requests: named.requests }).toEqual({ code: 7, requests: [] });
+    expect(named.stderr).toContain('its process still waits for the answer');
     world.clock.advance(3_600_000);
     expect(await statuses()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }]);
     await intent.close();
