@@ -291,7 +291,8 @@ function title(name) {
 }
 
 function section(name, text) {
-  return text === '' ? '' : `.SH ${quoted(name)}\n${text}`;
+  // A heading begins a paragraph by itself.
+  return text === '' ? '' : `.SH ${quoted(name)}\n${text.replace(/^\.PP\n/, '')}`;
 }
 
 function item(term, text) {

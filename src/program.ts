@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { type AnyCommand, newProgram, setLocal } from './commands/kit/command.ts';
+import { type AnyCommand, newProgram, setLocal, toldOf } from './commands/kit/command.ts';
 import type { Frame } from './commands/kit/frame.ts';
 import { addGlobalOptions } from './commands/kit/globals.ts';
 import { helpStyle } from './commands/kit/help.ts';
@@ -239,8 +239,19 @@ async function addVerbs(entry: Entry, command: AnyCommand, frame: Frame): Promis
   // A verb of the root has its global flags by now; a group takes them too, before its verbs.
   if (command.commands.length > 0) {
     addGlobalOptions(command);
+    command.addHelpText('after', () => `\nExamples:\n${examplesOf(command).join('\n')}`);
   }
 }
+
+/** The first example of each of its first verbs tells what a group is for. */
+function examplesOf(group: AnyCommand): string[] {
+  return group.commands
+    .flatMap((verb) => toldOf(verb)?.examples.slice(0, 1) ?? [])
+    .slice(0, MOST_EXAMPLES)
+    .map((line) => `  $ ${line}`);
+}
+
+const MOST_EXAMPLES = 4;
 
 async function loadEntry(
   entries: ReadonlyMap<string, Entry>,

@@ -35,6 +35,14 @@ describe('what was typed wrong', () => {
       "error: unknown command 'lst' (Did you mean one of list, ls?)\n",
     ],
     [['instances', 'lst'], "error: unknown command 'lst' (Did you mean one of list, ls?)\n"],
+    [
+      ['instances', 'list', '--out=secret'],
+      "error: unknown option '--out' (Did you mean --output?)\n",
+    ],
+    [
+      ['help', 'stop'],
+      'error: help: there is no command "stop" (did you mean gpucloud help instances stop?)\n',
+    ],
     [['instances', 'list', '--jsn'], "error: unknown option '--jsn' (Did you mean --json?)\n"],
     [['instances', 'get'], "error: missing required argument 'instance'\n"],
     [
@@ -229,7 +237,7 @@ describe('help', () => {
     expect((await world.cli(['instance', '-h'])).stdout).toBe(group.stdout);
     const verb = await world.cli(['instances', 'create', '--help']);
     expect(verb.stdout).toContain('--wait[=target]');
-    expect(verb.stdout).toContain('\nExamples:\n  $ gpucloud instances create trainer');
+    expect(verb.stdout).toContain('\nExamples:\n  $ gpucloud instances create');
     expect((await world.cli(['help', 'instances', 'create'])).stdout).toBe(verb.stdout);
   });
 });

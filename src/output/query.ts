@@ -31,7 +31,12 @@ export async function compileQuery(expression: string): Promise<Query> {
 
 function wrong(expression: string, error: unknown) {
   const reason = error instanceof Error ? error.message : String(error);
-  return usageError(`--query "${expression}": ${reason}`);
+  return expression.includes('`')
+    ? usageError(
+        `--query "${expression}": ${reason}`,
+        "between backticks stands JSON; a text stands in single quotes: name=='box'",
+      )
+    : usageError(`--query "${expression}": ${reason}`);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { RECIPES } from './recipes.ts';
-import { COMMANDS, commandsWhose, prepare, recipe } from './tree.ts';
+import { COMMANDS, commandsWhose, GROUPS, prepare, recipe } from './tree.ts';
 
 let world: World | undefined;
 afterEach(async () => {
@@ -35,6 +35,19 @@ describe('every command', () => {
     );
     expect(stdout).toContain('\nGlobal options:\n');
   });
+
+  test.each(GROUPS)(
+    '%s, a group of commands, has a help with examples of its own',
+    async (group) => {
+      world = await createWorld({ handler: () => 'hangUp', signedIn: false });
+      const { code, stdout } = await world.cli([group, '--help']);
+      expect(code).toBe(0);
+      const examples = stdout.slice(stdout.indexOf('\nExamples:\n')).split('\n').slice(2, -1);
+      expect(examples.length).toBeGreaterThan(1);
+      for (const line of examples) expect(line).toMatch(new RegExp(`gpucloud .*\\b${group}\\b`));
+      expect((await world.cli(['help', group])).stdout).toBe(stdout);
+    },
+  );
 
   test.each(COMMANDS)('%s refuses an unknown flag and suggests the nearest', async (command) => {
     world = await createWorld({ handler: () => 'hangUp', signedIn: false });

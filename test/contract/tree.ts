@@ -25,6 +25,13 @@ function commandsBelow(command: AnyCommand, words: readonly string[] = []): stri
 
 export const COMMANDS = commandsBelow(tree).sort();
 
+/** The groups, which do nothing by themselves. */
+export const GROUPS = tree
+  .createHelp()
+  .visibleCommands(tree)
+  .filter(({ commands }) => commands.length > 0)
+  .map((group) => group.name());
+
 export function recipe(command: string): Recipe {
   const found = RECIPES[command];
   if (found === undefined) {

@@ -47,6 +47,7 @@ describe('--query', () => {
   test.each([
     [['--query', '[?'], '--query "[?": '],
     [['--query', ''], '--query "": '],
+    [['--query', '[?name==`x`]'], "a text stands in single quotes: name=='box'"],
     [['--query', '[]', '-o', 'csv'], '--query "[]": it shapes json, jsonl, yaml, tsv, not csv'],
     [['--query', '[]', '-q'], '--query "[]": it shapes json, jsonl, yaml, tsv, not id'],
   ])('%j is refused before any request', async (argv, words) => {

@@ -182,6 +182,18 @@ describe('ports', () => {
     '',
   ])('%j is refused', (text) => expect(publishedPort(text).ok).toBe(false));
 
+  test.each([
+    ['80', 'both ports are given, for example 8080:80'],
+    ['80/tcp', 'both ports are given'],
+    ['127.0.0.1:80:80', 'a port belongs to no address of its own'],
+    ['[::1]:80:80', 'a port belongs to no address of its own'],
+    ['8000-8010:8000-8010', 'each port of a range is given by a flag of its own'],
+    ['80:80-90', 'each port of a range is given by a flag of its own'],
+  ])('%s, which docker takes, is refused with the reason', (text, reason) => {
+    expect(ruleBrokenBy(publishedPort, text)).toContain(reason);
+    expect(ruleBrokenBy(publishedPort, text)).toContain('EXTERNAL:INTERNAL');
+  });
+
   test('a protocol is read in either case', () => {
     expect([accepted(protocol, 'udp'), accepted(protocol, 'TCP')]).toEqual(['UDP', 'TCP']);
     expect(ruleBrokenBy(protocol, 'icmp')).toContain('tcp or udp');

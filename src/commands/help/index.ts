@@ -1,7 +1,8 @@
-import { usageError } from '../../errors.ts';
+import { type CliError, usageError } from '../../errors.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { TOPICS } from '../kit/topics.ts';
+import { undocumentedError } from '../kit/undocumented.ts';
 import { describe } from '../kit/verb.ts';
 
 /** `gpucloud help instances create`: the same as `gpucloud instances create --help`; and topics. */
@@ -35,12 +36,37 @@ function find(root: AnyCommand, words: readonly string[]): AnyCommand {
   for (const word of words) {
     const next = at.commands.find((one) => one.name() === word || one.aliases().includes(word));
     if (next === undefined) {
-      throw usageError(
-        `help: there is no command "${words.join(' ')}"`,
-        `gpucloud --help lists them; the topics are ${TOPICS.map(({ name }) => name).join(', ')}`,
-      );
+      throw unknown(root, words);
     }
     at = next;
   }
+  const missing = undocumentedError(at);
+  if (missing !== undefined) {
+    throw missing;
+  }
   return at;
+}
+
+/** Who leaves the group out is told where the verb is; `reboot` is in none, and says so. */
+function unknown(root: AnyCommand, words: readonly string[]): CliError {
+  const [word = '', ...more] = words;
+  const paths = (more.length > 0 ? [] : root.commands).flatMap((group) =>
+    group.commands
+      .filter((verb) => verb.name() === word || verb.aliases().includes(word))
+      .map((verb) => ({
+        path: `${group.name()} ${verb.name()}`,
+        missing: undocumentedError(verb),
+      })),
+  );
+  const [first] = paths;
+  if (first?.missing !== undefined && paths.length === 1) {
+    return first.missing;
+  }
+  const real = paths.filter(({ missing }) => missing === undefined).map(({ path }) => path);
+  return usageError(
+    `help: there is no command "${words.join(' ')}"`,
+    real.length > 0
+      ? `did you mean ${real.map((path) => `gpucloud help ${path}`).join(' or ')}?`
+      : `gpucloud --help lists them; the topics are ${TOPICS.map(({ name }) => name).join(', ')}`,
+  );
 }

@@ -15,6 +15,9 @@ export async function openYaml(path: string, text: string): Promise<YamlFile> {
   const [error] = document.errors;
   if (error !== undefined) {
     const { line } = lines.linePos(error.pos[0]);
+    if (error.code === 'DUPLICATE_KEY') {
+      throw usageError(`--file "${path}", line ${line}: a field stands there twice`);
+    }
     throw usageError(`--file "${path}", line ${line}: not YAML or JSON: ${error.message}`);
   }
 

@@ -20,6 +20,8 @@ class StrictCommand extends Command {
   told: Told | undefined;
   /** After how many arguments everything is words of another command; see {@link setOwnWords}. */
   ownWords: number | undefined;
+  /** For an operation that the service does not document: the nearest thing there is. */
+  nearest: string | undefined;
   /** It needs no service. Counts for what is below it too. */
   local = false;
 
@@ -52,6 +54,14 @@ class StrictCommand extends Command {
     if (how?.code === 'commander.unknownCommand' && !message.includes('(Did you mean')) {
       const words = message.replace(/^error: /, '');
       throw usageError(words, `"${pathOf(this)} --help" lists the commands`);
+    }
+    const flag = /unknown option '(--[a-z-]+)/.exec(message)?.[1];
+    const begun =
+      flag === undefined ? [] : this.options.filter(({ long }) => long?.startsWith(flag));
+    if (how?.code === 'commander.unknownOption' && begun.length > 0) {
+      const meant = begun.map(({ long }) => long).join(' or ');
+      // Without what was given to it, which may be a secret.
+      throw usageError(`unknown option '${flag}' (Did you mean ${meant}?)`);
     }
     return super.error(message, how);
   }
@@ -170,6 +180,15 @@ export function setTold(command: AnyCommand, told: Told): void {
 
 export function toldOf(command: AnyCommand): Told | undefined {
   return command instanceof StrictCommand ? command.told : undefined;
+}
+
+/** Says of a command that the service documents nothing like it, and what is nearest. */
+export function setNearest(command: AnyCommand, nearest: string): void {
+  if (command instanceof StrictCommand) command.nearest = nearest;
+}
+
+export function nearestOf(command: AnyCommand): string | undefined {
+  return command instanceof StrictCommand ? command.nearest : undefined;
 }
 
 /** Says of a verb, or of a group with all its verbs, that it needs no service. */

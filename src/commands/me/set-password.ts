@@ -25,7 +25,7 @@ export function registerSetPassword(group: AnyCommand, frame: Frame): void {
     .option('--stdin', 'read the current and the new password from stdin, a line each')
     .usage('[options]')
     // Taken so that they can be refused in words of our own: commander repeats what it refuses.
-    .argument('[words...]')
+    .argument('[words...]', 'refused: no password is taken from the command line')
     .allowUnknownOption()
     .action((words, { stdin }, command) => {
       if (words.length > 0) {

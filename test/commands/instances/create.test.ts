@@ -346,7 +346,8 @@ describe('instances create', () => {
       'line 3: docker_config.env.0.key breaks the rule',
     ],
     ['offer_id: a\na: [', 'line 2: not YAML or JSON'],
-    ['offer_id: a\noffer_id: b', 'line 2: not YAML or JSON'],
+    ['offer_id: a\noffer_id: b', 'line 2: a field stands there twice'],
+    ['{"offer_id": "a", "offer_id": "b"}', 'line 1: a field stands there twice'],
     [
       'a: &a [x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c]',
       '',
