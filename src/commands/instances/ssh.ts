@@ -26,7 +26,7 @@ export function registerSsh(group: AnyCommand, frame: Frame): void {
       'gpucloud instances ssh trainer --wait --identity ~/.ssh/work -- python train.py --epochs 3',
       'gpucloud instances ssh trainer --ssh-arg=-A --ssh-option ServerAliveInterval=30',
     ],
-    completes: { command: 'nothing' },
+    completes: { command: 'nothing', '--user': 'nothing' },
     passesOn: 'ssh',
   })
     .argument('<instance>', 'id, beginning of an id, or name')

@@ -27,7 +27,7 @@ export function registerTunnel(group: AnyCommand, frame: Frame): void {
       'gpucloud instances tunnel trainer 6006',
       'gpucloud instances tunnel trainer 9000:8080 --json',
     ],
-    completes: { ports: 'nothing' },
+    completes: { ports: 'endpoint', '--user': 'nothing' },
     ends: ['deadline'],
   })
     .argument('<instance>', 'id, beginning of an id, or name')

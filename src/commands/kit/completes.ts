@@ -62,6 +62,8 @@ const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
   gb: 'nothing',
   size: 'nothing',
   variable: 'nothing',
+  'key=value': 'nothing',
+  word: 'nothing',
   mapping: 'nothing',
 };
 
