@@ -190,7 +190,7 @@ __gpucloud_at_instances_tunnel() {
     --identity|-i) offer=file ;;
     --columns) offer='list name endpoint url address local_port remote_port' ;;
     --sort) offer='sort name endpoint url address local_port remote_port' ;;
-    ' ') flags='--open --no-reconnect --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' takes=('names instance' free) ;;
+    ' ') flags='--open --no-reconnect --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' takes=('names instance' 'part endpoint') ;;
     *) return 1 ;;
   esac
 }

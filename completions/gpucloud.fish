@@ -334,7 +334,7 @@ function __gpucloud_takes -a place
         case 'instances scp'
             printf '%s\n' '+file'
         case 'instances tunnel'
-            printf '%s\n' 'names instance' 'free'
+            printf '%s\n' 'names instance' 'part endpoint'
         case 'instances endpoints'
             printf '%s\n' 'names instance'
         case 'instances secrets'
