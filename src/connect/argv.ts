@@ -126,7 +126,7 @@ export function tunnelArgv(way: Way, manner: Manner, { local, remote }: Forwardi
   ];
 }
 
-/** Connects without signing in, to find out why an ssh has failed. */
+/** Signs in and runs nothing, asking nobody, to find out why an ssh has failed. */
 export function probeArgv(way: Way, manner: Manner): string[] {
   return [
     'ssh',
@@ -135,14 +135,14 @@ export function probeArgv(way: Way, manner: Manner): string[] {
     '-o',
     'ConnectTimeout=5',
     '-o',
-    'PreferredAuthentications=none',
+    'ControlMaster=no',
     '-o',
     'ControlPath=none',
     '-o',
-    'LogLevel=ERROR',
-    ...options(way, { ...manner, words: [], identity: undefined }),
+    'ClearAllForwardings=yes',
+    '-N',
+    ...options(way, manner),
     ...destination(way),
-    'true',
   ];
 }
 

@@ -45,6 +45,12 @@ describe.skipIf(NO_SSHD !== undefined)(
       expect(second).toEqual({ code: 0, stdout: '', stderr: 'err\n' });
     });
 
+    test("a remote command's own 255 is passed on without a word", async () => {
+      await world.instances('ssh', ID, '--', 'true');
+      const { code, stderr } = await world.instances('ssh', ID, '--', 'exit 255');
+      expect({ code, stderr }).toEqual({ code: 255, stderr: '' });
+    });
+
     test('what follows the name is the command, flags like ours included', async () => {
       const { code, stdout } = await world.instances('ssh', ID, 'echo', '--json', '-q', '--wait');
       expect({ code, stdout }).toEqual({ code: 0, stdout: '--json -q --wait\n' });
@@ -147,7 +153,9 @@ describe.skipIf(NO_SSHD !== undefined)(
       ]);
       expect(code).toBe(255);
       expect(stderr).toContain('Permission denied (publickey)');
-      expect(stderr).toContain('the keys on it are laptop SHA256:abc');
+      expect(stderr).toContain(
+        'takes none of the keys that were tried: the keys on it are laptop SHA256:abc',
+      );
     });
 
     test('a port on which nobody answers is told with --wait', async () => {

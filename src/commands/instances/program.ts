@@ -1,4 +1,5 @@
 import { probeArgv } from '../../connect/argv.ts';
+import { openForward } from '../../connect/forward.ts';
 import { shellLine } from '../../connect/quote.ts';
 import { type Trouble, troubleIn } from '../../connect/trouble.ts';
 import type { Context } from '../../context.ts';
@@ -71,19 +72,27 @@ export function notStarted(file: string, error: unknown): CliError {
     : new CliError('refused', `${file} could not be started (${code}).`, { cause: error });
 }
 
-/** Asks the machine, without signing in, for its host key alone. */
+/** Tries again to sign in, to tell what failed; a sign-in that succeeds tells that it was not ssh. */
 async function probe({ way, manner }: Reached, context: Context): Promise<Trouble | undefined> {
-  const [file = 'ssh', ...args] = probeArgv(way, manner);
-  let said = '';
   try {
-    const hear = (text: string) => {
-      said = (said + text).slice(-4_000);
-    };
-    await (await context.start({ file, args, hear, timeout: PROBE_PATIENCE })).ended;
+    let opened = false;
+    const forward = await openForward(
+      probeArgv(way, manner),
+      (program) => context.start({ ...program, timeout: PROBE_PATIENCE }),
+      {
+        open() {
+          opened = true;
+          forward.close();
+        },
+        say: () => undefined,
+        log: () => undefined,
+      },
+    );
+    const { said } = await forward.ended;
+    return opened ? undefined : troubleIn(said);
   } catch {
     return undefined;
   }
-  return troubleIn(said);
 }
 
 /** What a person can do about it. */
@@ -109,7 +118,7 @@ export function troubleWords(
         names.length === 0
           ? 'the service names no key on it'
           : `the keys on it are ${names.join(', ')}`;
-      return `Where it was the sign-in that failed: ${there}. Choose the private half of one with --identity FILE.`;
+      return `${target.name} takes none of the keys that were tried: ${there}. Choose the private half of one with --identity FILE.`;
     }
     case 'unreachable':
       return `SSH of ${target.name} does not answer at ${way.host} port ${way.port}. Just after a start that takes a while: add --wait.`;

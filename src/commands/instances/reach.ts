@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { access, open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Instance } from '../../api/index.ts';
 import type { Manner } from '../../connect/argv.ts';
@@ -104,11 +104,13 @@ export async function filesOf(context: Context): Promise<SshFiles> {
   const files = sshFiles((await context.folders()).state);
   try {
     await privateFolder(dirname(files.knownHosts));
+    // ssh would make it for everybody to read.
+    await (await open(files.knownHosts, 'a', 0o600)).close();
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? error.code : 'unknown reason';
     throw new CliError(
       'storage',
-      `The folder for host keys could not be made: ${dirname(files.knownHosts)} (${reason}).`,
+      `The file of host keys could not be made: ${files.knownHosts} (${reason}).`,
       { cause: error },
     );
   }

@@ -13,8 +13,8 @@ export function registerSsh(group: AnyCommand, frame: Frame): void {
     name: 'ssh',
     summary: 'Enter a machine, or run a command on it',
     notes:
-      "It is the system's own ssh, with the user's keys and configuration. What follows -- , and all\n" +
-      "from the first word after INSTANCE on, goes to the machine, whose shell reads it; the command's\n" +
+      "It is the system's own ssh, with the user's keys and configuration. What follows --, or else\n" +
+      'everything from the first word after INSTANCE on, goes to the machine, whose shell reads it; its\n' +
       'exit code is passed on. Host keys are kept apart, by the id of the machine: an address that\n' +
       'belonged to another machine before is no alarm, and another key of the same machine is refused.',
     // The words of the remote command are its own, flags that are called like ours included.

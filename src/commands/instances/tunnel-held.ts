@@ -89,27 +89,38 @@ async function holdOnce(
   let opened = false;
   let told: Promise<void> | undefined;
   const words = new Set<string>();
+  // Until it is open: the last line is the reason where it never opens, and is told as such.
+  const held: string[] = [];
+  const say = (line: string) => {
+    const text = sayable(line, tunnel);
+    // A browser tries again and again.
+    if (!words.has(text)) context.err.note(text);
+    words.add(text);
+  };
   const argv = tunnelArgv(way, manner, { local: tunnel.local_port, remote: tunnel.remote_port });
   const forward = await openForward(argv, (program) => context.start(program), {
     open() {
       opened = true;
+      for (const line of held.splice(0)) say(line);
       if (!isFirst) context.err.note(`The tunnel to ${tunnel.name} is open again.`);
       else told = tell(tunnel, input, context);
       // A result that can't be written ends it; why is thrown below.
       told?.catch(() => forward.close());
     },
     say(line) {
-      const text = sayable(line, tunnel);
-      // A browser tries again and again.
-      if (!words.has(text)) context.err.note(text);
-      words.add(text);
+      // What ssh says of its end is no news to whoever ended it.
+      if (context.signal.aborted) return;
+      if (opened) say(line);
+      else held.push(line);
     },
     log(line) {
       if (context.flags.debug === true) context.err.debug(line);
     },
   });
   try {
-    return { ...(await forward.ended), opened };
+    const outcome = await forward.ended;
+    for (const line of held.slice(0, -1)) say(line);
+    return { ...outcome, opened };
   } catch (error) {
     throw notStarted('ssh', error);
   } finally {
