@@ -90,7 +90,7 @@ const QUESTIONS: readonly (readonly [RegExp, string])[] = [
 describe('instances create without anything', () => {
   test('asks for all of it, shows it, rents it, waits and says how to connect and to stop paying', async () => {
     await prepared();
-    const one = person(['instances', 'create', '--poll-interval', '200ms']);
+    const one = person(['instances', 'create', '--poll-interval', '500ms']);
     for (const [question, answer] of QUESTIONS) await one.answers(question, answer);
     expect(await one.ended()).toBe(0);
     const screen = one.screen();
@@ -361,7 +361,7 @@ describe('TERM=dumb: plain lines', () => {
 
   test('the same questions, numbered, with nothing drawn again', async () => {
     await prepared();
-    const one = person(['instances', 'create', '--poll-interval', '200ms'], DUMB);
+    const one = person(['instances', 'create', '--poll-interval', '500ms'], DUMB);
     await one.answers(/Name of the machine \[.+\] *$/m, `9${enter}`);
     await one.reads('an instance name starts with a letter');
     await one.type(`box-one${enter}`);
