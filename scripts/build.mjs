@@ -74,3 +74,18 @@ put(
   'THIRD-PARTY-LICENSES.txt',
   `gpucloud contains these parts.\n\n${licencesOf(bundle.metafile.inputs).join(`\n${'-'.repeat(72)}\n\n`)}`,
 );
+
+// The program that asks the system's keyring, whose native library is an optional peer.
+await build({
+  absWorkingDir: root.pathname,
+  entryPoints: ['src/keyring.ts'],
+  outfile: 'dist/keyring.cjs',
+  bundle: true,
+  platform: 'node',
+  target: 'node20.18',
+  format: 'cjs',
+  minify: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+  external: ['@napi-rs/keyring'],
+});

@@ -4,6 +4,7 @@ import type { Catalog } from './catalog/index.ts';
 import type { Clock } from './clock.ts';
 import { createWatch } from './completion/watch.ts';
 import type { Config, Folders } from './config/index.ts';
+import type { Keys } from './config/keys.ts';
 import type { Settings } from './config/settings.ts';
 import { CliError, type Failure, usageError } from './errors.ts';
 import { createMessages, createOutput, parseFormat, wantsColour } from './output/index.ts';
@@ -36,6 +37,8 @@ export interface Host {
   borrowScreen?(leave: () => void, back: () => void): () => void;
   /** Starts a program of the computer; see programs.ts. */
   start(program: Program): Promise<Running>;
+  /** The program that asks the system's keyring; undefined where there is none. */
+  readonly keyring?: () => { file: string; args: readonly string[] };
 }
 
 /**
@@ -93,9 +96,15 @@ export interface Context {
   endWith(code: number): void;
   /** What {@link endWith} was told; 0 without it. */
   readonly exitCode: number;
-  /** Which profile, base URL and key are in force, and where each came from. */
-  settings(): Promise<Settings>;
+  /**
+   * Which profile, base URL and key are in force, and where each came from. `key: false` leaves a key
+   * that has to be fetched (from the keyring, by a command) where it is.
+   * Throws CliError(authentication) for one that its place does not give.
+   */
+  settings(how?: { key?: boolean }): Promise<Settings>;
   config(): Promise<Config>;
+  /** The places where keys rest. */
+  keys(): Promise<Keys>;
   folders(): Promise<Folders>;
   /**
    * The service with the key in force. The first call warns, in a line, of requests whose outcome
@@ -176,17 +185,37 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   });
   const names = createWatch({
     cache: async () => (await folders()).cache,
-    settings: () => settings(),
+    settings: async () => (await resolved()).settings,
   });
   const config = once(async () => {
     const { openConfig } = await import('./config/index.ts');
     return names.config(openConfig((await folders()).config));
   });
-  const settings = once(async () => {
+  const keys = once(async () => {
+    const { openKeys } = await import('./config/keys.ts');
+    return openKeys({
+      helper: host.keyring,
+      start,
+      complain(text) {
+        // In JSON modes a program finds one object on stderr, and no words of others.
+        if (format === 'json' || format === 'jsonl' || host.stderr.destroyed) return;
+        host.stderr.write(text);
+      },
+    });
+  });
+  /** What is in force, before a key is fetched that the command may not need. */
+  const resolved = once(async () => {
     // Whatever speaks to a service passes here first: a slip in --query costs no request.
     await out.prepare();
     const { resolveSettings } = await import('./config/index.ts');
     return resolveSettings(flags, env, await (await config()).read());
+  });
+  const settings = once(async () => {
+    const inForce = await resolved();
+    const { elsewhere } = inForce;
+    if (elsewhere === undefined) return inForce.settings;
+    const { withKey } = await import('./config/index.ts');
+    return withKey(inForce, await (await keys()).read(elsewhere.profile, elsewhere.place));
   });
 
   async function sandbox(file?: string): Promise<Sandbox> {
@@ -232,7 +261,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
 
   /** A flag goes before the environment; whoever set both may believe to be elsewhere. */
   const tellIgnored = once(async () => {
-    const { profile } = await settings();
+    const { profile } = (await resolved()).settings;
     const ignored = ['GPUCLOUD_BASE_URL', 'GPUCLOUD_API_KEY'].filter((name) => env[name]);
     if (profile?.source !== 'flag' || ignored.length === 0) return;
     const are = ignored.length === 1 ? 'is' : 'are';
@@ -292,7 +321,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     let folder: string;
     try {
       folder = await journal();
-      await settings();
+      await resolved();
     } catch (error) {
       // A system that knows no home has no journal; settings that can't be had are the verb's to tell.
       if (error instanceof CliError) return;
@@ -317,7 +346,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   const catalog = once(async () => {
     const { openCatalog } = await import('./catalog/index.ts');
     const { join } = await import('node:path');
-    const { sandbox: builtIn, baseUrl } = await settings();
+    const { sandbox: builtIn, baseUrl } = (await resolved()).settings;
     if (builtIn) await tellIgnored();
     if (!builtIn && baseUrl === undefined) {
       throw usageError(
@@ -385,8 +414,9 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     interrupts,
     signal: interrupts.first,
     flags,
-    settings,
+    settings: async ({ key = true } = {}) => (key ? settings() : (await resolved()).settings),
     config,
+    keys,
     folders,
     async api({ quiet = false } = {}) {
       const api = await connected();

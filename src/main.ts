@@ -1,4 +1,6 @@
+import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { Host, Interrupts } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
 import { startProgram } from './programs.ts';
@@ -31,8 +33,15 @@ async function main(): Promise<void> {
     interrupts: listenForInterrupts(),
     borrowScreen,
     start: startProgram,
+    keyring: keyringProgram,
   };
   process.exitCode = await run(process.argv.slice(2), host);
+}
+
+/** Beside the bundle, wherever a link on PATH leads to. */
+function keyringProgram(): { file: string; args: readonly string[] } {
+  const program = realpathSync(process.argv[1] ?? '');
+  return { file: process.execPath, args: [join(dirname(program), '..', 'dist', 'keyring.cjs')] };
 }
 
 function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {

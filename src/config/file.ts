@@ -3,8 +3,12 @@ import { SANDBOX } from './names.ts';
 /** One profile of config.json. Fields that a newer version wrote are there too, and are kept. */
 export interface Profile {
   base_url: string;
-  /** The key as it is sent. It is read through {@link storedKey} alone. */
+  /** The key as it is sent. Where a key is, is told by {@link keyPlace} alone. */
   api_key?: string;
+  /** The account of the system's keyring that holds the key. */
+  keyring?: string;
+  /** The words of the command that prints the key. */
+  key_command?: string[];
   /** Whose key it is, as GET /users/me said at login. */
   account?: { id: string; email?: string | null; name?: string | null };
 }
@@ -38,7 +42,10 @@ export function profileNames(file: ConfigFile): string[] {
  * newer version knows stay.
  */
 export function withProfile(file: ConfigFile, name: string, profile: Profile): ConfigFile {
-  const { base_url, api_key, account, ...unknown } = profileOf(file, name) ?? { base_url: '' };
+  const { base_url, api_key, keyring, key_command, account, ...unknown } = profileOf(
+    file,
+    name,
+  ) ?? { base_url: '' };
   return {
     ...file,
     profiles: ownNamesOnly({ ...file.profiles, [name]: { ...unknown, ...profile } }),

@@ -8,8 +8,8 @@ export {
   withProfile,
 } from './file.ts';
 export { type Folders, folders } from './folders.ts';
-export { storedKey } from './key.ts';
+export { keyPlace } from './key.ts';
 export { profileName, SANDBOX } from './names.ts';
 export { noKeyRemedy, refusedKeyRemedy } from './remedies.ts';
-export { resolveSettings, type SettingsFlags } from './resolve.ts';
+export { type Resolved, resolveSettings, type SettingsFlags, withKey } from './resolve.ts';
 export type { Settings, Sourced } from './settings.ts';

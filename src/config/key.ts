@@ -1,9 +1,41 @@
 import type { Profile } from './file.ts';
 
-/**
- * The key that a profile keeps, or undefined. The one place that knows where a profile's key rests:
- * a keyring or a password manager's command would be asked here.
- */
-export function storedKey(profile: Profile): string | undefined {
-  return profile.api_key;
+/** Where the key of a profile rests. */
+export type KeyPlace =
+  /** In config.json itself. */
+  | { readonly kind: 'file'; readonly key: string }
+  /** In the system's keyring, under this account of the service `gpucloud`. */
+  | { readonly kind: 'keyring'; readonly entry: string }
+  /** With a password manager, whose command prints it. */
+  | { readonly kind: 'command'; readonly argv: readonly string[] };
+
+export const STORES = ['keyring', 'file', 'command'] as const;
+export type Store = (typeof STORES)[number];
+
+/** The one place that knows how a profile says where its key is; undefined where it has none. */
+export function keyPlace(profile: Profile): KeyPlace | undefined {
+  const { api_key: key, keyring: entry, key_command: argv } = profile;
+  if (key !== undefined) return { kind: 'file', key };
+  if (entry !== undefined) return { kind: 'keyring', entry };
+  return argv === undefined ? undefined : { kind: 'command', argv };
+}
+
+/** The fields of a profile that say where its key is. */
+export function keyFields(
+  place: KeyPlace | undefined,
+): Pick<Profile, 'api_key' | 'keyring' | 'key_command'> {
+  switch (place?.kind) {
+    case 'file':
+      return { api_key: place.key };
+    case 'keyring':
+      return { keyring: place.entry };
+    case 'command':
+      return { key_command: [...place.argv] };
+    default:
+      return {};
+  }
+}
+
+export function samePlace(one: KeyPlace | undefined, other: KeyPlace | undefined): boolean {
+  return JSON.stringify(keyFields(one)) === JSON.stringify(keyFields(other));
 }

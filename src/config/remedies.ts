@@ -1,5 +1,5 @@
 import { type ConfigFile, profileNames, profileOf } from './file.ts';
-import { storedKey } from './key.ts';
+import { keyPlace } from './key.ts';
 import type { Settings } from './settings.ts';
 
 /** What to do when the service refuses the key in force (401, 403). */
@@ -16,7 +16,7 @@ export function refusedKeyRemedy({ apiKey, profile }: Settings): string {
 export function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
   const others = profileNames(file).filter((name) => {
     const stored = profileOf(file, name);
-    return stored !== undefined && storedKey(stored) !== undefined;
+    return stored !== undefined && keyPlace(stored) !== undefined;
   });
   const named = profile === undefined || sandbox ? undefined : profile.value;
   if (named !== undefined && profileOf(file, named) !== undefined) {

@@ -2,7 +2,7 @@ import { CliError, usageError } from '../errors.ts';
 import { apiKey } from '../rules/api-key.ts';
 import { baseUrl } from '../rules/base-url.ts';
 import { type ConfigFile, type Profile, profileNames, profileOf } from './file.ts';
-import { storedKey } from './key.ts';
+import { type KeyPlace, keyPlace } from './key.ts';
 import { SANDBOX } from './names.ts';
 import type { Settings, Sourced } from './settings.ts';
 
@@ -21,6 +21,27 @@ const SANDBOX_SETTINGS = {
   account: undefined,
 } as const;
 
+/** What is in force, with a key that is still where it rests. */
+export interface Resolved {
+  readonly settings: Settings;
+  /** Whence the key has to be fetched; undefined where it is there, or there is none. */
+  readonly elsewhere:
+    | {
+        readonly profile: string;
+        readonly place: KeyPlace;
+        /** Whose key it is. */
+        readonly account: string | undefined;
+      }
+    | undefined;
+}
+
+/** The same with the key that was fetched. Throws CliError('storage') for one against its rule. */
+export function withKey({ settings, elsewhere }: Resolved, key: string): Settings {
+  if (elsewhere === undefined) return settings;
+  const { profile, account } = elsewhere;
+  return { ...settings, apiKey: checkedKey(profile, key), account };
+}
+
 /**
  * What is in force: flag > environment > profile. An empty variable counts as not set. What is set
  * nowhere is undefined, and no default is made up: the document names no address of the service.
@@ -36,11 +57,11 @@ export function resolveSettings(
   flags: SettingsFlags,
   env: Environment,
   file: ConfigFile,
-): Settings {
+): Resolved {
   const chosen = chosenProfile(flags, env, file);
   const given = givenBaseUrl(flags, env);
   if (chosen?.value === SANDBOX && sandboxHolds(chosen, given)) {
-    return { profile: chosen, ...SANDBOX_SETTINGS };
+    return { settings: { profile: chosen, ...SANDBOX_SETTINGS }, elsewhere: undefined };
   }
   const stored =
     chosen === undefined || chosen.value === SANDBOX
@@ -49,22 +70,30 @@ export function resolveSettings(
   const base = given ?? (stored && storedBaseUrl(stored.name, stored.profile));
   const atHome = stored !== undefined && base !== undefined && isHome(stored.profile, base.value);
   const fromEnvironment = environmentKey(env);
-  const mine = stored === undefined ? undefined : storedKey(stored.profile);
+  const mine = stored === undefined ? undefined : keyPlace(stored.profile);
 
   if (fromEnvironment === undefined && stored !== undefined && mine !== undefined && !atHome) {
     throw strayKey(stored.name, given);
   }
+  const account = atHome ? stored.profile.account?.id : undefined;
+  const isFetched = fromEnvironment === undefined && mine !== undefined && mine.kind !== 'file';
+  const inFile = mine?.kind === 'file' ? mine.key : undefined;
   const key =
     fromEnvironment ??
-    (stored === undefined || mine === undefined ? undefined : checkedKey(stored.name, mine));
+    (stored === undefined || inFile === undefined ? undefined : checkedKey(stored.name, inFile));
   return {
-    // A current profile of which nothing is used is not in force: its name would mislead.
-    profile: chosen?.source === 'profile' && !atHome ? undefined : chosen,
-    sandbox: false,
-    baseUrl: base,
-    apiKey: key,
-    account:
-      atHome && key !== undefined && key.value === mine ? stored.profile.account?.id : undefined,
+    settings: {
+      // A current profile of which nothing is used is not in force: its name would mislead.
+      profile: chosen?.source === 'profile' && !atHome ? undefined : chosen,
+      sandbox: false,
+      baseUrl: base,
+      apiKey: key,
+      account: key !== undefined && key.value === inFile ? account : undefined,
+    },
+    elsewhere:
+      isFetched && stored !== undefined
+        ? { profile: stored.name, place: mine, account }
+        : undefined,
   };
 }
 

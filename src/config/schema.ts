@@ -4,6 +4,8 @@ import type { ConfigFile } from './file.ts';
 const profileSchema = z.looseObject({
   base_url: z.string(),
   api_key: z.optional(z.string()),
+  keyring: z.optional(z.string()),
+  key_command: z.optional(z.array(z.string()).check(z.minLength(1))),
   account: z.optional(
     z.looseObject({
       id: z.string(),

@@ -7,8 +7,8 @@ const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** Rooms may import the rooms of later rows only, and their own. */
 const FLOORS: readonly (readonly string[])[] = [
-  // The start runs the bundle of all the others, and imports none of it.
-  ['main', 'start'],
+  // The start runs the bundle of all the others, and imports none of it; keyring is a program of its own.
+  ['main', 'start', 'keyring'],
   ['run'],
   ['program', 'report'],
   ['commands'],
@@ -34,6 +34,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   conf: /^config\//,
   inquirer: /^prompts\/inquirer\.ts$/,
   '@inquirer/core': /^prompts\/checked-text\.ts$/,
+  '@napi-rs/keyring': /^keyring\.ts$/,
   hono: /^sandbox\/http\.ts$/,
   '@hono/node-server': /^sandbox\/http\.ts$/,
   open: /^commands\/instances\/browser\.ts$/,
@@ -250,8 +251,8 @@ describe('imports run one way', () => {
   });
 });
 
-/** What the process starts with: the program, and the little that starts it. */
-const EDGE = ['main.ts', 'start/index.ts'];
+/** What the process starts with: the program, the little that starts it, and what asks the keyring. */
+const EDGE = ['main.ts', 'start/index.ts', 'keyring.ts'];
 
 describe('the edge owns the process', () => {
   test.each(sourceFiles().filter((file) => !EDGE.includes(file)))(

@@ -23,7 +23,7 @@ interface Case {
 }
 
 function settings({ flags = {}, env = {}, current }: Case, file = FILE): Settings {
-  return resolveSettings(flags, env, current === undefined ? file : { ...file, current });
+  return resolveSettings(flags, env, current === undefined ? file : { ...file, current }).settings;
 }
 
 function refusal(given: Case, file = FILE): CliError {

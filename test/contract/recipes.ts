@@ -107,6 +107,14 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'profiles get': { before: [PROFILE], argv: ['work'], local: true },
   'profiles use': { before: [PROFILE], argv: ['work'], local: true },
   'profiles add': { argv: ['work', '--base-url', 'https://api.example.com'], local: true },
+  'profiles move': {
+    before: [
+      ['login', '--profile', 'work', '--key-stdin', '--base-url', '$BASE_URL', '--store', 'file'],
+    ],
+    stdin: '$API_KEY\n',
+    argv: ['work', '--to', 'file'],
+    local: true,
+  },
   'profiles remove': { before: [PROFILE], argv: ['work', '-y'], local: true },
   login: { argv: ['--key-stdin', '--base-url', '$BASE_URL'], stdin: '$API_KEY\n' },
   logout: { before: [PROFILE], argv: ['--profile', 'work'], local: true },

@@ -1,9 +1,10 @@
 import { type ConfigFile, type Profile, profileOf, withProfile } from '../../config/file.ts';
-import { storedKey } from '../../config/key.ts';
+import { keyFields, keyPlace, samePlace } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { confirm } from '../kit/confirm.ts';
+import { keepKey } from '../kit/keep-key.ts';
 import { checked } from '../kit/parse.ts';
 import type { Place } from './place.ts';
 
@@ -30,10 +31,18 @@ export async function profilePlace(name: string, context: Context): Promise<Plac
   return {
     where: `the profile "${name}" (use it with --profile ${name})`,
     async keep(secret) {
-      await config.change((file) => {
-        refuseOther(file, name, before);
-        return withProfile(file, name, { base_url: baseUrl.value, api_key: secret, account });
-      });
+      await keepKey(
+        { profile: name, key: secret, store: undefined },
+        (file, place) => {
+          refuseOther(file, name, before);
+          return withProfile(file, name, {
+            base_url: baseUrl.value,
+            ...keyFields(place),
+            account,
+          });
+        },
+        context,
+      );
     },
     async drop() {},
   };
@@ -48,7 +57,7 @@ async function confirmReplacing(
   if (before === undefined) {
     return;
   }
-  if (storedKey(before) !== undefined) {
+  if (keyPlace(before) !== undefined) {
     await confirm(
       context,
       `Replace the key in the profile "${name}" (${before.base_url})? The one that is there goes on working and is forgotten here.`,
@@ -78,7 +87,8 @@ async function accountInForce(context: Context): Promise<NonNullable<Profile['ac
 /** Judged on the file under its lock: what was not there when it was asked about is not replaced. */
 function refuseOther(file: ConfigFile, name: string, before: Profile | undefined): void {
   const now = profileOf(file, name);
-  if (now?.base_url !== before?.base_url || now?.api_key !== before?.api_key) {
+  const [one, other] = [now, before].map((profile) => profile && keyPlace(profile));
+  if (now?.base_url !== before?.base_url || !samePlace(one, other)) {
     throw new CliError('storage', `the profile "${name}" was changed by another program meanwhile`);
   }
 }

@@ -1,12 +1,14 @@
 import type { Settings, Sourced } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { type Check, fail, failWith, type Look, notChecked, pass, warn } from './check.ts';
+import { keysCheck } from './keys.ts';
 
 const SETTINGS = ['profile', 'base_url', 'api_key'] as const;
 
 export function looksAtSettings(context: Context): Look[] {
   return [
     { ids: SETTINGS, make: () => settingsChecks(context) },
+    { ids: ['keys'], make: async () => [await keysCheck(context)] },
     { ids: ['output'], make: async () => [outputCheck(context)] },
   ];
 }
@@ -16,7 +18,8 @@ export async function settingsOrNot(context: Context): Promise<Settings | undefi
   try {
     return await context.settings();
   } catch {
-    return undefined;
+    // A key that can't be fetched leaves the rest as it is: `api_key` tells of it.
+    return await context.settings({ key: false }).catch(() => undefined);
   }
 }
 
@@ -29,11 +32,11 @@ async function settingsChecks(context: Context): Promise<readonly Check[]> {
   }
   let settings: Settings;
   try {
-    settings = await context.settings();
+    settings = await context.settings({ key: false });
   } catch (error) {
     return [failWith('profile', error), ...rest];
   }
-  const { profile, sandbox, baseUrl, apiKey } = settings;
+  const { profile, sandbox, baseUrl } = settings;
   const chosen =
     profile === undefined
       ? pass('profile', 'none is in force')
@@ -45,7 +48,15 @@ async function settingsChecks(context: Context): Promise<readonly Check[]> {
       pass('api_key', 'none is needed'),
     ];
   }
-  return [chosen, baseUrlCheck(baseUrl), keyCheck(apiKey)];
+  return [chosen, baseUrlCheck(baseUrl), await fetchedKeyCheck(context)];
+}
+
+async function fetchedKeyCheck(context: Context): Promise<Check> {
+  try {
+    return keyCheck((await context.settings()).apiKey);
+  } catch (error) {
+    return failWith('api_key', error);
+  }
 }
 
 function baseUrlCheck(baseUrl: Sourced<string> | undefined): Check {

@@ -20,7 +20,7 @@ export const checkView: View<Check> = {
 
 const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
   Computer: ['node', 'terminal', 'locale', 'ssh'],
-  Settings: ['profile', 'base_url', 'api_key', 'output'],
+  Settings: ['profile', 'base_url', 'api_key', 'keys', 'output'],
   Files: ['config_folder', 'config_file', 'state_folder', 'state_writable', 'journal', 'catalog'],
   Service: ['proxy', 'certificates', 'service', 'account', 'clock'],
 };

@@ -1,5 +1,5 @@
 import { type ConfigFile, profileNames, profileOf } from '../../config/file.ts';
-import { storedKey } from '../../config/key.ts';
+import { keyPlace, type Store } from '../../config/key.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
@@ -16,8 +16,10 @@ export interface ShownProfile {
     readonly email: string | null;
     readonly name: string | null;
   } | null;
-  /** Whether a key is stored. */
+  /** Whether it has a key. */
   readonly has_key: boolean;
+  /** Where its key rests; null where it has none. */
+  readonly key_in: Store | null;
   /** Whether it is in force where neither a flag nor the environment names another. */
   readonly current: boolean;
 }
@@ -28,6 +30,7 @@ export const profileView: View<ShownProfile> = {
     { id: 'base_url', header: 'BASE URL', value: (p) => p.base_url },
     { id: 'account', header: 'ACCOUNT', value: accountText },
     { id: 'has_key', header: 'KEY', kind: 'yes', value: (p) => p.has_key },
+    { id: 'key_in', header: 'KEY IN', value: (p) => p.key_in },
     { id: 'current', header: 'CURRENT', kind: 'yes', value: (p) => p.current },
   ],
   id: (p) => p.name,
@@ -49,24 +52,31 @@ function accountText({ account }: ShownProfile): string | null {
   return account === null ? null : (account.email ?? account.name ?? account.id);
 }
 
-function keyText({ name, has_key }: ShownProfile): string {
+const KEY_WORDS: Readonly<Record<Store, string>> = {
+  file: 'in the config file',
+  keyring: 'in the system keyring',
+  command: 'printed by a command of yours',
+};
+
+function keyText({ name, key_in }: ShownProfile): string {
   if (name === SANDBOX) {
     return 'none needed';
   }
-  return has_key ? 'stored' : 'none';
+  return key_in === null ? 'none' : KEY_WORDS[key_in];
 }
 
 /** Throws CliError('notFound') for a name that no profile has. */
 export function shownProfile(file: ConfigFile, name: string): ShownProfile {
   const current = file.current === name;
   if (name === SANDBOX) {
-    return { name, base_url: null, account: null, has_key: false, current };
+    return { name, base_url: null, account: null, has_key: false, key_in: null, current };
   }
   const profile = profileOf(file, name);
   if (profile === undefined) {
     throw noSuchProfile(file, name);
   }
   const { base_url, account } = profile;
+  const place = keyPlace(profile);
   return {
     name,
     base_url,
@@ -74,7 +84,8 @@ export function shownProfile(file: ConfigFile, name: string): ShownProfile {
       account === undefined
         ? null
         : { id: account.id, email: account.email ?? null, name: account.name ?? null },
-    has_key: storedKey(profile) !== undefined,
+    has_key: place !== undefined,
+    key_in: place?.kind ?? null,
     current,
   };
 }

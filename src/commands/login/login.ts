@@ -1,6 +1,6 @@
 import type { User } from '../../api/index.ts';
 import { type ConfigFile, profileOf, withProfile } from '../../config/file.ts';
-import { storedKey } from '../../config/key.ts';
+import { keyFields, keyPlace, type Store } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, type Failure, usageError } from '../../errors.ts';
@@ -8,6 +8,7 @@ import type { Prompts } from '../../prompts/prompts.ts';
 import { apiKey } from '../../rules/api-key.ts';
 import { baseUrl } from '../../rules/base-url.ts';
 import { brokenBaseUrl, givenBaseUrl } from '../kit/base-url.ts';
+import { keepKey } from '../kit/keep-key.ts';
 import { asking } from '../kit/left.ts';
 import { checked, checkedSecret } from '../kit/parse.ts';
 import { namedProfile, profileView, shownProfile, warnOfEnvironment } from '../kit/profile.ts';
@@ -16,6 +17,10 @@ import { keyFromFile, keyFromStdin } from './key.ts';
 export interface LoginInput {
   readonly keyStdin: boolean;
   readonly keyFile: string | undefined;
+  /** The words of the command that prints the key. */
+  readonly keyCommand: readonly string[] | undefined;
+  /** undefined for the keyring where there is one, and else the file. */
+  readonly store: Store | undefined;
 }
 
 /**
@@ -32,21 +37,25 @@ export async function login(input: LoginInput, context: Context): Promise<void> 
   const known = storedAddress(before, name);
 
   const { address, user } = await asking('Nothing was stored.', () =>
-    provedAddress(input, given ?? known, context),
+    provedAddress(input, name, given ?? known, context),
   );
 
-  const after = await config.change((file) => ({
-    ...withProfile(file, name, {
-      base_url: address.baseUrl,
-      api_key: address.apiKey,
-      account: { id: user.id, email: user.email ?? null, name: user.name ?? null },
+  const { file: after, told } = await keepKey(
+    { profile: name, key: address.apiKey, store: input.store, command: input.keyCommand },
+    (file, place) => ({
+      ...withProfile(file, name, {
+        base_url: address.baseUrl,
+        ...keyFields(place),
+        account: { id: user.id, email: user.email ?? null, name: user.name ?? null },
+      }),
+      current: name,
     }),
-    current: name,
-  }));
+    context,
+  );
   tellReplaced(before, name, address, user, context);
   await keepWhose(address, user, context);
   err.note(`Signed in at ${address.baseUrl} as ${whose(user)}.`);
-  err.note(`The key rests in ${config.path}, which only you may read (mode 0600).`);
+  err.note(told);
   if (user.is_active === false) {
     err.warn('The service says that this account is blocked.');
   }
@@ -92,11 +101,12 @@ const TRIES = 3;
 /** A key that was typed and is refused may be typed again; one from elsewhere stays as it is. */
 async function provedAddress(
   input: LoginInput,
+  profile: string,
   known: string | undefined,
   context: Context,
 ): Promise<{ address: ServiceAddress; user: User }> {
   const prompts = asksKey(input) ? await context.prompts() : undefined;
-  let address = await addressOf(input, known, context);
+  let address = await addressOf(input, profile, known, context);
   for (let tries = 1; ; tries += 1) {
     try {
       return { address, user: await proved(address, context) };
@@ -110,12 +120,13 @@ async function provedAddress(
   }
 }
 
-function asksKey({ keyStdin, keyFile }: LoginInput): boolean {
-  return !keyStdin && keyFile === undefined;
+function asksKey({ keyStdin, keyFile, keyCommand }: LoginInput): boolean {
+  return !keyStdin && keyFile === undefined && keyCommand === undefined;
 }
 
 async function addressOf(
   input: LoginInput,
+  profile: string,
   known: string | undefined,
   context: Context,
 ): Promise<ServiceAddress> {
@@ -124,20 +135,26 @@ async function addressOf(
   if (prompts === undefined && (known === undefined || isAsked)) {
     const missing = [
       ...(known === undefined ? ['--base-url URL (or GPUCLOUD_BASE_URL)'] : []),
-      ...(isAsked ? ['--key-stdin or --key-file FILE'] : []),
+      ...(isAsked ? ['--key-stdin, --key-file FILE or --key-command COMMAND'] : []),
     ];
     throw usageError(`login needs ${missing.join(', and ')}, and nobody can be asked here`);
   }
   // The key first: where it can't be had, nobody is asked for an address in vain.
-  const read = await readKey(input, context);
+  const read = await readKey(input, profile, context);
   const address = known ?? (await askedAddress(prompts));
   return { baseUrl: address, apiKey: read ?? (await askedKey(address, prompts)) };
 }
 
 async function readKey(
-  { keyStdin, keyFile }: LoginInput,
+  { keyStdin, keyFile, keyCommand }: LoginInput,
+  profile: string,
   context: Context,
 ): Promise<string | undefined> {
+  if (keyCommand !== undefined) {
+    const place = { kind: 'command', argv: keyCommand } as const;
+    const key = await (await context.keys()).read(profile, place);
+    return checkedSecret('--key-command', key, apiKey);
+  }
   if (keyStdin) {
     return keyFromStdin(context);
   }
@@ -208,7 +225,7 @@ function tellReplaced(
   { err }: Context,
 ): void {
   const old = profileOf(before, name);
-  if (old === undefined || storedKey(old) === undefined) {
+  if (old === undefined || keyPlace(old) === undefined) {
     return;
   }
   const { account } = old;

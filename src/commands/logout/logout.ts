@@ -1,4 +1,5 @@
 import { profileOf, withProfile } from '../../config/file.ts';
+import { type KeyPlace, keyPlace } from '../../config/key.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -28,10 +29,13 @@ export async function logout(context: Context): Promise<void> {
     return;
   }
   const running = await maybeRunning(context);
+  let place: KeyPlace | undefined;
   const after = await config.change((file) => {
     const stored = profileOf(file, name);
+    place = stored === undefined ? undefined : keyPlace(stored);
     return stored === undefined ? file : withProfile(file, name, { base_url: stored.base_url });
   });
+  await (await context.keys()).remove(name, place);
   err.note(`The key of the profile "${name}" is forgotten.`);
   err.note(
     'The key itself still works at the service, whose API documents no way to revoke one: end it in your account there if others may have it.',

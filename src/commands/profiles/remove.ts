@@ -1,4 +1,5 @@
-import { withoutProfile } from '../../config/file.ts';
+import { profileOf, withoutProfile } from '../../config/file.ts';
+import { type KeyPlace, keyPlace } from '../../config/key.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -33,10 +34,14 @@ export async function removeProfile(name: string, context: Context): Promise<voi
   const config = await context.config();
   const profile = shownProfile(await config.read(), name);
   await confirm(context, question(profile));
+  let place: KeyPlace | undefined;
   await config.change((file) => {
     shownProfile(file, name);
+    const stored = profileOf(file, name);
+    place = stored === undefined ? undefined : keyPlace(stored);
     return withoutProfile(file, name);
   });
+  await (await context.keys()).remove(name, place);
   err.note(`The profile "${name}" is removed.`);
   if (profile.has_key) {
     err.note(
@@ -46,7 +51,7 @@ export async function removeProfile(name: string, context: Context): Promise<voi
   if (profile.current) {
     err.note('No profile is current now; choose one: gpucloud profiles use NAME');
   }
-  await out.item({ ...profile, has_key: false, current: false }, profileView);
+  await out.item({ ...profile, has_key: false, key_in: null, current: false }, profileView);
 }
 
 function question({ name, has_key, base_url }: ShownProfile): string {

@@ -78,6 +78,7 @@ Settings
   profile:         pass  none is in force
   base_url:        pass  ${world.service.url}, from GPUCLOUD_BASE_URL
   api_key:         pass  svc_sk_test_…, from GPUCLOUD_API_KEY
+  keys:            pass  no profile has one
   output:          pass  table, the default
 
 Files
@@ -129,7 +130,7 @@ Service
     expect(code).toBe(1);
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'refused',
-      message: '2 of 19 checks failed: base_url, api_key.',
+      message: '2 of 20 checks failed: base_url, api_key.',
     });
     expect(of('api_key')).toEqual({
       id: 'api_key',

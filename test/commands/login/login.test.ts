@@ -43,13 +43,13 @@ describe('login with everything given', () => {
 
     expect(stderr).toBe(
       `Signed in at ${world.service.url} as anna@example.com (balance 1500.50 ₽).\n` +
-        `The key rests in ${configFile(world)}, which only you may read (mode 0600).\n`,
+        `The key rests in ${configFile(world)}, which only you may read (mode 0600). The system keyring can't keep the key: no keyring can be reached from here.\n`,
     );
     expect(stdout).toBe(
       'Profile:   default\n' +
         `Base URL:  ${world.service.url}\n` +
         'Account:   anna@example.com\n' +
-        'Key:       stored\n' +
+        'Key:       in the config file\n' +
         'Current:   yes\n',
     );
     expect(code).toBe(0);
@@ -83,6 +83,7 @@ describe('login with everything given', () => {
       base_url: world.service.url,
       account: { id: 'user-boris', email: null, name: 'Boris' },
       has_key: true,
+      key_in: 'file',
       current: true,
     });
     expect(stdout + stderr).not.toContain(BORIS_KEY);
@@ -261,10 +262,10 @@ describe('login refuses before any request', () => {
 
   test('all that is missing is named at once', async () => {
     expect(await refusal([])).toBe(
-      'error: login needs --base-url URL (or GPUCLOUD_BASE_URL), and --key-stdin or --key-file FILE, and nobody can be asked here\n',
+      'error: login needs --base-url URL (or GPUCLOUD_BASE_URL), and --key-stdin, --key-file FILE or --key-command COMMAND, and nobody can be asked here\n',
     );
     expect(await refusal(['--base-url', 'URL'], { stdin: ANNA_KEY })).toBe(
-      'error: login needs --key-stdin or --key-file FILE, and nobody can be asked here\n',
+      'error: login needs --key-stdin, --key-file FILE or --key-command COMMAND, and nobody can be asked here\n',
     );
     expect(await refusal(['--key-stdin'], { stdin: ANNA_KEY })).toContain('--base-url URL');
   });
@@ -298,7 +299,7 @@ describe('login refuses before any request', () => {
 
   test('two sources of a key', async () => {
     expect(await refusal(['--base-url', 'URL', '--key-stdin', '--key-file', 'x'])).toContain(
-      '--key-stdin and --key-file',
+      '--key-stdin, --key-file and --key-command: a key comes from one place',
     );
   });
 
@@ -353,7 +354,10 @@ describe('login in a terminal', () => {
     const world = await newWorld();
     const { url } = world.service;
     const person = await atTerminal(world, ['http://example.com', `${url}/ `, 'a b', ANNA_KEY]);
-    await signIn({ keyStdin: false, keyFile: undefined }, person.context);
+    await signIn(
+      { keyStdin: false, keyFile: undefined, keyCommand: undefined, store: undefined },
+      person.context,
+    );
     expect(person.said).toEqual([
       'Address of the service',
       '> http:// is for this computer (loopback) only: the key would travel in the open',
@@ -369,7 +373,10 @@ describe('login in a terminal', () => {
     const world = await newWorld();
     await login(world, BORIS_KEY);
     const person = await atTerminal(world, [ANNA_KEY]);
-    await signIn({ keyStdin: false, keyFile: undefined }, person.context);
+    await signIn(
+      { keyStdin: false, keyFile: undefined, keyCommand: undefined, store: undefined },
+      person.context,
+    );
     expect(person.said).toEqual([`API key for ${world.service.url}`]);
     expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
   });
@@ -378,7 +385,10 @@ describe('login in a terminal', () => {
     const world = await newWorld();
     const person = await atTerminal(world, []);
     await expect(
-      signIn({ keyStdin: false, keyFile: undefined }, person.context),
+      signIn(
+        { keyStdin: false, keyFile: undefined, keyCommand: undefined, store: undefined },
+        person.context,
+      ),
     ).rejects.toMatchObject({ failure: 'interrupted' });
     expect(world.service.requests).toEqual([]);
     await expectNothingStored(world);

@@ -61,6 +61,7 @@ describe('logout', () => {
       base_url: world.service.url,
       account: null,
       has_key: false,
+      key_in: null,
       current: true,
     });
     expect((await stat(configFile(world))).ino).toBe(before.ino);

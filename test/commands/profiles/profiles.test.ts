@@ -43,7 +43,8 @@ describe('profiles list', () => {
     const { code, stdout, stderr } = await world.cli(['profiles', 'list']);
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
-      stdout: 'NAME     BASE URL  ACCOUNT  KEY  CURRENT\nsandbox  -         -        no   no\n',
+      stdout:
+        'NAME     BASE URL  ACCOUNT  KEY  KEY IN  CURRENT\nsandbox  -         -        no   -       no\n',
       stderr: '',
     });
     expect((await world.cli(['profiles', 'ls', '-q'])).stdout).toBe('sandbox\n');
@@ -58,10 +59,25 @@ describe('profiles list', () => {
         base_url: world.service.url,
         account: { id: 'user-anna', email: 'anna@example.com', name: 'Anna' },
         has_key: true,
+        key_in: 'file',
         current: true,
       },
-      { name: 'work', base_url: WORK_URL, account: null, has_key: false, current: false },
-      { name: 'sandbox', base_url: null, account: null, has_key: false, current: false },
+      {
+        name: 'work',
+        base_url: WORK_URL,
+        account: null,
+        has_key: false,
+        key_in: null,
+        current: false,
+      },
+      {
+        name: 'sandbox',
+        base_url: null,
+        account: null,
+        has_key: false,
+        key_in: null,
+        current: false,
+      },
     ]);
     expect(stdout + stderr).not.toContain(ANNA_KEY);
 
@@ -185,6 +201,7 @@ describe('profiles add', () => {
       base_url: WORK_URL,
       account: null,
       has_key: false,
+      key_in: null,
       current: false,
     });
     expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });

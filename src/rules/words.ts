@@ -1,0 +1,35 @@
+import { broken, kept, type Verdict } from './rule.ts';
+
+/**
+ * The words of a command as a shell would cut them, with quotes and backslashes and nothing else: no
+ * variable, no glob, no pipe, so that no shell is needed to run it.
+ */
+export function commandWords(text: string): Verdict<readonly string[]> {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote = '';
+  let escaped = false;
+  for (const letter of text) {
+    if (escaped) {
+      word = (word ?? '') + letter;
+      escaped = false;
+    } else if (letter === '\\' && quote !== "'") {
+      escaped = true;
+    } else if (quote !== '') {
+      if (letter === quote) quote = '';
+      else word = (word ?? '') + letter;
+    } else if (letter === '"' || letter === "'") {
+      quote = letter;
+      word ??= '';
+    } else if (/\s/.test(letter)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else {
+      word = (word ?? '') + letter;
+    }
+  }
+  if (quote !== '') return broken(`the quotation mark ${quote} is not closed`);
+  if (escaped) return broken('nothing follows the last backslash');
+  if (word !== undefined) words.push(word);
+  return words[0] ? kept(words) : broken('a command is not empty');
+}

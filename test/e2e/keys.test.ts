@@ -1,0 +1,304 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type Computer,
+  createComputer,
+  heard,
+  type Outcome,
+  outcomeOf,
+  PROGRAM,
+} from '../support/program.ts';
+
+let server: ReturnType<Computer['start']>;
+let sandbox: Computer;
+let url: string;
+let key: string;
+let computer: Computer;
+
+beforeAll(async () => {
+  sandbox = await createComputer();
+  server = sandbox.start(['sandbox', 'serve', '--port', '0', '--json']);
+  ({ url, api_key: key } = JSON.parse(await heard(server, 'stdout', /\n/)));
+});
+afterAll(async () => {
+  const ended = outcomeOf(server);
+  server.kill('SIGTERM');
+  await ended;
+  await sandbox.remove();
+});
+beforeEach(async () => {
+  computer = await createComputer();
+});
+afterEach(() => computer.remove());
+
+const configOf = async () =>
+  JSON.parse(await readFile(join(computer.home, 'config', 'config.json'), 'utf8'));
+
+/** A program on PATH that prints the key as a password manager would. */
+async function manager(script: string): Promise<Record<string, string>> {
+  const bin = join(computer.home, 'bin');
+  await mkdir(bin, { recursive: true });
+  await writeFile(join(bin, 'vault'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return { PATH: `${bin}:${computer.env.PATH}` };
+}
+
+describe('a password manager keeps the key', () => {
+  const login = (env: Record<string, string>, command: string) =>
+    computer.gpucloud(['login', '--base-url', url, '--key-command', command], { env });
+
+  test('its first line is the key of each command; nothing of it is kept or shown', async () => {
+    const env = await manager(
+      `echo "$@" >> "$HOME/calls"; echo unlocking >&2; echo ${key}; echo note: x`,
+    );
+    const signed = await login(env, `vault show 'gpu cloud' --field "a b"`);
+    expect(signed).toMatchObject({ code: 0 });
+    expect(signed.stderr).toContain(
+      "each command asks for it with \"vault show 'gpu cloud' --field 'a b'\"",
+    );
+    expect(signed.stdout).toContain('Key:       printed by a command of yours');
+    expect((await configOf()).profiles.default.key_command).toEqual([
+      'vault',
+      'show',
+      'gpu cloud',
+      '--field',
+      'a b',
+    ]);
+
+    const me = await computer.gpucloud(['me', 'get'], { env });
+    expect(me).toMatchObject({ code: 0 });
+    expect(me.stderr).toContain('unlocking');
+    const json = await computer.gpucloud(['me', 'get', '--json'], { env });
+    expect(json).toMatchObject({ code: 0, stderr: '' });
+    expect(await readFile(join(computer.home, 'calls'), 'utf8')).toBe(
+      'show gpu cloud --field a b\n'.repeat(3),
+    );
+    const debug = await computer.gpucloud(['me', 'get', '--debug'], { env });
+    const written = [signed, me, json, debug].map(({ stdout, stderr }) => stdout + stderr).join('');
+    expect(written + JSON.stringify(await configOf())).not.toContain(key);
+    // What needs no key asks nobody for it.
+    await computer.gpucloud(['catalog', 'list'], { env });
+    await computer.gpucloud(['profiles', 'list'], { env });
+    expect((await readFile(join(computer.home, 'calls'), 'utf8')).split('\n')).toHaveLength(5);
+  });
+
+  test.each([
+    ['exit 3', 'it ended with exit code 3'],
+    ['true', 'it printed nothing on its first line'],
+  ])('a command that does "%s" is exit 4', async (script, words) => {
+    const env = await manager(`echo ${key}`);
+    await login(env, 'vault');
+    const bad = await manager(script);
+    const outcome = await computer.gpucloud(['me', 'get'], { env: bad });
+    expect(outcome).toMatchObject({ code: 4, stdout: '' });
+    expect(outcome.stderr).toContain(
+      `The key command of the profile "default" gave no key: ${words}.`,
+    );
+    const gone = await computer.gpucloud(['me', 'get', '--json']);
+    expect(gone.code).toBe(4);
+    expect(JSON.parse(gone.stderr).error).toMatchObject({ code: 'authentication' });
+    expect(gone.stderr).toContain('there is no program');
+  });
+
+  test('no shell reads the command', async () => {
+    const env = await manager(`echo "$1" >> "$HOME/calls"; echo ${key}`);
+    await login(env, 'vault $(touch$IFS$HOME/x);ls');
+    expect(await readFile(join(computer.home, 'calls'), 'utf8')).toBe('$(touch$IFS$HOME/x);ls\n');
+    await expect(stat(join(computer.home, 'x'))).rejects.toThrow();
+  });
+
+  test.each([
+    [['--key-command', "'open"], 'the quotation mark'],
+    [['--key-command', 'x', '--key-stdin'], 'a key comes from one place'],
+    [['--store', 'command'], 'which one is missing: --key-command'],
+    [['--store', 'file', '--key-command', 'x'], 'the command keeps the key'],
+  ])('login %j is a usage error', async (flags, words) => {
+    const outcome = await computer.gpucloud(['login', '--base-url', url, ...flags]);
+    expect(outcome).toMatchObject({ code: 2 });
+    expect(outcome.stderr).toContain(words);
+  });
+
+  test('doctor says where it is, and does not run it for that', async () => {
+    const env = await manager(`echo x >> "$HOME/calls"; echo ${key}`);
+    await login(env, 'vault');
+    await computer.gpucloud(['--profile', 'sandbox', 'doctor'], { env });
+    expect(await readFile(join(computer.home, 'calls'), 'utf8')).toBe('x\n');
+    const { stdout } = await computer.gpucloud(['doctor', '--json'], { env });
+    const { checks } = JSON.parse(stdout);
+    expect(checks.find(({ id }: { id: string }) => id === 'keys')).toMatchObject({
+      status: 'pass',
+      message: 'default: with "vault", which is not run for this',
+    });
+  });
+});
+
+describe('without a keyring', () => {
+  const login = (...flags: string[]) =>
+    computer.gpucloud(['login', '--base-url', url, '--key-stdin', ...flags], { stdin: key });
+
+  test('the key goes into a file of its owner, and that is said', async () => {
+    const signed = await login();
+    expect(signed).toMatchObject({ code: 0 });
+    expect(signed.stderr).toMatch(
+      /The key rests in \S+config\.json, which only you may read \(mode 0600\)\. The system keyring can't keep the key: /,
+    );
+    expect((await stat(join(computer.home, 'config', 'config.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  test('a keyring that was asked for is an error, and nothing is stored', async () => {
+    const refused = await login('--store', 'keyring');
+    expect(refused).toMatchObject({ code: 9, stdout: '' });
+    expect(refused.stderr).toContain('gpucloud login --store file');
+    await expect(configOf()).rejects.toThrow();
+  });
+
+  test('a profile whose key is in a keyring that is not there is exit 4, and logout forgets it', async () => {
+    await mkdir(join(computer.home, 'config'), { mode: 0o700 });
+    await writeFile(
+      join(computer.home, 'config', 'config.json'),
+      JSON.stringify({ current: 'work', profiles: { work: { base_url: url, keyring: 'work 1' } } }),
+      { mode: 0o600 },
+    );
+    const me = await computer.gpucloud(['me', 'get']);
+    expect(me.code).toBe(4);
+    expect(me.stderr).toContain("is in the system keyring, which can't be read: ");
+    expect(me.stderr).toContain('hint: unlock it');
+    const out = await computer.gpucloud(['logout']);
+    expect(out.code).toBe(9);
+    expect(out.stderr).toContain('account "work 1"');
+    expect((await configOf()).profiles.work).toEqual({ base_url: url });
+  });
+
+  test('a bus that never answers costs three seconds, and no more', async () => {
+    const socket = join(computer.home, 'bus');
+    const silent: Server = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(socket, resolve));
+    try {
+      const refused = await computer.gpucloud(
+        ['login', '--base-url', url, '--key-stdin', '--store', 'keyring'],
+        { stdin: key, env: { DBUS_SESSION_BUS_ADDRESS: `unix:path=${socket}` } },
+      );
+      expect(refused.code).toBe(9);
+      expect(refused.stderr).toContain('it did not answer within 3 s');
+    } finally {
+      silent.close();
+    }
+  });
+});
+
+function hasProgram(name: string): boolean {
+  return spawnSync('sh', ['-c', `command -v ${name}`]).status === 0;
+}
+
+const missing = ['dbus-run-session', 'gnome-keyring-daemon'].filter((name) => !hasProgram(name));
+const why = missing.length === 0 ? '' : ` (skipped: no ${missing.join(', ')} here)`;
+
+describe.skipIf(missing.length > 0)(`gnome-keyring on a bus of its own${why}`, () => {
+  /** Runs lines of bash on a bus with an unlocked keyring; `gpucloud` is the built program. */
+  async function session(lines: string): Promise<Outcome> {
+    const script = `
+      gpucloud() { "$NODE" "$PROGRAM" "$@"; }
+      printf 'password\\n' | gnome-keyring-daemon --unlock --components=secrets > /dev/null 2>&1
+      ${lines}`;
+    const child = spawn('dbus-run-session', ['--', 'bash', '-c', script], {
+      cwd: computer.home,
+      env: {
+        ...computer.env,
+        XDG_RUNTIME_DIR: computer.home,
+        NODE: process.execPath,
+        PROGRAM,
+        KEY: key,
+        URL: url,
+      },
+    });
+    const { code, stdout, stderr } = await outcomeOf(child);
+    return { code, stdout, stderr: stderr.replace(/^dbus-daemon\[.*\n/gm, '') };
+  }
+
+  const LOGIN = 'gpucloud login --base-url "$URL" --key-stdin --profile work <<< "$KEY"';
+
+  test('a key rests there, is used from there, moves out and in, and is taken out by logout', async () => {
+    const { code, stdout, stderr } = await session(`
+      set -e
+      ${LOGIN} --json
+      gpucloud me get -q > me.txt
+      cp config/config.json in-keyring.json
+      gpucloud doctor --json > doctor.json || true
+      gpucloud profiles move work --to file --json
+      cp config/config.json in-file.json
+      gpucloud me get -q | cmp - me.txt
+      gpucloud profiles move work --to keyring --json
+      cp config/config.json again.json
+      gpucloud me get -q | cmp - me.txt
+      gpucloud logout --json
+      cp config/config.json out.json
+      gpucloud me get 2>&1 || echo "exit $?"`);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [signed, toFile, toKeyring, out] = stdout
+      .split(/(?<=^\})\n/m)
+      .map((text) => (text.startsWith('{') ? JSON.parse(text) : text));
+    expect([signed, toFile, toKeyring, out].map(({ key_in }) => key_in)).toEqual([
+      'keyring',
+      'file',
+      'keyring',
+      null,
+    ]);
+    expect(stdout).toContain('exit 4');
+    const file = (name: string) => readFile(join(computer.home, name), 'utf8');
+    expect(await file('in-keyring.json')).not.toContain(key);
+    expect(JSON.parse(await file('in-keyring.json')).profiles.work.keyring).toMatch(/^work \w{8}$/);
+    expect(JSON.parse(await file('in-file.json')).profiles.work).toMatchObject({ api_key: key });
+    expect(JSON.parse(await file('in-file.json')).profiles.work).not.toHaveProperty('keyring');
+    expect(await file('again.json')).not.toContain(key);
+    expect(await file('out.json')).not.toContain('keyring');
+    const { checks } = JSON.parse(await file('doctor.json'));
+    expect(checks.find(({ id }: { id: string }) => id === 'keys')).toMatchObject({
+      status: 'pass',
+      message: 'work: in the system keyring, where it can be read',
+    });
+  });
+
+  test('an entry that vanished is exit 4 with what to do, and a new login mends it', async () => {
+    const { code, stdout } = await session(`
+      ${LOGIN} > /dev/null 2>&1
+      entry=$(sed -n 's/.*"keyring": "\\(.*\\)".*/\\1/p' config/config.json)
+      printf '{"op":"delete","service":"gpucloud","account":"%s"}' "$entry" | "$NODE" "$(dirname "$PROGRAM")/../dist/keyring.cjs"
+      gpucloud me get 2>&1; echo "exit $?"
+      ${LOGIN} > /dev/null 2>&1; gpucloud me get -q; echo "exit $?"`);
+    expect(code).toBe(0);
+    expect(stdout).toContain('{"found":true}');
+    expect(stdout).toMatch(
+      /error: The key of the profile "work" is not in the system keyring any more .*\nhint: give it anew: gpucloud login --profile work\nexit 4\n/,
+    );
+    expect(stdout).toMatch(/\nexit 0\n$/);
+  });
+
+  test('signing in again leaves no old entry behind, and no other place either', async () => {
+    const { code, stdout, stderr } = await session(`
+      get() { printf '{"op":"get","service":"gpucloud","account":"%s"}' "$1" | "$NODE" "$(dirname "$PROGRAM")/../dist/keyring.cjs"; }
+      entry() { sed -n 's/.*"keyring": "\\(.*\\)".*/\\1/p' config/config.json; }
+      ${LOGIN} > /dev/null 2>&1; one=$(entry)
+      ${LOGIN} > /dev/null 2>&1; two=$(entry)
+      [ "$one" != "$two" ] && get "$one"
+      ${LOGIN} --store file > /dev/null 2>&1; get "$two"; entry
+      ${LOGIN} > /dev/null 2>&1; three=$(entry)
+      gpucloud profiles remove work -y > /dev/null 2>&1; get "$three"`);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe('{"found":null}\n'.repeat(3));
+  });
+
+  test('no process ever has the key among its arguments', async () => {
+    const { stdout } = await session(`
+      (for i in $(seq 400); do cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '; sleep 0.005; done) > seen.txt &
+      watch=$!
+      ${LOGIN} > /dev/null 2>&1
+      gpucloud me get -q > /dev/null
+      kill $watch; wait 2>/dev/null
+      grep -c keyring.cjs seen.txt; grep -c "$KEY" seen.txt`);
+    const [asked, seen] = stdout.trim().split('\n').map(Number);
+    expect(asked).toBeGreaterThan(0);
+    expect(seen).toBe(0);
+  });
+});
