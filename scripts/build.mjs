@@ -76,16 +76,12 @@ put(
 );
 
 // The program that asks the system's keyring, whose native library is an optional peer.
-await build({
-  absWorkingDir: root.pathname,
+const keyring = await build({
+  ...BUNDLE,
   entryPoints: ['src/keyring.ts'],
-  outfile: 'dist/keyring.cjs',
-  bundle: true,
-  platform: 'node',
-  target: 'node20.18',
-  format: 'cjs',
+  outfile: 'keyring.cjs',
   minify: true,
-  legalComments: 'none',
-  logLevel: 'warning',
+  write: false,
   external: ['@napi-rs/keyring'],
 });
+put('keyring.cjs', keyring.outputFiles[0].text);
