@@ -108,9 +108,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'profiles use': { before: [PROFILE], argv: ['work'], local: true },
   'profiles add': { argv: ['work', '--base-url', 'https://api.example.com'], local: true },
   'profiles move': {
-    before: [
-      ['login', '--profile', 'work', '--key-stdin', '--base-url', '$BASE_URL', '--store', 'file'],
-    ],
+    before: [['login', '--profile', 'work', '--key-stdin', '--store', 'file']],
     stdin: '$API_KEY\n',
     argv: ['work', '--to', 'file'],
     local: true,
