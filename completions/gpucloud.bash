@@ -583,8 +583,10 @@ __gpucloud_at_billing_promo() {
 
 __gpucloud_at_login() {
   case $1 in
+    --key-command) offer=free ;;
     --key-file) offer=file ;;
-    ' ') flags='--key-stdin --key-file' ;;
+    --store) offer='words keyring file command' ;;
+    ' ') flags='--key-stdin --key-file --key-command --store' ;;
     *) return 1 ;;
   esac
 }
@@ -602,8 +604,9 @@ __gpucloud_at_profiles() {
     get|show) path=profiles_get ;;
     use) path=profiles_use ;;
     add) path=profiles_add ;;
+    move) path=profiles_move ;;
     remove|rm) path=profiles_remove ;;
-    ' ') verbs='list get use add remove' also='ls show rm' ;;
+    ' ') verbs='list get use add move remove' also='ls show rm' ;;
     *) return 1 ;;
   esac
 }
@@ -632,6 +635,14 @@ __gpucloud_at_profiles_use() {
 __gpucloud_at_profiles_add() {
   case $1 in
     ' ') takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_profiles_move() {
+  case $1 in
+    --to) offer='words keyring file' ;;
+    ' ') flags=--to takes=('names profile') ;;
     *) return 1 ;;
   esac
 }

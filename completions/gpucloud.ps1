@@ -106,6 +106,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps['profiles:show'] = 'profiles get'
     $steps['profiles:use'] = 'profiles use'
     $steps['profiles:add'] = 'profiles add'
+    $steps['profiles:move'] = 'profiles move'
     $steps['profiles:remove'] = 'profiles remove'
     $steps['profiles:rm'] = 'profiles remove'
     $steps['sandbox:tour'] = 'sandbox tour'
@@ -209,12 +210,14 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $flags['billing spend'] = @('--by', 'day, week, month (default: day)', '--since', 'from this date, time, or so long ago (90d)', '--until', 'up to this date or time')
     $flags['billing runway'] = @('--fail-below', 'exit 5 below a duration (24h) or an amount of roubles (500)')
     $takes['billing promo'] = @('free')
-    $flags['login'] = @('--key-stdin', 'read the key from stdin', '--key-file', 'read the key from a file')
-    $verbs['profiles'] = @('list', 'List the profiles, the built-in sandbox included', 'get', 'Show a profile, never its key', 'use', 'Make a profile the current one', 'add', 'Add a profile without a key', 'remove', 'Remove a profile and its key')
+    $flags['login'] = @('--key-stdin', 'read the key from stdin', '--key-file', 'read the key from a file', '--key-command', 'have this command print the key, now and for each command; no shell reads it', '--store', 'where the key rests: keyring, file, command')
+    $verbs['profiles'] = @('list', 'List the profiles, the built-in sandbox included', 'get', 'Show a profile, never its key', 'use', 'Make a profile the current one', 'add', 'Add a profile without a key', 'move', 'Move the key of a profile into the system keyring, or into the config file', 'remove', 'Remove a profile and its key')
     $aliases['profiles'] = @('ls', 'List the profiles, the built-in sandbox included', 'show', 'Show a profile, never its key', 'rm', 'Remove a profile and its key')
     $takes['profiles get'] = @('names profile')
     $takes['profiles use'] = @('names profile')
     $takes['profiles add'] = @('free')
+    $flags['profiles move'] = @('--to', 'keyring or file')
+    $takes['profiles move'] = @('names profile')
     $takes['profiles remove'] = @('names profile')
     $verbs['sandbox'] = @('tour', 'Rent, look at, pay for and end a machine in two minutes, for free', 'catalog', 'Show the offers and images of the sandbox, with their ids and prices', 'status', 'Show the time, the money and the machines of the sandbox', 'advance', 'Turn the clock of the sandbox ahead', 'deposit', 'Top up the balance of the sandbox with play money', 'fault', 'Order a failure, to see how programs and people bear it', 'reset', 'Start the sandbox afresh', 'serve', 'Serve the sandbox on 127.0.0.1 for other programs')
     $flags['sandbox catalog'] = @('--state', 'the file that holds the sandbox (default: the one of the built-in profile "sandbox")')
@@ -297,6 +300,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['billing spend:--since'] = 'free'
     $values['billing spend:--until'] = 'free'
     $values['billing runway:--fail-below'] = 'free'
+    $values['login:--key-command'] = 'free'
     $values['sandbox reset:--balance'] = 'free'
     $values['sandbox reset:--speed'] = 'free'
     $values['sandbox serve:--port'] = 'free'
@@ -422,6 +426,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['billing runway:--sort'] = 'sort balance per_hour hours_left runs_out_at unexplained_per_hour below as_of'
     $values['billing promo:--columns'] = 'list added_amount new_balance'
     $values['billing promo:--sort'] = 'sort added_amount new_balance'
+    $values['login:--store'] = 'words keyring file command'
+    $values['profiles move:--to'] = 'words keyring file'
     $values['sandbox tour:--columns'] = 'list title command'
     $values['sandbox tour:--sort'] = 'sort title command'
     $values['sandbox serve:--fault'] = 'words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running'
