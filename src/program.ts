@@ -269,7 +269,7 @@ Examples:
   $ gpucloud --profile sandbox sandbox catalog          what can be rented in the sandbox
   $ gpucloud login                                      sign in to the service
   $ gpucloud instances create trainer --offer ID --image ID --wait
-  $ gpucloud instances list
+  $ gpucloud status                                     machines, drives, what they cost, what is wrong
   $ gpucloud instances terminate trainer
 
 Every command takes --json and tells its outcome by its exit code.

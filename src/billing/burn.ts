@@ -1,4 +1,5 @@
 import { type Money, money, zero } from '../rules/money.ts';
+import { broken } from '../rules/rule.ts';
 
 /** A machine or drive as far as its price goes. */
 export interface Priced {
@@ -64,7 +65,7 @@ export function burnOf<T extends Priced>(items: readonly T[]): Burn<T> {
   let more: Money | undefined = zero();
   for (const item of items) {
     const bills = billsOf(item);
-    const price = money(item.price ?? '');
+    const price = priceOf(item);
     if (bills === 'no') continue;
     if (bills === 'yes' && price.ok) {
       sums[item.kind] = sums[item.kind].plus(price.value);
@@ -81,6 +82,12 @@ export function burnOf<T extends Priced>(items: readonly T[]): Burn<T> {
     atMost: more === undefined ? undefined : perHour.plus(more),
     uncounted,
   };
+}
+
+/** An hour below zero is no price that anybody told. */
+function priceOf({ price }: Priced): ReturnType<typeof money> {
+  const amount = money(price ?? '');
+  return amount.ok && amount.value.lt(0) ? broken('a price is not below zero') : amount;
 }
 
 /** Hours of a day, and of the 30 days that stand for a month. */

@@ -46,7 +46,7 @@ export function explain(
     const end = Math.min(to ?? window.to, window.to);
     if (end < window.from - HOUR || start > window.to) continue;
     const amount = money(price ?? '');
-    if (!amount.ok) return undefined;
+    if (!amount.ok || amount.value.lt(0)) return undefined;
     const debt = kind === 'drive' && toppedUp ? SUSPENDED_HOURS * HOUR : 0;
     most = most.plus(amount.value.times(Math.max(0, end - start) + HOUR + debt));
   }

@@ -32,3 +32,9 @@ export function kopecksText(amount: Money): string {
   const decimals = exact.includes('.') ? exact.length - exact.indexOf('.') - 1 : 0;
   return decimals < 2 ? amount.toFixed(2) : exact;
 }
+
+/** Whether a text is an amount above zero. */
+export function isAboveZero(text: string | null | undefined): boolean {
+  const amount = money(text ?? '');
+  return amount.ok && amount.value.gt(0);
+}

@@ -36,7 +36,7 @@ describe('whether something bills', () => {
 const item: fc.Arbitrary<Priced> = fc.record({
   kind: fc.constantFrom('machine' as const, 'drive' as const),
   status: fc.constantFrom(...BILLING, ...SILENT, 'TERMINATED', 'AVAILABLE', 'SUSPENDED', null),
-  price: fc.oneof(amount, fc.constantFrom(null, undefined, '', 'free', '1e3')),
+  price: fc.oneof(amount, fc.constantFrom(null, undefined, '', 'free', '1e3', '-5')),
 });
 
 describe('the burn rate', () => {

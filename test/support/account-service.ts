@@ -44,7 +44,7 @@ export class AccountService {
       status: 'ACTIVE',
       price_per_hour_snapshot: '89.90',
       offer: { id: 'offer-1', name: 'RTX 4090' },
-      paid_until: this.ago(-1830 * 1000),
+      paid_until: this.ago(-1855 * 1000),
       created_at: this.ago(2.5 * HOUR + 10_000),
       ...fields,
     });

@@ -1,7 +1,7 @@
 import type { Block, View } from '../../output/output.ts';
 import { spanText } from '../../output/span.ts';
 import { minuteText } from '../../output/time.ts';
-import { kopecksText, money } from '../../rules/money.ts';
+import { isAboveZero, kopecksText, money } from '../../rules/money.ts';
 import type { BurnJson, ChargesJson, RunwayJson } from '../kit/money-facts.ts';
 
 /** What `billing runway` tells, as its JSON form. Amounts are roubles. */
@@ -59,7 +59,7 @@ export function runwayBlocks(report: RunwayReport): Block[] {
         { label: 'Per hour', text: per_hour === null ? 'not known' : rub(per_hour) },
         {
           label: '',
-          text: Number(unexplained) > 0 ? `${rub(unexplained)} of it only the charges show` : '',
+          text: isAboveZero(unexplained) ? `${rub(unexplained)} of it only the charges show` : '',
         },
         { label: 'Lasts', text: lastsText(report) },
         { label: 'Until', text: end === null ? '' : minuteText(Date.parse(end)) },

@@ -112,9 +112,9 @@ function rowOf(spent: Spent, by: Step): SpendRow {
 
 function totalText(total: SpendRow, from: number, to: number): string {
   const also = [
-    Number(total.refunded) === 0 ? '' : `refunded ${total.refunded} RUB`,
-    Number(total.deposited) === 0 ? '' : `deposited ${total.deposited} RUB`,
-    Number(total.bonus) === 0 ? '' : `bonuses ${total.bonus} RUB`,
+    isNothing(total.refunded) ? '' : `refunded ${total.refunded} RUB`,
+    isNothing(total.deposited) ? '' : `deposited ${total.deposited} RUB`,
+    isNothing(total.bonus) ? '' : `bonuses ${total.bonus} RUB`,
     ...total.other.map(
       ({ type, direction, amount }) =>
         `${type} ${amount} RUB (${direction?.toLowerCase() ?? 'direction not told'}, in no sum)`,
@@ -122,6 +122,10 @@ function totalText(total: SpendRow, from: number, to: number): string {
   ].filter((part) => part !== '');
   const spent = `Spent ${total.spent} RUB from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`;
   return also.length === 0 ? `${spent}.` : `${spent}; ${also.join(', ')}.`;
+}
+
+function isNothing(amount: string): boolean {
+  return /^-?0*\.?0*$/.test(amount);
 }
 
 /** Told in every format: a sum that leaves something out is another sum. */

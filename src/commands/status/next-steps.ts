@@ -27,7 +27,7 @@ export function nextSteps({ machines, drives, faults, funded }: Things): NextSte
   const steps: NextStep[] = [];
   if (running !== undefined) {
     const name = typedName(running.name, running.id ?? '');
-    steps.push({ command: `gpucloud instances get ${name}`, purpose: 'connect' });
+    steps.push({ command: `gpucloud instances ssh ${name}`, purpose: 'connect' });
   }
   if (dearest !== undefined) {
     const name = typedName(dearest.name, dearest.id ?? '');

@@ -1,7 +1,7 @@
 import type { Block, Cell, Fact, View } from '../../output/output.ts';
 import { spanText } from '../../output/span.ts';
 import { minuteText, relative } from '../../output/time.ts';
-import { kopecksText, money, zero } from '../../rules/money.ts';
+import { isAboveZero, kopecksText, money, zero } from '../../rules/money.ts';
 import { byPrice } from './next-steps.ts';
 import type { DriveRow, MachineRow, Overview } from './overview.ts';
 
@@ -70,7 +70,7 @@ export function statusBlocks(status: Overview, { all, typed }: ScreenOf): Block[
 
 function moneyFacts(status: Overview, now: number): Fact[] {
   const unexplained = status.charges?.unexplained ?? '0';
-  const isUnexplained = Number(unexplained) > 0;
+  const isUnexplained = isAboveZero(unexplained);
   return [
     { label: 'Balance', text: balanceText(status) },
     { label: 'Lasts', ...lastsOf(status, now) },
@@ -108,7 +108,7 @@ function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
     return { text: [...machines, ...drives].some(({ bills }) => bills !== false) ? '' : idle };
   }
   const seconds = Math.floor(Number(hours) * 3600);
-  const more = Number(status.charges?.unexplained) > 0 ? ' and what is unknown' : '';
+  const more = isAboveZero(status.charges?.unexplained) ? ' and what is unknown' : '';
   const until = end === null ? '' : `, until ${minuteText(Date.parse(end))}`;
   const left = end === null ? seconds : Math.floor((Date.parse(end) - now) / 1000);
   return {
@@ -121,7 +121,7 @@ function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
 function partsText({ burn }: Overview): string {
   const { machines_per_hour: machines, drives_per_hour: drives } = burn;
   if (machines === null || drives === null) return '';
-  const both = Number(machines) > 0 && Number(drives) > 0;
+  const both = isAboveZero(machines) && isAboveZero(drives);
   return both ? `machines ${rub(machines)}, drives ${rub(drives)} an hour` : '';
 }
 

@@ -75,13 +75,13 @@ describe('status', () => {
           status: 'ACTIVE',
           bills: true,
           age_seconds: 9010,
-          paid_until: '2026-01-15T12:30:30.000Z',
+          paid_until: '2026-01-15T12:30:55.000Z',
           unread: false,
         },
       ],
       drives: [{ name: 'data', bills: true, deleted_at_earliest: null }],
       next: [
-        { command: 'gpucloud instances get trainer' },
+        { command: 'gpucloud instances ssh trainer' },
         { command: 'gpucloud instances terminate trainer' },
         { command: 'gpucloud billing spend' },
       ],
@@ -335,11 +335,38 @@ describe('charges that nothing known explains', () => {
     expect(requests.filter(({ path }) => path.startsWith('/billing'))).toHaveLength(1);
   });
 
+  test('are looked for in six pages at most, and what those do not hold is not judged', async () => {
+    service.limit = 5;
+    await known(service.machine('trainer', { created_at: service.ago(40 * DAY) }));
+    hourly('100.00', 500);
+    const few = await status();
+    expect(few.doc.charges).toMatchObject({ charged: '2400.00', unexplained: '152.50' });
+    for (let minute = 0; minute < 300; minute += 1) {
+      service.transaction('USAGE_CHARGE', '0.01', minute * 60_000);
+    }
+    const many = await status();
+    expect(many.doc.charges).toBeNull();
+    expect(codes(many.doc)).toContain('charges_unchecked');
+    expect(many.requests.filter(({ path }) => path.startsWith('/billing'))).toHaveLength(6);
+  });
+
   test('a short history in no order is read whole', async () => {
     service.order = 'none';
     await known(service.machine('trainer', { created_at: service.ago(40 * DAY) }));
     hourly('89.90', 300);
     expect((await status()).doc.charges).toMatchObject({ charged: '2157.60', unexplained: '0.00' });
+  });
+});
+
+describe('after a top-up', () => {
+  test('the debt of a drive that was suspended for a week is explained', async () => {
+    service.drive('data', { created_at: service.ago(40 * DAY) });
+    service.transaction('DEPOSIT', '5000.00', HOUR);
+    // 160 hours of 6.00 at once.
+    service.transaction('USAGE_CHARGE', '960.00', HOUR);
+    expect((await status()).doc.charges.unexplained).toBe('0.00');
+    service.history[0] = { ...service.history[0], type: 'REFUND' };
+    expect((await status()).doc.charges.unexplained).toBe('810.00');
   });
 });
 
