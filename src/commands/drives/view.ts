@@ -48,7 +48,7 @@ export const driveView: View<Drive> = {
   columns: [
     { id: 'name', header: 'NAME', value: (d) => d.name },
     { id: 'id', header: 'ID', value: (d) => d.id },
-    { id: 'status', header: 'STATUS', kind: 'status', value: (d) => d.status },
+    { id: 'status', header: 'STATUS', kind: 'status', least: 9, value: (d) => d.status },
     { id: 'size_gb', header: 'SIZE', kind: 'gigabytes', value: (d) => d.size_gb },
     { id: 'used_bytes', header: 'USED', kind: 'bytes', value: (d) => d.used_bytes },
     { id: 'price_per_hour', header: 'PER HOUR', kind: 'money', value: (d) => d.price_per_hour },

@@ -14,7 +14,7 @@ export const listedView: View<Listed> = {
   columns: [
     { id: 'name', header: 'NAME', value: (row) => row.name },
     { id: 'id', header: 'ID', value: (row) => row.id },
-    { id: 'status', header: 'STATUS', kind: 'status', value: (row) => row.status },
+    { id: 'status', header: 'STATUS', kind: 'status', least: 12, value: (row) => row.status },
     {
       id: 'offer',
       header: 'OFFER',

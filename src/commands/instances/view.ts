@@ -61,7 +61,7 @@ export const instanceView: View<Instance> = {
   columns: [
     { id: 'name', header: 'NAME', value: (i) => i.name },
     { id: 'id', header: 'ID', value: (i) => i.id },
-    { id: 'status', header: 'STATUS', kind: 'status', value: (i) => i.status },
+    { id: 'status', header: 'STATUS', kind: 'status', least: 12, value: (i) => i.status },
     { id: 'offer', header: 'OFFER', value: (i) => i.offer?.name },
     {
       id: 'price_per_hour_snapshot',
@@ -100,7 +100,7 @@ export const changedView: View<Changed> = {
   columns: [
     { id: 'name', header: 'NAME', value: (c) => c.name },
     { id: 'id', header: 'ID', value: (c) => c.id },
-    { id: 'status', header: 'STATUS', kind: 'status', value: (c) => c.status },
+    { id: 'status', header: 'STATUS', kind: 'status', least: 12, value: (c) => c.status },
     { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: (c) => c.paid_until },
   ],
   id: (c) => c.id,

@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../../src/errors.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+import type { Answer } from '../../support/service.ts';
+
+let world: World | undefined;
+afterEach(async () => {
+  await world?.close();
+  world = undefined;
+});
+
+const drive = (name: string, status: string) => ({ id: `id-${name}`, name, status, size_gb: 10 });
+
+/** Watches drives through these readings; Ctrl-C comes with the last. */
+async function watched(
+  readings: readonly (readonly object[] | Answer | 'hangUp')[],
+  flags: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+) {
+  const interrupt = new AbortController();
+  const left = [...readings];
+  world = await createWorld({
+    handler() {
+      const reading = left.shift() ?? [];
+      if (left.length === 0) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+      return Array.isArray(reading)
+        ? { status: 200, body: { status: 'success', code: 200, data: reading } }
+        : (reading as Answer | 'hangUp');
+    },
+  });
+  const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+  return world.cli(['drives', 'list', '--watch', ...flags], { interrupts, env });
+}
+
+const A = drive('a', 'AVAILABLE');
+const READINGS = [
+  [A],
+  [A],
+  [drive('a', 'IN_USE'), drive('b', 'AVAILABLE')],
+  [drive('b', 'AVAILABLE')],
+  [],
+];
+
+describe('--watch off a terminal', () => {
+  test.each([
+    ['nothing else', [], {}],
+    ['--json', ['--json'], {}],
+    ['GPUCLOUD_OUTPUT=json', [], { GPUCLOUD_OUTPUT: 'json' }],
+  ])('with %s is a line of JSON for each change', async (_what, flags, env) => {
+    const { code, stdout, stderr } = await watched(READINGS, flags, env);
+    expect(code).toBe(130);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([A, drive('a', 'IN_USE'), drive('b', 'AVAILABLE'), { id: 'id-a', removed: true }]);
+    expect(JSON.parse(stderr).error.code).toBe('interrupted');
+  });
+
+  test('with -o table is plain rows, and Ctrl-C needs no words', async () => {
+    const { code, stdout, stderr } = await watched(READINGS, [
+      '-o',
+      'table',
+      '--columns',
+      'name,status',
+    ]);
+    expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
+    expect(stdout.split('\n').map((line) => line.split(/ +/))).toEqual([
+      ['NAME', 'STATUS'],
+      ['a', 'AVAILABLE'],
+      ['a', 'IN_USE'],
+      ['b', 'AVAILABLE'],
+      [''],
+    ]);
+  });
+
+  test('warns of what needs attention once, and again when it comes again', async () => {
+    const bad = [drive('a', 'SUSPENDED')];
+    const { stderr } = await watched([bad, bad, [A], bad, []], ['-o', 'tsv']);
+    expect(stderr.match(/warning: The drive a is SUSPENDED/g)).toHaveLength(2);
+  });
+
+  test('tells an outage once, goes on, and pauses longer meanwhile', async () => {
+    const refused: Answer = { status: 400, body: { statusCode: 400, message: 'no', error: 'x' } };
+    const { code, stdout, stderr } = await watched(
+      [[A], refused, refused, [drive('a', 'IN_USE')], []],
+      ['-o', 'tsv', '--no-header', '--columns', 'status', '--interval', '2s'],
+    );
+    expect({ code, stdout }).toEqual({ code: 130, stdout: 'AVAILABLE\nIN_USE\n' });
+    expect(stderr).toMatch(/^warning: .*\(400\).* Trying again\.\nThe service answers again\.\n$/);
+    expect(world?.clock.slept).toEqual(expect.arrayContaining([2_000, 4_000]));
+  });
+
+  test('ends when the key is refused', async () => {
+    const refused: Answer = { status: 401, body: { statusCode: 401, message: 'no', error: 'x' } };
+    const { code, stdout } = await watched([[A], refused, []], ['-q']);
+    expect({ code, stdout }).toEqual({ code: 4, stdout: 'id-a\n' });
+  });
+
+  test('says that there is nothing yet', async () => {
+    const { stderr } = await watched([[], [], []], ['-o', 'table']);
+    expect(stderr).toContain('There are no drives.');
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  test.each([
+    [['--sort', 'name'], '--sort: '],
+    [['--interval', '499ms'], '--interval "499ms": the service is asked again after 500ms'],
+    [['--interval', '0s'], '--interval "0s"'],
+  ])('refuses %j before any request', async (flags, words) => {
+    const { code, stdout, stderr, requests } = await watched([[A]], ['-o', 'tsv', ...flags]);
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+    expect(stderr).toContain(words);
+  });
+});
