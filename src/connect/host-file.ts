@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
 import { access, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
-import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
 import { configWord } from './argv.ts';
@@ -98,12 +96,15 @@ export async function writeHosts(
 ): Promise<void> {
   try {
     await privateFolder(dirname(files.hosts));
+    // Most commands read machines, and few people have the file.
+    const { withLock } = await import('../files/lock.ts');
+    const [own, unknown] = await Promise.all([keyOf(owner), keyOf({ ...owner, account: null })]);
     await withLock(files.hosts, async () => {
       const before = await textOf(files.hosts);
       const parts = partsOf(before);
-      const known = blocksOf(parts.get(keyOf(owner)) ?? '');
+      const known = blocksOf(parts.get(own) ?? '');
       // What was written before the account was known was written for it.
-      if (owner.account !== null) parts.delete(keyOf({ ...owner, account: null }));
+      if (own !== unknown) parts.delete(unknown);
       const all = others === 'stay' ? [...seen, ...unseen(known, seen)] : seen;
       const entries = new Map(hostEntries(all).map((entry) => [entry.way.id, entry]));
       const blocks = all.flatMap(({ id, way }) => {
@@ -111,7 +112,7 @@ export async function writeHosts(
         const block = entry === undefined ? undefined : hostBlock(entry, files.knownHosts);
         return (way === 'unread' ? known.get(id) : block) ?? [];
       });
-      parts.set(keyOf(owner), blocks.join('\n'));
+      parts.set(own, blocks.join('\n'));
       const after = fileText(parts, files.hosts);
       if (after !== before) await replaceFile(files.hosts, after);
     });
@@ -145,7 +146,8 @@ export function storageError(what: string, error: unknown): CliError {
 }
 
 /** An account in the file: enough to tell accounts apart, and nothing that names a person. */
-function keyOf({ service, account }: Owner): string {
+async function keyOf({ service, account }: Owner): Promise<string> {
+  const { createHash } = await import('node:crypto');
   return createHash('sha256')
     .update(JSON.stringify([service, account]))
     .digest('hex')

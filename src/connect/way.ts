@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { CliError } from '../errors.ts';
 import { wholeNumber } from '../rules/numbers.ts';
 import { broken, kept, type Verdict } from '../rules/rule.ts';
@@ -100,17 +99,25 @@ function understood<T>(
 
 /** An address that ssh may be given as a host. */
 export function host(text: string): Verdict<string> {
-  // A zone (`fe80::1%eth0`) is of one computer and can't be a public address.
-  const isAddress = isIP(text) !== 0 && !text.includes('%');
   const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
   // Where the last part is a number, ssh takes the whole for an address in an old way of writing.
   const isName =
     text.length <= 253 &&
     new RegExp(`^${label}(?:\\.${label})*$`).test(text) &&
     /(?:^|\.)[A-Za-z][^.]*$/.test(text);
-  return isAddress || isName
+  return isIPv4(text) || isIPv6(text) || isName
     ? kept(text)
     : broken('an address is an IP address or a name of letters, digits, "." and "-"');
+}
+
+function isIPv4(text: string): boolean {
+  const part = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
+  return new RegExp(`^${part}(?:\\.${part}){3}$`).test(text);
+}
+
+/** Without a zone (`fe80::1%eth0`), which is of one computer and no part of a public address. */
+function isIPv6(text: string): boolean {
+  return /^[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*$/.test(text) && URL.canParse(`http://[${text}]/`);
 }
 
 /** A user of the machine that ssh may be told. */

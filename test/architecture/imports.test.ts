@@ -74,10 +74,9 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
     /^(api\/(transport|connect)|sandbox\/(http|refusal)|commands\/instances\/browser)\.ts$/,
   'node:https': NOWHERE,
   // api/: the sockets of the service, and addresses that go past the proxy. watch/ssh: whether a
-  // machine answers. browser: the type of the signpost's address. connect/: what is an address, and
-  // which port of this computer is free.
-  'node:net':
-    /^(api\/(connect|proxy)|watch\/ssh|commands\/instances\/browser|connect\/(way|ports))\.ts$/,
+  // machine answers. browser: the type of the signpost's address. connect/ports: which port of
+  // this computer is free.
+  'node:net': /^(api\/(connect|proxy)|watch\/ssh|commands\/instances\/browser|connect\/ports)\.ts$/,
   // The sockets of the service, when it speaks https.
   'node:tls': /^api\/(transport|connect)\.ts$/,
   // Programs are started in one place.

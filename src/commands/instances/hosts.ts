@@ -1,14 +1,18 @@
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Instance } from '../../api/index.ts';
 import {
   isInstalled,
   type Owner,
   type Seen,
+  type SshFiles,
   sshFiles,
   writeHosts,
 } from '../../connect/host-file.ts';
 import { knownWay } from '../../connect/way.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { privateFolder } from '../../files/private-folder.ts';
 import type { Listed } from '../kit/known-machines.ts';
 
 /** Machines that are on their way out have nothing to enter, though an address may still be told. */
@@ -52,4 +56,22 @@ async function keep(seen: readonly Seen[], others: 'stay' | 'go', context: Conte
     if (!(error instanceof CliError)) throw error;
     context.err.warn(error.message);
   }
+}
+
+/** Our files of ssh, their folder made. Throws CliError('storage'). */
+export async function filesOf(context: Context): Promise<SshFiles> {
+  const files = sshFiles((await context.folders()).state);
+  try {
+    await privateFolder(dirname(files.knownHosts));
+    // ssh would make it for everybody to read.
+    await (await open(files.knownHosts, 'a', 0o600)).close();
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? error.code : 'unknown reason';
+    throw new CliError(
+      'storage',
+      `The file of host keys could not be made: ${files.knownHosts} (${reason}).`,
+      { cause: error },
+    );
+  }
+  return files;
 }

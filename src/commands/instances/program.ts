@@ -4,37 +4,14 @@ import { shellLine } from '../../connect/quote.ts';
 import { type Trouble, troubleIn } from '../../connect/trouble.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import type { View } from '../../output/output.ts';
+import type { Argv } from './print-command.ts';
 import { type Reached, refuseDocumentation } from './reach.ts';
-
-/** The words of a program, for `--print`. */
-type Argv = readonly string[];
 
 /** ssh's own failures; a remote command can end so, too. */
 const SSH_FAILED = 255;
 
 /** Milliseconds in which a machine has said why ssh fails. */
 const PROBE_PATIENCE = 10_000;
-
-/** Prints what would be run, so that it can be copied, or the words themselves in JSON. */
-export async function printCommand(argv: Argv, context: Context): Promise<void> {
-  const { out, host, flags } = context;
-  const line = (words: Argv) => shellLine(words, host.platform);
-  if (out.format === 'table' && flags.columns === undefined) {
-    await out.value(line(argv));
-    return;
-  }
-  await out.item(argv, commandView(line));
-}
-
-/** `--columns` and the formats of lines have the whole command as one value. */
-export function commandView(line: (words: Argv) => string): View<Argv> {
-  return {
-    columns: [{ id: 'command', header: 'COMMAND', value: line }],
-    id: line,
-    empty: 'There is no command.',
-  };
-}
 
 /**
  * Runs ssh or scp with our own terminal and streams. Its exit code becomes that of the run; where

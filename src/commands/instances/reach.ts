@@ -1,31 +1,16 @@
 import { constants } from 'node:fs';
-import { access, open } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { access } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { Instance } from '../../api/index.ts';
 import type { Manner } from '../../connect/argv.ts';
-import { type SshFiles, sshFiles } from '../../connect/host-file.ts';
-import { isDocumentation, sshPort, userName, type Way, wayInto } from '../../connect/way.ts';
+import { isDocumentation, type Way, wayInto } from '../../connect/way.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { privateFolder } from '../../files/private-folder.ts';
-import { broken, kept, type Verdict } from '../../rules/rule.ts';
-import { Option } from '../kit/command.ts';
-import { ruled, ruledEach } from '../kit/parse.ts';
 import { keepSighting, sightingOf } from '../kit/sighting.ts';
-import { keepHost } from './hosts.ts';
+import { filesOf, keepHost } from './hosts.ts';
+import type { ReachInput } from './reach-flags.ts';
 import { findMachine, type Target } from './resolve.ts';
-import { type WaitTimes, waitFor } from './waiting.ts';
-
-/** How a machine is to be reached: what ssh, scp and tunnel have in common. */
-export interface ReachInput {
-  readonly user: string | undefined;
-  readonly port: number | undefined;
-  readonly identity: string | undefined;
-  readonly sshOptions: readonly string[];
-  readonly sshWords: readonly string[];
-  /** Wait until the machine answers; undefined to try at once. */
-  readonly wait: WaitTimes | undefined;
-}
+import { waitFor } from './waiting.ts';
 
 /** A machine that can be tried. */
 export interface Reached {
@@ -33,44 +18,6 @@ export interface Reached {
   readonly instance: Instance;
   readonly way: Way;
   readonly manner: Manner;
-}
-
-/** The flags of {@link ReachInput}, but for those of waiting. Each call makes new ones. */
-export function reachOptions() {
-  return {
-    user: new Option(
-      '--user <name>',
-      'the user on the machine (default: as the service tells)',
-    ).argParser(ruled('--user', userName)),
-    port: new Option(
-      '--port <number>',
-      'the port of SSH (default: as the service tells)',
-    ).argParser(ruled('--port', sshPort)),
-    identity: new Option('-i, --identity <file>', 'the file of the private key to sign in with'),
-    sshOption: new Option(
-      '--ssh-option <key=value>',
-      'an option as in ssh_config; may be repeated',
-    ).argParser(ruledEach('--ssh-option', sshOption)),
-    sshArg: new Option(
-      '--ssh-arg <word>',
-      'one word more for ssh, such as -A; may be repeated',
-    ).argParser(ruledEach('--ssh-arg', sshWord)),
-  };
-}
-
-function sshOption(text: string): Verdict<string> {
-  return /^[A-Za-z][A-Za-z0-9]*[= ]./.test(text)
-    ? kept(text)
-    : broken('an option of ssh is written Key=value, such as ServerAliveInterval=30');
-}
-
-/** A word that is no option would be taken for the machine's name. */
-function sshWord(text: string): Verdict<string> {
-  return /^-[^-]/.test(text)
-    ? kept(text)
-    : broken(
-        'a word for ssh starts with "-"; a value follows without a blank, as in -Jjump.example',
-      );
 }
 
 /**
@@ -97,24 +44,6 @@ export async function reach(typed: string, input: ReachInput, context: Context):
       words: input.sshWords,
     },
   };
-}
-
-/** Our files of ssh, their folder made. Throws CliError('storage'). */
-export async function filesOf(context: Context): Promise<SshFiles> {
-  const files = sshFiles((await context.folders()).state);
-  try {
-    await privateFolder(dirname(files.knownHosts));
-    // ssh would make it for everybody to read.
-    await (await open(files.knownHosts, 'a', 0o600)).close();
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? error.code : 'unknown reason';
-    throw new CliError(
-      'storage',
-      `The file of host keys could not be made: ${files.knownHosts} (${reason}).`,
-      { cause: error },
-    );
-  }
-  return files;
 }
 
 async function readMachine(

@@ -4,8 +4,8 @@ import { usageError } from '../../errors.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
-import { commandView, printCommand, runProgram } from './program.ts';
-import { type ReachInput, reach, reachOptions } from './reach.ts';
+import { commandView, printCommand } from './print-command.ts';
+import { type ReachInput, reachOptions } from './reach-flags.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
 export function registerScp(group: AnyCommand, frame: Frame): void {
@@ -69,6 +69,10 @@ export interface ScpInput extends ReachInput {
 
 export async function scp(input: ScpInput, context: Context): Promise<void> {
   const { instance, ...copying } = journeyOf(input.paths, context.host.platform);
+  const [{ reach }, { runProgram }] = await Promise.all([
+    import('./reach.ts'),
+    import('./program.ts'),
+  ]);
   const reached = await reach(instance, input, context);
   const argv = scpArgv(reached.way, reached.manner, {
     ...copying,

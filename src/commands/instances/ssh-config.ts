@@ -22,8 +22,7 @@ import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { readKnownMachines } from '../kit/known-machines.ts';
 import { verb } from '../kit/verb.ts';
-import { hostOwner, seenIn } from './hosts.ts';
-import { filesOf } from './reach.ts';
+import { filesOf, hostOwner, seenIn } from './hosts.ts';
 
 export function registerSshConfig(group: AnyCommand, frame: Frame): void {
   verb(group, {

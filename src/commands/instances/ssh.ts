@@ -3,8 +3,8 @@ import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
-import { commandView, printCommand, runProgram } from './program.ts';
-import { type ReachInput, reach, reachOptions } from './reach.ts';
+import { commandView, printCommand } from './print-command.ts';
+import { type ReachInput, reachOptions } from './reach-flags.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
 export function registerSsh(group: AnyCommand, frame: Frame): void {
@@ -71,6 +71,10 @@ export interface SshInput extends ReachInput {
 }
 
 export async function ssh(input: SshInput, context: Context): Promise<void> {
+  const [{ reach }, { runProgram }] = await Promise.all([
+    import('./reach.ts'),
+    import('./program.ts'),
+  ]);
   const reached = await reach(input.instance, input, context);
   const argv = sshArgv(reached.way, reached.manner, input);
   await (input.print ? printCommand(argv, context) : runProgram(argv, reached, context));

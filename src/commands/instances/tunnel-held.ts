@@ -6,8 +6,9 @@ import { CliError } from '../../errors.ts';
 import { mask } from '../../output/index.ts';
 import { openInBrowser } from './browser.ts';
 import { notStarted, troubleWords } from './program.ts';
-import { callable, type Reached, type ReachInput, reach } from './reach.ts';
-import { type Tunnel, tunnelView } from './tunnel-ports.ts';
+import { callable, type Reached, reach } from './reach.ts';
+import type { ReachInput } from './reach-flags.ts';
+import { type Tunnel, tunnelView } from './tunnel-view.ts';
 
 /** Milliseconds for which a lost tunnel is tried again before it is given up. */
 const PATIENCE = 10 * 60_000;

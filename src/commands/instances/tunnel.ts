@@ -4,10 +4,9 @@ import { usageError } from '../../errors.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
-import { printCommand } from './program.ts';
-import { type ReachInput, reach, reachOptions, refuseDocumentation } from './reach.ts';
-import { holdTunnel } from './tunnel-held.ts';
-import { localPort, parsePorts, remoteEnd, tunnelOf, tunnelView } from './tunnel-ports.ts';
+import { printCommand } from './print-command.ts';
+import { type ReachInput, reachOptions } from './reach-flags.ts';
+import { tunnelView } from './tunnel-view.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
 export function registerTunnel(group: AnyCommand, frame: Frame): void {
@@ -75,10 +74,12 @@ export interface TunnelInput extends ReachInput {
 }
 
 export async function tunnel(input: TunnelInput, context: Context): Promise<void> {
+  const { localPort, parsePorts, remoteEnd, tunnelOf } = await import('./tunnel-ports.ts');
   const wanted = parsePorts(input.ports);
   if (input.open && input.print) {
     throw usageError("--open and --print can't be asked for at once");
   }
+  const { reach, refuseDocumentation } = await import('./reach.ts');
   const reached = await reach(input.instance, input, context);
   const remote = await remoteEnd(wanted.remote, reached, context);
   const local = await localPort(wanted.local, remote, context);
@@ -90,5 +91,6 @@ export async function tunnel(input: TunnelInput, context: Context): Promise<void
     return;
   }
   refuseDocumentation(reached);
+  const { holdTunnel } = await import('./tunnel-held.ts');
   await holdTunnel(tunnelOf(reached, remote, local), reached, input, context);
 }
