@@ -14,38 +14,19 @@ const PROGRAM = fileURLToPath(new URL('../bin/gpucloud.js', import.meta.url));
 const FOLDER = fileURLToPath(new URL('../docs/images/', import.meta.url));
 
 /** Each picture: what is typed before it unseen, and what is seen being typed. */
+const RENT = ['instances', 'create'];
+const UBUNTU = ['--image', 'Ubuntu 22.04', '--wait'];
 const PICTURES = {
   status: {
     before: [
-      [
-        'instances',
-        'create',
-        'old-box',
-        '--offer',
-        'RTX 4090',
-        '--image',
-        'Ubuntu 22.04',
-        '--wait',
-      ],
+      ['sandbox', 'reset', '--yes', '--balance', '25000'],
       ['drives', 'create', 'datasets', '--size', '200'],
+      [...RENT, 'old-box', '--offer', 'RTX 4090', ...UBUNTU],
+      ['sandbox', 'advance', '50h'],
+      [...RENT, 'trainer', '--offer', 'A100 80GB', ...UBUNTU],
       ['sandbox', 'advance', '20h'],
     ],
-    seen: [
-      [
-        'gpucloud instances create trainer --offer "A100 80GB" --image "Ubuntu 22.04" --wait',
-        [
-          'instances',
-          'create',
-          'trainer',
-          '--offer',
-          'A100 80GB',
-          '--image',
-          'Ubuntu 22.04',
-          '--wait',
-        ],
-      ],
-      ['gpucloud instances list', ['instances', 'list']],
-    ],
+    seen: [['status'], ['billing', 'spend']],
   },
 };
 
@@ -66,7 +47,8 @@ function prepare(argv) {
 }
 
 /** Runs the program in a pty to its end; what it draws goes to the terminal. */
-async function show(line, argv, terminal) {
+async function show(argv, terminal) {
+  const line = `gpucloud ${argv.join(' ')}`;
   await written(terminal, `\x1b[32m$\x1b[0m \x1b[1m${line}\x1b[0m\r\n`);
   const program = spawn(process.execPath, [PROGRAM, ...argv], {
     cols: COLUMNS,
@@ -162,7 +144,7 @@ try {
   for (const [name, { before, seen }] of Object.entries(PICTURES)) {
     for (const argv of before) prepare(argv);
     const terminal = new headless.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
-    for (const [line, argv] of seen) await show(line, argv, terminal);
+    for (const argv of seen) await show(argv, terminal);
     writeFileSync(join(FOLDER, `${name}.svg`), pictureOf(terminal.buffer.active));
     console.log(`docs/images/${name}.svg`);
   }
