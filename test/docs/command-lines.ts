@@ -28,16 +28,18 @@ export function commandLinesOf(markdown: string): Walkthrough {
   for (const block of markdown.matchAll(BLOCK)) {
     const [whole, marks = '', body = ''] = block;
     const first = lineAt(markdown, block.index + whole.indexOf('```console')) + 1;
-    const mark = (name: string) =>
-      new RegExp(`<!-- ${name}:?\\s([\\s\\S]*?)\\s*-->`).exec(marks)?.[1];
-    const before = mark('before');
-    if (before !== undefined) steps.push({ line: first - 1, text: before, yes: false, exit: 0 });
+    const all = (name: string) =>
+      [...marks.matchAll(new RegExp(`<!-- ${name}:?\\s([\\s\\S]*?)\\s*-->`, 'g'))].map(
+        ([, text = '']) => text,
+      );
+    const mark = (name: string) => all(name)[0];
+    for (const text of all('before')) steps.push({ line: first - 1, text, yes: false, exit: 0 });
     const reason = mark('not run');
     if (reason !== undefined) {
       notRun.push({ line: first, reason });
       continue;
     }
-    const exit = Number(mark('exit') ?? 0);
+    const exit = Number.parseInt(mark('exit') ?? '0', 10);
     for (const command of body.matchAll(/^\$ ((?:.*\\\n)*.*)$/gm)) {
       steps.push({
         line: first + lineAt(body, command.index) - 1,
