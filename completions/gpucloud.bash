@@ -1036,8 +1036,10 @@ _gpucloud() {
   local used=/ verbs= also= flags= alone= repeats= line=${COMP_LINE:0:COMP_POINT}
   local word=${COMP_WORDS[COMP_CWORD]} part whole lead i at n=$((COMP_CWORD + 1)) count=0
   local -a words takes typed
+  # In a variable, since old shells stumble over such signs in a pattern.
+  local breaks='*[=:@<>;|&(]*'
   COMPREPLY=() takes=() typed=() part=$word
-  if [[ $line == *[\=:@\<\>\;\|\&\(]* || $line != *"$word" ]]; then
+  if [[ $line == $breaks || $line != *"$word" ]]; then
     __gpucloud_join
   else
     words=("${COMP_WORDS[@]:0:n}")
