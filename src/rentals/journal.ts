@@ -16,7 +16,7 @@ export interface Journal {
   mainOwner(): Promise<string>;
   /** Looks anew whose folders these are. */
   forgetOwners(): void;
-  /** The requests of uncertain outcome. */
+  /** The requests of uncertain outcome, the oldest first. */
   requests(): Promise<OpenRequest[]>;
   machines(places: readonly MachinePlace[]): Promise<KeptMachine[]>;
   find(id: string): Promise<KeptMachine | undefined>;
@@ -88,7 +88,8 @@ export function openJournal(settings: RentalsSettings): Journal {
         tellingSpoilt(async (spoil) => {
           const found: OpenRequest[] = [];
           for (const owner of await owners()) found.push(...(await openRequests(owner, spoil)));
-          return found;
+          // The folder that one lies in says nothing of its time; its name does.
+          return found.sort((a, b) => (a.intent.uid < b.intent.uid ? -1 : 1));
         }),
       ),
     machines: (places) =>

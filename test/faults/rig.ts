@@ -109,7 +109,9 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
       let child: ChildProcessWithoutNullStreams | undefined;
       let killed = false;
       const strike = async (): Promise<void> => {
-        if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+        // Once struck it is as good as gone, though a watcher may see more files yet.
+        const isGone = child?.exitCode !== null || child.signalCode !== null;
+        if (child === undefined || isGone || killed) return;
         const gone = new Promise((resolve) => child?.once('exit', resolve));
         killed = child.kill('SIGKILL');
         if (killed) await gone;

@@ -399,6 +399,21 @@ describe('owners', () => {
     }
   });
 
+  test('requests come in the order of their times, whichever folder they lie in', async () => {
+    const ask = async (rentals: Rentals, name: string) => {
+      clock.advance(1000);
+      await rentals.intend({ operation: 'create', name, offer_id: null });
+    };
+    await ask(of(undefined, 'key-1'), 'first');
+    await of(undefined, 'key-1').learnAccount('anna');
+    await ask(of(undefined, 'key-1'), 'second');
+    await ask(of(undefined, 'key-2'), 'third');
+    await of(undefined, 'key-2').learnAccount('anna');
+    await ask(of(undefined, 'key-2'), 'fourth');
+    const unknown = await of(undefined, 'key-1').unknown();
+    expect(unknown.map(({ name }) => name)).toEqual(['first', 'second', 'third', 'fourth']);
+  });
+
   test('a profile’s own key needs no learning', async () => {
     await rentAs(of(undefined, 'key-1'), ID, 'by-key');
     expect(await names(of('anna', 'key-1'))).toEqual(['by-key']);
