@@ -2,9 +2,13 @@ import { createHmac } from 'node:crypto';
 
 const MASK = '********';
 
+/** Characters; larger bodies are not kept. */
+const LARGEST = 64 * 1024;
+
 export interface KeptBody {
-  readonly body: Record<string, unknown>;
-  /** Whether anything was replaced, so that the same request can't be made from it. */
+  /** undefined when it is too large. */
+  readonly body?: Record<string, unknown>;
+  /** Whether anything was replaced or left out, so that the same request can't be made from it. */
   readonly masked: boolean;
   readonly body_hash: string;
 }
@@ -28,5 +32,9 @@ export function keptBody(body: object, apiKey: string): KeptBody {
     masked ||= isSecret;
     return isSecret ? MASK : value;
   });
-  return { body: kept, masked, body_hash: createHmac('sha256', apiKey).update(json).digest('hex') };
+  const body_hash = createHmac('sha256', apiKey).update(json).digest('hex');
+  // A file that is too large for its reader would be none: an environment can be of any length.
+  return JSON.stringify(kept).length > LARGEST
+    ? { masked: true, body_hash }
+    : { body: kept, masked, body_hash };
 }

@@ -72,11 +72,11 @@ export function known(
       // The answer of a start or stop tells the status alone; the rest is remembered.
       const last: Snapshot = {
         id: sighting.id,
-        name: sighting.name ?? before?.name ?? kept?.record.name ?? sighting.id,
-        status: sighting.status,
-        price_per_hour: sighting.price_per_hour ?? before?.price_per_hour ?? null,
-        offer_name: sighting.offer_name ?? before?.offer_name ?? null,
-        created_at: sighting.created_at ?? before?.created_at ?? null,
+        name: cut(sighting.name) ?? before?.name ?? kept?.record.name ?? sighting.id,
+        status: cut(sighting.status) ?? '',
+        price_per_hour: cut(sighting.price_per_hour) ?? before?.price_per_hour ?? null,
+        offer_name: cut(sighting.offer_name) ?? before?.offer_name ?? null,
+        created_at: cut(sighting.created_at) ?? before?.created_at ?? null,
         seen_at: now(),
       };
       const { untracked_at, ...record } = kept?.record ?? newMachine(last, origin);
@@ -119,6 +119,11 @@ export function known(
       }
     },
   };
+}
+
+/** A text of the service may be of any length, and a file of a machine may not. */
+function cut(text: string | null | undefined): string | undefined {
+  return text?.slice(0, 1000);
 }
 
 function knownMachine({ record, place }: KeptMachine): KnownMachine {

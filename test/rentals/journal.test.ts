@@ -112,6 +112,19 @@ describe('a request', () => {
     ]);
   });
 
+  test('of any length is read again, and so is a machine of any name', async () => {
+    const env = Array.from({ length: 50_000 }, (_, at) => ({ key: `VARIABLE_${at}`, value: 'x' }));
+    await journal().intend({ ...request, body: { docker_config: { image: 'i', env } } });
+    expect(await journal().unknown()).toMatchObject([
+      { name: 'trainer', masked: true, body: undefined },
+    ]);
+    await journal().see({ id: ID, name: 'W'.repeat(2_000_000), status: 'ACTIVE' }, 'read');
+    expect((await journal().read()).machines).toMatchObject([
+      { id: ID, last: { status: 'ACTIVE' } },
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
   test('of a process that runs is under way, of one that is gone it is unknown', async () => {
     const alive = { pid: process.pid, isAlive: (pid: number) => pid === process.pid };
     const intent = await journal(alive).intend(request);

@@ -166,11 +166,11 @@ function repetitionOf({
   if (operation === 'reorder') {
     return `nothing is certain, and the published API does not say that new names are unique, so that asking again could rent a second machine: look for ${name} at the web console`;
   }
+  if (operation === 'create' && masked) {
+    return `nothing is certain; its secrets are not kept, so ask again by hand: gpucloud instances create ${name} with the same flags`;
+  }
   if (operation !== 'create' || body === undefined) {
     return 'nothing is certain, and asking again would settle nothing: look at the web console';
-  }
-  if (masked) {
-    return `nothing is certain; its secrets are not kept, so ask again by hand: gpucloud instances create ${name} with the same flags`;
   }
   // The very body that its schema let through, and it is checked again on the way out.
   return (api, options) => api.instances.create(body as unknown as CreateInstanceBody, options);

@@ -74,28 +74,36 @@ export async function readKnownMachines(
   const reading = read([...ids.keys()].filter(isAsked));
   reading.catch(() => undefined);
   const { found, fault } = await attachedTo(drives);
-  const archived = all ? [] : await archivedOf(found, ids, rentals);
-  const fresh = found.filter((id) => isAsked(id) && !ids.has(id) && !archived.includes(id));
-  const rows = [...(await reading), ...(await read(fresh))];
-  for (const id of fresh) {
+  const archived = all ? NO_MACHINES : await archivedOf(found, ids, rentals);
+  const fresh = found.filter(
+    (id) => isAsked(id) && !ids.has(id) && archived.get(id)?.untracked !== true,
+  );
+  for (const [id, machine] of archived) ids.set(id, machine);
+  const attached = await read(fresh);
+  for (const id of fresh.filter((one) => !archived.has(one))) {
     context.err.note(`Found through a drive and taken into the list: ${id}.`);
   }
+  // A drive that names a machine which was over raises a doubt; that it is over, a reading says.
+  const isOver = ({ id, status }: Listed) => archived.has(id ?? '') && status === 'TERMINATED';
+  const rows = [...(await reading), ...attached.filter((row) => !isOver(row))];
   const lost = known.unknown.filter(isMachine).map((rental) => unknownRow(rental, now));
   const underway = known.underway.filter(isMachine).map((rental) => underwayRow(rental, now));
   return { rows: [...lost, ...underway, ...rows], asked: rows.length, faults, driveFault: fault };
 }
 
-/** Terminated machines, and those that are not wanted in the list, stay out though a drive names them. */
+const NO_MACHINES: ReadonlyMap<string, KnownMachine> = new Map();
+
+/** Those of the archive: they were terminated, or are not wanted in the list. */
 async function archivedOf(
   found: readonly string[],
   known: ReadonlyMap<string, KnownMachine>,
   rentals: Rentals,
-): Promise<string[]> {
+): Promise<ReadonlyMap<string, KnownMachine>> {
   if (found.every((id) => known.has(id))) {
-    return [];
+    return NO_MACHINES;
   }
   const { machines } = await rentals.read({ archived: true });
-  return machines.filter(({ archived }) => archived).map(({ id }) => id);
+  return new Map(machines.filter(({ archived }) => archived).map((one) => [one.id, one]));
 }
 
 /** The ids that drives name; a list of drives that can't be had leaves the rest alone. */

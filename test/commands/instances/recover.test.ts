@@ -362,6 +362,20 @@ describe('what can not be read', () => {
   });
 });
 
+describe('a machine of the archive that a drive names', () => {
+  test('is read again: a wrong word of the service hides it no longer than that', async () => {
+    await begin();
+    service.rent(ID, 'trainer', { status: 'TERMINATED' });
+    await world.cli(['instances', 'track', ID]);
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    expect(await listed()).toEqual([]);
+    service.rent(ID, 'trainer', { status: 'ACTIVE' });
+    expect(await listed()).toMatchObject([{ id: ID, status: 'ACTIVE' }]);
+    await world.cli(['instances', 'untrack', ID]);
+    expect(await listed()).toEqual([]);
+  });
+});
+
 describe('a name whose machine has no known id', () => {
   test('is not taken for a namesake that is over', async () => {
     await begin();
