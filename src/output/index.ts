@@ -275,7 +275,9 @@ export function createOutput(options: OutputOptions): Output {
   async function screen(blocks: readonly Block[], now?: number): Promise<void> {
     const { screenText } = await import('./screen.ts');
     const shown = await style();
-    return sink.write(screenText(blocks, { ...shown, now: () => now ?? shown.now() }));
+    const drawn = terminal && options.env.TERM !== 'dumb';
+    const told = () => now ?? shown.now();
+    return sink.write(screenText(blocks, { ...shown, now: told, bars: drawn }));
   }
 
   return {

@@ -9,6 +9,8 @@ export interface ScreenStyle extends Reader {
   readonly paint: Paint;
   /** Cells of a terminal's line; Infinity in a pipe, where nothing is broken or cut. */
   readonly cells: number;
+  /** Whether bars are drawn: a screen reader would read them out. */
+  readonly bars: boolean;
 }
 
 /** Several blocks one below the other, an empty line between them; nothing is wider than the line. */
@@ -110,12 +112,12 @@ const SHORTEST = 8;
 /** A line a bar: label, amount, and the bar in what is left of the line. */
 function barsText(
   { bars }: Extract<Block, { kind: 'bars' }>,
-  { paint, cells, terminal }: ScreenStyle,
+  { paint, cells, bars: wanted }: ScreenStyle,
 ): string {
   const labels = Math.max(0, ...bars.map(({ label }) => width(label)));
   const values = Math.max(0, ...bars.map(({ value }) => width(value)));
   const room = cells - labels - values - 2 * GAP;
-  const drawn = terminal && Number.isFinite(room) && room >= SHORTEST;
+  const drawn = wanted && Number.isFinite(room) && room >= SHORTEST;
   return bars
     .map(({ label, value, share }) => {
       const bar = drawn ? barOf(share, Math.min(room, LONGEST)) : '';

@@ -200,7 +200,14 @@ describe('billing spend in a terminal', () => {
     await expect(`${shown.join('\n')}\n`).toMatchFileSnapshot(`screens/spend-${columns}.txt`);
   });
 
-  test('in thirty columns has no bars, and all amounts', async () => {
+  test('on a dumb terminal has no bars, which a screen reader would read out', async () => {
+    month();
+    const { screen } = await draw(80, ['billing', 'spend'], 'dumb');
+    expect(screen).not.toContain('█');
+    expect(screen).toMatch(/1724\.505 ₽/);
+  });
+
+  test('in 24 columns has no bars, and all amounts', async () => {
     month();
     const { screen } = await draw(24, ['billing', 'spend']);
     expect(screen).not.toContain('█');

@@ -63,9 +63,17 @@ export function runwayBlocks(report: RunwayReport): Block[] {
         },
         { label: 'Lasts', text: lastsText(report) },
         { label: 'Until', text: end === null ? '' : minuteText(Date.parse(end)) },
+        { label: 'Limit', text: limitText(report) },
       ],
     },
   ];
+}
+
+/** Whoever typed 24 and meant hours sees that it was taken for roubles. */
+function limitText({ fail_below: limit, below }: RunwayReport): string {
+  if (limit === null) return '';
+  const amount = money(limit);
+  return `${amount.ok ? rub(limit) : limit}${below === true ? ': not met' : ''}`;
 }
 
 function rub(amount: string): string {

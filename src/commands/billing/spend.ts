@@ -62,6 +62,9 @@ export async function spend(input: SpendInput, context: Context): Promise<void> 
       `--since is not before --until: from ${new Date(from).toISOString()}, before ${new Date(to).toISOString()}`,
     );
   }
+  if (from > now) {
+    throw usageError(`--since lies in the future: ${new Date(from).toISOString()}`);
+  }
   const books = openBooks({ step: by, from, to });
   const progress = context.err.progress('Reading the history');
   let count = 0;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../../src/errors.ts';
 import { AccountService } from '../../support/account-service.ts';
 import { manualClock } from '../../support/clock.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
@@ -117,6 +118,35 @@ describe('billing spend', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(requests).toEqual([]);
     expect(stderr).toContain(words);
+  });
+
+  test('a stretch that has not begun yet is refused', async () => {
+    const { code, stderr } = await world.cli(['billing', 'spend', '--since', '2030-01-01']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--since lies in the future: 20');
+  });
+
+  test('Ctrl-C in a long history is 130, with nothing on stdout', async () => {
+    for (let hour = 0; hour < 1000; hour += 1)
+      service.transaction('USAGE_CHARGE', '1', hour * HOUR);
+    service.limit = 10;
+    const first = new AbortController();
+    const { handler } = service;
+    let asked = 0;
+    const slow = await createWorld({
+      clock: world.clock as ReturnType<typeof manualClock>,
+      async handler(request) {
+        asked += 1;
+        if (asked === 20) first.abort(new CliError('interrupted', 'Interrupted.'));
+        return handler(request);
+      },
+    });
+    const { code, stdout } = await slow.cli(['billing', 'spend'], {
+      interrupts: { first: first.signal, second: new AbortController().signal },
+    });
+    await slow.close();
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(asked).toBeLessThan(25);
   });
 
   test('a history that can not be read is the error of its status', async () => {
