@@ -11,7 +11,7 @@ export interface Terminal {
   cursor(): { readonly x: number; readonly y: number };
   /** Everything that the program has written. */
   written(): string;
-  /** Waits until the screen fits; fails with the screen after ten seconds. */
+  /** Waits until the screen fits; fails with the screen after twenty seconds. */
   shows(pattern: RegExp | ((screen: string) => boolean)): Promise<string>;
   /** Types keys: `\u0003` is Ctrl-C. */
   type(keys: string): void;
@@ -34,7 +34,7 @@ export interface TerminalOptions {
   readonly term?: string;
 }
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 20_000;
 
 export function openTerminal(options: TerminalOptions): Terminal {
   const { program, args, env, cwd, columns = 100, rows = 30, term = 'xterm-256color' } = options;
