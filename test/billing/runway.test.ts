@@ -38,6 +38,12 @@ describe('how long a balance lasts', () => {
     expect(runway?.endsAt).toBeUndefined();
   });
 
+  test('a rest too small for the division to see is not rounded up to a second', () => {
+    // Two seconds at this rate, less one millionth of a rouble.
+    const runway = of('19999999999999999999999999.999999', '36000000000000000000000000000');
+    expect(runway?.seconds.toFixed()).toBe('1');
+  });
+
   test('where nothing is spent there is no end', () => {
     expect(of('100', '0')).toBeUndefined();
     expect(of('-100', '0')).toBeUndefined();

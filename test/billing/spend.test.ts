@@ -127,6 +127,17 @@ describe('the books', () => {
     expect(left.negative).toEqual(['minus']);
   });
 
+  test('begin with their first moment and end before their last', () => {
+    const books = openBooks({ step: 'day', from: START, to: END });
+    const times = { first: START, before: START - 1, last: END - 1, after: END };
+    for (const [id, at] of Object.entries(times)) {
+      books.add({ ...charge, id, amount: '1', created_at: new Date(at).toISOString() });
+    }
+    expect(books.total().count).toBe(2);
+    expect(books.rows(END)[0]?.count).toBe(1);
+    expect(books.rows(END).at(-1)?.count).toBe(1);
+  });
+
   test('a transaction of the year 9999 makes no three million empty days', () => {
     const books = booked([
       { ...charge, id: 'a', amount: '1', created_at: '2026-01-02T00:00:00Z' },
