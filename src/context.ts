@@ -210,11 +210,13 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     const { resolveSettings } = await import('./config/index.ts');
     return resolveSettings(flags, env, await (await config()).read());
   });
+  let isKeyFetched = false;
   const settings = once(async () => {
     const inForce = await resolved();
     const { elsewhere } = inForce;
     if (elsewhere === undefined) return inForce.settings;
     const { withKey } = await import('./config/index.ts');
+    isKeyFetched = true;
     return withKey(inForce, await (await keys()).read(elsewhere.profile, elsewhere.place));
   });
 
@@ -313,6 +315,14 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     return names.rentals(own);
   });
 
+  /** For a warning alone no key is fetched from elsewhere: that may ask for a passphrase. */
+  async function rentalsAtHand(): Promise<Rentals> {
+    const { settings: inForce, elsewhere } = await resolved();
+    return elsewhere === undefined || isKeyFetched
+      ? rentals()
+      : rentalsOf({ service: inForce.baseUrl?.value ?? '', account: elsewhere.account });
+  }
+
   /**
    * Every command that speaks to the service comes by here before it does, and every other that
    * looks at what is kept on this computer when it ends, so that none need think of it.
@@ -330,7 +340,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     try {
       const { anyRequestOpen } = await import('./rentals/pending.ts');
       if (!(await anyRequestOpen(folder))) return;
-      const own = await rentals();
+      const own = await rentalsAtHand();
       const { length } = await own.unknown();
       const strange = (await own.strangers()).flatMap(({ unknown }) => unknown).length;
       if (length + strange > 0) err.warn(unknownWords(length, strange));

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
@@ -75,6 +75,27 @@ describe('while an outcome is unknown', () => {
     });
     // Nobody knows yet whether both keys are of one account.
     expect(stranger.stderr).toContain('(1 of another key, perhaps of another account)');
+  });
+
+  test('a command that needs no key fetches none for it: that may ask for a passphrase', async () => {
+    await begin({ signedIn: false });
+    const fetched = join(world.home, 'fetched');
+    const profile = {
+      base_url: world.service.url,
+      key_command: ['/bin/sh', '-c', `echo x >> '${fetched}'; echo '${TEST_KEY}'`],
+      account: { id: 'user-1' },
+    };
+    await mkdir(join(world.home, 'config'), { recursive: true });
+    const config = { version: 1, current: 'work', profiles: { work: profile } };
+    await writeFile(join(world.home, 'config', 'config.json'), JSON.stringify(config));
+    await lose(false);
+    await rm(fetched);
+    const { code, stderr } = await world.cli(['profiles', 'list']);
+    expect(code).toBe(0);
+    expect(stderr).toBe(WARNING);
+    await expect(readFile(fetched)).rejects.toThrow('ENOENT');
+    expect((await world.cli(['drives', 'list'])).stderr).toContain(WARNING);
+    expect(await readFile(fetched, 'utf8')).toBe('x\n');
   });
 
   test('the error names both commands and says that it may be billing', async () => {
