@@ -24,6 +24,14 @@ export interface LayoutColumn {
   readonly header: string;
   readonly width: number;
   readonly right: boolean;
+  /** It is the last, and goes on in the next line of the terminal instead of being cut. */
+  readonly open?: true;
+}
+
+/** What rows that are still coming ask of their columns. */
+export interface Ahead {
+  /** Cells that each column takes at least, whatever the first rows hold. */
+  readonly least: readonly number[];
 }
 
 export const GAP = 2;
@@ -43,13 +51,16 @@ export function layoutOf(
   fixedRight: readonly boolean[],
   rows: Iterable<readonly Shown[]>,
   terminal: number,
-  least: readonly number[] = [],
+  ahead?: Ahead,
 ): Layout {
-  const widths = headers.map((header, at) => Math.max(width(header), least[at] ?? 0));
+  const widths = headers.map((header, at) => Math.max(width(header), ahead?.least[at] ?? 0));
+  const last = headers.length - 1;
+  const isOpen = (at: number) => ahead !== undefined && at === last && fixedRight[at] !== true;
   const numeric = headers.map(() => true);
   const filled = headers.map(() => false);
   for (const row of rows) {
     row.forEach((cell, at) => {
+      if (isOpen(at)) return;
       widths[at] = Math.max(widths[at] ?? 0, width(cell.text));
       if (cell.numeric === undefined) return;
       filled[at] = true;
@@ -66,6 +77,7 @@ export function layoutOf(
       header,
       width: fitted[at] ?? 0,
       right: right[at] === true,
+      ...(isOpen(at) ? { open: true } : {}),
     })),
     spare: Math.max(0, room - fitted.reduce((sum, cells) => sum + cells, 0)),
     fits:
@@ -97,7 +109,7 @@ function squeeze(widths: readonly number[], rigid: readonly boolean[], room: num
 
 /** The cell's text within its column; one that came too late to be measured may use the spare. */
 export function fitted(cell: Shown, column: LayoutColumn, spare: number): string {
-  return column.right ? cell.text : clamp(cell.text, column.width + spare);
+  return column.right || column.open ? cell.text : clamp(cell.text, column.width + spare);
 }
 
 /** One line of a table, without a border and without spaces at its end. */

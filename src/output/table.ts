@@ -51,9 +51,10 @@ export async function writeTable<T>(
     const masked = safe(row);
     return columns.map((column) => shownCell(masked, column, style));
   };
-  const least = columns.map((column) => (live ? (column.least ?? 0) : 0));
+  // What is still to come is not known, and a log is read to the end of its lines.
+  const ahead = live ? { least: columns.map(({ least = 0 }) => least) } : undefined;
   const measure = (measured: Iterable<readonly Shown[]>) =>
-    layoutOf(headers, right, measured, style.cells, least);
+    layoutOf(headers, right, measured, style.cells, ahead);
 
   let first: (readonly Shown[])[] = [];
   let layout: Layout | undefined;

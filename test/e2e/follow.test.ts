@@ -1,0 +1,173 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
+import { type Service, startService } from '../support/service.ts';
+import { openTerminal } from '../support/terminal.ts';
+import { event, logOf, pageOf, type TestEvent } from '../watch/pages.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
+const FOLLOW = ['instances', 'events', ID, '--follow', '--poll-interval', '500ms'];
+
+let computer: Computer;
+let service: Service;
+/** The log as it is at the next reading; `looks` counts the first pages that were read. */
+let log: (looks: number) => readonly TestEvent[];
+let looks = 0;
+
+beforeEach(async () => {
+  looks = 0;
+  log = () => logOf(2);
+  computer = await createComputer();
+  service = await startService(({ path }) => {
+    const query = new URL(path, 'http://service').searchParams;
+    const page = Number(query.get('page'));
+    if (page === 1) looks += 1;
+    const { data, meta } = pageOf(log(looks), page, Number(query.get('limit')));
+    const body = { status: 'success', code: 200, data, meta: { ...meta, page } };
+    return { status: 200, body };
+  });
+});
+afterEach(async () => {
+  await service.close();
+  await computer.remove();
+});
+
+const env = () => ({
+  GPUCLOUD_BASE_URL: service.url,
+  GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
+});
+const start = (...more: string[]) => computer.start([...FOLLOW, ...more], { env: env() });
+
+describe('a follow of the built program', () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('%s ends it at once with %i, whole lines printed', async (signal, code) => {
+    const child = start('-o', 'jsonl');
+    const outcome = outcomeOf(child);
+    await heard(child, 'stdout', /e2/);
+    child.kill(signal);
+    const ended = await outcome;
+    expect(ended.code).toBe(code);
+    expect(
+      ended.stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line).id),
+    ).toEqual(['e1', 'e2']);
+  });
+
+  test('each line is there as soon as its event is known', async () => {
+    log = (at) => logOf(Math.min(at, 3));
+    const child = start('-q');
+    const outcome = outcomeOf(child);
+    await heard(child, 'stdout', /^e1\n$/);
+    await heard(child, 'stdout', /e3\n/);
+    child.kill('SIGINT');
+    expect((await outcome).stdout).toBe('e1\ne2\ne3\n');
+  });
+
+  test('a pipe that closes ends it quietly with 0', async () => {
+    log = (at) => logOf(at + 1);
+    const line = `gpucloud ${FOLLOW.join(' ')} -q | head -1; echo "code \${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = await computer.bash(line, { env: env() });
+    expect({ stdout, stderr }).toEqual({ stdout: 'e1\ncode 0\n', stderr: '' });
+  });
+
+  test('--resume loses nothing across kills with signal 9', { timeout: 120_000 }, async () => {
+    const LAST = 400;
+    const began = Date.now();
+    // About 60 events a second, whether somebody reads them or not; the last ends the follow.
+    log = () => {
+      const count = Math.min(LAST, 20 + Math.floor((Date.now() - began) / 16));
+      return count < LAST ? logOf(count) : [event('end', LAST + 1, 'BILLING'), ...logOf(LAST)];
+    };
+    const file = join(computer.home, 'events.json');
+    const runs: string[][] = [];
+    for (let run = 0; run < 5; run += 1) {
+      const child = start('-q', '--resume', file);
+      const outcome = outcomeOf(child);
+      await heard(child, 'stdout', /e\d+\n/).catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, [3, 40, 700, 1_200, 15][run]));
+      child.kill('SIGKILL');
+      // The last line may be half a line: only whole ones were handed on.
+      runs.push((await outcome).stdout.split('\n').slice(0, -1));
+    }
+    const last = await outcomeOf(start('-q', '--resume', file, '--until', 'billing'));
+    expect({ code: last.code, stderr: last.stderr }).toEqual({ code: 0, stderr: '' });
+    runs.push(last.stdout.trim().split('\n'));
+
+    for (const lines of runs) expect(new Set(lines).size).toBe(lines.length);
+    const printed = new Set(runs.flat());
+    expect(printed.size).toBe(LAST + 1);
+    // Not the whole log again and again.
+    expect(runs.flat().length).toBeLessThan(3 * LAST);
+    expect(JSON.parse(await readFile(file, 'utf8')).instances[ID].known).toHaveLength(LAST + 1);
+  });
+
+  test('in a terminal: the time of day, no word after Ctrl-C, code 130', async () => {
+    log = (at) =>
+      at < 2
+        ? logOf(1)
+        : [{ ...event('e2', 2, 'STATUS_CHANGE'), message: 'Now ACTIVE' } as TestEvent, ...logOf(1)];
+    const terminal = openTerminal({
+      program: process.execPath,
+      args: [PROGRAM, ...FOLLOW],
+      env: { ...computer.env, ...env(), TZ: 'UTC' },
+      cwd: computer.home,
+    });
+    try {
+      await terminal.shows(/Now ACTIVE/);
+      terminal.type('\u0003');
+      expect(await terminal.ended()).toBe(130);
+      // Whether the keys themselves are shown is the terminal's affair.
+      expect(
+        terminal
+          .screen()
+          .split('\n')
+          .filter((line) => line !== '^C'),
+      ).toEqual([
+        'TIME                 TYPE           MESSAGE',
+        '2026-01-15 12:00:01  INFO           -',
+        '2026-01-15 12:00:02  STATUS_CHANGE  Now ACTIVE',
+      ]);
+    } finally {
+      await terminal.close();
+    }
+  });
+
+  test('in a terminal: while nothing happens, and when the service is away', async () => {
+    log = () => [];
+    const terminal = openTerminal({
+      program: process.execPath,
+      args: [PROGRAM, ...FOLLOW],
+      env: { ...computer.env, ...env() },
+      cwd: computer.home,
+      columns: 200,
+    });
+    try {
+      await terminal.shows(/Nothing to show yet of .*; waiting\. Ctrl-C ends\./);
+      await service.close();
+      await terminal.shows(/warning: The service could not be reached.*Trying again/);
+      expect(terminal.screen().match(/Trying again/g)).toHaveLength(1);
+      terminal.type('\u0003');
+      expect(await terminal.ended()).toBe(130);
+    } finally {
+      await terminal.close();
+    }
+  });
+});
+
+test('a follower that is left does not keep the process alive', async () => {
+  log = (at) => logOf(at);
+  const child = start('-q', '--poll-interval', '1h');
+  await heard(child, 'stdout', /e1/);
+  child.kill('SIGINT');
+  // After an hour, if the pause were waited for.
+  expect(await once(child, 'close')).toEqual([130, null]);
+});

@@ -1,0 +1,123 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { run } from '../../src/run.ts';
+import { createLogMemory } from '../../src/watch/log-memory.ts';
+import { SOAK } from '../faults/tools.ts';
+import { manualClock } from '../support/clock.ts';
+import { at } from './pages.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const EVENTS = 100_000;
+const EACH_LOOK = 100;
+/** Of the heap; a follower that kept no more than the ids would need ten times as much. */
+const FLAT = 1.5 * 1024 * 1024;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Bytes that something still refers to. */
+async function heldBytes(): Promise<number> {
+  for (let turn = 0; turn < 3; turn += 1) {
+    // What waits for its turn of the queue is let go of first.
+    await new Promise((resolve) => setImmediate(resolve));
+    collectGarbage();
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+/** A log that is made up as it is asked for, so that the test itself holds none of it. */
+function pageOf(total: number, page: number, limit: number): string {
+  const newest = total - (page - 1) * limit;
+  const data = Array.from({ length: Math.max(0, Math.min(limit, newest)) }, (_, index) => ({
+    id: `00000000-0000-4000-8000-${String(newest - index).padStart(12, '0')}`,
+    instance_id: ID,
+    type: 'INFO',
+    message: 'The same as ever',
+    payload: { number: newest - index },
+    created_at: at((newest - index) / 50),
+  }));
+  const meta = { total, page, limit, total_pages: Math.ceil(total / limit) };
+  return JSON.stringify({ status: 'success', code: 200, data, meta });
+}
+
+describe('a follower that saw 100,000 events', () => {
+  test.each(SOAK ? ['jsonl', 'table'] : ['jsonl'])(
+    'holds no more than one that saw 10,000 (%s)',
+    {
+      timeout: 120_000,
+    },
+    async (format) => {
+      const stop = new AbortController();
+      const held: number[] = [];
+      let total = 0;
+      const server = createServer(async (request, response) => {
+        const query = new URL(request.url ?? '/', 'http://service').searchParams;
+        const page = Number(query.get('page'));
+        if (page === 1) {
+          if (total === EVENTS / 10 || total === EVENTS) held.push(await heldBytes());
+          if (total === EVENTS) stop.abort(new CliError('interrupted', 'Interrupted.'));
+          total += EACH_LOOK;
+        }
+        response.setHeader('content-type', 'application/json');
+        response.end(pageOf(total, page, Number(query.get('limit'))));
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+
+      let lines = 0;
+      const sink = () =>
+        new Writable({
+          write(chunk: Buffer, _encoding, done) {
+            for (const byte of chunk) if (byte === 10) lines += 1;
+            done();
+          },
+        });
+      // Without a record of its sleeps.
+      const clock = { ...manualClock(), slept: undefined };
+      const code = await run(['instances', 'events', ID, '--follow', '-o', format], {
+        stdin: process.stdin,
+        stdout: sink(),
+        stderr: new Writable({ write: (_chunk, _encoding, done) => done() }),
+        env: {
+          GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
+          GPUCLOUD_BASE_URL: `http://127.0.0.1:${port}`,
+          GPUCLOUD_STATE_DIR: '/nonexistent',
+          GPUCLOUD_CONFIG_DIR: '/nonexistent',
+        },
+        clock: { now: clock.now, random: clock.random, sleep: (ms, signal) => quickly(ms, signal) },
+        home: undefined,
+        platform: 'linux',
+        pid: 1,
+        isAlive: () => false,
+        start: () => Promise.reject(new Error('a follower starts no program')),
+        interrupts: { first: stop.signal, second: new AbortController().signal },
+      });
+      function quickly(milliseconds: number, signal?: AbortSignal): Promise<void> {
+        clock.advance(milliseconds);
+        signal?.throwIfAborted();
+        return new Promise((resolve) => setImmediate(resolve));
+      }
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+
+      expect(code).toBe(130);
+      expect(lines).toBe(EVENTS + (format === 'table' ? 1 : 0));
+      const [early = 0, late = 0] = held;
+      expect(late - early).toBeLessThan(FLAT);
+    },
+  );
+
+  test('a memory that was taught 100,000 events holds at most 2,000 ids', () => {
+    const memory = createLogMemory();
+    for (let number = 0; number < EVENTS; number += 1) {
+      memory.learn([{ id: `e${number}`, time: number }]);
+    }
+    expect(memory.size).toBeLessThanOrEqual(2_000);
+    expect(JSON.stringify(memory.saved()).length).toBeLessThan(64 * 1024);
+  });
+});
