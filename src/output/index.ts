@@ -131,7 +131,8 @@ export function createOutput(options: OutputOptions): Output {
           coming,
           safely(view),
         );
-        if (count === 0 && !sink.ended) options.note(view.empty);
+        // Whoever watched for a while knows that nothing came.
+        if (count === 0 && !live && !sink.ended) options.note(view.empty);
         return;
       }
       case 'json': {

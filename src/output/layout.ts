@@ -55,6 +55,7 @@ export function layoutOf(
 ): Layout {
   const widths = headers.map((header, at) => Math.max(width(header), ahead?.least[at] ?? 0));
   const last = headers.length - 1;
+  // Where each column but the last is whole, the last needs little room to begin in.
   const isOpen = (at: number) => ahead !== undefined && at === last && fixedRight[at] !== true;
   const numeric = headers.map(() => true);
   const filled = headers.map(() => false);
@@ -70,8 +71,11 @@ export function layoutOf(
   const right = headers.map(
     (_, at) => fixedRight[at] === true || (numeric[at] === true && filled[at] === true),
   );
+  if (isOpen(last)) widths[last] = Math.max(widths[last] ?? 0, TELLING);
   const room = terminal - GAP * (headers.length - 1);
   const fitted = squeeze(widths, right, room);
+  const enough = (at: number) =>
+    ahead === undefined ? Math.min(TELLING, widths[at] ?? 0) : (widths[at] ?? 0);
   return {
     columns: headers.map((header, at) => ({
       header,
@@ -82,7 +86,7 @@ export function layoutOf(
     spare: Math.max(0, room - fitted.reduce((sum, cells) => sum + cells, 0)),
     fits:
       fitted.reduce((sum, cells) => sum + cells, 0) <= room &&
-      fitted.every((cells, at) => cells >= Math.min(TELLING, widths[at] ?? 0)),
+      fitted.every((cells, at) => cells >= enough(at)),
   };
 }
 

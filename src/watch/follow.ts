@@ -84,6 +84,7 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
   while (open.length > 0) {
     const looks = await options.each(open, (log) => lookAt<L, E>(log, ending, signal));
     if (signal.aborted) return;
+    const { gone, atLeast, fatal } = patience.meet(looks);
     const over = new Set<L>();
     const found: Found<L, E>[] = [];
     let isFirst = false;
@@ -124,7 +125,7 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
     // Where it begins is noted at once: what comes next belongs to it, even after a crash.
     if (isFirst && found.length === 0) await options.onTaken();
 
-    const { gone, atLeast } = patience.after(looks);
+    if (fatal !== undefined) throw fatal;
     open = open.filter((log) => !over.has(log) && !gone.has(log));
     tell.looked(shown);
     const isBusy = found.length > 0 || open.some((log) => ending.has(log));

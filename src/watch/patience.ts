@@ -21,6 +21,8 @@ export interface Met<L> {
   readonly gone: ReadonlySet<L>;
   /** Milliseconds that the service asked to wait. */
   readonly atLeast: number;
+  /** What waiting does not mend. */
+  readonly fatal: CliError | undefined;
 }
 
 /** So many answers in a row that make no sense are no passing fault any more. */
@@ -49,10 +51,10 @@ export function createPatience<L extends { hasStarted(): boolean }>({
   }
 
   return {
-    /** @throws CliError what waiting does not mend. */
-    after(looks: readonly ({ readonly log: L } | Faulted<L>)[]): Met<L> {
+    meet(looks: readonly ({ readonly log: L } | Faulted<L>)[]): Met<L> {
       const gone = new Set<L>();
       const lost: Faulted<L>[] = [];
+      let fatal: CliError | undefined;
       for (const look of looks) {
         const { log } = look;
         if (!('error' in look)) {
@@ -65,9 +67,10 @@ export function createPatience<L extends { hasStarted(): boolean }>({
         } else if (isPassing(look)) {
           lost.push(look);
         } else {
-          throw look.error;
+          fatal ??= look.error;
         }
       }
+      if (fatal !== undefined) return { gone, atLeast: 0, fatal };
       const [first] = lost;
       if (first !== undefined && lostAt === undefined) {
         lostAt = clock.now();
@@ -79,7 +82,8 @@ export function createPatience<L extends { hasStarted(): boolean }>({
         tell.back(clock.now() - lostAt);
         lostAt = undefined;
       }
-      return { gone, atLeast: Math.max(0, ...lost.map(({ error }) => error.retryAfterMs ?? 0)) };
+      const asked = lost.map(({ error }) => error.retryAfterMs ?? 0);
+      return { gone, atLeast: Math.max(0, ...asked), fatal };
     },
   };
 }

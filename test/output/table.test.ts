@@ -195,7 +195,50 @@ describe('a long table', () => {
   });
 });
 
+/** The program has nothing to do for a moment, however long that takes on a busy computer. */
+async function idle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
 describe('a live table', () => {
+  it('writes all that it was given when it is asked to', async () => {
+    for (const format of ['table', 'json', 'jsonl', 'yaml', 'csv', 'id'] as const) {
+      const page = new Page();
+      const out = outputOn(page, { format });
+      let flush = async () => false;
+      async function* happening() {
+        yield { name: 'one', note: 'a' };
+        expect(await flush(), format).toBe(true);
+        expect(page.text, format).toMatch(/one|a/);
+      }
+      await out.list(happening(), names, {
+        live: true,
+        onFlush(given) {
+          flush = given;
+        },
+      });
+    }
+  });
+
+  it('keeps a place for what is still to come, and cuts no line of a log', async () => {
+    const page = new Page();
+    const out = outputOn(Object.assign(page, { isTTY: true, columns: 30 }), {});
+    const view = {
+      ...names,
+      columns: names.columns.map((column) =>
+        column.id === 'name' ? { ...column, least: 8 } : column,
+      ),
+    };
+    const long = 'a note that is longer than the line of the terminal';
+    async function* happening() {
+      yield { name: 'one', note: 'a' };
+      await idle();
+      yield { name: 'eleven', note: long };
+    }
+    await out.list(happening(), view, { live: true });
+    expect(page.text).toBe(`NAME      NOTE\none       a\neleven    ${long}\n`);
+  });
+
   it('shows each row as it happens', async () => {
     const page = new Page();
     const out = outputOn(page, {});
@@ -203,10 +246,10 @@ describe('a live table', () => {
     async function* happening() {
       yield { name: 'one', note: 'a' };
       yield { name: 'two', note: 'b' };
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await idle();
       seen.push(page.text);
       yield { name: 'a longer one', note: 'c' };
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await idle();
       seen.push(page.text);
     }
     await out.list(happening(), names, { live: true });

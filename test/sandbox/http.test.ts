@@ -272,6 +272,13 @@ describe('the server', () => {
     await closing;
   });
 
+  test('the date of an answer is that of the virtual clock', async () => {
+    const b = await bench();
+    await b.sandbox.advance(30 * DAY);
+    const answer = await fetch(`${b.url}/users/me`, { headers: { 'X-API-KEY': b.apiKey } });
+    expect(answer.headers.get('date')).toBe('Tue, 31 Mar 2026 12:00:00 GMT');
+  });
+
   test('a taken port is a usage error that says so', async () => {
     const b = await bench();
     const port = Number(new URL(b.url).port);

@@ -33,16 +33,18 @@ describe('a follower of logs that change while they are read', () => {
 
 describe('the same property sees a follower that', () => {
   test.each(WRONG_FOLLOWERS)('%s', { timeout: LONG }, async (_name, make, complaint) => {
-    const complaints = new Set<string>();
     const found = await fc.check(
       fc.asyncProperty(anyStory, async (story) => {
-        const broken = await brokenPromises(story, make);
-        for (const words of broken) complaints.add(words);
-        return broken.length === 0;
+        expect(await brokenPromises(story, make)).toEqual([]);
       }),
       { numRuns: 400, endOnFailure: true },
     );
     expect(found.failed).toBe(true);
-    expect([...complaints].join('\n')).toMatch(complaint);
+    // And for the fault that it has.
+    const complaints: string[] = [];
+    for (const story of fc.sample(anyStory, 200)) {
+      complaints.push(...(await brokenPromises(story, make)));
+    }
+    expect(complaints.join('\n')).toMatch(complaint);
   });
 });

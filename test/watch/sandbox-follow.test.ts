@@ -18,7 +18,8 @@ function droppingAnswers(handler: Handler): { handler: Handler; dropped(): numbe
   return {
     dropped: () => dropped,
     async handler(request) {
-      const answer = await handler(request);
+      // Behind a service that is away, a proxy has no answer to give.
+      const answer = await Promise.resolve(handler(request)).catch(() => 'hangUp' as const);
       count += 1;
       // Every fifth, but never at the same distance: the tries of one call would all be spared.
       if ((count * 7 + Math.floor(count / 5)) % 5 !== 0) return answer;
@@ -111,6 +112,10 @@ describe('following the sandbox at 50 events a second, one answer in five lost',
       const follower = own.start(['instances', 'events', id, '-f', '-q'], {
         env: { GPUCLOUD_BASE_URL: proxy.url, GPUCLOUD_API_KEY: api_key },
       });
+      let heardOf = '';
+      follower.stdout.on('data', (chunk) => {
+        heardOf += chunk;
+      });
       const outcome = outcomeOf(follower);
       await new Promise((resolve) => setTimeout(resolve, 60_000));
       server.kill('SIGTERM');
@@ -120,7 +125,9 @@ describe('following the sandbox at 50 events a second, one answer in five lost',
       const still = own.start(['sandbox', 'serve', '--speed', '0', '--port', port, '--json']);
       await heard(still, 'stdout', /\n/);
       const there = await idsAt(url, api_key, id);
-      await new Promise((resolve) => setTimeout(resolve, 30_000));
+      for (let seconds = 0; seconds < 60 && !heardOf.includes(there[0] ?? ''); seconds += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+      }
       follower.kill('SIGINT');
       const { code, stdout, stderr } = await outcome;
       still.kill('SIGTERM');
