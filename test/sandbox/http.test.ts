@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { withLock } from '../../src/files/lock.ts';
 import { OPERATIONS } from '../../src/sandbox/operations.ts';
-import { type Bench, bench, NOBODY, RTX_4090, UBUNTU } from './support.ts';
+import { type Bench, bench, DAY, NOBODY, RTX_4090, UBUNTU } from './support.ts';
 
 const ED25519 =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@box';
