@@ -36,8 +36,10 @@ export function billingApi(run: Run): BillingApi {
             settle: 'Look for the bonus: gpucloud billing transactions',
             missing: {
               words: 'There is no such promo code',
-              hint: 'Check how the code is written.',
+              hint: 'Check how the code is written, capitals too: gpucloud billing promo CODE',
             },
+            refusal:
+              'A code that has expired, is used up or was activated before adds nothing; what came in: gpucloud billing transactions --type bonus',
           },
           {
             method: 'POST',

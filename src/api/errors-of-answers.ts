@@ -7,6 +7,7 @@ import { rateLimited } from './retry.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { said } from './said.ts';
 import type { Answer } from './transport.ts';
+import { isWebPage, PAGE_HINT } from './web-page.ts';
 
 const REACH_HINT =
   'Check the network, the base URL and the proxy variables; gpucloud doctor looks at all three.';
@@ -28,6 +29,9 @@ export function refusal(operation: Operation, call: Call, answer: Answer): CliEr
   const { status } = answer;
   const words = said(answer, call.hide);
   const about = resourceOf(operation);
+  if (isWebPage(answer) && status !== 429 && (status < 300 || status >= 400)) {
+    return refusedByPage(operation, status, words);
+  }
   if (status === 401 || status === 403) {
     const what =
       status === 401 ? 'did not accept the API key' : 'does not allow this with the API key';
@@ -80,10 +84,31 @@ export function refusal(operation: Operation, call: Call, answer: Answer): CliEr
     return new CliError(
       'refused',
       sentence(`The service failed ${operation.doing} (${status}): ${words}`),
-      { httpStatus: status, retryable: true, hint: 'Run the command again in a while.', ...about },
+      { httpStatus: status, retryable: true, hint: againHint(operation), ...about },
     );
   }
-  return new CliError('refused', sentence(refused), { httpStatus: status, ...about });
+  return new CliError('refused', sentence(refused), {
+    httpStatus: status,
+    ...(operation.refusal === undefined ? {} : { hint: operation.refusal }),
+    ...about,
+  });
+}
+
+/**
+ * An error whose body is a page for a browser is not the service's own word. Its status decides the
+ * kind as ever, but nothing is said of a key, a machine or funds that the service may never have seen.
+ */
+function refusedByPage(operation: Operation, status: number, words: string): CliError {
+  const failed = status >= 500 || status === 408;
+  const kind =
+    status === 401 || status === 403 ? 'authentication' : status === 404 ? 'notFound' : 'refused';
+  return new CliError(
+    kind,
+    sentence(
+      `The request ${operation.doing} was ${failed ? 'not answered' : 'refused'} (${status}): ${words}`,
+    ),
+    { httpStatus: status, retryable: failed, hint: PAGE_HINT, ...resourceOf(operation) },
+  );
 }
 
 /** The answer came and says success, but not what the document promises of it. */
@@ -93,7 +118,9 @@ export function notUnderstood(operation: Operation, what: string, status: number
     sentence(`The answer to ${operation.heading} could not be understood: ${what}`),
     {
       httpStatus: status,
-      hint: 'Check the base URL, and run the command again with --debug to see the answer.',
+      hint: what.includes('HTML page')
+        ? PAGE_HINT
+        : 'Check the base URL, and run the command again with --debug to see the answer.',
       ...resourceOf(operation),
     },
   );
@@ -147,6 +174,11 @@ export function answeredWords(call: Call, answer: Answer): string {
     return `the service answered with a redirect (${answer.status})${target(answer)}`;
   }
   return `the service answered ${answer.status}: ${said(answer, call.hide)}`;
+}
+
+/** What to do after a fault of the service itself. */
+export function againHint({ again }: Operation): string {
+  return again === undefined ? 'Run the command again in a while.' : `Again in a while: ${again}`;
 }
 
 export function resourceOf(operation: Operation): { resource?: string } {

@@ -188,6 +188,7 @@ function change(
     doubt: how.doubt,
     settle: `See its state with gpucloud instances get ${id}; gpucloud instances ${how.verb} ${id} can be repeated.`,
     badState: how.badState,
+    again: `gpucloud instances ${how.verb} ${id}; why it failed: gpucloud instances events ${id}`,
   };
   const request = { method: 'POST', path: `${pathOf(id)}/${how.verb}` };
   return settled(call, {
@@ -234,7 +235,7 @@ async function start(call: Call, id: string): Promise<StatusChange> {
         httpStatus: status,
         retryable: true,
         mayBeBilling: state.state.status !== 'STOPPED',
-        hint: `See its state with gpucloud instances get ${id}, then start it again.`,
+        hint: `Again in a while: gpucloud instances start ${id}; its state: gpucloud instances get ${id}`,
         ...resourceOf(operation),
       },
     );
@@ -254,12 +255,32 @@ function notStarted(operation: Operation, httpStatus: number, status: string): C
     return new CliError(
       'wrongState',
       `The instance ${operation.resource} is ${statusWords(status)}; only a STOPPED one can be started.`,
-      { ...details, hint: `See it: gpucloud instances get ${operation.resource}` },
+      { ...details, hint: startHint(operation.resource ?? '', status) },
     );
   }
   return new CliError(
     'wrongState',
     `The instance ${operation.resource} stays STOPPED: there are not enough funds to reserve the next hour.`,
-    { ...details, hint: 'See what the account has: gpucloud billing balance' },
+    {
+      ...details,
+      hint: 'See what the account has, top it up and start again: gpucloud billing balance',
+    },
   );
+}
+
+/** What can be done with a machine that can't be started, by the status that was read. */
+function startHint(id: string, status: string): string {
+  switch (status) {
+    case 'STOPPING':
+      return `Wait for it: gpucloud instances wait ${id} --for stopped`;
+    case 'TERMINATING':
+    case 'TERMINATED':
+      return `Order a new one like it: gpucloud instances reorder ${id} NEW_NAME`;
+    case 'ERROR':
+      return `See what happened: gpucloud instances events ${id}`;
+    case 'ACTIVE':
+      return `It runs already: gpucloud instances get ${id} tells how to connect`;
+    default:
+      return `It is on its way: gpucloud instances wait ${id}`;
+  }
 }

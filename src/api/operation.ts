@@ -16,8 +16,12 @@ export interface Operation {
   readonly bills?: boolean;
   /** The commands that settle an unknown outcome. */
   readonly settle?: string;
+  /** The command that tries it again. */
+  readonly again?: string;
   /** What a 404 says, and where to look. */
   readonly missing?: { readonly words: string; readonly hint: string };
+  /** What to do after a documented 400 that is about the request. */
+  readonly refusal?: string;
   /** What a documented 400 says: the state of a thing, not the request, is in the way. */
   readonly badState?: string;
 }

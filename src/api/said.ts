@@ -1,5 +1,6 @@
 import { clean, shortened } from './clean.ts';
 import type { Answer } from './transport.ts';
+import { isWebPage, webPageWords } from './web-page.ts';
 
 const MOST_CHARACTERS = 200;
 
@@ -12,9 +13,7 @@ export function said(answer: Answer, hide: (text: string) => string): string {
   if (answer.problem !== undefined) return `an answer that ${answer.problem}`;
   const text = answer.text.trim();
   if (text === '') return 'no explanation given';
-  if (/^(<!doctype|<html)/i.test(text) || /\bhtml\b/i.test(answer.headers['content-type'] ?? '')) {
-    return 'an HTML page, perhaps of a proxy';
-  }
+  if (isWebPage(answer)) return webPageWords(answer, hide);
   // Hidden both before and after the cleaning, which could put a secret together again.
   return shortened(hide(clean(hide(messageOf(text)))), MOST_CHARACTERS) || 'no explanation given';
 }

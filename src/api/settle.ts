@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import type { Call } from './call.ts';
 import { clean, shortened } from './clean.ts';
-import { outcomeUnknown, resourceOf, sentence } from './errors-of-answers.ts';
+import { againHint, outcomeUnknown, resourceOf, sentence } from './errors-of-answers.ts';
 import { Fault } from './fault.ts';
 import type { Operation } from './operation.ts';
 import type { Posted } from './perform.ts';
@@ -73,7 +73,7 @@ function failedTwice<T>(
       httpStatus: status,
       retryable: true,
       mayBeBilling: operation.bills ?? false,
-      hint: 'Run the command again in a while.',
+      hint: againHint(operation),
       ...resourceOf(operation),
     },
   );

@@ -1,6 +1,7 @@
 import { CliError, usageError } from '../errors.ts';
 import { apiKey } from '../rules/api-key.ts';
 import { baseUrl } from '../rules/base-url.ts';
+import { nearest } from '../rules/nearest.ts';
 import { type ConfigFile, type Profile, profileNames, profileOf } from './file.ts';
 import { type KeyPlace, keyPlace } from './key.ts';
 import { SANDBOX } from './names.ts';
@@ -158,7 +159,9 @@ function storedProfile(file: ConfigFile, chosen: Sourced<string>): Profile {
   if (profile !== undefined) {
     return profile;
   }
-  const there = `there are: ${profileNames(file).join(', ')}`;
+  const names = profileNames(file);
+  const there = `there are: ${names.join(', ')}`;
+  const meant = nearest(chosen.value, names);
   if (chosen.source === 'profile') {
     throw usageError(
       `the current profile "${chosen.value}" does not exist; ${there}`,
@@ -167,7 +170,7 @@ function storedProfile(file: ConfigFile, chosen: Sourced<string>): Profile {
   }
   throw usageError(
     `${nameOf('profile', chosen)}: no profile "${chosen.value}"; ${there}`,
-    'add one: gpucloud login --profile NAME',
+    `${meant === undefined ? '' : `did you mean ${meant}? `}add one: gpucloud login --profile NAME`,
   );
 }
 

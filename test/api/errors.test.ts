@@ -63,6 +63,8 @@ test.each([
   expect((await failureOf(send(apiFor(server.url)))).hint).toContain(hint);
 });
 
+const PAGE = `The request to show the instance ${ID} was refused (422): `;
+
 describe('what the service said', () => {
   const raw =
     (type: string, body: string | Buffer): Step =>
@@ -86,8 +88,12 @@ describe('what the service said', () => {
     ['null', json(422, null), 'null.'],
     ['an empty body', raw('application/json', ''), 'no explanation given.'],
     ['text', raw('text/plain', 'go away!'), 'go away!'],
-    ['HTML', raw('text/html', '<h1>Bad gateway</h1>'), 'an HTML page, perhaps of a proxy.'],
-    ['HTML by its look', raw('', ' <!DOCTYPE html><p>x'), 'an HTML page, perhaps of a proxy.'],
+    ['HTML', raw('text/html', '<h1>Bad gateway</h1>'), `${PAGE}an HTML page, perhaps of a proxy.`],
+    [
+      'HTML by its look',
+      raw('', ' <!DOCTYPE html><p>x'),
+      `${PAGE}an HTML page, perhaps of a proxy.`,
+    ],
     ['no UTF-8', raw('text/plain', Buffer.from([0xff, 0xfe])), 'an answer that is not UTF-8.'],
     ['the key', raw('text/plain', `no ${KEY}?`), 'no ***?'],
     ['another key', raw('text/plain', 'no svc_sk_live_abc-DEF'), 'no svc_sk_***.'],

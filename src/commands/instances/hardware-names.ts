@@ -1,9 +1,10 @@
-import { type CatalogEntry, fitting, type Kind, told } from '../../catalog/index.ts';
+import { type CatalogEntry, fitting, type Kind, slug, told } from '../../catalog/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { local, relative } from '../../output/time.ts';
 import { isUuid, resourceId } from '../../rules/ids.ts';
 import { kopecksText, money } from '../../rules/money.ts';
+import { nearest } from '../../rules/nearest.ts';
 import { brokenRule } from '../kit/parse.ts';
 
 /** An offer or image as it was asked for: its id, and what is known of it here. */
@@ -40,7 +41,12 @@ export async function findHardware(kind: Kind, typed: string, context: Context):
     );
   }
   if (!isUuid(typed)) {
-    context.err.note(`No ${kind} named "${typed}" is known here: it is sent as an id.`);
+    const near = nearest(
+      typed,
+      entries.flatMap(({ name }) => (name === null ? [] : [slug(name), name])),
+    );
+    const meant = near === undefined ? '' : ` Did you mean ${near}?`;
+    context.err.note(`No ${kind} named "${typed}" is known here: it is sent as an id.${meant}`);
   }
   return { id: typed, known: undefined };
 }

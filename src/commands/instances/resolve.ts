@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { KnownMachine, KnownRentals } from '../../rentals/index.ts';
 import { isUuid, resourceId } from '../../rules/ids.ts';
+import { nearest } from '../../rules/nearest.ts';
 import { checked } from '../kit/parse.ts';
 
 /** A machine that a command is to act on. */
@@ -46,12 +47,30 @@ async function fittingMachines(typed: string, journal: Journal): Promise<readonl
     const archived = candidates(typed, (await journal.all()).machines);
     const isId = archived.some(({ id }) => id === typed) || isUuid(typed);
     if (!isId) refuseUnknown(typed, living, archived);
+    if (!isId && archived.length === 0) refuseMistyped(typed, await journal.all());
     return archived;
   } catch (error) {
     // A whole id needs no journal: whoever wants to end a machine must not fail for one.
     if (!(error instanceof CliError) || error.failure !== 'storage' || !isUuid(typed)) throw error;
     return [];
   }
+}
+
+/** A name that is nearly that of a machine is no id that the service could know. */
+function refuseMistyped(typed: string, { machines }: KnownRentals): void {
+  const meant = nearest(
+    typed,
+    preferLiving(machines).map(({ name }) => name),
+  );
+  if (meant === undefined) return;
+  throw new CliError(
+    'notFound',
+    `INSTANCE "${typed}": no machine of that name or id is known to this computer.`,
+    {
+      hint: `did you mean ${meant}? The known ones: gpucloud instances list --all`,
+      resource: typed,
+    },
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Api } from '../../api/index.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isUuid } from '../../rules/ids.ts';
+import { nearest } from '../../rules/nearest.ts';
 
 /** A thing of the account that can be called by its name. */
 export interface Named {
@@ -34,7 +35,7 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
     throw new CliError(
       'notFound',
       `${lookup.flag} "${typed}": there is no ${lookup.what} with that name or id.`,
-      { hint: lookup.hint, resource: typed },
+      { hint: meant(typed, items, lookup), resource: typed },
     );
   }
   if (second !== undefined) {
@@ -42,6 +43,16 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
     throw usageError(`${lookup.flag} "${typed}": several have that name: ${ids}`, 'use an id');
   }
   return first;
+}
+
+/** Where to look, after the name that was most likely meant. */
+function meant<T extends Named>(typed: string, items: readonly T[], lookup: Lookup<T>): string {
+  const names = items.flatMap((item) => [...(lookup.also?.(item) ?? []), item.name]);
+  const near = nearest(
+    typed,
+    names.filter((name) => typeof name === 'string'),
+  );
+  return near === undefined ? lookup.hint : `did you mean "${near}"? All of them: ${lookup.hint}`;
 }
 
 function isCalled<T extends Named>(item: T, typed: string, lookup: Lookup<T>): boolean {

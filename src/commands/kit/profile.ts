@@ -4,7 +4,7 @@ import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
-import { nearestFirst } from './nearest.ts';
+import { nearest, nearestFirst } from '../../rules/nearest.ts';
 
 /** A profile as commands show it: never with its key. */
 export interface ShownProfile {
@@ -91,9 +91,11 @@ export function shownProfile(file: ConfigFile, name: string): ShownProfile {
 }
 
 export function noSuchProfile(file: ConfigFile, name: string): CliError {
-  const there = nearestFirst(name, profileNames(file)).join(', ');
+  const names = profileNames(file);
+  const there = nearestFirst(name, names).join(', ');
+  const meant = nearest(name, names);
   return new CliError('notFound', `There is no profile "${name}"; there are: ${there}.`, {
-    hint: `add one with: gpucloud login --profile NAME`,
+    hint: `${meant === undefined ? '' : `did you mean ${meant}? `}add one with: gpucloud login --profile NAME`,
     resource: name,
   });
 }

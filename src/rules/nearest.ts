@@ -20,3 +20,18 @@ function distance(from: string, to: string): number {
   }
   return row.at(-1) ?? 0;
 }
+
+/**
+ * The name that was most likely meant; undefined where none is near: a third of the letters may be
+ * wrong, and one that begins with what was typed is near too.
+ */
+export function nearest(word: string, names: readonly string[]): string | undefined {
+  const wanted = word.toLowerCase();
+  const [first] = nearestFirst(word, names);
+  if (first === undefined || wanted === '') return undefined;
+  const allowed = Math.max(1, Math.floor(Math.max(wanted.length, first.length) / 3));
+  if (distance(wanted, first.toLowerCase()) <= allowed) return first;
+  return wanted.length < 3
+    ? undefined
+    : names.find((name) => name.toLowerCase().startsWith(wanted));
+}

@@ -1,0 +1,290 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createWorld, type World } from '../support/run-cli.ts';
+import type { Answer, Handler } from '../support/service.ts';
+
+const ID = '11111111-1111-4111-8111-111111111111';
+const KEY = '22222222-2222-4222-8222-222222222222';
+
+const worlds: World[] = [];
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.close();
+});
+
+async function world(handler: Handler): Promise<World> {
+  const made = await createWorld({ handler });
+  worlds.push(made);
+  return made;
+}
+
+/** Shape A of the document, with its own words for a reason that no client may read. */
+function shapeA(status: number, error: string): Answer {
+  return { status, body: { statusCode: status, message: 'a reason', error } };
+}
+
+const SHAPE_B: Answer = {
+  status: 404,
+  body: { statusCode: 404, code: 'NOT_FOUND', message: 'a reason' },
+};
+
+interface Row {
+  readonly http: number;
+  readonly operation: string;
+  readonly condition: string;
+  readonly argv: readonly string[];
+  /** What the operation itself answers. */
+  readonly answer: Answer;
+  /** The status that GET /instances/{id} tells meanwhile. */
+  readonly state?: string;
+  readonly code: number;
+  /** The exact command that comes next. */
+  readonly next: string;
+}
+
+/** The errors table of the document, row by row; a row with several conditions stands once for each. */
+const ROWS: readonly Row[] = [
+  ...(
+    [
+      ['ACTIVE', `gpucloud instances get ${ID}`],
+      ['STOPPING', `gpucloud instances wait ${ID} --for stopped`],
+      ['TERMINATED', `gpucloud instances reorder ${ID} NEW_NAME`],
+      ['ERROR', `gpucloud instances events ${ID}`],
+      ['PROVISIONING', `gpucloud instances wait ${ID}`],
+      ['STOPPED', 'gpucloud billing balance'],
+    ] as const
+  ).map(([state, next]) => ({
+    http: 400,
+    operation: 'start instance',
+    condition: `runs already, is not STOPPED, or no funds: it is ${state}`,
+    argv: ['instances', 'start', ID],
+    answer: shapeA(400, 'Bad Request'),
+    state,
+    code: 5,
+    next,
+  })),
+  {
+    http: 409,
+    operation: 'start instance',
+    condition: 'balance insufficient for the next hour',
+    argv: ['instances', 'start', ID],
+    answer: shapeA(409, 'Conflict'),
+    state: 'STOPPED',
+    code: 5,
+    next: 'gpucloud billing balance',
+  },
+  {
+    http: 500,
+    operation: 'start instance',
+    condition: 'the provider could not process the start',
+    argv: ['instances', 'start', ID],
+    answer: shapeA(500, 'Internal Server Error'),
+    state: 'STOPPED',
+    code: 1,
+    next: `gpucloud instances start ${ID}`,
+  },
+  {
+    http: 400,
+    operation: 'stop instance',
+    condition: 'not ACTIVE, or stopping already',
+    argv: ['instances', 'stop', ID],
+    answer: shapeA(400, 'Bad Request'),
+    state: 'STOPPED',
+    code: 5,
+    next: `gpucloud instances get ${ID}`,
+  },
+  {
+    http: 500,
+    operation: 'stop instance',
+    condition: 'the provider could not stop; ACTIVE again',
+    argv: ['instances', 'stop', ID],
+    answer: shapeA(500, 'Internal Server Error'),
+    state: 'ACTIVE',
+    code: 1,
+    next: `gpucloud instances stop ${ID}`,
+  },
+  {
+    http: 400,
+    operation: 'terminate instance',
+    condition: 'terminated or terminating already',
+    argv: ['instances', 'terminate', ID, '-y'],
+    answer: shapeA(400, 'Bad Request'),
+    state: 'TERMINATED',
+    code: 5,
+    next: `gpucloud instances get ${ID}`,
+  },
+  {
+    http: 500,
+    operation: 'terminate instance',
+    condition: 'provider error; rolled back',
+    argv: ['instances', 'terminate', ID, '-y'],
+    answer: shapeA(500, 'Internal Server Error'),
+    state: 'ACTIVE',
+    code: 1,
+    next: `gpucloud instances terminate ${ID}`,
+  },
+  {
+    http: 404,
+    operation: 'get instance',
+    condition: 'not found',
+    argv: ['instances', 'get', ID],
+    answer: shapeA(404, 'Not Found'),
+    code: 3,
+    next: 'gpucloud instances list --all',
+  },
+  {
+    http: 404,
+    operation: 'list events',
+    condition: 'not found',
+    argv: ['instances', 'events', ID],
+    answer: shapeA(404, 'Not Found'),
+    code: 3,
+    next: 'gpucloud instances list --all',
+  },
+  {
+    http: 400,
+    operation: 'activate promo',
+    condition: 'expired, exhausted, or activated before',
+    argv: ['billing', 'promo', 'CODE'],
+    answer: shapeA(400, 'Bad Request'),
+    code: 1,
+    next: 'gpucloud billing transactions --type bonus',
+  },
+  {
+    http: 404,
+    operation: 'activate promo',
+    condition: 'no such code',
+    argv: ['billing', 'promo', 'CODE'],
+    answer: shapeA(404, 'Not Found'),
+    code: 3,
+    next: 'gpucloud billing promo CODE',
+  },
+  {
+    http: 404,
+    operation: 'delete SSH key',
+    condition: 'no key with this id',
+    argv: ['ssh-keys', 'delete', KEY, '-y'],
+    answer: SHAPE_B,
+    code: 3,
+    next: 'gpucloud ssh-keys list',
+  },
+];
+
+/** Answers the row's operation with its error; what is read beside it is as the row has it. */
+function serviceOf({ answer, state, operation }: Row): Handler {
+  return ({ method, path }) => {
+    if (method === 'GET' && path === '/ssh-keys') {
+      const key = { id: KEY, name: 'laptop', public_key: 'ssh-ed25519 AAAA', fingerprint: 'x' };
+      return { status: 200, body: { status: 'success', code: 200, data: [key] } };
+    }
+    const isReading = method === 'GET' && path === `/instances/${ID}`;
+    if (isReading && operation !== 'get instance') {
+      const data = { id: ID, name: 'box', status: state ?? 'ACTIVE' };
+      return { status: 200, body: { status: 'success', code: 200, data } };
+    }
+    return answer;
+  };
+}
+
+describe('each error of the document tells the command that comes next', () => {
+  test.each(ROWS)('$http $operation: $condition', async (row) => {
+    const one = await world(serviceOf(row));
+    const { code, stdout, stderr } = await one.cli([...row.argv, '--json']);
+    const { error } = JSON.parse(stderr);
+    expect({ code, http_status: error.http_status }).toEqual({
+      code: row.code,
+      http_status: row.http,
+    });
+    expect(error.hint).toContain(row.next);
+    expect(stdout.trim() === '' || stdout.trim() === '[]').toBe(true);
+    // For people it is on a line of its own.
+    const told = await one.cli(row.argv);
+    expect(told.stderr).toMatch(/^error: .*\nhint: .*\n$/m);
+  });
+});
+
+describe('a page of something between here and the service', () => {
+  const page =
+    (status: number, title = 'Sign in — Corp &amp; Co\u202e'): Handler =>
+    () => ({
+      status,
+      headers: { 'content-type': 'text/html; charset=utf-8' },
+      body: `<!DOCTYPE html>\n<html><head><title> ${title}\n</title></head><body>…</body></html>`,
+    });
+
+  test.each([
+    [200, 10],
+    [401, 4],
+    [403, 4],
+    [404, 3],
+    [407, 1],
+    [502, 1],
+  ])('%i is known for one, and nothing is said of the key', async (status, exit) => {
+    const one = await world(page(status));
+    const { code, stderr } = await one.cli(['me', 'get']);
+    expect(code).toBe(exit);
+    expect(stderr).toContain('an HTML page');
+    expect(stderr).toContain('gpucloud doctor');
+    expect(stderr).not.toContain('API key');
+    expect(stderr).not.toContain('\u202e');
+    expect(stderr).not.toContain('<');
+    if (status !== 200) expect(stderr).toContain('("Sign in — Corp &amp; Co")');
+  });
+
+  test('a title that holds a key is not shown', async () => {
+    const one = await world(page(502, 'svc_sk_test_0123456789abcdef'));
+    const { stderr } = await one.cli(['me', 'get']);
+    expect(stderr).not.toContain('0123456789abcdef');
+  });
+
+  test('a machine that may have been rented is unknown all the same', async () => {
+    const one = await world(page(502));
+    const { code, stderr } = await one.cli([
+      ...['instances', 'create', 'box', '--offer', ID, '--image', KEY],
+    ]);
+    expect(code).toBe(7);
+    expect(stderr).toContain('an HTML page');
+  });
+});
+
+describe('what is mistyped is answered with the nearest there is', () => {
+  const account: Handler = ({ path, method }) => {
+    const data =
+      path === '/ssh-keys'
+        ? [{ id: KEY, name: 'laptop', public_key: 'ssh-ed25519 AAAA' }]
+        : path === '/templates'
+          ? [{ id: KEY, slug: 'jupyterlab', name: 'JupyterLab' }]
+          : path === '/storage/drives'
+            ? [{ id: KEY, name: 'datasets', status: 'AVAILABLE' }]
+            : { id: ID, name: 'trainer', status: 'ACTIVE' };
+    return { status: method === 'POST' ? 201 : 200, body: { status: 'success', code: 200, data } };
+  };
+  const CREATE = ['instances', 'create', 'box', '--offer', ID, '--image', KEY];
+
+  test.each([
+    [['instanes', 'list'], 2, 'Did you mean instances?'],
+    [['instances', 'lst'], 2, 'Did you mean one of list, ls?'],
+    [['instances', 'list', '--al'], 2, 'Did you mean --all?'],
+    [['--profile', 'sandbx', 'me', 'get'], 2, 'did you mean sandbox?'],
+    [['profiles', 'use', 'sanbox'], 3, 'did you mean sandbox?'],
+    [['instances', 'stop', 'trainr'], 3, 'did you mean trainer?'],
+    [['instances', 'terminate', 'trianer', '-y'], 3, 'did you mean trainer?'],
+    [['ssh-keys', 'get', 'labtop'], 3, 'did you mean "laptop"?'],
+    [['drives', 'get', 'dataset'], 3, 'did you mean "datasets"?'],
+    [[...CREATE, '--template', 'jupiterlab'], 3, 'did you mean "jupyterlab"?'],
+    [[...CREATE, '--ssh-key', 'lapto'], 3, 'did you mean "laptop"?'],
+  ])('%j', async (argv, exit, words) => {
+    const one = await world(account);
+    await one.cli(['instances', 'track', ID]);
+    const { code, stderr, requests } = await one.cli(argv);
+    expect(stderr).toContain(words);
+    expect(code).toBe(exit);
+    expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  test('what is near nothing is left as it is', async () => {
+    const one = await world(account);
+    await one.cli(['instances', 'track', ID]);
+    const { stderr, requests } = await one.cli(['instances', 'get', 'quite-another']);
+    expect(stderr).not.toContain('did you mean');
+    expect(requests.map(({ path }) => path)).toContain('/instances/quite-another');
+  });
+});
