@@ -244,6 +244,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       signal: interrupts.first,
       env: proxies,
       userAgent: `gpucloud/${version}`,
+      ...(host.nodeVersion === undefined ? {} : { nodeVersion: host.nodeVersion }),
       warn: warnOnce,
       ...(keyRemedy === undefined ? {} : { keyRemedy }),
       ...(flags.debug === true ? { trace: (line: string) => err.debug(line) } : {}),

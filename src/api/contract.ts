@@ -15,6 +15,8 @@ export interface ApiSettings {
   /** Where the proxies are told, as curl reads them. */
   env: Readonly<Record<string, string | undefined>>;
   userAgent: string;
+  /** Of the Node that runs it, as `v20.20.2`. */
+  nodeVersion?: string;
   /** What to do when the service refuses the key: that depends on where the key came from. */
   keyRemedy?: string;
   /** Gets each request and answer, line by line, with every secret replaced. */

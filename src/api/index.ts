@@ -71,7 +71,7 @@ export function createApi(settings: ApiSettings): Api {
     tracer: createTracer(settings.trace, base.origin, settings.apiKey),
     transport() {
       transport ??= import('./transport.ts').then(({ createTransport }) =>
-        createTransport(base, settings.env),
+        createTransport(base, settings.env, settings.nodeVersion),
       );
       return transport;
     },

@@ -38,8 +38,15 @@ export interface Transport {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @throws CliError `usage` when the environment names a proxy that can't be used. */
-export async function createTransport(target: URL, env: Environment): Promise<Transport> {
+/**
+ * @param nodeVersion as `v20.20.2`.
+ * @throws CliError `usage` when the environment names a proxy that can't be used.
+ */
+export async function createTransport(
+  target: URL,
+  env: Environment,
+  nodeVersion?: string,
+): Promise<Transport> {
   const proxy = proxyFor(target, env);
   // curl forwards plain http through the proxy itself and digs a tunnel for https.
   const forwarder = proxy !== undefined && target.protocol === 'http:' ? proxy : undefined;
@@ -59,28 +66,55 @@ export async function createTransport(target: URL, env: Environment): Promise<Tr
   };
   const pool = new Pool(origin, { ...options, pipelining: 1 });
   const once = new Set<Client>();
+  // undici compiles its parser when the first connection stands, and then the request starts.
+  const compiled = await sparedOptimising(nodeVersion);
 
   return {
     exchange(request, signal, onSending) {
       const sent = forwarder === undefined ? request : forwarded(request, target, forwarder);
-      // A place for what Node 20 needs right before a request (its wasm parser) is here.
+      const onStart = () => {
+        compiled();
+        onSending();
+      };
       if (isRepeatable(request.method)) {
-        return dispatch(pool, sent, signal, onSending);
+        return dispatch(pool, sent, signal, onStart);
       }
       // A connection kept from an earlier request may be closing just now, and a POST lost on it
       // would leave its outcome unknown; so each gets a new one.
       const client = new Client(origin, { ...options, pipelining: 0 });
       once.add(client);
-      return dispatch(client, sent, signal, onSending).finally(() => {
+      return dispatch(client, sent, signal, onStart).finally(() => {
         once.delete(client);
         client.destroy().catch(() => undefined);
       });
     },
     async close() {
+      compiled();
       const ends = [pool, ...once].map((client) => client.destroy());
       connector.close();
       await Promise.allSettled(ends);
     },
+  };
+}
+
+/**
+ * Node 20 optimises the WebAssembly of undici's parser in the background, and its exit waits for
+ * that: 100 ms and more for a program that reads one answer. So the parser is compiled as one that
+ * never runs often enough. Later versions end without waiting.
+ *
+ * @returns what is to be called when it has been compiled, so that V8 is as it was.
+ */
+async function sparedOptimising(nodeVersion: string | undefined): Promise<() => void> {
+  if (nodeVersion === undefined || !/^v(?:[0-9]|1[0-9]|20|21)\./.test(nodeVersion)) {
+    return () => undefined;
+  }
+  const { setFlagsFromString } = await import('node:v8');
+  let changed = true;
+  setFlagsFromString('--wasm-tiering-budget=1000000000');
+  return () => {
+    // It must be the default to the letter: V8 refuses code that was kept under other flags.
+    if (changed) setFlagsFromString('--wasm-tiering-budget=1800000');
+    changed = false;
   };
 }
 

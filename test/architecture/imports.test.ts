@@ -63,6 +63,8 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:stream': ANYWHERE,
   'node:string_decoder': ANYWHERE,
   'node:zlib': ANYWHERE,
+  // Flags for what undici compiles, on Node 20.
+  'node:v8': /^api\/transport\.ts$/,
   // Compiled code is run by the start alone.
   'node:vm': /^start\/index\.ts$/,
   'node:process': NOWHERE,
