@@ -54,9 +54,14 @@ export async function buildParts() {
   addToCore(main);
   const others = chunks.filter((chunk) => !core.has(chunk));
   const isApart = ({ entryPoint, bytes }) => entryPoint !== undefined && bytes >= LEAST_BYTES;
+  const small = others.filter((chunk) => !isApart(chunk));
+  // What groups are put together from; the rest is for verbs at work, and help needs none of it.
+  const isKit = ({ inputs }) =>
+    Object.keys(inputs).every((path) => /^src\/(?:commands\/kit|rules)\//.test(path));
   const parts = [
     [...core],
-    others.filter((chunk) => !isApart(chunk)),
+    small.filter(isKit),
+    small.filter((chunk) => !isKit(chunk)),
     ...others.filter(isApart).map((chunk) => [chunk]),
   ];
 

@@ -19,6 +19,11 @@ export interface Host {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
+  /**
+   * Where stdout is no terminal: writes to it without opening the stream, which costs more than a
+   * short text does, and answers what could not be written.
+   */
+  readonly plainOut?: ((text: string) => string) | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /** Where `~` is; undefined when the system knows no home. */

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { fstatSync, realpathSync, type Stats, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Host, Interrupts } from './context.ts';
@@ -19,6 +19,7 @@ async function main(): Promise<void> {
     get stderr() {
       return process.stderr;
     },
+    plainOut: plainOut(),
     env: process.env,
     clock: {
       now: () => Date.now(),
@@ -42,6 +43,32 @@ async function main(): Promise<void> {
 function keyringProgram(): { file: string; args: readonly string[] } {
   const program = realpathSync(process.argv[1] ?? '');
   return { file: process.execPath, args: [join(dirname(program), '..', 'dist', 'keyring.cjs')] };
+}
+
+/**
+ * A way to stdout that opens no stream, where it is a pipe or a file. It is as patient as the
+ * stream: that one, too, waits on a pipe whose reader is slow.
+ */
+function plainOut(): Host['plainOut'] {
+  let stat: Stats;
+  try {
+    stat = fstatSync(1);
+  } catch {
+    return undefined;
+  }
+  if (!stat.isFIFO() && !stat.isSocket() && !stat.isFile()) return undefined;
+  return (text) => {
+    const bytes = Buffer.from(text);
+    // Where each character is a byte, what is left begins with a whole one.
+    if (bytes.length !== text.length) return text;
+    let at = 0;
+    try {
+      while (at < bytes.length) at += writeSync(1, bytes, at);
+    } catch {
+      // What is the matter is for the stream to tell, which gets the rest.
+    }
+    return bytes.toString('utf8', at);
+  };
 }
 
 function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {

@@ -52,7 +52,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
 
   const failure =
     (await failureOf(() => parse(build(), argv, frame))) ??
-    (await failureOf(() => createSink(host.stdout).write(shown)));
+    (await failureOf(() => print(shown, host)));
   const closing = await failureOf(async () => context?.close());
   const told = failure ?? closing;
   const json = wantsJson(context, argv, host.env);
@@ -113,9 +113,15 @@ function refuseKeys(argv: readonly string[]): void {
   }
 }
 
+/** Writes help, which is all there is when it was asked for. */
+async function print(text: string, host: Host): Promise<void> {
+  const rest = text === '' ? '' : (host.plainOut?.(text) ?? text);
+  if (rest !== '') await createSink(host.stdout).write(rest);
+}
+
 /** Help is read best in lines that are not too long; a pipe has no width. */
-function helpWidth({ stdout }: Host): number {
-  const width = stdout.columns ?? 0;
+function helpWidth(host: Host): number {
+  const width = host.plainOut === undefined ? (host.stdout.columns ?? 0) : 0;
   return width > 0 ? Math.min(width, 120) : 100;
 }
 

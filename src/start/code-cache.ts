@@ -14,18 +14,19 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { crc32 } from 'node:zlib';
 
 // Compiled code of the program, kept between runs. V8 runs it without looking at it, so:
 //
 // - V8 knows the text that code belongs to by its length alone. A file is therefore called and
 //   headed by a hash of the bundle, by Node's version and the processor, and by the bundle's path,
 //   size and time: all of it has to be equal, or the code may be that of an older gpucloud.
-// - V8 does not notice a flipped bit, and may do anything for it. A file begins with a checksum.
+// - V8 does not notice a flipped bit, and may do anything for it. All stands twice in a file, and
+//   both have to be equal: nothing else that Node has without loading more looks at each byte as
+//   fast.
 // - Whoever can write the file decides what is run. It has to be an ordinary file of the same user
 //   in a folder of the same user, both closed to the writing of anyone else; links are not followed.
 // - Two processes may write at once, disks fill up, machines lose power. A file is written under
-//   another name, then renamed; what is cut short fails the checksum.
+//   another name, then renamed; of what is cut short the halves differ.
 //
 // A file that does not fit counts as none. Whatever goes wrong here is told to no one.
 
@@ -51,10 +52,6 @@ export interface KeptCode {
 }
 
 const MOST_BYTES = 32 * 1024 * 1024;
-/** Eight digits of checksum, with the end of the line. All that follows is covered by it. */
-const CHECKED_AT = 9;
-/** Eight digits of length, likewise. */
-const TOLD_AT = 18;
 /** Code begins at a multiple of this, so that V8 reads it where it stands. */
 const ALIGNED_BYTES = 64;
 
@@ -116,28 +113,31 @@ export function keepCode(shelf: Shelf, kept: KeptCode): void {
 }
 
 function fileName({ bundle, runtime, group, details }: Shelf): string {
-  const parts = [bundle.slice(0, 16), runtime, crc32(details).toString(16), group];
+  const parts = [bundle.slice(0, 16), runtime, shortHash(details), group];
   return `${parts.filter((part) => part !== '').join('-')}.code`;
 }
 
-/** The checksum, how long the header is, the header, padding; then the code, each piece padded. */
+/** Tells files apart by their names (FNV-1a); their headers hold the whole. */
+function shortHash(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  return (hash >>> 0).toString(16);
+}
+
+/** The header in a line and the code, each padded; and all that once more. */
 function pack(shelf: Shelf, { words, code }: KeptCode): Buffer {
   const sizes = [...code].map(([part, piece]) => [part, piece.length] as const);
   const header: Header = [identity(shelf), words, sizes];
-  const told = Buffer.from(`${JSON.stringify(header)}\n`);
-  const start = aligned(TOLD_AT + told.length);
-  const bytes = Buffer.alloc(
-    [...code.values()].reduce((at, piece) => at + aligned(piece.length), start),
-  );
-  bytes.write(`${String(start).padStart(8)}\n`, CHECKED_AT);
-  told.copy(bytes, TOLD_AT);
-  let at = start;
-  for (const piece of code.values()) {
-    piece.copy(bytes, at);
+  const pieces = [Buffer.from(`${JSON.stringify(header)}\n`), ...code.values()];
+  const half = Buffer.alloc(pieces.reduce((size, piece) => size + aligned(piece.length), 0));
+  let at = 0;
+  for (const piece of pieces) {
+    piece.copy(half, at);
     at += aligned(piece.length);
   }
-  bytes.write(checksumLine(bytes));
-  return bytes;
+  return Buffer.concat([half, half]);
 }
 
 type Header = [
@@ -147,14 +147,15 @@ type Header = [
 ];
 
 function unpack(bytes: Buffer, shelf: Shelf): KeptCode | undefined {
-  if (bytes.toString('latin1', 0, CHECKED_AT) !== checksumLine(bytes)) return undefined;
-  let at = Number(bytes.toString('latin1', CHECKED_AT, TOLD_AT));
-  const end = bytes.indexOf('\n', TOLD_AT);
-  const [told, words, sizes]: Header = JSON.parse(bytes.toString('utf8', TOLD_AT, end));
+  const half = bytes.subarray(0, bytes.length / 2);
+  if (half.length === 0 || !half.equals(bytes.subarray(half.length))) return undefined;
+  const end = half.indexOf('\n') + 1;
+  const [told, words, sizes]: Header = JSON.parse(half.toString('utf8', 0, end));
   if (told !== identity(shelf)) return undefined;
   const code = new Map<number, Buffer>();
+  let at = aligned(end);
   for (const [part, size] of sizes) {
-    code.set(part, bytes.subarray(at, at + size));
+    code.set(part, half.subarray(at, at + size));
     at += aligned(size);
   }
   return { words, code };
@@ -162,10 +163,6 @@ function unpack(bytes: Buffer, shelf: Shelf): KeptCode | undefined {
 
 function aligned(bytes: number): number {
   return Math.ceil(bytes / ALIGNED_BYTES) * ALIGNED_BYTES;
-}
-
-function checksumLine(bytes: Buffer): string {
-  return `${crc32(bytes.subarray(CHECKED_AT)).toString(16).padStart(8, '0')}\n`;
 }
 
 function identity({ bundle, runtime, group, details }: Shelf): string {

@@ -180,7 +180,16 @@ describe('what is not whole is not run', () => {
       await writeFile(file, spoiled);
       expect({ place, kept: kept(shelf) }).toEqual({ place, kept: undefined });
     }
-    for (const length of [0, 1, 8, 9, 17, 18, 19, 64, 1000, bytes.length - 64, bytes.length - 1]) {
+    for (const length of [
+      0,
+      1,
+      2,
+      64,
+      1000,
+      bytes.length / 2,
+      bytes.length - 64,
+      bytes.length - 1,
+    ]) {
       await writeFile(file, bytes.subarray(0, length));
       expect({ length, kept: kept(shelf) }).toEqual({ length, kept: undefined });
     }
@@ -207,14 +216,11 @@ describe('what is not whole is not run', () => {
     await soundHelp();
   });
 
-  test('a file that says nonsense under a right checksum', async () => {
+  test('a file that says nonsense twice', async () => {
     await at.run(HELP);
     const [file = ''] = await at.codeFiles();
-    const { crc32 } = await import('node:zlib');
-    for (const rest of ['      64\nnull\n', '     100\n[]\n', 'x', '']) {
-      const body = Buffer.from(rest.padEnd(128));
-      const sum = crc32(body).toString(16).padStart(8, '0');
-      await writeFile(file, Buffer.concat([Buffer.from(`${sum}\n`), body]));
+    for (const half of ['null\n', '[]\n', '[1,2,3]\n', 'x', '\n', '[']) {
+      await writeFile(file, half.repeat(2));
       await soundHelp();
     }
   });
@@ -329,7 +335,7 @@ describe('a cache that cannot be kept troubles no one', () => {
   });
 
   test('a full disk: nothing is left behind, and old code stays', async (task) => {
-    const disk = await mountSmallDisk('256k');
+    const disk = await mountSmallDisk('512k');
     try {
       task.skip(!disk.isMounted, 'no small disk can be mounted here');
       const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
@@ -391,7 +397,7 @@ describe('a cache that cannot be kept troubles no one', () => {
 
 /** Under what a file was kept, as its header tells it. */
 function shelfOf(file: string, bytes: Buffer): Shelf {
-  const [identity] = JSON.parse(bytes.toString('utf8', 18, bytes.indexOf('\n', 18)));
+  const [identity] = JSON.parse(bytes.toString('utf8', 0, bytes.indexOf('\n')));
   const [bundle, runtime, group, details] = JSON.parse(identity);
   const owner = process.geteuid?.();
   return {

@@ -1,0 +1,314 @@
+// npm run bench: every goal of speed beside its figure. See docs/performance.md.
+//   --json    prints the figures as JSON
+//   --write   puts the table into docs/performance.md
+//   --quick   fewer rounds, and a tenth of the rows
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { race, runLong } from './measure.mjs';
+
+const here = (name) => fileURLToPath(new URL(name, import.meta.url));
+const PROGRAM = here('../bin/gpucloud.js');
+const NODE = process.execPath;
+const MAJOR = Number(process.versions.node.split('.')[0]);
+const flags = process.argv.slice(2);
+const quick = flags.includes('--quick');
+const ROUNDS = quick ? 7 : 41;
+const MANY = quick ? 10_000 : 100_000;
+const MOST = quick ? 100_000 : 1_000_000;
+const ID = '11111111-2222-4333-8444-555555555555';
+const MACHINES = 200;
+const WAIT_MS = 250;
+
+const folder = mkdtempSync(join(tmpdir(), 'gpucloud-bench-'));
+/** Nothing of the developer's; NODE_EXTRA_CA_CERTS alone would triple the floor on Node 20. */
+const ENV = {
+  PATH: process.env.PATH,
+  HOME: folder,
+  GPUCLOUD_CONFIG_DIR: join(folder, 'config'),
+  GPUCLOUD_STATE_DIR: join(folder, 'state'),
+  NO_COLOR: '1',
+};
+// The certificate is signed by no one. That changes nothing in what has to be loaded and set up.
+const TRUSTING = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+
+const rows = [];
+/** A figure without a goal is reported alone. */
+function row(what, figure, unit, goal, note = '') {
+  const pass = goal === undefined ? undefined : figure <= goal;
+  rows.push({ what, figure, unit, ...(goal === undefined ? {} : { goal, pass }), note });
+}
+
+function has(program, ...argv) {
+  return spawnSync(program, argv, { stdio: 'ignore', env: ENV }).status === 0;
+}
+
+/** Profiles by hand, so that nothing but the command that is measured runs. */
+function profiles(services) {
+  mkdirSync(ENV.GPUCLOUD_CONFIG_DIR, { recursive: true, mode: 0o700 });
+  const profile = (base_url) => ({
+    base_url,
+    api_key: 'svc_sk_bench_0123456789abcdef',
+    account: { id: 'bench' },
+  });
+  const all = Object.entries(services).map(([name, base_url]) => [name, profile(base_url)]);
+  writeFileSync(
+    join(ENV.GPUCLOUD_CONFIG_DIR, 'config.json'),
+    JSON.stringify({ current: 'http', profiles: Object.fromEntries(all) }),
+    { mode: 0o600 },
+  );
+}
+
+function certificate() {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const made = has(
+    'openssl',
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+    ...['-subj', '/CN=localhost', '-days', '2', '-keyout', key, '-out', cert],
+  );
+  return made ? [key, cert] : [];
+}
+
+async function startService() {
+  const child = spawn(NODE, [here('service.mjs'), ...certificate()], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { PATH: ENV.PATH },
+  });
+  const line = await new Promise((resolve, reject) => {
+    child.stdout.setEncoding('utf8').once('data', resolve);
+    child.once('exit', () => reject(new Error('the service did not start')));
+  });
+  return { ports: JSON.parse(line), child };
+}
+
+const gpucloud = (...argv) => ({ argv: [NODE, PROGRAM, ...argv] });
+const measured = (...argv) => [NODE, '-r', here('peak.cjs'), PROGRAM, ...argv];
+
+/** Runs it once before, so that its code has been kept. */
+async function long(...argv) {
+  const command = measured(...argv);
+  return runLong(command, ENV);
+}
+
+function startUp() {
+  const peers = {
+    ...(has('hcloud', 'context', 'list')
+      ? { 'hcloud context list': { argv: ['hcloud', 'context', 'list'] } }
+      : {}),
+    ...(has('gh', '--version') ? { 'gh --version': { argv: ['gh', '--version'] } } : {}),
+  };
+  const { floor, version, help, group, ...others } = race(
+    {
+      floor: { argv: [NODE, '-e', '0'] },
+      version: gpucloud('--version'),
+      help: gpucloud('--help'),
+      group: gpucloud('instances', '--help'),
+      ...peers,
+    },
+    { rounds: ROUNDS, env: ENV },
+  );
+  row('node -e 0', floor.ms, 'ms');
+  row('--version', version.ratio, '× floor', 1.1, `${version.ms.toFixed(1)} ms`);
+  row('--help', help.ratio, '× floor', 1.5, `${help.ms.toFixed(1)} ms`);
+  row('instances --help', group.ratio, '× floor', 1.5, `${group.ms.toFixed(1)} ms`);
+  for (const [name, { ms, ratio }] of Object.entries(others)) {
+    row(name, ratio, '× floor', undefined, `${ms.toFixed(1)} ms`);
+  }
+}
+
+async function oneRequest(ports) {
+  const url = (scheme) => `${scheme}://127.0.0.1:${ports[scheme]}/rows=0/instances/${ID}`;
+  const get = gpucloud('instances', 'get', ID, '--json');
+  const peers = {
+    ...(has('curl', '--version') ? { curl: { argv: ['curl', '-s', url('http')] } } : {}),
+    ...(has('hcloud', 'context', 'list')
+      ? {
+          'hcloud server describe': {
+            argv: ['hcloud', 'server', 'describe', '1', '-o', 'json'],
+            env: {
+              HCLOUD_TOKEN: 'x'.repeat(64),
+              HCLOUD_ENDPOINT: `http://127.0.0.1:${ports.http}/rows=0/v1`,
+            },
+          },
+        }
+      : {}),
+  };
+  const { floor, bare, ours, ...others } = race(
+    {
+      floor: { argv: [NODE, '-e', '0'] },
+      bare: { argv: [NODE, here('get.cjs'), url('http')] },
+      ours: get,
+      ...peers,
+    },
+    { rounds: ROUNDS, env: ENV },
+  );
+  const { mib } = await long('instances', 'get', ID, '--json').then(() =>
+    long('instances', 'get', ID, '--json'),
+  );
+  row('instances get --json, http', ours.ratio, '× floor', 2.3, `${ours.ms.toFixed(1)} ms`);
+  row(
+    'the same beside a bare GET',
+    ours.of('bare'),
+    '× node:http',
+    1.6,
+    `${bare.ms.toFixed(1)} ms bare`,
+  );
+  row('the same, memory', mib, 'MiB', 60);
+  for (const [name, { ms, ratio }] of Object.entries(others)) {
+    row(name, ratio, '× floor', undefined, `${ms.toFixed(1)} ms`);
+  }
+  if (ports.https === undefined) {
+    row('instances get --json, https', Number.NaN, '× floor', undefined, 'needs openssl');
+    return;
+  }
+  const secure = race(
+    {
+      floor: { argv: [NODE, '-e', '0'] },
+      bare: { argv: [NODE, here('get.cjs'), url('https')], env: TRUSTING },
+      ours: { ...gpucloud('instances', 'get', ID, '--json', '--profile', 'https'), env: TRUSTING },
+    },
+    { rounds: ROUNDS, env: ENV },
+  );
+  const goal = MAJOR >= 22 ? 2.4 : 3.4;
+  row(
+    'instances get --json, https',
+    secure.ours.ratio,
+    '× floor',
+    goal,
+    `${secure.ours.ms.toFixed(1)} ms`,
+  );
+  row(
+    'a bare GET, https',
+    secure.bare.ratio,
+    '× floor',
+    undefined,
+    `${secure.bare.ms.toFixed(1)} ms`,
+  );
+}
+
+/** The completion function of bash by itself; see completion.mjs. */
+function tabs() {
+  if (!has('bash', '-c', 'true')) return;
+  const { status, stdout, stderr } = spawnSync(NODE, [here('completion.mjs'), '--json'], {
+    env: ENV,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(stderr);
+  for (const { what, wall_ms } of JSON.parse(stdout).rows) {
+    row(`Tab on ${what}`, wall_ms, 'ms', 1);
+  }
+}
+
+async function manyRows(floorMs) {
+  const history = (...argv) =>
+    long('billing', 'transactions', '--all', '--limit', '5000', '--profile', 'many', ...argv);
+  for (const format of ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id']) {
+    await history('-o', format);
+    const { ms, mib, lines } = await history('-o', format);
+    if (lines < MANY) throw new Error(`-o ${format}: ${lines} lines`);
+    const [most, memory] = format === 'table' ? [0.5, 130] : [];
+    const what = `${MANY} transactions, -o ${format}`;
+    row(what, (ms - floorMs) / 1000, 's over floor', most);
+    row(`${what}, memory`, mib, 'MiB', memory);
+  }
+  const { ms, mib, lines } = await long(
+    ...['billing', 'transactions', '--all', '-o', 'jsonl', '--profile', 'most'],
+  );
+  if (lines !== MOST) throw new Error(`${lines} of ${MOST} lines`);
+  row(`${MOST} transactions, -o jsonl, memory`, mib, 'MiB', 70, `${(ms / 1000).toFixed(1)} s`);
+}
+
+async function manyMachines() {
+  const id = (at) => `${String(at).padStart(8, '0')}-0000-4000-8000-000000000000`;
+  const ids = Array.from({ length: MACHINES }, (_, at) => id(at));
+  const farAway = { ...ENV, GPUCLOUD_CONFIG_DIR: join(folder, 'far') };
+  for (const env of [ENV, farAway]) {
+    const tracked = spawnSync(NODE, [PROGRAM, 'instances', 'track', ...ids], { env });
+    if (tracked.status !== 0) throw new Error(tracked.stderr.toString());
+  }
+  const { near, far } = race(
+    {
+      near: gpucloud('instances', 'list'),
+      far: { ...gpucloud('instances', 'list'), env: farAway },
+    },
+    { rounds: quick ? 3 : 7, env: ENV },
+  );
+  const note = `${near.ms.toFixed(0)} ms without waiting, ${far.ms.toFixed(0)} ms where an answer takes ${WAIT_MS} ms`;
+  row(
+    `instances list, ${MACHINES} machines`,
+    (far.ms - near.ms) / WAIT_MS,
+    'round trips',
+    2.5,
+    note,
+  );
+}
+
+function tableText() {
+  const figure = ({ figure, unit }) =>
+    Number.isNaN(figure) ? 'not measured' : `${figure.toFixed(figure < 10 ? 2 : 0)} ${unit}`;
+  const lines = rows.map((one) => [
+    one.what,
+    figure(one),
+    one.goal === undefined ? '' : String(one.goal),
+    one.pass === undefined ? '' : one.pass ? 'pass' : 'FAIL',
+    one.note,
+  ]);
+  const all = [['what', 'figure', 'goal', '', ''], ['---', '---', '---', '---', '---'], ...lines];
+  const widths = all[0].map((_, at) => Math.max(...all.map((line) => line[at].length)));
+  return all
+    .map((line) => `| ${line.map((text, at) => text.padEnd(widths[at])).join(' | ')} |`)
+    .join('\n');
+}
+
+const started = Date.now();
+const load = loadavg()[0] ?? 0;
+if (load > 0.7) {
+  process.stderr.write(
+    `The computer is busy (load ${load.toFixed(1)}): figures will be too high.\n`,
+  );
+}
+const { ports, child } = await startService();
+try {
+  const at = (scheme, how) => `${scheme}://127.0.0.1:${ports[scheme]}/${how}`;
+  const services = {
+    http: at('http', 'rows=0'),
+    https: at('https', 'rows=0'),
+    many: at('http', `rows=${MANY}`),
+    most: at('http', `rows=${MOST}`),
+  };
+  profiles(services);
+  startUp();
+  await oneRequest(ports);
+  tabs();
+  await manyRows(rows[0].figure);
+  // The same account, further away.
+  const far = JSON.parse(readFileSync(join(ENV.GPUCLOUD_CONFIG_DIR, 'config.json'), 'utf8'));
+  far.profiles.http.base_url = at('http', `wait=${WAIT_MS}`);
+  mkdirSync(join(folder, 'far'), { mode: 0o700 });
+  writeFileSync(join(folder, 'far', 'config.json'), JSON.stringify(far), { mode: 0o600 });
+  await manyMachines();
+} finally {
+  child.stdin.end();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${ROUNDS} rounds, ${Math.round((Date.now() - started) / 1000)} s`;
+if (flags.includes('--json')) {
+  process.stdout.write(
+    `${JSON.stringify({ machine, node: process.version, load, rows }, null, 2)}\n`,
+  );
+} else {
+  process.stdout.write(`${tableText()}\n\n${machine}\n`);
+}
+if (flags.includes('--write')) {
+  const page = here('../docs/performance.md');
+  const text = readFileSync(page, 'utf8');
+  const figures = `<!-- figures -->\n${tableText()}\n\n${machine}\n<!-- end -->`;
+  writeFileSync(
+    page,
+    text.replace(/<!-- figures -->[\s\S]*<!-- end -->/, () => figures),
+  );
+}
+if (rows.some(({ pass }) => pass === false)) process.exitCode = 1;
