@@ -25,14 +25,20 @@ export function fitting(typed: string, entries: readonly CatalogEntry[]): readon
   return [];
 }
 
+/** The classes of all scripts take a millisecond to set up, which most names do not need. */
+function isAscii(text: string): boolean {
+  return /^[\u0000-\u007f]*$/.test(text);
+}
+
 function folded(name: string | null): string {
   return (name ?? '').normalize('NFKC').trim().toLowerCase();
 }
 
 /** `RTX 4090` as `rtx-4090`, `Ubuntu 22.04` as `ubuntu-22-04`. */
 export function slug(name: string | null): string {
-  return folded(name)
-    .split(/[^\p{L}\p{N}]+/u)
+  const text = folded(name);
+  return text
+    .split(isAscii(text) ? /[^a-z0-9]+/ : /[^\p{L}\p{N}]+/u)
     .filter((part) => part !== '')
     .join('-');
 }

@@ -198,8 +198,14 @@ function orDash(text: string): string {
   return isPlain(text) ? text : '-';
 }
 
+/** What nearly all names are. The classes of all scripts take a millisecond to set up. */
+const IS_ASCII = /^[\u0000-\u007f]*$/;
+const PLAIN_ASCII = /^[a-zA-Z0-9_][a-zA-Z0-9_.+/:@()-]*( [a-zA-Z0-9_.+/:@()-]+)*$/;
+
 /** Letters and digits of any script, single blanks, and marks that are harmless in every shell. */
 export function isPlain(text: string): boolean {
+  if (PLAIN_ASCII.test(text)) return text.length <= 100;
+  if (IS_ASCII.test(text)) return false;
   return (
     /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+/:@()-]*( [\p{L}\p{M}\p{N}_.+/:@()-]+)*$/u.test(text) &&
     text.length <= 100

@@ -18,6 +18,10 @@ const STUCK = 5000;
 /**
  * The whole history, page after page, each transaction once. Their order is not documented, so that
  * no page but the last one says that there is nothing more to be found.
+ *
+ * The next page is on its way while the rows of one are taken, and no further one before they have
+ * been. Pages are never asked for side by side: with one read too early, a transaction that is
+ * pushed onto it meanwhile would be on neither.
  */
 export async function* wholeHistory(
   api: Api,
@@ -29,8 +33,19 @@ export async function* wholeHistory(
   let repeated = 0;
   let total = 0;
   let given = 0;
+  const read = (page: number) => {
+    const answer = api.billing.transactions({ ...query, page, limit });
+    // It is awaited below, unless the rows before it are all that is wanted.
+    answer.catch(() => undefined);
+    return answer;
+  };
+  let next = read(1);
   for (let page = 1; ; page += 1) {
-    const { data, meta } = await api.billing.transactions({ ...query, page, limit });
+    const { data, meta } = await next;
+    // `total_pages` may be 0 although there are rows; then a page that is not full is the last.
+    const last = meta.total_pages > 0 ? page >= meta.total_pages : data.length < meta.limit;
+    const isEnd = data.length === 0 || last;
+    if (!isEnd) next = read(page + 1);
     if (meta.total < total) {
       warn(
         'The history became shorter while it was read: some transactions may be missing here. Run the command again.',
@@ -54,9 +69,7 @@ export async function* wholeHistory(
         { hint: 'read single pages with --page and --limit' },
       );
     }
-    // `total_pages` may be 0 although there are rows; then a page that is not full is the last.
-    const last = meta.total_pages > 0 ? page >= meta.total_pages : data.length < meta.limit;
-    if (data.length === 0 || last) {
+    if (isEnd) {
       if (given < total) {
         warn(
           `The service counts ${total} transactions and gave ${given}: the rest is missing here, and totals are not those of the whole history.`,

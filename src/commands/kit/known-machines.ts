@@ -37,8 +37,11 @@ export interface KnownMachines {
 /** What ends the whole reading: a refused key, and Ctrl-C. */
 const ENDING: readonly Failure[] = ['authentication', 'interrupted', 'terminated', 'hungUp'];
 
-/** As many readings at once as is polite to a service whose rate limits are not documented. */
-const AT_ONCE = 8;
+/**
+ * As many readings at once: two hundred machines are two rounds of waiting. They are reads, and a
+ * service that finds them too many says so (429) and is then asked again when it wants to be.
+ */
+const AT_ONCE = 100;
 
 export interface ReadHow {
   /** Terminated machines too. */
