@@ -70,6 +70,8 @@ export interface UnknownRental {
   /** Secrets of the body were replaced, so that it can't be sent again. */
   readonly masked: boolean;
   readonly candidates: readonly string[];
+  /** Its file is torn: all but the time is lost, and the name is that of the file. */
+  readonly isSpoilt?: true;
 }
 
 export interface KnownRentals {

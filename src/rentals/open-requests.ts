@@ -60,7 +60,7 @@ export async function tidy(request: OpenRequest, journal: Journal): Promise<void
 }
 
 /** What a request alone tells of the machine that it made. */
-export function machineOf({ intent }: OpenRequest, id: string): MachineRecord {
+export function machineOf({ intent, isSpoilt }: OpenRequest, id: string): MachineRecord {
   const { operation, name, asked_at, uid, service, account } = intent;
   return {
     version: 1,
@@ -69,13 +69,12 @@ export function machineOf({ intent }: OpenRequest, id: string): MachineRecord {
     origin: operation === 'reorder' ? 'reorder' : 'create',
     known_at: asked_at,
     first_seen_at: asked_at,
-    service,
-    account,
+    ...(isSpoilt === true ? {} : { service, account }),
     request: uid,
   };
 }
 
-function unknownRental({ intent, outcome }: OpenRequest): UnknownRental {
+function unknownRental({ intent, outcome, isSpoilt }: OpenRequest): UnknownRental {
   const { uid, name, asked_at, offer_id, operation, source_id, body, masked } = intent;
   return {
     uid,
@@ -87,5 +86,6 @@ function unknownRental({ intent, outcome }: OpenRequest): UnknownRental {
     body,
     masked,
     candidates: outcome?.candidates ?? [],
+    ...(isSpoilt === true ? { isSpoilt } : {}),
   };
 }

@@ -32,8 +32,9 @@ export function owners(
     const path = join(folder, name);
     const open = await openRequests(path, quiet);
     const machines = await machinesIn(path, 'machines', quiet);
-    const settled = open.length + machines.length === 0 ? await anySettled(path) : undefined;
-    const records = [...open, ...(settled === undefined ? [] : [settled])].map(
+    const whole = open.filter(({ isSpoilt }) => isSpoilt !== true);
+    const settled = whole.length + machines.length === 0 ? await anySettled(path) : undefined;
+    const records = [...whole, ...(settled === undefined ? [] : [settled])].map(
       ({ intent }) => intent,
     );
     const [first] = [...records, ...machines.map(({ record }) => record)];

@@ -53,6 +53,12 @@ export function parseRequest(content: string): RequestRecord | undefined {
   return { intent, outcome: asOutcome(checkedValue(content.slice(end + 1).trim())) };
 }
 
+/** The outcome alone, which has a check of its own, of a file whose first line is torn. */
+export function parseOutcome(content: string): OutcomeRecord | undefined {
+  const end = content.indexOf('\n');
+  return end < 0 ? undefined : asOutcome(checkedValue(content.slice(end + 1).trim()));
+}
+
 function checkedLine(record: object): string {
   const json = JSON.stringify(record);
   return `${json.slice(0, -1)},"check":"${checkOf(json)}"}`;

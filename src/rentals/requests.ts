@@ -10,6 +10,7 @@ import type { IntentRecord, OutcomeRecord } from './record.ts';
 import {
   outcomeOffset,
   outcomeRoom,
+  parseOutcome,
   parseRequest,
   type RequestRecord,
   requestText,
@@ -20,6 +21,8 @@ export interface OpenRequest extends RequestRecord {
   readonly path: string;
   /** The folder of its owner. */
   readonly owner: string;
+  /** The file is torn: its name tells that there was a request, and when, and nothing else does. */
+  readonly isSpoilt?: true;
 }
 
 /** The name of a request, by which requests lie in the order of their times. */
@@ -74,19 +77,47 @@ export async function openRequests(
   const files = await filesIn(join(owner, 'open'));
   return files.flatMap(({ path, name, text }) => {
     const record = text === undefined ? undefined : parseRequest(text);
-    if (record === undefined || name !== `${record.intent.uid}.json`) {
-      spoil(path);
-      return [];
+    if (record !== undefined && name === `${record.intent.uid}.json`) {
+      return [{ path, owner, ...record }];
     }
-    return [{ path, owner, ...record }];
+    spoil(path);
+    const intent = record === undefined ? intentOfName(name) : undefined;
+    const outcome = text === undefined ? undefined : parseOutcome(text);
+    return intent === undefined ? [] : [{ path, owner, intent, outcome, isSpoilt: true }];
   });
 }
 
-/** Writes another outcome to a request whose process is gone. */
+/** As {@link newUid} makes them. */
+const UID =
+  /^(\d{4}-\d\d-\d\dT\d\d)(\d\d)(\d\d\.\d{3}Z)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** A torn file of ours is a request of unknown outcome, which bears its own name for want of another. */
+function intentOfName(file: string): IntentRecord | undefined {
+  const uid = file.replace(/\.json$/, '');
+  const [, hour, minute, second] = UID.exec(uid) ?? [];
+  if (hour === undefined) return undefined;
+  return {
+    version: 1,
+    uid,
+    operation: 'create',
+    name: uid,
+    asked_at: `${hour}:${minute}:${second}`,
+    service: '',
+    account: null,
+    key: null,
+    offer_id: null,
+    masked: true,
+    body_hash: null,
+    process: null,
+  };
+}
+
+/** Writes another outcome to a request whose process is gone. A torn file stays as it is. */
 export async function rewriteRequest(
-  { path, intent }: OpenRequest,
+  { path, intent, isSpoilt }: OpenRequest,
   outcome: OutcomeRecord,
 ): Promise<void> {
+  if (isSpoilt === true) return;
   await replaceFile(path, requestText(intent, outcome));
 }
 

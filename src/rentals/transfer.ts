@@ -36,7 +36,7 @@ export function transfer(
         key: apiKey === undefined ? null : accountOfKey(apiKey),
         machines: [...owned.values()],
         requests: open
-          .filter(({ outcome }) => !isCertain(outcome))
+          .filter(({ outcome, isSpoilt }) => !isCertain(outcome) && isSpoilt !== true)
           .map(({ intent, outcome }) => ({
             intent,
             ...(outcome === undefined ? {} : { outcome }),

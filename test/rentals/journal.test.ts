@@ -334,6 +334,44 @@ describe('files that are not ours', () => {
     expect(await files()).toContainEqual(expect.stringContaining('2020-torn.json'));
   });
 
+  test.each([
+    ['empty', () => Buffer.alloc(0)],
+    ['half', (all: Buffer) => all.subarray(0, 100)],
+    ['with a bit that fell over', (all: Buffer) => all.fill(all[9] ?? 0, 8, 9)],
+  ])(
+    'a request whose file is %s is unknown all the same, and can be dismissed',
+    async (_what, spoil) => {
+      const intent = await journal().intend(request);
+      const path = await fileIn('open');
+      const torn = spoil(await readFile(path));
+      await writeFile(path, torn);
+      expect(await journal().unknown()).toMatchObject([
+        {
+          uid: intent.uid,
+          name: intent.uid,
+          isSpoilt: true,
+          asked_at: expect.stringMatching(/Z$/),
+        },
+      ]);
+      expect(Date.parse((await journal().unknown())[0]?.asked_at ?? '')).toBe(clock.now());
+      expect(warnings[0]).toContain(path);
+      await journal().resolve(intent.uid, 'dismissed');
+      expect(await journal().unknown()).toEqual([]);
+      // It may be of use to somebody who can read it.
+      expect(await readFile(await fileIn('settled'))).toEqual(torn);
+    },
+  );
+
+  test('a request whose first line is torn still tells the machine that its second one names', async () => {
+    const intent = await journal().intend(request);
+    await intent.settle('rented', { id: ID });
+    const path = await fileIn('open');
+    const all = await readFile(path);
+    await writeFile(path, all.fill(all[9] ?? 0, 8, 9));
+    expect(await journal().read()).toMatchObject({ machines: [{ id: ID }], unknown: [] });
+    expect(parseExport(JSON.stringify(await journal().export()))).toMatchObject({ ok: true });
+  });
+
   test('a file under the name of another request or machine is none', async () => {
     await journal().intend(request);
     const path = await fileIn('open');

@@ -162,7 +162,11 @@ function repetitionOf({
   body,
   masked,
   name,
+  isSpoilt,
 }: UnknownRental): ((api: Api, options: object) => Promise<Instance>) | string {
+  if (isSpoilt === true) {
+    return 'the file of the request is torn, and its name lost: look for a machine of that time at the web console';
+  }
   if (operation === 'reorder') {
     return `nothing is certain, and the published API does not say that new names are unique, so that asking again could rent a second machine: look for ${name} at the web console`;
   }
