@@ -30,12 +30,12 @@ export const TOUR: readonly TourStep[] = [
     ],
   },
   {
-    title: 'See what is yours',
+    title: 'Connect',
     words: [
-      'gpucloud writes down each machine before it asks for it, so that none is ever lost:',
-      'this list is what this computer knows, read afresh from the service.',
+      'gpucloud enters a machine with the ssh of your system. Nothing is behind the address of a',
+      'machine of the sandbox, so that --print only shows the command that would run.',
     ],
-    argv: ['instances', 'list'],
+    argv: ['instances', 'ssh', BOX, '--print'],
   },
   {
     title: 'Let three hours pass',
@@ -45,14 +45,17 @@ export const TOUR: readonly TourStep[] = [
     argv: ['sandbox', 'advance', '3h'],
   },
   {
-    title: 'What happened to it',
-    words: ['Each change of a machine is an event.'],
-    argv: ['instances', 'events', BOX],
+    title: 'See what is yours and what it costs',
+    words: [
+      'gpucloud writes down each machine before it asks for it, so that none is ever lost:',
+      'this is what this computer knows, read afresh, with the money that it burns.',
+    ],
+    argv: ['status'],
   },
   {
-    title: 'What it cost',
+    title: 'What was spent',
     words: ['Every hour is a charge of its own, taken from the balance in roubles.'],
-    argv: ['billing', 'transactions', '--type', 'usage_charge'],
+    argv: ['billing', 'spend'],
   },
   {
     title: 'End it',

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { FAILURES } from '../../src/errors.ts';
+
+const GUIDE = readFileSync(new URL('../../docs/troubleshooting.md', import.meta.url), 'utf8');
+
+test('every exit code has its chapter, and no other has', () => {
+  const chapters = [...GUIDE.matchAll(/^## ([\d, ]+):/gm)].flatMap(([, codes = '']) =>
+    codes.split(', ').map(Number),
+  );
+  expect(chapters).toEqual(Object.values(FAILURES).map(({ exit }) => exit));
+});
