@@ -33,7 +33,8 @@ export async function startSpinner(
   const spinner = ora({
     text: text(),
     stream,
-    color: colour ? 'cyan' : false,
+    // ora knows the terminal's own sixteen colours alone, which need not be readable.
+    color: false,
     // It has been decided that this is a terminal; ora would ask the process's environment.
     isEnabled: true,
     // Otherwise ora swallows Ctrl-C, and a machine that is being rented could not be left.

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -103,7 +104,7 @@ describe('instances create without anything', () => {
         '✔ What runs on it JupyterLab',
         '✔ Cloud drive data',
         '',
-        'This will be rented, and bills from then on:',
+        'To be rented, and billed from then on:',
         '  Name      box-one',
         '  Offer     RTX 4090, ru-1',
         '  Image     Ubuntu 22.04, CUDA 12.4',
@@ -520,7 +521,9 @@ describe('the other verbs', () => {
       const config = await readFile(join(computer.home, 'config', 'config.json'), 'utf8');
       expect(config).not.toContain('svc_sk_wrong');
     } finally {
+      const gone = once(server, 'close');
       server.kill('SIGTERM');
+      await gone;
     }
   });
 });

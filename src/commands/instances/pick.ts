@@ -4,6 +4,7 @@ import { instant, relative } from '../../output/time.ts';
 import type { KnownMachine } from '../../rentals/index.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { kopecksText, money } from '../../rules/money.ts';
+import { asking } from '../kit/left.ts';
 
 /** Statuses of machines that are on their way out already. */
 const ENDED: readonly string[] = ['TERMINATED', 'TERMINATING'];
@@ -34,14 +35,13 @@ export async function pickMachines(question: string, context: Context): Promise<
       },
     );
   }
-  return await prompts.chooseSeveral(
-    question,
-    living.map((machine) => ({
-      name: machine.name,
-      about: about(machine, context.clock.now()),
-      value: machine.id,
-    })),
-    { least: 1 },
+  const choices = living.map((machine) => ({
+    name: machine.name,
+    about: about(machine, context.clock.now()),
+    value: machine.id,
+  }));
+  return await asking('Nothing was changed.', () =>
+    prompts.chooseSeveral(question, choices, { least: 1 }),
   );
 }
 

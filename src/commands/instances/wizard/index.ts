@@ -193,7 +193,7 @@ function tellAll(
   if (balance !== undefined) rows.push({ label: 'Balance', text: `${balance} RUB` });
   const { columns } = context.host.stderr;
   prompts.tell('');
-  prompts.tell(dryRun ? 'This would be rented:' : 'This will be rented, and bills from then on:');
+  prompts.tell(dryRun ? 'This would be rented:' : 'To be rented, and billed from then on:');
   tellRows(rows, prompts, columns);
   prompts.tell('');
   prompts.tell('The same without questions:');
