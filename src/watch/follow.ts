@@ -47,7 +47,7 @@ export interface FollowTold<L> {
   gap(log: L, why: NonNullable<Walk<LogEvent>['gap']>, until: number): void;
   /** The service knows the machine no more, or never did; the others are followed on. */
   gone(log: L, error: CliError): void;
-  /** All logs were looked at, and so many events handed on. */
+  /** All logs were looked at, and so many events handed on; the stream goes on. */
   looked(shown: number): void;
 }
 
@@ -127,9 +127,10 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
 
     if (fatal !== undefined) throw fatal;
     open = open.filter((log) => !over.has(log) && !gone.has(log));
+    if (open.length === 0) return;
     tell.looked(shown);
     const isBusy = found.length > 0 || open.some((log) => ending.has(log));
-    if (open.length > 0) await pause(pace.next({ isBusy, atLeast }), clock, signal);
+    await pause(pace.next({ isBusy, atLeast }), clock, signal);
     if (signal.aborted) return;
   }
 }

@@ -33,8 +33,8 @@ const GONE_ANSWERS = 2;
 
 /**
  * Tells the faults that waiting may mend from the others, in the rounds of readings of several
- * things. A fault before the first success of a thing is told at once, as by a command that reads
- * once: it is likelier a slip than an outage.
+ * things. A fault before anything could be read is told at once, as by a command that reads once: it
+ * is likelier a slip than an outage.
  */
 export function createPatience<L extends { hasStarted(): boolean }>({
   clock,
@@ -44,8 +44,10 @@ export function createPatience<L extends { hasStarted(): boolean }>({
   const missing = new Map<L, number>();
   let lostAt: number | undefined;
 
+  let hasStarted = false;
+
   function isPassing({ log, error }: Faulted<L>): boolean {
-    if (!log.hasStarted()) return false;
+    if (!hasStarted) return false;
     if (error.failure === 'notUnderstood') return again(odd, log) < ODD_ANSWERS;
     return error.retryable || error.failure === 'unreachable';
   }
@@ -55,6 +57,7 @@ export function createPatience<L extends { hasStarted(): boolean }>({
       const gone = new Set<L>();
       const lost: Faulted<L>[] = [];
       let fatal: CliError | undefined;
+      hasStarted ||= looks.some(({ log }) => log.hasStarted());
       for (const look of looks) {
         const { log } = look;
         if (!('error' in look)) {

@@ -39,7 +39,7 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
   const path = await realpath(named).catch(() => named);
   const saved = new Map(Object.entries(await read(path, named)));
 
-  async function write(): Promise<void> {
+  async function write(hint: string): Promise<void> {
     const file: z.infer<typeof schema> = {
       kind: 'gpucloud-follow',
       version: 1,
@@ -56,20 +56,17 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
       throw new CliError(
         'storage',
         `--resume "${named}": how far the events were followed could not be written (${codeOf(error)}).`,
-        {
-          hint: 'The next run with this file repeats what came since it was last written.',
-          cause: error,
-        },
+        { hint, cause: error },
       );
     }
   }
 
-  await write();
+  await write('name a file in a folder that you may write to');
   return {
     of: (log) => saved.get(log),
     async save(logs) {
       for (const [log, memory] of logs) saved.set(log, memory);
-      await write();
+      await write('the next run with this file repeats what came since it was last written');
     },
   };
 }

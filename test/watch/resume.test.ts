@@ -69,6 +69,16 @@ describe('the file of --resume', () => {
     }
   });
 
+  test('a change that can not be kept says what that means', async () => {
+    const resume = await openResumeFile(file);
+    await rm(folder, { recursive: true });
+    await expect(resume.save(new Map([['a', memory]]))).rejects.toMatchObject({
+      failure: 'storage',
+      hint: 'the next run with this file repeats what came since it was last written',
+    });
+  });
+
+  // Nothing is read-only to root.
   test.skipIf(process.getuid?.() === 0)('a folder that may not be written to', async () => {
     await chmod(folder, 0o500);
     await expect(openResumeFile(file)).rejects.toMatchObject({ failure: 'storage' });

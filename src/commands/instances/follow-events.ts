@@ -167,7 +167,6 @@ function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: stri
 function tellerOf(logs: readonly MachineLog[], context: Context) {
   const { err, out } = context;
   const gone: CliError[] = [];
-  const named = (some: readonly MachineLog[]) => some.map(({ target }) => target.name).join(', ');
   let progress: Progress | undefined = err.progress(`${named(logs)}: reading the log`);
   let looks = 0;
 
@@ -212,6 +211,13 @@ function tellerOf(logs: readonly MachineLog[], context: Context) {
   return { tell, begin, gone };
 }
 
+/** As many names as a line has room for. */
+function named(logs: readonly { readonly target: Target }[]): string {
+  const names = logs.slice(0, 4).map(({ target }) => target.name);
+  const others = logs.length - names.length;
+  return names.join(', ') + (others > 0 ? ` and ${others} more` : '');
+}
+
 function spoken(milliseconds: number): string {
   const seconds = Math.max(1, Math.round(milliseconds / 1000));
   return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
@@ -231,7 +237,7 @@ function interrupted(
       ? new CliError(failure, message, { untold: true, cause: reason })
       : reason;
   }
-  const names = targets.map(({ name }) => name).join(', ');
+  const names = named(targets.map((target) => ({ target })));
   return new CliError(
     failure,
     `${message} Nobody waits for ${until} of ${names} any more. It may still be billing.`,

@@ -306,8 +306,9 @@ describe('the end of a follow', () => {
 
   test('a machine that nobody knows is exit 3 at once', async () => {
     const stage = await show(() => missing);
-    const { code, stdout, requests } = await follow(stage);
+    const { code, stdout, stderr, requests } = await follow(stage);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toMatch(/^error: There is no instance [^\n]+\nhint: [^\n]+\n$/);
     expect(requests).toHaveLength(1);
   });
 
@@ -363,6 +364,17 @@ describe('an outage', () => {
     const stage = await show((turn) => (turn > 1 ? { status: 200, body: '<html>' } : logOf(turn)));
     const { code, stdout } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 10, stdout: 'e1\n' });
+  });
+
+  test('of one machine of several, at the beginning, is waited out as well', async () => {
+    const stage = await show((turn, id) => {
+      if (turn === 8 && id === OTHER) setImmediate(() => stage.ctrlC());
+      return id === OTHER && turn < 5 ? 'hangUp' : logOf(1);
+    });
+    const { code, stdout, stderr } = await follow(stage, OTHER, '-o', 'tsv', '--no-header');
+    expect(code).toBe(130);
+    expect(stdout.match(new RegExp(`${ID}|${OTHER}`, 'g'))).toEqual([ID, OTHER]);
+    expect(stderr).toContain(`what happens to ${OTHER} meanwhile`);
   });
 
   test('before the first answer it is the error of any command', async () => {
