@@ -15,6 +15,8 @@ export interface CatalogEntry {
   readonly given_name: string | null;
   readonly service_name: string | null;
   readonly region: string | null;
+  /** Whether it can be had now, as the sandbox alone tells; null where nobody does. */
+  readonly in_stock: boolean | null;
   /** The model of the GPU. */
   readonly gpu: string | null;
   readonly cuda_version: string | null;
@@ -33,6 +35,7 @@ export interface BuiltIn {
     readonly id: string;
     readonly name: string;
     readonly region: string;
+    readonly in_stock: boolean;
     readonly gpu_model: { readonly name: string };
     readonly price_per_hour: string;
   }[];
@@ -45,9 +48,10 @@ export interface BuiltIn {
 
 export function builtInEntries({ offers, images }: BuiltIn): CatalogEntry[] {
   return [
-    ...offers.map(({ id, name, region, gpu_model, price_per_hour }) =>
-      entry({ kind: 'offer', id, name, region, gpu: gpu_model.name, price_per_hour }),
-    ),
+    ...offers.map(({ id, name, region, gpu_model, price_per_hour, in_stock }) => ({
+      ...entry({ kind: 'offer', id, name, region, gpu: gpu_model.name, price_per_hour }),
+      in_stock,
+    })),
     ...images.map(({ id, name, cuda_version }) =>
       entry({ kind: 'image', id, name, cuda_version: cuda_version ?? undefined }),
     ),
@@ -77,6 +81,7 @@ export function entry(fields: EntryFields): CatalogEntry {
     given_name: given_name ?? null,
     service_name: name ?? null,
     region: fields.region ?? null,
+    in_stock: null,
     gpu: fields.gpu ?? null,
     cuda_version: fields.cuda_version ?? null,
     price_per_hour: fields.price_per_hour ?? null,

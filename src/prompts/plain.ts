@@ -192,7 +192,8 @@ export function plainAsker({
 }
 
 function lineOf({ name, about = [] }: { name: string; about?: readonly string[] }): string {
-  return [name, ...about].filter((part) => part !== '').join(', ');
+  const parts = [name, ...about].map((part) => part.trim());
+  return parts.filter((part) => part !== '').join(', ');
 }
 
 function numbered(word: string, lines: readonly string[]): number | undefined {

@@ -80,7 +80,7 @@ async function expectNothingSent(one: Person): Promise<void> {
 /** The questions of a whole rental, in their order, with an answer to each. */
 const QUESTIONS: readonly (readonly [RegExp, string])[] = [
   [/\? Name of the machine \(.+\) *$/m, `box-one${enter}`],
-  [/\? Offer \(the hardware\)[\s\S]*select/, `${down}${enter}`],
+  [/\? Offer \(the hardware\)[\s\S]*select/, enter],
   [/\? Base image \(the system\)[\s\S]*select/, enter],
   [/\? SSH keys[\s\S]*submit/, enter],
   [/\? What runs on it[\s\S]*select/, `${down}${enter}`],
@@ -150,7 +150,7 @@ describe('instances create without anything', () => {
     expect(one.screen()).toContain('This would be rented:');
     const line = /^ {2}(gpucloud .*)$/m.exec(one.screen())?.[1] ?? '';
     expect(line).toBe(
-      "gpucloud instances create box-one --offer rtx-3090 --image ubuntu-22-04 --ssh-key laptop --docker-image nginx:1 --docker-command 'sh -c '\\''echo $X'\\''' --port 53:53/udp,name=dns,main --env-file env.txt --wait",
+      "gpucloud instances create box-one --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --docker-image nginx:1 --docker-command 'sh -c '\\''echo $X'\\''' --port 53:53/udp,name=dns,main --env-file env.txt --wait",
     );
     const asked = JSON.parse(one.screen().slice(one.screen().indexOf('\n{')));
     const again = await computer.bash(`${line} --dry-run --json`, SANDBOX);
@@ -251,6 +251,19 @@ describe('instances create without anything', () => {
     await expectNothingSent(one);
   });
 
+  test('a no of the service says that nothing was rented, and how to go on', async () => {
+    const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
+    await one.answers(/ {2}RTX 3090 .*out of stock[\s\S]*select/, `${up}${down.repeat(4)}${enter}`);
+    await one.answers(/\? Go on without a key/, `y${enter}`);
+    await one.answers(/\? What runs on it[\s\S]*select/, enter);
+    await one.answers(/\? Rent it\?[\s\S]*select/, enter);
+    expect(await one.ended()).toBe(5);
+    expect(one.screen()).toMatch(
+      /out of stock\. Nothing was rented\.\nhint: change what was refused/,
+    );
+    expect(await machines()).toEqual([]);
+  });
+
   describe.each([
     ['Ctrl-C', ctrlC],
     ['Ctrl-D', ctrlD],
@@ -289,10 +302,10 @@ describe('instances create without anything', () => {
       '--dry-run',
       '-q',
     ]);
-    await one.reads(/\? Offer[\s\S]*select/);
+    await one.reads(/\? Offer[\s\S]*Карта 13[\s\S]*select/);
     const rows = one.lines().slice(1, 11);
     // Ten rows, none broken, and the columns under each other in cells of the terminal.
-    expect(rows.every((row) => /^(❯| ) \S/.test(row))).toBe(true);
+    expect(rows.filter((row) => !/^(❯| ) \S/.test(row))).toEqual([]);
     await one.type('显卡');
     await one.reads(/\? Offer \(the hardware\) 显卡\n❯ Карта/);
     const columns = one
@@ -370,7 +383,7 @@ describe('TERM=dumb: plain lines', () => {
       /Offer \(the hardware\)[\s\S]*Number, or a part of the name \[1\] *$/m,
       `h100${enter}`,
     );
-    await one.answers(/4\. H100 80GB, .*\n {2}5\. 8x H100[\s\S]*\[1\] *$/, `rtx 4090${enter}`);
+    await one.answers(/3\. H100 80GB, 299.*\n {2}4\. 8x H100[\s\S]*\[1\] *$/, `rtx 4090${enter}`);
     await one.answers(/Base image[\s\S]*\[1\] *$/, enter);
     await one.answers(/SSH keys\n {2}1\. laptop[\s\S]*\[1\] *$/, `7${enter}`);
     await one.answers('7 is no number of the list', enter);

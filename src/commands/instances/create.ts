@@ -153,7 +153,24 @@ async function createAsked(
   const { askForMachine } = await import('./wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
   const body = await askForMachine({ ...input, until, box }, prompts, context);
-  await createNow(body, { ...input, until }, context);
+  try {
+    await createNow(body, { ...input, until }, context);
+  } catch (error) {
+    throw afterQuestions(error);
+  }
+}
+
+/** A plain no of the service costs nobody their answers: they stand in the command that was shown. */
+function afterQuestions(error: unknown): unknown {
+  const isNo = error instanceof CliError && !error.mayBeBilling && error.hint === undefined;
+  if (!isNo || error.httpStatus === undefined || error.httpStatus >= 500) return error;
+  return new CliError(error.failure, `${error.message} Nothing was rented.`, {
+    httpStatus: error.httpStatus,
+    retryable: error.retryable,
+    cause: error,
+    hint: 'change what was refused in the command above and run it, or answer again: gpucloud instances create',
+    ...(error.resource === undefined ? {} : { resource: error.resource }),
+  });
 }
 
 async function createNow(

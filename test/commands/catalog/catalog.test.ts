@@ -102,6 +102,7 @@ image  Ubuntu 22.04  ${UBUNTU}           -  -                         2026-01-15
         given_name: null,
         service_name: 'RTX 4090',
         region: 'ru-1',
+        in_stock: null,
         gpu: 'NVIDIA RTX 4090',
         cuda_version: null,
         price_per_hour: '89.90',

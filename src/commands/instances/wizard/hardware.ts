@@ -60,13 +60,13 @@ async function chooseEntry(
 
 /** `digits` is the length of the longest price: they stand with their points under each other. */
 function aboutOffer(offer: CatalogEntry, digits: number): string[] {
-  const { price_at, region, gpu, name } = offer;
+  const { price_at, region, gpu, name, in_stock } = offer;
   const price = priceText(offer);
   const at = Date.parse(price_at ?? '');
   const day = Number.isNaN(at) ? '' : ` on ${dayOf(at)}`;
   return [
     price === '' ? 'price unknown' : `${price.padStart(digits)} RUB/h${day}`,
-    region ?? '',
+    in_stock === false ? 'out of stock' : (region ?? ''),
     gpu === name ? '' : (gpu ?? ''),
   ];
 }
@@ -80,7 +80,7 @@ function aboutImage({ cuda_version: cuda }: CatalogEntry): string[] {
   return [cuda === null ? '' : `CUDA ${cuda}`];
 }
 
-/** Offers by their price, the dearest last and those without one behind it; then by name. */
+/** What is out of stock last; offers by their price, those without one behind; then by name. */
 function sorted(kind: Kind, entries: readonly CatalogEntry[]): CatalogEntry[] {
   const byName = (a: CatalogEntry, b: CatalogEntry) =>
     (a.name ?? a.id) < (b.name ?? b.id) ? -1 : 1;
@@ -89,6 +89,8 @@ function sorted(kind: Kind, entries: readonly CatalogEntry[]): CatalogEntry[] {
     return price.ok ? price.value : undefined;
   };
   return [...entries].sort((a, b) => {
+    const gone = Number(a.in_stock === false) - Number(b.in_stock === false);
+    if (gone !== 0) return gone;
     const [one, other] = [priceOf(a), priceOf(b)];
     if (one === undefined || other === undefined) {
       return one === other ? byName(a, b) : one === undefined ? 1 : -1;
