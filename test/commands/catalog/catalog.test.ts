@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
-import type { Answer } from '../../support/service.ts';
+import type { Answer, RecordedRequest } from '../../support/service.ts';
 
 const MACHINE = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
@@ -28,10 +28,12 @@ function machine(id: string, changes: Machine = {}): Machine {
 
 /** A service with these machines, which rents more of the first one's kind. */
 function serviceOf(machines: ReadonlyMap<string, Machine>) {
-  return ({ method, path }: { method: string; path: string }): Answer => {
+  return ({ method, path, body }: RecordedRequest): Answer => {
     const found = machines.get(path.split('/')[2] ?? '');
     if (method === 'POST') {
-      return { status: 201, body: { status: 'success', code: 201, data: machine(OTHER) } };
+      const { instance_name: name } = body as { instance_name: string };
+      const data = { ...machine(OTHER), name };
+      return { status: 201, body: { status: 'success', code: 201, data } };
     }
     return found === undefined
       ? { status: 404, body: { statusCode: 404, message: 'Not found', error: 'Not Found' } }
