@@ -34,18 +34,29 @@ export interface Chosen {
  * Throws CliError('wrongState') for what is missing, CliError('notUnderstood') for what is none.
  */
 export function wayInto(machine: Enterable, { user, port }: Chosen = {}): Way {
+  return {
+    id: machine.id,
+    ...placeOf(machine, port),
+    user: user ?? userOf(machine),
+  };
+}
+
+/** Where the SSH server of a machine is; throws as {@link wayInto} does. */
+export function placeOf(
+  machine: Omit<Enterable, 'ssh_username'>,
+  port?: number,
+): Pick<Way, 'host' | 'port'> {
   const { id } = machine;
   if (machine.ip_address == null || machine.ip_address === '') {
     throw new CliError('wrongState', 'The service gives no address for the machine.', {
       resource: id,
+      retryable: true,
       hint: 'a machine has one once it is ACTIVE: add --wait',
     });
   }
   return {
-    id,
     host: understood(id, 'address', machine.ip_address, host),
     port: port ?? portOf(machine),
-    user: user ?? userOf(machine),
   };
 }
 

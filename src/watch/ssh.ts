@@ -1,22 +1,32 @@
 import { connect } from 'node:net';
 
-/** Milliseconds in which a machine that listens has said its banner. */
+/** Milliseconds in which a machine that listens has said its banner; a wait may have less left. */
 const PATIENCE_MS = 5_000;
+/** However near a deadline is, an answer gets this long. */
+const SHORTEST_PATIENCE_MS = 500;
 
 /**
  * Whether an SSH server answers with its banner. ACTIVE comes before sshd does, so a status alone
  * does not tell that a machine can be entered. Any fault of the connection means "not yet".
+ * `longest`: milliseconds that the caller has left.
  */
-export function answersSsh(host: string, port: number, signal: AbortSignal): Promise<boolean> {
+export function answersSsh(
+  { host, port }: { readonly host: string; readonly port: number },
+  longest: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const patience = Math.max(SHORTEST_PATIENCE_MS, Math.min(PATIENCE_MS, longest));
   return new Promise((resolve) => {
     let heard = '';
     const socket = connect({ host, port, signal });
+    // Of the whole, since a name server and a machine that dribbles take their time, too.
+    const timer = setTimeout(() => end(false), patience);
     const end = (answers: boolean) => {
+      clearTimeout(timer);
       socket.destroy();
       resolve(answers);
     };
     socket.setEncoding('latin1');
-    socket.setTimeout(PATIENCE_MS, () => end(false));
     socket.on('data', (text: string) => {
       heard += text;
       // A server may send other lines before its banner (RFC 4253, section 4.2).

@@ -8,13 +8,22 @@ export interface Watched {
   readonly failure_reason?: string | null | undefined;
 }
 
+export interface Also<T extends Watched> {
+  /** Completes "The machine is ACTIVE, but …": `SSH has not answered`. */
+  readonly words: string;
+  /** Statuses in which it may be true before the one that is waited for comes. */
+  readonly before: readonly string[];
+  /** `longest`: milliseconds that are left of the wait. Throws for what no waiting mends. */
+  holds(machine: T, longest: number): Promise<boolean>;
+}
+
 export interface Wait<T extends Watched> {
   /** The status to wait for, in the service's words (API document: InstanceStatus). */
   readonly target: string;
   /** Reads the machine afresh, and gives up after so many milliseconds. */
   read(longest: number): Promise<T>;
   /** What has to be true besides the status: that SSH answers. Asked again after each reading. */
-  readonly also?: { readonly words: string; holds(machine: T): Promise<boolean> };
+  readonly also?: Also<T>;
   /** Milliseconds between two readings. */
   readonly interval: number;
   /** Milliseconds until the wait is given up. */
@@ -31,6 +40,9 @@ export interface Wait<T extends Watched> {
 /** A last reading gets this long at least, however near the deadline is. */
 const LAST_READING_MS = 5_000;
 
+/** So many answers in a row that make no sense are no passing fault any more. */
+const ODD_ANSWERS = 5;
+
 /** After faults the pause grows up to this, so that a service in trouble is not pressed. */
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -39,21 +51,31 @@ const LONGEST_PAUSE_MS = 30_000;
  *
  * Throws CliError('otherEnd') when the machine came to rest elsewhere, CliError('deadline') when
  * the time is over, the signal's reason when interrupted, and what the reading throws unless it is
- * a fault of the network, which is waited out.
+ * a fault of the network, which is waited out. So is an answer that makes no sense, such as the
+ * sign-in page of a network, once the machine is known to be there.
  */
 export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T> {
   const started = wait.clock.now();
   const elapsed = () => wait.clock.now() - started;
   const seen = new Set(wait.after === undefined ? [] : [wait.after]);
   let last: T | undefined;
+  let odd = 0;
+  const passes = (error: CliError) => {
+    if (error.failure !== 'notUnderstood')
+      return error.failure === 'unreachable' || error.retryable;
+    odd += 1;
+    return seen.size > 0 && odd < ODD_ANSWERS;
+  };
   for (let faults = 0; ; ) {
-    const machine = await readThroughFaults(wait, elapsed);
+    const machine = await readThroughFaults(wait, elapsed, passes);
+    if (machine !== undefined) odd = 0;
     faults = machine === undefined ? faults + 1 : 0;
     if (machine !== undefined) {
       last = machine;
       wait.onReading?.(machine, elapsed());
-      if (machine.status === wait.target) {
-        if (wait.also === undefined || (await wait.also.holds(machine))) return machine;
+      if (isNear(wait, machine)) {
+        const left = wait.timeout - elapsed();
+        if (wait.also === undefined || (await wait.also.holds(machine, left))) return machine;
       } else if (isOtherEnd(wait.target, machine.status, seen)) {
         throw otherEnd(machine, wait.target);
       }
@@ -67,6 +89,11 @@ export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T
   }
 }
 
+/** Whether nothing is missing but what is waited for besides the status. */
+function isNear<T extends Watched>({ target, also }: Wait<T>, { status }: T): boolean {
+  return status === target || also?.before.includes(status) === true;
+}
+
 function pauseAfter(faults: number, interval: number): number {
   return Math.max(interval, Math.min(LONGEST_PAUSE_MS, interval * 2 ** (faults - 1)));
 }
@@ -74,23 +101,25 @@ function pauseAfter(faults: number, interval: number): number {
 async function readThroughFaults<T extends Watched>(
   wait: Wait<T>,
   elapsed: () => number,
+  passes: (error: CliError) => boolean,
 ): Promise<T | undefined> {
   wait.signal.throwIfAborted();
   try {
     return await wait.read(Math.max(LAST_READING_MS, wait.timeout - elapsed()));
   } catch (error) {
     if (wait.signal.aborted || !(error instanceof CliError)) throw error;
-    if (error.failure !== 'unreachable' && !error.retryable) throw error;
+    if (!passes(error)) throw error;
     wait.onFault?.(error, elapsed());
     return undefined;
   }
 }
 
-function deadline({ target, also, timeout }: Wait<Watched>, last: Watched | undefined): CliError {
+function deadline<T extends Watched>(wait: Wait<T>, last: T | undefined): CliError {
+  const { target, also, timeout } = wait;
   const after = `after ${spoken(timeout)}`;
   const words =
-    last !== undefined && last.status === target && also !== undefined
-      ? `The machine is ${target}, but ${also.words} ${after}.`
+    last !== undefined && also !== undefined && isNear(wait, last)
+      ? `The machine is ${last.status}, but ${also.words} ${after}.`
       : `The machine is not ${target} ${after}; it was last seen ${last?.status ?? 'never'}.`;
   return new CliError('deadline', words, {
     retryable: true,

@@ -153,6 +153,24 @@ describe.skipIf(NO_SSHD !== undefined)(`instances tunnel${WHY}`, () => {
     expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
   });
 
+  test('a machine that reboots is waited for', async () => {
+    const first = await site.start();
+    world.service.machines.set(ID, box(first.port));
+    const child = start(ID, `0:${appPort}`);
+    const ended = outcomeOf(child);
+    const again = heard(child, 'stderr', /is open again/);
+    const address = (await heard(child, 'stdout', /\n/)).trim();
+    const before = world.service.requests.length;
+    world.service.machines.set(ID, box(first.port, { status: 'REBOOTING' }));
+    await first.stop();
+    await until(() => world.service.requests.length > before);
+    world.service.machines.set(ID, box(site.sshd.port));
+    await again;
+    expect(await (await fetch(`http://${address}/back`)).text()).toBe('app /back');
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
+  });
+
   test('a machine that was stopped in the meantime ends it, with what comes next', async () => {
     const first = await site.start();
     world.service.machines.set(ID, box(first.port));

@@ -70,6 +70,16 @@ describe('waiting for a status', () => {
     expect(outcome).toMatchObject({ failure: 'otherEnd', resource: 'm1' });
   });
 
+  test('waits out answers that make no sense, of a machine that was seen, and no more than four', async () => {
+    const odd = new CliError('notUnderstood', 'It is an HTML page.');
+    expect((await waiting(['CREATING', odd, odd, odd, odd, 'ACTIVE'])).outcome).toBe('ACTIVE');
+    const apart = ['CREATING', odd, odd, odd, 'CREATING', odd, odd, odd, 'ACTIVE'];
+    expect((await waiting(apart)).outcome).toBe('ACTIVE');
+    expect((await waiting(['CREATING', odd])).outcome).toBe(odd);
+    expect((await waiting([odd, 'ACTIVE'])).outcome).toBe(odd);
+    expect((await waiting([odd, 'ACTIVE'], { after: 'PROVISIONING' })).outcome).toBe('ACTIVE');
+  });
+
   test('what a key is refused is no fault of the network', async () => {
     const refused = new CliError('authentication', 'The key was refused.');
     expect((await waiting(['CREATING', refused])).outcome).toBe(refused);
@@ -79,12 +89,31 @@ describe('waiting for a status', () => {
 describe('waiting for more than the status', () => {
   const also = (...answers: readonly boolean[]) => {
     const left = [...answers];
-    return { words: 'SSH has not answered', holds: async () => left.shift() ?? false };
+    return {
+      words: 'SSH has not answered',
+      before: ['INSTALLING'],
+      holds: async () => left.shift() ?? false,
+    };
   };
 
   test('asks again after each reading', async () => {
     const { outcome, slept } = await waiting(['ACTIVE'], { also: also(false, false, true) });
     expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 2_000] });
+  });
+
+  test('is enough in a status before the one that is waited for', async () => {
+    const { outcome } = await waiting(['INSTALLING'], { also: also(false, true) });
+    expect(outcome).toBe('INSTALLING');
+  });
+
+  test('is told how much of the wait is left', async () => {
+    const told: number[] = [];
+    const holds = async (_machine: Watched, longest: number) => {
+      told.push(longest);
+      return false;
+    };
+    await waiting(['ACTIVE'], { also: { ...also(), holds }, timeout: 5_000 });
+    expect(told).toEqual([5_000, 3_000, 1_000, 0]);
   });
 
   test('sees that the machine ends meanwhile', async () => {

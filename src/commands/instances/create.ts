@@ -21,6 +21,7 @@ import {
   pollIntervalOption,
   statusFor,
   type WaitTimes,
+  WITH_SSH,
   waitFor,
   waitStartedOption,
   waitTimeoutOption,
@@ -210,7 +211,8 @@ export async function showRented(
       const onReading = (reading: Instance) => {
         latest = reading;
       };
-      await waitFor({ target: { id: rented.id, name }, until, onReading }, times, context);
+      const awaited = { target: { id: rented.id, name }, until, after: rented.status, onReading };
+      await waitFor(awaited, times, context);
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       early = error;
@@ -245,7 +247,7 @@ function typedForm({ id, name }: Instance): string {
 
 function nextSteps(instance: Instance, context: Context): void {
   const name = typedForm(instance);
-  if (knownWay(instance) !== undefined && instance.status === 'ACTIVE') {
+  if (knownWay(instance) !== undefined && WITH_SSH.includes(instance.status)) {
     context.err.note(`Connect:     gpucloud instances ssh ${name}`);
   } else {
     context.err.note(`See it:      gpucloud instances get ${name}`);

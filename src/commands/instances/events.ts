@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { pollInterval } from '../../rules/durations.ts';
 import { count } from '../../rules/numbers.ts';
+import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
 import { timeOf } from '../../watch/log-walk.ts';
 import { type AnyCommand, Option } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
@@ -104,6 +105,8 @@ export interface EventsInput {
 export async function events(input: EventsInput, context: Context): Promise<void> {
   checkTogether(input);
   tellUndocumented(input.type ?? [], TYPES, context);
+  const ends = input.until === undefined ? [] : [input.until];
+  tellUndocumented(ends, [...INSTANCE_STATUSES, ...TYPES], context, 'status or type');
   if (input.follow === true) {
     const { followEvents } = await import('./follow-events.ts');
     return followEvents(input, context);

@@ -48,11 +48,11 @@ export async function reach(typed: string, input: ReachInput, context: Context):
 
 async function readMachine(
   target: Target,
-  { wait }: ReachInput,
+  { wait, port }: ReachInput,
   context: Context,
 ): Promise<Instance> {
   if (wait !== undefined) {
-    return waitFor({ target, until: 'ssh' }, wait, context);
+    return waitFor({ target, until: 'ssh', sshPort: port }, wait, context);
   }
   const instance = await (await context.api()).instances.get(target.id);
   await keepSighting(sightingOf(instance), context);
@@ -91,6 +91,9 @@ const NEXT: Readonly<Record<string, (name: string) => string>> = {
   TERMINATED: (name) => `a new one like it: gpucloud instances reorder ${name} NEW-NAME`,
 };
 
+/** Of these, the statuses that pass by themselves: a tunnel outlives them. */
+const PASSING: readonly string[] = ['CREATING', 'PROVISIONING', 'STARTING', 'REBOOTING'];
+
 /**
  * Refuses a status in which no machine can be entered. INSTALLING is none: SSH is there by then
  * (API document: Instance status). The answer is a warning for a status that promises nothing.
@@ -102,6 +105,7 @@ function enterable(instance: Instance, { id, name: typed }: Target): string | un
   if (next !== undefined) {
     throw new CliError('wrongState', `${name} is ${status}: it can't be entered now.`, {
       resource: id,
+      retryable: PASSING.includes(status),
       hint: next(callable(name, id)),
     });
   }

@@ -1,10 +1,12 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { positiveDuration } from '../../rules/durations.ts';
+import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
 import { type AnyCommand, Option } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { brokenRule, ruled } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
+import { tellUndocumented } from '../kit/types.ts';
 import { verb } from '../kit/verb.ts';
 import { findMachines } from './resolve.ts';
 import { type Changed, changedView } from './view.ts';
@@ -65,12 +67,13 @@ export async function wait(
   context: Context,
 ): Promise<void> {
   const targets = await findMachines(await severalGiven('INSTANCE', instances, context), context);
+  if (until !== 'ssh') tellUndocumented([until], INSTANCE_STATUSES, context, 'status');
   const gate = politely();
   const outcomes = await Promise.all(
     targets.map(async (target): Promise<Changed | CliError> => {
       try {
-        const { status, paid_until } = await waitFor({ target, until, gate }, times, context);
-        return { id: target.id, name: target.name, status, paid_until };
+        const { name, status, paid_until } = await waitFor({ target, until, gate }, times, context);
+        return { id: target.id, name: name ?? target.name, status, paid_until };
       } catch (error) {
         if (error instanceof CliError) return error;
         throw error;

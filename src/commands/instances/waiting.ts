@@ -1,10 +1,11 @@
 import type { Api, Instance } from '../../api/index.ts';
+import { placeOf } from '../../connect/way.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type LoggedEvent, SeveralErrors } from '../../errors.ts';
 import { pollInterval, positiveDuration } from '../../rules/durations.ts';
 import { createGate, type Gate } from '../../watch/gate.ts';
 import { answersSsh } from '../../watch/ssh.ts';
-import { waitForStatus } from '../../watch/wait.ts';
+import { type Also, waitForStatus } from '../../watch/wait.ts';
 import { Option } from '../kit/command.ts';
 import { ofWords, oneOf, ruled } from '../kit/parse.ts';
 import { keepSighting, sightingOf } from '../kit/sighting.ts';
@@ -50,6 +51,8 @@ export interface Awaited {
   readonly until: string;
   /** The status that the answer before the wait told. */
   readonly after?: string;
+  /** Where SSH is to answer, in the place of the port that the service tells. */
+  readonly sshPort?: number | undefined;
   /** Lets a few readings through at a time, where several machines are awaited at once. */
   readonly gate?: Gate;
   /** Gets each reading, so that a wait which ends early leaves the last one. */
@@ -88,7 +91,7 @@ export async function waitFor(
     const instance = await waitForStatus({
       target: until === 'ssh' ? 'ACTIVE' : until,
       read: (longest) => gate(() => api.instances.get(target.id, { timeoutMs: longest })),
-      ...(until === 'ssh' ? { also: sshOf(signal) } : {}),
+      ...(until === 'ssh' ? { also: sshOf(awaited, signal) } : {}),
       ...times,
       clock,
       signal,
@@ -98,8 +101,8 @@ export async function waitFor(
         awaited.onReading?.(machine);
         if (failing) err.note(`${target.name} can be read again: ${machine.status}.`);
         failing = false;
-        const isNear = until === 'ssh' && machine.status === 'ACTIVE';
-        tell(isNear ? 'ACTIVE, waiting for SSH' : machine.status, elapsed);
+        const isNear = until === 'ssh' && WITH_SSH.includes(machine.status);
+        tell(isNear ? `${machine.status}, waiting for SSH` : machine.status, elapsed);
       },
       onFault(fault, elapsed) {
         // In the log of a script as well: a silent outage looks like a machine that takes its time.
@@ -124,12 +127,26 @@ export async function waitFor(
   }
 }
 
-/** An address may come after ACTIVE does, and sshd after both. */
-function sshOf(signal: AbortSignal) {
+/** API document: Instance status, "server runs, SSH available". */
+export const WITH_SSH: readonly string[] = ['INSTALLING', 'ACTIVE'];
+
+/**
+ * An address may come after the status does, and sshd after both. What can be no address is no
+ * matter of time: it throws CliError('notUnderstood').
+ */
+function sshOf({ sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
   return {
     words: 'SSH has not answered',
-    holds: async ({ ip_address: host, ssh_port: port }: Instance) =>
-      host != null && (await answersSsh(host, port ?? 22, signal)),
+    before: WITH_SSH,
+    // An empty address would be this computer.
+    holds: async (machine, longest) =>
+      machine.ip_address != null &&
+      machine.ip_address !== '' &&
+      (await answersSsh(
+        placeOf({ ...machine, ssh_port: machine.ssh_port ?? 22 }, sshPort),
+        longest,
+        signal,
+      )),
   };
 }
 
@@ -171,12 +188,14 @@ function withBill(
   events: readonly LoggedEvent[] = [],
 ): CliError {
   const interrupted = isInterrupt(error);
-  if (!interrupted && error.failure !== 'deadline' && error.failure !== 'otherEnd') {
-    return error;
-  }
   const { id, name } = target;
   const status = seen ?? after;
   const billing = status === undefined || !PAID_OFF.includes(status);
+  if (!interrupted && error.failure !== 'deadline' && error.failure !== 'otherEnd') {
+    // Of a machine that was never seen, nothing is known.
+    const isThere = status !== undefined && billing && error.failure !== 'notFound';
+    return isThere ? leftBilling(error, target) : error;
+  }
   const what = interrupted
     ? `${error.message} Nobody waits for ${name} (${id}) any more.`
     : `${name} (${id}): ${error.message}`;
@@ -186,16 +205,31 @@ function withBill(
       ? ' What was asked for goes on at the service.'
       : '';
   return new CliError(error.failure, `${what}${goesOn} ${meaning}`, {
-    hint:
-      billing && until !== 'TERMINATED'
-        ? `see it with "gpucloud instances get ${id}", end it with "gpucloud instances terminate ${id}"`
-        : `see it with "gpucloud instances get ${id}"`,
+    hint: billing
+      ? `see it with "gpucloud instances get ${id}", end it with "gpucloud instances terminate ${id}"`
+      : `see it with "gpucloud instances get ${id}"`,
     resource: id,
     retryable: error.retryable,
     mayBeBilling: billing,
     events,
     cause: error,
   });
+}
+
+/** A refused key, say, ends the wait, and not the machine. */
+function leftBilling(error: CliError, { id, name }: Target): CliError {
+  return new CliError(
+    error.failure,
+    `${error.message} Nobody waits for ${name} (${id}) any more. Count it as still billing.`,
+    {
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }),
+      resource: id,
+      retryable: error.retryable,
+      mayBeBilling: true,
+      cause: error,
+    },
+  );
 }
 
 function isInterrupt({ failure }: CliError): boolean {

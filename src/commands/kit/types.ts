@@ -21,9 +21,10 @@ export function tellUndocumented(
   types: readonly string[],
   documented: readonly string[],
   { err }: Context,
+  what = 'type',
 ): void {
   const unknown = types.filter((word) => !documented.includes(word));
   if (unknown.length > 0) {
-    err.note(`Not a type of the API document, asked for all the same: ${unknown.join(', ')}.`);
+    err.note(`Not a ${what} of the API document, asked for all the same: ${unknown.join(', ')}.`);
   }
 }

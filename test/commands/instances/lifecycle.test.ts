@@ -488,7 +488,8 @@ describe('instances wait --for ssh', () => {
     const server = createServer((socket) => socket.end(said));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
-    expect(await answersSsh('127.0.0.1', port, new AbortController().signal)).toBe(answers);
+    const place = { host: '127.0.0.1', port };
+    expect(await answersSsh(place, 5_000, new AbortController().signal)).toBe(answers);
     await new Promise((resolve) => server.close(resolve));
   });
 
@@ -508,6 +509,89 @@ describe('instances wait --for ssh', () => {
     await near.close();
     expect(code).toBe(12);
     expect(stderr).toContain('is ERROR and will not become ACTIVE by itself: no power.');
+  });
+
+  /** A world whose machine is as told, with an SSH server of this computer. */
+  async function besideSshd(machineOf: (port: number) => Record<string, unknown>) {
+    const { createServer } = await import('node:net');
+    const sshd = createServer((socket) => socket.end('SSH-2.0-Test\r\n'));
+    await new Promise<void>((resolve) => sshd.listen(0, '127.0.0.1', resolve));
+    const { port } = sshd.address() as { port: number };
+    const near = await createWorld({
+      handler: () => ({
+        status: 200,
+        body: {
+          status: 'success',
+          code: 200,
+          data: { id: 'box-1', name: 'box', ...machineOf(port) },
+        },
+      }),
+    });
+    const close = async () => {
+      await near.close();
+      await new Promise((resolve) => sshd.close(resolve));
+    };
+    return { near, port, close };
+  }
+
+  test('counts in INSTALLING, in which the document says that SSH is available', async () => {
+    const { near, close } = await besideSshd((port) => ({
+      status: 'INSTALLING',
+      ip_address: '127.0.0.1',
+      ssh_port: port,
+    }));
+    const { code, stdout } = await near.cli([
+      'instances',
+      'wait',
+      'box-1',
+      '--for',
+      'ssh',
+      '--json',
+    ]);
+    await close();
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([{ id: 'box-1', name: 'box', status: 'INSTALLING' }]);
+  });
+
+  test('an empty address is none yet, and not this computer', async () => {
+    const { near, close } = await besideSshd((port) => ({
+      status: 'ACTIVE',
+      ip_address: '',
+      ssh_port: port,
+    }));
+    const { code } = await near.cli([
+      ...['instances', 'wait', 'box-1', '--for', 'ssh', '--timeout', '10s'],
+    ]);
+    await close();
+    expect(code).toBe(8);
+  });
+
+  test.each([
+    ['SSH port', { ip_address: '127.0.0.1', ssh_port: 70_000 }],
+    ['address', { ip_address: '-oProxyCommand=id', ssh_port: 22 }],
+  ])('a nonsensical %s ends it at once, and the bill is told', async (what, machine) => {
+    const { near, close } = await besideSshd(() => ({ status: 'ACTIVE', ...machine }));
+    const { code, stderr } = await near.cli(['instances', 'wait', 'box-1', '--for', 'ssh']);
+    await close();
+    expect(code).toBe(10);
+    expect(stderr).toContain(`as the ${what} of the machine`);
+    expect(stderr).toContain('Count it as still billing.');
+  });
+
+  test('--wait of ssh looks at the port that was named', async () => {
+    const { near, port, close } = await besideSshd(() => ({
+      status: 'ACTIVE',
+      ip_address: '127.0.0.1',
+      ssh_username: 'root',
+      ssh_port: null,
+    }));
+    const { code, stdout } = await near.cli([
+      ...['instances', 'ssh', '--wait', '--wait-timeout', '4s', '--port', String(port), '--print'],
+      'box-1',
+    ]);
+    await close();
+    expect(code).toBe(0);
+    expect(stdout).toContain(`-p ${port} -- root@127.0.0.1`);
   });
 
   test('is done when a banner is read at the address of the machine', async () => {
@@ -532,4 +616,58 @@ describe('instances wait --for ssh', () => {
     ).toBe(8);
     await near.close();
   });
+});
+
+describe('a wait that ends early', () => {
+  const worldOf = (answers: readonly (number | string)[]) => {
+    const left = [...answers];
+    return createWorld({
+      handler({ path }) {
+        const answer = path.includes('/events') ? 404 : left.length > 1 ? left.shift() : left[0];
+        return typeof answer === 'number'
+          ? { status: answer, body: { statusCode: answer, message: 'no', error: 'No' } }
+          : {
+              status: 200,
+              body: { status: 'success', code: 200, data: { id: 'box-1', status: answer } },
+            };
+      },
+    });
+  };
+
+  test('by a key that is refused says that the machine goes on billing', async () => {
+    const near = await worldOf(['PROVISIONING', 401]);
+    const { code, stderr } = await near.cli(['instances', 'wait', 'box-1', '--json']);
+    await near.close();
+    expect(code).toBe(4);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      message: expect.stringContaining(
+        'Nobody waits for box-1 (box-1) any more. Count it as still billing.',
+      ),
+      may_be_billing: true,
+      resource: 'box-1',
+    });
+  });
+
+  test('by a terminate that fell back names the command that ends the machine', async () => {
+    const near = await worldOf(['TERMINATING', 'ACTIVE']);
+    const { code, stderr } = await near.cli(['instances', 'wait', 'box-1', '--for', 'terminated']);
+    await near.close();
+    expect(code).toBe(12);
+    expect(stderr).toContain('end it with "gpucloud instances terminate box-1"');
+  });
+
+  test.each([
+    ['wait', ['--for', 'stoped', '--timeout', '1s'], 'status'],
+    ['events', ['--follow', '--until', 'stoped'], 'status or type'],
+  ])(
+    '%s notes a word that the document does not know, when it begins',
+    async (verb, words, what) => {
+      const near = await worldOf([404]);
+      const { stderr } = await near.cli(['instances', verb, 'box-1', ...words]);
+      await near.close();
+      expect(stderr).toContain(
+        `Not a ${what} of the API document, asked for all the same: STOPED.`,
+      );
+    },
+  );
 });
