@@ -263,7 +263,8 @@ describe('billing transactions --all', () => {
     const { code, stderr, requests } = await world.cli(list('--all', '-q'));
     expect(code).toBe(10);
     expect(stderr).toContain('the same transactions on page after page (page 6)');
-    expect(requests).toHaveLength(6);
+    // The sixth says that it is over; the one after it may be under way by then.
+    expect([6, 7]).toContain(requests.length);
   });
 
   it('ends with the error of a page, and with no totals of a part', async () => {
