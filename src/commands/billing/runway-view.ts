@@ -11,11 +11,12 @@ export interface RunwayReport extends RunwayJson {
   readonly balance: string | null;
   /** What is known and what only the charges show; null where a part of it could not be read. */
   readonly per_hour: string | null;
-  readonly unexplained_per_hour: string;
+  /** null where the charges were not compared with what is known. */
+  readonly unexplained_per_hour: string | null;
   readonly burn: BurnJson;
   readonly charges: ChargesJson | null;
   readonly fail_below: string | null;
-  /** Whether the limit is passed; null without one. */
+  /** Whether the limit is passed; null without one, and where too little is known to say so. */
   readonly below: boolean | null;
   /** The parts that could not be read. */
   readonly unread: readonly string[];
@@ -42,10 +43,11 @@ export const runwayView: View<RunwayReport> = {
 };
 
 function lastsText(report: RunwayReport): string {
-  const { hours_left: hours, runs_out_at: end, as_of: now, balance, unread } = report;
+  const { hours_left: hours, runs_out_at: end, as_of: now, balance, unread, burn } = report;
   if (end !== null) return spanText(Math.floor((Date.parse(end) - Date.parse(now)) / 1000));
   if (hours !== null) return spanText(Math.floor(Number(hours) * 3600));
-  if (balance === null || unread.length > 0) return 'not known';
+  const isUnsure = unread.length > 0 || burn.not_counted.length > 0;
+  if (balance === null || isUnsure) return 'not known';
   return 'nothing that is known here is billing';
 }
 
@@ -59,7 +61,10 @@ export function runwayBlocks(report: RunwayReport): Block[] {
         { label: 'Per hour', text: per_hour === null ? 'not known' : rub(per_hour) },
         {
           label: '',
-          text: isAboveZero(unexplained) ? `${rub(unexplained)} of it only the charges show` : '',
+          text:
+            unexplained !== null && isAboveZero(unexplained)
+              ? `${rub(unexplained)} of it only the charges show`
+              : '',
         },
         { label: 'Lasts', text: lastsText(report) },
         { label: 'Until', text: end === null ? '' : minuteText(Date.parse(end)) },

@@ -1,15 +1,18 @@
+import { runwayOf } from '../../billing/runway.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { spanText } from '../../output/span.ts';
 import { positiveDuration } from '../../rules/durations.ts';
-import { kopecksText, type Money, positiveMoney } from '../../rules/money.ts';
+import { kopecksText, type Money, money, positiveMoney } from '../../rules/money.ts';
 import { broken, kept, type Rule } from '../../rules/rule.ts';
 import { type AccountReading, readAccount } from '../kit/account-reading.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import {
+  type BillingItem,
   burnJson,
   chargesJson,
+  chargesSpan,
   type MoneyFacts,
   moneyFacts,
   runwayJson,
@@ -63,40 +66,51 @@ export async function runway(failBelow: Limit | undefined, context: Context): Pr
   const reading = await readAccount(context);
   const facts = moneyFacts(reading);
   const short = failBelow === undefined ? undefined : shortage(facts, failBelow);
-  const report = reportOf(reading, facts, failBelow, short !== undefined);
+  const doubt = failBelow === undefined ? undefined : doubtOf(facts, failBelow);
+  const isJudged = short !== undefined || (doubt === undefined && reading.faults.length === 0);
+  const below = failBelow === undefined || !isJudged ? null : short !== undefined;
+  const report = reportOf(reading, facts, failBelow, below);
   const { out } = context;
   if (out.people) await out.screen(runwayBlocks(report), reading.now);
   else await out.item(report, runwayView);
-  tell(facts, context);
+  tell(facts, reading, context);
   if (short !== undefined) throw short;
   assertWhole(reading.faults);
-  if (failBelow !== undefined) assertReckoned(facts, failBelow);
+  if (doubt !== undefined) throw doubt;
 }
 
 function reportOf(
   reading: AccountReading,
   facts: MoneyFacts,
   failBelow: Limit | undefined,
-  isShort: boolean,
+  below: boolean | null,
 ): RunwayReport {
   return {
     as_of: new Date(reading.now).toISOString(),
     balance: reading.user?.balance ?? null,
     per_hour: facts.read.machines && facts.read.drives ? kopecksText(facts.perHour) : null,
-    unexplained_per_hour: kopecksText(facts.unexplainedPerHour),
+    unexplained_per_hour:
+      facts.charges === undefined ? null : kopecksText(facts.unexplainedPerHour),
     ...runwayJson(facts),
     burn: burnJson(facts),
     charges: chargesJson(facts.charges),
     fail_below: failBelow?.text ?? null,
-    below: failBelow === undefined ? null : isShort,
+    below,
     unread: reading.faults.map(({ part }) => part),
   };
 }
 
-function tell({ burn, charges, unexplainedPerHour }: MoneyFacts, { err }: Context): void {
+function tell(
+  { burn, charges, unexplainedPerHour }: MoneyFacts,
+  { faults }: AccountReading,
+  { err }: Context,
+): void {
+  if (charges === undefined && faults.length === 0) {
+    err.warn(`${UNCHECKED}, so something unknown may be billing unseen: gpucloud billing spend`);
+  }
   if (charges !== undefined && unexplainedPerHour.gt(0)) {
     err.warn(
-      `Something unknown may be billing: ${kopecksText(charges.charged)} RUB was charged in the last ${Math.round((charges.to - charges.from) / 3_600_000)} h, and all that is known here explains ${kopecksText(charges.atMost)} RUB at most. The rate holds the difference: gpucloud status`,
+      `Something unknown may be billing: ${kopecksText(charges.charged)} RUB was charged in the last ${chargesSpan(charges)}, and all that is known here explains ${kopecksText(charges.atMost)} RUB at most. The rate holds the difference: gpucloud status`,
     );
   }
   if (burn.uncounted.length > 0) {
@@ -126,20 +140,42 @@ function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
   return error(`${has} and lasts for ${span} at ${kopecksText(perHour)} RUB an hour`);
 }
 
+const UNCHECKED =
+  'The charges could not be compared with what is known here (a price is not told, or the history is too long or in no order)';
+
 /** A limit that was not passed by what is known: is enough known to say so? */
-function assertReckoned({ balance, burn }: MoneyFacts, failBelow: Limit): void {
-  if (balance === undefined) {
-    throw new CliError(
-      'notUnderstood',
-      `The service told no balance that could be read, so --fail-below ${failBelow.text} can't be judged.`,
+function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
+  const { balance, burn, charges, unexplainedPerHour } = facts;
+  const unjudged = (words: string, item?: BillingItem) =>
+    new CliError('notUnderstood', `${words}, so --fail-below ${failBelow.text} can't be judged.`, {
+      ...(item === undefined ? {} : { resource: item.id ?? item.name, hint: hintOf(item) }),
+    });
+  if (balance === undefined) return unjudged('The service told no balance that could be read');
+  if ('amount' in failBelow) return undefined;
+  const untold = burn.uncounted.find(({ item }) => !money(item.price ?? '').ok);
+  if (untold !== undefined) {
+    const { item } = untold;
+    return unjudged(
+      item.id === null
+        ? `Whether ${item.name} was rented is not known`
+        : `The price of ${item.name} is not told`,
+      item,
     );
   }
-  const untold = burn.uncounted.find(({ why }) => why === 'price');
-  if ('lasts' in failBelow && untold !== undefined) {
-    throw new CliError(
-      'notUnderstood',
-      `The price of ${untold.item.name} is not told, so --fail-below ${failBelow.text} can't be judged.`,
-      { resource: untold.item.id ?? untold.item.name },
+  const most = burn.atMost?.plus(unexplainedPerHour);
+  const least = most === undefined ? undefined : runwayOf(balance, most, 0);
+  const [first] = burn.uncounted;
+  if (most !== undefined && least?.seconds.times(1000).lt(failBelow.lasts) && first !== undefined) {
+    const span = spanText(Number(least.seconds.toFixed()));
+    const more = burn.uncounted.length === 1 ? '' : ` and ${burn.uncounted.length - 1} more`;
+    return unjudged(
+      `What ${first.item.name} (${first.item.status})${more} costs is not published; at its price the balance may last for no more than ${span}, at ${kopecksText(most)} RUB an hour`,
+      first.item,
     );
   }
+  return charges === undefined ? unjudged(UNCHECKED) : undefined;
+}
+
+function hintOf({ id }: BillingItem): string {
+  return id === null ? 'gpucloud instances recover' : 'see what may bill: gpucloud status';
 }

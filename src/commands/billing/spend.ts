@@ -3,6 +3,7 @@ import { type LeftOut, netOf, openBooks, type Spent } from '../../billing/spend.
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { Messages } from '../../output/output.ts';
+import { localTime } from '../../output/time.ts';
 import { kopecksText } from '../../rules/money.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
@@ -86,8 +87,8 @@ export async function spend(input: SpendInput, context: Context): Promise<void> 
   else await out.list(rows, spendView);
   if (out.format === 'table' && rows.length > 0) {
     const total = rowOf({ from, to: Math.min(to, now), ...books.total() }, by);
-    err.note(totalText(total, from, Math.min(to, now)));
-    err.note(`Each ${by} is one of the time zone of this computer (${zoneText(now)}).`);
+    for (const line of totalLines(total, from, Math.min(to, now))) err.note(line);
+    err.note(`Times are those of this computer: ${zoneText(now)}.`);
   }
   tellLeftOut(books.left, err);
 }
@@ -113,7 +114,8 @@ function rowOf(spent: Spent, by: Step): SpendRow {
   };
 }
 
-function totalText(total: SpendRow, from: number, to: number): string {
+/** A line each for what was spent and for the rest: together they are wider than most terminals. */
+function totalLines(total: SpendRow, from: number, to: number): string[] {
   const also = [
     isNothing(total.refunded) ? '' : `refunded ${total.refunded} RUB`,
     isNothing(total.deposited) ? '' : `deposited ${total.deposited} RUB`,
@@ -123,8 +125,14 @@ function totalText(total: SpendRow, from: number, to: number): string {
         `${type} ${amount} RUB (${direction?.toLowerCase() ?? 'direction not told'}, in no sum)`,
     ),
   ].filter((part) => part !== '');
-  const spent = `Spent ${total.spent} RUB from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`;
-  return also.length === 0 ? `${spent}.` : `${spent}; ${also.join(', ')}.`;
+  const spent = `Spent ${total.spent} RUB from ${shortTime(from)} to ${shortTime(to)}.`;
+  return also.length === 0 ? [spent] : [spent, `Besides: ${also.join(', ')}.`];
+}
+
+/** `2026-03-01`, and with the time of day where that is not midnight. */
+function shortTime(at: number): string {
+  const [day, time = ''] = localTime(at).split(' ');
+  return time === '00:00:00' ? `${day}` : `${day} ${time.slice(0, 5)}`;
 }
 
 function isNothing(amount: string): boolean {

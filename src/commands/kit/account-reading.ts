@@ -39,6 +39,8 @@ export interface CheckedCharges extends Explained {
 const HOUR = 3_600_000;
 /** Stretches that are looked at, in hours: the long one shows what is small, the short one what is new. */
 const WINDOWS = [24, 3] as const;
+/** Of a stretch shorter than an hour no rate can be told: it may hold the charge of a whole hour. */
+const SHORTEST = HOUR;
 
 /**
  * Reads profile, machines, drives and recent transactions at once. A part that fails leaves the
@@ -114,7 +116,9 @@ async function checkedCharges(
   ) {
     return undefined;
   }
-  const windows = WINDOWS.map((hours) => now - hours * HOUR).filter((start) => start >= from);
+  // Many machines fill the pages that are read with less than a day, which tells all the same.
+  const starts = WINDOWS.map((hours) => Math.max(now - hours * HOUR, from));
+  const windows = [...new Set(starts)].filter((start) => now - start >= SHORTEST);
   const known = [
     ...machines.rows.filter(({ id }) => id !== null).map(ofMachine),
     ...drives.map(ofDrive),
@@ -138,9 +142,12 @@ function checkedWindow(
   let toppedUp = false;
   for (const entry of entries) {
     const at = momentOf(entry);
-    if (at === undefined || at <= from || at > to) continue;
+    if (at !== undefined && (at <= from || at > to)) continue;
     const posting = postingOf(entry);
-    if (!posting.counts) continue;
+    // A charge of no amount that can be read, or of no time, may be of any amount and of now.
+    const isUnclear = at === undefined || (!posting.counts && posting.why === 'amount');
+    if (isUnclear && entry.type === 'USAGE_CHARGE') return undefined;
+    if (!posting.counts || at === undefined) continue;
     if (posting.heading === 'charged') charged = charged.plus(posting.amount);
     toppedUp ||= posting.heading === 'deposited' || posting.heading === 'bonus';
   }

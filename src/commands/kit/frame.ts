@@ -16,5 +16,5 @@ export interface Frame {
  */
 export type Again = (
   argv: readonly string[],
-  changes: Partial<Pick<Host, 'env' | 'stdout'>>,
+  changes: Partial<Pick<Host, 'env' | 'stdout' | 'stderr'>>,
 ) => Promise<number>;

@@ -1,6 +1,7 @@
 import type { Drive } from '../../api/index.ts';
 import { type Bills, type Burn, billsOf, burnOf, HOURS } from '../../billing/burn.ts';
 import { hoursText, type Runway, runwayOf } from '../../billing/runway.ts';
+import { spanText } from '../../output/span.ts';
 import { kopecksText, type Money, money, zero } from '../../rules/money.ts';
 import type { AccountReading, CheckedCharges } from './account-reading.ts';
 import type { Listed } from './known-machines.ts';
@@ -135,6 +136,12 @@ export function runwayJson({ runway, read }: Pick<MoneyFacts, 'runway' | 'read'>
     hours_left: hoursText(runway),
     runs_out_at: end === undefined ? null : new Date(end).toISOString(),
   };
+}
+
+/** `24 h`, `5 h 10 min`: the stretch whose charges were compared with what is known. */
+export function chargesSpan({ from, to }: Pick<CheckedCharges, 'from' | 'to'>): string {
+  const hours = (to - from) / HOUR;
+  return Number.isInteger(hours) ? `${hours} h` : spanText(Math.floor((to - from) / 1000));
 }
 
 /** The charges that were compared with what is known, in JSON. */

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { quoted } from '../../completion/quote.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, FAILURES } from '../../errors.ts';
 import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
 import type { View } from '../../output/output.ts';
 import type { AnyCommand } from '../kit/command.ts';
@@ -77,7 +77,7 @@ async function guide(
       err.note('The tour ends here. Nothing of it is left.');
       return;
     }
-    await done(step, await show([...step.argv, ...colourOf(context)]));
+    done(step, await show([...step.argv, ...colourOf(context)]));
   }
   for (const line of FAREWELL) err.note(line);
 }
@@ -96,19 +96,32 @@ async function* answers(
 ): AsyncGenerator<ToldStep> {
   for (const step of TOUR) {
     const stdout = new Kept();
-    await done(step, await again([...step.argv, '--json'], { env, stdout }));
+    // Whoever asks for JSON gets one object on stderr at most: that of the tour.
+    const stderr = new Kept();
+    const code = await again([...step.argv, '--json'], { env, stdout, stderr });
+    done(step, code, reasonOf(stderr.text));
     yield { title: step.title, command: lineOf(step), answer: JSON.parse(stdout.text) };
   }
 }
 
-/** The command has told itself what went wrong; the tour can't go on without it. */
-async function done(step: TourStep, code: number): Promise<void> {
-  if (code === 0) return;
-  throw new CliError(
-    code === 130 ? 'interrupted' : 'refused',
-    `The tour ended at "${lineOf(step)}".`,
-  );
+/** The message of the error of a command with `--json`. */
+function reasonOf(report: string): string | undefined {
+  try {
+    return JSON.parse(report).error.message;
+  } catch {
+    return undefined;
+  }
 }
+
+/** The tour can't go on without a step; an interrupt of one is an interrupt of all. */
+function done(step: TourStep, code: number, reason?: string): void {
+  if (code === 0) return;
+  const ended = ENDED.find((name) => FAILURES[name].exit === code);
+  const why = ended !== undefined || reason === undefined ? '.' : `: ${reason}`;
+  throw new CliError(ended ?? 'refused', `The tour ended at "${lineOf(step)}"${why}`);
+}
+
+const ENDED = ['interrupted', 'terminated', 'hungUp'] as const;
 
 function lineOf(step: TourStep): string {
   return ['gpucloud', ...step.argv]
@@ -122,7 +135,7 @@ function colourOf({ flags: { color } }: Context): readonly string[] {
   return [`--color=${color === false ? 'never' : color}`];
 }
 
-/** Keeps what a command writes to stdout. */
+/** Keeps what a command writes. */
 class Kept extends Writable {
   text = '';
 

@@ -5,7 +5,7 @@ import { clamp } from '../../output/width.ts';
 import { kopecksText } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import type { AccountReading } from '../kit/account-reading.ts';
-import type { MoneyFacts } from '../kit/money-facts.ts';
+import { chargesSpan, type MoneyFacts } from '../kit/money-facts.ts';
 import { alikeFaults } from '../kit/unread-parts.ts';
 import type { DriveRow, MachineRow } from './overview.ts';
 
@@ -104,7 +104,7 @@ function charges({ reading, facts }: Look): Attention[] {
       : [];
   }
   if (checked.unexplained.lte(0)) return [];
-  const span = `${Math.round((checked.to - checked.from) / 3_600_000)} h`;
+  const span = chargesSpan(checked);
   return [
     {
       code: 'unexplained_charges',
@@ -216,7 +216,7 @@ function machine(row: MachineRow, { reading }: Look): Attention[] {
   if (status === 'ERROR') {
     return told(
       'machine_error',
-      `${name} is in ERROR${row.failure_reason === null ? '' : ` (${row.failure_reason})`}; whether it bills is not published`,
+      `${name} is in ERROR${row.failure_reason === null ? '' : ` (${clamp(row.failure_reason, 80)})`}; whether it bills is not published`,
       `gpucloud instances terminate ${typedName(row.name, id)}`,
     );
   }

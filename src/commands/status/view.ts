@@ -127,9 +127,11 @@ function partsText({ burn }: Overview): string {
 
 function notCountedText({ burn }: Overview): string {
   const counts = new Map<string, number>();
+  let isPriced = true;
   for (const { kind, id, status, reason } of burn.not_counted) {
     // Of a request without an answer, what needs attention tells more.
     if (id === null) continue;
+    isPriced &&= reason !== 'price_not_told';
     const words = reason === 'price_not_told' ? `${kind} of untold price` : `${status} ${kind}`;
     counts.set(words, (counts.get(words) ?? 0) + 1);
   }
@@ -139,7 +141,8 @@ function notCountedText({ burn }: Overview): string {
     burn.per_hour_at_most === null
       ? ''
       : `; with ${burn.not_counted.length === 1 ? 'it' : 'them'} ${rub(burn.per_hour_at_most)} an hour at most`;
-  return `${list.join(', ')}: the published API does not say what that costs${most}`;
+  const who = isPriced ? 'the published API does not say' : 'nobody says';
+  return `${list.join(', ')}: ${who} what that costs${most}`;
 }
 
 function emptyFacts({ machines, drives, unread }: Overview): Fact[] {

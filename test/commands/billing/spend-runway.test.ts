@@ -44,7 +44,7 @@ describe('billing spend', () => {
       ].join('\n'),
     );
     expect(stderr).toMatch(
-      /^Spent 0\.25 RUB from 2025-12-17T\S+ to 2026-01-15T12:00:00\.000Z; refunded 0\.05 RUB, deposited 500\.00 RUB, bonuses 7\.50 RUB\.\nEach day is one of the time zone of this computer \(.*UTC[+-]\d\d:\d\d\)\.\n$/,
+      /^Spent 0\.25 RUB from 2025-12-17 to 2026-01-15 \d\d:\d\d\.\nBesides: refunded 0\.05 RUB, deposited 500\.00 RUB, bonuses 7\.50 RUB\.\nTimes are those of this computer: .*UTC[+-]\d\d:\d\d\.\n$/,
     );
   });
 
@@ -207,9 +207,69 @@ describe('billing runway', () => {
 
   test('a price that is not told never passes for enough', async () => {
     await known(service.machine('mute', { price_per_hour_snapshot: null }));
-    expect((await runway('--fail-below', '24h')).code).toBe(10);
+    const { code, doc } = await runway('--fail-below', '24h');
+    expect({ code, below: doc.below }).toEqual({ code: 10, below: null });
     expect((await runway('--fail-below', '500')).code).toBe(0);
     expect((await runway()).code).toBe(0);
+    const { stdout } = await world.cli(['billing', 'runway']);
+    expect(stdout).toContain('Lasts     not known\n');
+  });
+
+  test('what may bill without anybody saying so passes where even its price would be enough', async () => {
+    await known(service.machine('quiet', { status: 'STOPPED' }));
+    service.balance = '269.70';
+    expect((await runway('--fail-below', '3h')).code).toBe(0);
+    const { code, doc, stderr } = await runway('--fail-below', '181m');
+    expect({ code, below: doc.below }).toEqual({ code: 10, below: null });
+    expect(JSON.parse(stderr).error.message).toContain(
+      'What quiet (STOPPED) costs is not published; at its price the balance may last for no more than 3 h, at 89.90 RUB an hour',
+    );
+  });
+
+  test('a request whose answer was lost never passes for enough', async () => {
+    await world.cli(['me', 'get']);
+    service.broken.set('/instances', 'hangUp');
+    const create = await world.cli(['instances', 'create', 'lost', '--offer', 'o', '--image', 'i']);
+    expect(create.code).toBe(7);
+    const { code, stderr } = await runway('--fail-below', '24h');
+    expect(code).toBe(10);
+    expect(JSON.parse(stderr).error).toMatchObject({ hint: 'gpucloud instances recover' });
+  });
+
+  test('charges that could not be compared never pass for enough', async () => {
+    service.order = 'none';
+    for (let hour = 0; hour < 2000; hour += 1) {
+      service.transaction('USAGE_CHARGE', '100.00', hour * HOUR + 60_000);
+    }
+    const { code, doc, stderr } = await runway('--fail-below', '24h');
+    expect({ code, below: doc.below, unexplained: doc.unexplained_per_hour }).toEqual({
+      code: 10,
+      below: null,
+      unexplained: null,
+    });
+    expect(JSON.parse(stderr).warnings[0]).toContain('something unknown may be billing unseen');
+  });
+
+  test.each([{ amount: 'much' }, { created_at: null }])(
+    'a charge with %o may be of any amount, and of now',
+    async (fields) => {
+      service.transaction('USAGE_CHARGE', '100.00', HOUR, fields);
+      expect((await runway('--fail-below', '24h')).code).toBe(10);
+    },
+  );
+
+  test('many charges tell of as many hours as a few requests hold', async () => {
+    service.limit = 100;
+    for (let minute = 0; minute < 3000; minute += 1) {
+      service.transaction('USAGE_CHARGE', '1.00', minute * 60_000);
+    }
+    const { doc } = await runway();
+    const { from, to, unexplained } = doc.charges;
+    const hours = (Date.parse(to) - Date.parse(from)) / HOUR;
+    expect(hours).toBeGreaterThan(9);
+    expect(hours).toBeLessThan(10);
+    expect(Number(unexplained)).toBeGreaterThan(590);
+    expect(Number(doc.unexplained_per_hour)).toBeCloseTo(60, 0);
   });
 
   test('a balance that is not told never passes for enough', async () => {

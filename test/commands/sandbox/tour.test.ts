@@ -55,6 +55,23 @@ describe('sandbox tour', () => {
     expect(JSON.stringify(answerOf('billing spend'))).toContain('269.70');
   });
 
+  test('a step that fails is one object on stderr, with why', async () => {
+    const argv = TOUR[1]?.argv as string[];
+    const at = argv.indexOf('RTX 4090');
+    argv[at] = 'no such offer';
+    try {
+      const { code, stderr } = await world.cli(['sandbox', 'tour', '--json']);
+      expect(code).toBe(1);
+      const { error } = JSON.parse(stderr);
+      expect(error.code).toBe('refused');
+      expect(error.message).toMatch(
+        /^The tour ended at "gpucloud instances create .+": .*no such offer/,
+      );
+    } finally {
+      argv[at] = 'RTX 4090';
+    }
+  });
+
   test('in a terminal it waits before each step, and No ends it', async () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'tour'], {
       terminal: true,
