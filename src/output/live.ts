@@ -4,6 +4,7 @@ import { fold } from './fold.ts';
 import type { Foot, Live, Output } from './output.ts';
 import { clean } from './sanitise.ts';
 import type { Sink } from './sink.ts';
+import { clamp } from './width.ts';
 
 export type LiveTerminal = Writable & { isTTY?: boolean; columns?: number; rows?: number };
 
@@ -143,14 +144,15 @@ function frame(body: string, foot: readonly Foot[], { columns, rows, paint }: Ro
   const most = Math.max(1, rows - 1);
   const gap = below.length > 0 && lines.length + below.length < most ? [''] : [];
   const room = Math.max(1, most - below.length - gap.length);
-  const kept = lines.length <= room ? lines : shortened(lines, room);
+  const kept = lines.length <= room ? lines : shortened(lines, room, columns);
   return [...kept, ...gap, ...below].slice(0, most);
 }
 
-function shortened(lines: readonly string[], room: number): string[] {
+function shortened(lines: readonly string[], room: number, columns: number): string[] {
   const kept = lines.slice(0, Math.max(0, room - 1));
   const hidden = lines.length - kept.length;
-  return [...kept, `… ${hidden} more ${hidden === 1 ? 'line' : 'lines'} below the screen`];
+  const count = `… ${hidden} more ${hidden === 1 ? 'line' : 'lines'} below the screen`;
+  return [...kept, clamp(count, columns)];
 }
 
 function footText({ text, colour }: Foot, paint: Paint): string {

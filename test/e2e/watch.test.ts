@@ -245,7 +245,7 @@ describe('a live view in a terminal', () => {
 describe('a terminal on which nothing can be redrawn', () => {
   test('that is dumb gets plain rows as they change', async () => {
     await rented(2);
-    const shown = watch(LIST, { term: 'dumb' });
+    const shown = watch(LIST, { term: 'dumb', columns: 120 });
     await shown.shows(/box-1 .*ACTIVE/);
     machines.status = 'STOPPED';
     await shown.shows(/box-0 .*ACTIVE.*\nbox-1 .*ACTIVE.*\n(box-\d .*STOPPED.*\n?){2}/);

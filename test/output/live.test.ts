@@ -109,6 +109,25 @@ describe('a live view', () => {
     },
   );
 
+  test('writes every line again after a change of size, which may have cut any of them', async () => {
+    const emulator = createEmulator(40, 10);
+    const live = await liveOn(emulator);
+    await live.draw(table(rows('ACTIVE')), foot('now'));
+    const before = emulator.writes.length;
+    emulator.resize(40, 9);
+    await live.refresh();
+    const written = emulator.writes.slice(before).join('');
+    expect(written).toContain('box-0  ACTIVE');
+    expect(written).toContain('now');
+  });
+
+  test('cuts the count of what has no room where the window ends', async () => {
+    const emulator = createEmulator(20, 4);
+    const live = await liveOn(emulator);
+    await live.draw(table(rows('ACTIVE', 'ACTIVE', 'ACTIVE', 'ACTIVE')), foot('now'));
+    expect(await emulator.screen()).toMatch(/^… \d more lines belo…$/m);
+  });
+
   test('draws nothing while the window has no columns, and goes on afterwards', async () => {
     const emulator = createEmulator(40, 10);
     const live = await liveOn(emulator);

@@ -137,7 +137,9 @@ async function redraw<T, R>(
 
   const isLate = () => clock.now() - readAt > interval + LATE_MS;
   function foot(): Foot[] {
-    const said = [...warnings.map((text) => `warning: ${text}`), ...held.lines];
+    // What was held back is told below the last frame, and not in it as well.
+    const notes = over ? [] : held.lines;
+    const said = [...warnings.map((text) => `warning: ${text}`), ...notes];
     return [
       ...said.map((text) => ({ text, colour: 'yellow' as const })),
       ageLine({ readAt, now: clock.now(), fault, late: isLate(), over, interval }),
