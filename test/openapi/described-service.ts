@@ -49,6 +49,15 @@ export function describedService(
   };
 }
 
+/** The id of the machine that a reorder makes. */
+export const REORDERED_ID = '3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d11';
+
+/** The name that was asked for. */
+function named({ body }: RecordedRequest): unknown {
+  const { instance_name, new_name } = body as { instance_name?: unknown; new_name?: unknown };
+  return instance_name ?? new_name;
+}
+
 /** The little that is remembered: what the machine does right now. */
 interface Machine {
   status: unknown;
@@ -71,10 +80,11 @@ function answerOf(
     case 'listApiKeys':
       return success(200, samples.apiKeys);
     case 'createInstance':
-      return success(201, { ...instance, status: 'PROVISIONING' });
+      return success(201, { ...instance, status: 'PROVISIONING', name: named(request) });
     case 'reorderInstance': {
       const { storage_drive: _omitted, ...rest } = instance;
-      return success(201, { ...rest, status: 'PROVISIONING' });
+      const made = { id: REORDERED_ID, status: 'PROVISIONING', name: named(request) };
+      return success(201, { ...rest, ...made });
     }
     case 'getInstance':
       return success(200, { ...instance, ...(machine.status === undefined ? {} : machine) });

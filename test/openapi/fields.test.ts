@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { PLACEHOLDER } from '../../src/output/index.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
-import { describedService } from './described-service.ts';
+import { describedService, REORDERED_ID } from './described-service.ts';
 import { type Checker, createChecker } from './description.ts';
 import { type Leaf, leavesOf, valueAt, withValue } from './leaves.ts';
 import { DRIVE_ID, INSTANCE_ID, type Samples, SECRETS, samples } from './samples.ts';
@@ -42,12 +42,17 @@ const RESOURCES: readonly Resource[] = [
       { argv: GET },
       {
         argv: ['instances', 'create', 'abc', '--offer', 'a', '--image', 'b'],
-        changed: { status: 'PROVISIONING' },
+        changed: { status: 'PROVISIONING', name: 'abc' },
       },
       {
         argv: ['instances', 'reorder', INSTANCE_ID, 'again'],
         // "storage_drive omitted in the response shape"
-        changed: { status: 'PROVISIONING', storage_drive: undefined },
+        changed: {
+          id: REORDERED_ID,
+          status: 'PROVISIONING',
+          name: 'again',
+          storage_drive: undefined,
+        },
       },
       { argv: ['instances', 'list'], isList: true },
     ],
