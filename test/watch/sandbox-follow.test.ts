@@ -94,7 +94,7 @@ describe('following the sandbox at 50 events a second, one answer in five lost',
 
   test.runIf(SOAK)(
     'for a minute of the wall clock, by the built program: the same events as the service has',
-    { timeout: 180_000 },
+    { timeout: 400_000 },
     async () => {
       computer = await createComputer();
       const own = computer;
