@@ -31,7 +31,7 @@ const RAW =
 
 /** Colours, the cursor, the clearing of lines: what the program itself sends to a terminal. */
 const OWN =
-  /\u001b\[(?:\d{0,2}(?:;(?:1|2|3[0-9]|4[0-9]|5;\d+))?m|\d*[A-DGJK]|\?25[hl]|\?2004[hl]|\?2026[hl])|\r+\n|\u001b\[\d*n/g;
+  /\r\u001b\[K|\u001b\[(?:\d{0,2}(?:;(?:1|2|3[0-9]|4[0-9]|5;\d+))?m|\d*[A-DGJK]|\?25[hl]|\?2004[hl]|\?2026[hl])|\r+\n|\u001b\[\d*n/g;
 
 const READING: readonly (readonly string[])[] = [
   ['instances', 'list', '--all'],

@@ -104,7 +104,7 @@ const MUTANTS: readonly Case[] = [
 describe('without a safeguard the suite turns red', () => {
   test.for(SOAK ? MUTANTS : MUTANTS.slice(0, 1))(
     '$name',
-    { timeout: 180_000 },
+    { timeout: 300_000 },
     async (mutant, task) => {
       task.skip(
         mutant.needsStrace === true && !HAS_STRACE,
@@ -129,5 +129,5 @@ describe('without a safeguard the suite turns red', () => {
     } finally {
       await bundle.remove();
     }
-  }, 300_000);
+  }, 900_000);
 });
