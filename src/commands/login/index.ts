@@ -15,6 +15,7 @@ export function registerLogin(command: AnyCommand, frame: Frame): void {
     notes:
       'The key is proved with the service before anything is stored, and is never taken from the command line. In a terminal, what is missing is asked for.\n\n' +
       'It rests in the keyring of the system where there is one (with the optional part @napi-rs/keyring), else in a file that only you may read. With --key-command nothing is stored: each command asks your password manager, whose first line is the key.',
+    completes: { '--key-command': 'nothing' },
     examples: [
       'gpucloud login --base-url https://api.example.com',
       'gpucloud login --profile work --key-file ./key.txt',
