@@ -118,6 +118,8 @@ function cutOf<E extends LogEvent>({ data, meta }: LogPage<E>): Cut {
 function slipBetween(before: Cut, now: Cut): Slip | undefined {
   if (now.limit > before.limit || now.length > before.length) return 'longer';
   if ((now.newest ?? 0) > (before.oldest ?? Number.POSITIVE_INFINITY)) return 'moved';
+  // Where they all bear the same time, the log's length alone tells: what comes now stood before it.
+  if (now.total - before.total >= before.limit) return 'moved';
   return now.total < before.total ? 'shorter' : undefined;
 }
 
@@ -158,9 +160,14 @@ async function walkOnce<E extends LogEvent>(
     before = cut;
 
     const seenBefore = seen.size;
+    let added: DatedEvent<E>[] = [];
     for (const event of data) {
       const { id } = event;
-      if (seen.has(id)) continue;
+      if (seen.has(id)) {
+        putBefore(id, added, news);
+        added = [];
+        continue;
+      }
       seen.add(id);
       // One without a time is taken to have happened with the newer one beside it.
       time = timeOf(event) ?? time ?? options.now();
@@ -170,9 +177,10 @@ async function walkOnce<E extends LogEvent>(
       joined ||= isKnown;
       past = isPast ? past + 1 : 0;
       if (isOlder) older.push({ id, time });
-      else if (!isKnown && !isPast) news.push({ id, time, event });
+      else if (!isKnown && !isPast) added.push({ id, time, event });
       settled = isKnown || isPast || isOlder ? settled + 1 : 0;
     }
+    news.push(...added);
     // Asked at the end of a page alone: what has been read is looked at to its last event.
     const isDeep = seen.size >= options.depth || past >= SETTLED;
     if (settled >= SETTLED && isDeep) return done('joined');
@@ -181,6 +189,20 @@ async function walkOnce<E extends LogEvent>(
     stuck = seen.size === seenBefore ? stuck + 1 : 0;
     if (stuck >= STUCK_PAGES) throw notPaged(page);
   }
+}
+
+/**
+ * Events that came into the log while it was read are met in front of one that was met before. Their
+ * place counts among those of one moment, which no time puts in order.
+ */
+function putBefore<E extends LogEvent>(
+  id: string,
+  added: readonly DatedEvent<E>[],
+  news: DatedEvent<E>[],
+): void {
+  if (added.length === 0) return;
+  const at = news.findIndex((other) => other.id === id);
+  news.splice(at < 0 ? news.length : at, 0, ...added);
 }
 
 /** `total_pages` may be 0 although there are rows; then a page that is not full is the last. */
