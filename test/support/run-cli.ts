@@ -30,6 +30,8 @@ export interface CliOptions {
   readonly stdin?: string;
   /** Makes stdin, stdout and stderr terminals of 100 columns. */
   readonly terminal?: boolean;
+  /** In a terminal, all of it is typed before anything is asked. */
+  readonly typedAhead?: boolean;
   readonly interrupts?: Interrupts;
   /** Whether a process runs; none does. */
   readonly isAlive?: (pid: number) => boolean;
@@ -135,7 +137,9 @@ async function runCli(
   const stdin = Object.assign(new PassThrough(), options.terminal === true ? { isTTY: true } : {});
   const stdout = Object.assign(new StandardStream(), terminal);
   const stderr = Object.assign(new StandardStream(), terminal);
-  if (options.terminal === true) {
+  if (options.typedAhead === true) {
+    stdin.write(options.stdin ?? '');
+  } else if (options.terminal === true) {
     typeWhenAsked(stdin, stderr, options.stdin);
   } else {
     stdin.end(options.stdin ?? '');

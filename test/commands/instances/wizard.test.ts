@@ -1,0 +1,146 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createWorld, type World } from '../../support/run-cli.ts';
+import { sshPublicKey } from '../../support/ssh-key.ts';
+
+/**
+ * The wizard by its plain questions, each answered with a line; test/e2e/wizard.test.ts looks at
+ * what a person sees of it in a terminal.
+ */
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ handler: () => 'hangUp', signedIn: false });
+  const key = join(world.home, 'key.pub');
+  await writeFile(key, `${sshPublicKey('ssh-ed25519')} laptop\n`);
+  await done('ssh-keys', 'add', key, '--name', 'laptop', '--default');
+  await done('drives', 'create', 'datasets', '--size', '200');
+});
+afterEach(() => world.close());
+
+const env = { GPUCLOUD_PROFILE: 'sandbox' };
+
+async function done(...argv: string[]): Promise<string> {
+  const { code, stdout, stderr } = await world.cli(argv, { env });
+  expect(code, stderr).toBe(0);
+  return stdout;
+}
+
+/** Answers the questions of a command line by line; an empty line takes what is offered. */
+function answered(argv: readonly string[], ...lines: readonly string[]) {
+  return world.cli(argv, {
+    terminal: true,
+    typedAhead: true,
+    env: { ...env, TERM: 'dumb' },
+    stdin: lines.map((line) => `${line}\n`).join(''),
+  });
+}
+
+const machines = async () => JSON.parse(await done('instances', 'list', '--all', '--json'));
+
+const RENT_IT = 'yes';
+
+describe('instances create asks for what is missing', () => {
+  test('each question in turn, with rules told as they are broken', async () => {
+    const { code, stderr } = await answered(
+      ['instances', 'create'],
+      ...['9', 'box', 'h100', 'rtx 4090', 'ubuntu 22', '7', '1', 'jupyter', 'datasets', RENT_IT],
+    );
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('an instance name starts with a letter');
+    expect(stderr).toContain('7 is no number of the list');
+    expect(stderr).toContain(
+      'gpucloud instances create box --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --template jupyterlab --drive datasets --wait',
+    );
+    expect(await machines()).toMatchObject([{ name: 'box', status: 'ACTIVE' }]);
+    expect(JSON.parse(await done('drives', 'list', '--json'))).toMatchObject([
+      { name: 'datasets', current_instance_id: (await machines())[0].id },
+    ]);
+  });
+
+  test('a container, part by part; values of variables are not repeated', async () => {
+    const container = ['nginx:1', '', '99999:80', '8080:80', 'A=a-secret', '', '/data:/data', '8'];
+    const { code, stdout, stderr } = await answered(
+      ['instances', 'create', 'box', '--dry-run', '--show-secrets'],
+      ...['1', '1', 'none', 'container', ...container, 'none'],
+    );
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('a port is a whole number from 1 to 65535');
+    expect(stderr).toContain(
+      '--docker-image nginx:1 --shm-size 8 --port 8080:80 --env A --volume /data:/data --wait',
+    );
+    expect(stderr).not.toContain('a-secret');
+    expect(stdout).toContain('"env":[{"key":"A","value":"a-secret"}]');
+    expect(await machines()).toEqual([]);
+  });
+
+  test('an answer can be changed before anything is rented', async () => {
+    const { code, stderr } = await answered(
+      ['instances', 'create', 'box', '--image', 'ubuntu-22-04'],
+      ...['rtx 4090', 'none', '1', 'none', 'change', 'offer', 'a100', RENT_IT],
+    );
+    expect(code, stderr).toBe(0);
+    expect(await machines()).toMatchObject([{ name: 'box', offer: { name: 'A100 80GB' } }]);
+  });
+
+  test('what has no name in the lists is given by its id', async () => {
+    const id = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
+    const { code, stdout, stderr } = await answered(
+      ['instances', 'create', 'box', '--dry-run', '--json', '--image', 'ubuntu-22-04'],
+      ...['another', id, '1', '1', 'none'],
+    );
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ offer_id: id, instance_name: 'box' });
+  });
+
+  test('whoever leaves at the end has rented nothing', async () => {
+    const { code, stdout, stderr } = await answered(
+      ['instances', 'create', 'box'],
+      ...['1', '1', '', '1', '1', 'leave'],
+    );
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(stderr).toContain('nothing was rented and nothing is billing');
+    expect(await machines()).toEqual([]);
+  });
+});
+
+describe('instances terminate without a name', () => {
+  const rent = (name: string) =>
+    done('instances', 'create', name, '--offer', 'rtx-4090', '--image', 'ubuntu-22-04');
+
+  test('offers the machines that live, asks once more, and ends those that were picked', async () => {
+    await rent('one');
+    await rent('two');
+    const list = (await answered(['instances', 'terminate'], 'none', '1', 'no')).stderr;
+    expect(list).toContain('choose at least one');
+    const two = /(\d)\. two/.exec(list)?.[1] ?? '';
+    const { code, stderr } = await answered(['instances', 'terminate'], two, 'maybe', 'yes');
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('type yes or no');
+    const statuses = Object.fromEntries(
+      (await machines()).map((m: { name: string; status: string }) => [m.name, m.status]),
+    );
+    expect(statuses).toEqual({
+      one: expect.not.stringMatching(/^TERMINAT/),
+      two: expect.stringMatching(/^TERMINAT/),
+    });
+  });
+
+  test('No leaves everything as it is', async () => {
+    await rent('one');
+    const { code } = await answered(['instances', 'terminate'], '1', 'no');
+    expect(code).not.toBe(0);
+    expect(await machines()).toMatchObject([{ name: 'one', status: 'PROVISIONING' }]);
+  });
+});
+
+describe('other questions', () => {
+  test('drives create', async () => {
+    const { code, stderr } = await answered(['drives', 'create'], 'more', '50', 'yes');
+    expect(code, stderr).toBe(0);
+    const drives: { name: string; size_gb: number }[] = JSON.parse(
+      await done('drives', 'list', '--json'),
+    );
+    expect(drives.find(({ name }) => name === 'more')).toMatchObject({ size_gb: 50 });
+  });
+});
