@@ -15,6 +15,32 @@ export interface ReachInput {
   readonly wait: WaitTimes | undefined;
 }
 
+/** What commander makes of {@link reachOptions} and of the flags of waiting. */
+interface ReachFlags {
+  readonly user?: string | undefined;
+  readonly port?: number | undefined;
+  readonly identity?: string | undefined;
+  readonly sshOption?: readonly string[] | undefined;
+  readonly sshArg?: readonly string[] | undefined;
+  readonly wait?: true | undefined;
+  readonly waitTimeout: number;
+  readonly pollInterval: number;
+}
+
+export function reachInput(flags: ReachFlags): ReachInput {
+  return {
+    user: flags.user,
+    port: flags.port,
+    identity: flags.identity,
+    sshOptions: flags.sshOption ?? [],
+    sshWords: flags.sshArg ?? [],
+    wait:
+      flags.wait === true
+        ? { timeout: flags.waitTimeout, interval: flags.pollInterval }
+        : undefined,
+  };
+}
+
 /** The flags of {@link ReachInput}, but for those of waiting. Each call makes new ones. */
 export function reachOptions() {
   return {

@@ -4,7 +4,7 @@ import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
 import { commandView, printCommand } from './print-command.ts';
-import { type ReachInput, reachOptions } from './reach-flags.ts';
+import { type ReachInput, reachInput, reachOptions } from './reach-flags.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
 export function registerSsh(group: AnyCommand, frame: Frame): void {
@@ -48,15 +48,7 @@ export function registerSsh(group: AnyCommand, frame: Frame): void {
           command,
           tty: flags.tty === true,
           print: flags.print === true,
-          user: flags.user,
-          port: flags.port,
-          identity: flags.identity,
-          sshOptions: flags.sshOption ?? [],
-          sshWords: flags.sshArg ?? [],
-          wait:
-            flags.wait === true
-              ? { timeout: flags.waitTimeout, interval: flags.pollInterval }
-              : undefined,
+          ...reachInput(flags),
         },
         frame.context(place),
       ),

@@ -5,7 +5,7 @@ import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
 import { printCommand } from './print-command.ts';
-import { type ReachInput, reachOptions } from './reach-flags.ts';
+import { type ReachInput, reachInput, reachOptions } from './reach-flags.ts';
 import { tunnelView } from './tunnel-view.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
@@ -50,15 +50,7 @@ export function registerTunnel(group: AnyCommand, frame: Frame): void {
           open: flags.open === true,
           reconnect: flags.reconnect,
           print: flags.print === true,
-          user: flags.user,
-          port: flags.port,
-          identity: flags.identity,
-          sshOptions: flags.sshOption ?? [],
-          sshWords: flags.sshArg ?? [],
-          wait:
-            flags.wait === true
-              ? { timeout: flags.waitTimeout, interval: flags.pollInterval }
-              : undefined,
+          ...reachInput(flags),
         },
         frame.context(place),
       ),
