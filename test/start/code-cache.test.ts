@@ -325,7 +325,12 @@ describe('a cache that cannot be kept troubles no one', () => {
     await mkdir(home, { mode: 0o555 });
     await chmod(home, 0o555);
     await chmod(at.root, 0o755);
+    // Node may stand in a folder that is closed to others, as root's own is.
+    const node = join(at.root, 'node');
+    await copyFile(process.execPath, node);
+    await chmod(node, 0o755);
     const { code, stdout, stderr } = await at.run(HELP, {
+      node,
       uid: STRANGER,
       env: { GPUCLOUD_STATE_DIR: undefined, GPUCLOUD_CONFIG_DIR: undefined, HOME: home },
     });

@@ -33,6 +33,8 @@ export interface Installation {
 interface How {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly uid?: number;
+  /** Another program of Node than this process's own. */
+  readonly node?: string;
 }
 
 /** Long ago, as npm dates all files of a package. */
@@ -58,9 +60,9 @@ export async function install(): Promise<Installation> {
     bundle: join(root, 'dist', 'gpucloud.cjs'),
     codeFolder,
     env,
-    run(argv, { env: more = {}, uid } = {}) {
+    run(argv, { env: more = {}, uid, node = process.execPath } = {}) {
       const given = Object.entries({ ...env, ...more }).filter(([, value]) => value !== undefined);
-      const child = spawn(process.execPath, [join(root, 'bin', 'gpucloud.js'), ...argv], {
+      const child = spawn(node, [join(root, 'bin', 'gpucloud.js'), ...argv], {
         env: Object.fromEntries(given),
         cwd: root,
         ...(uid === undefined ? {} : { uid, gid: uid }),
