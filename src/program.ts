@@ -1,7 +1,14 @@
 import type { Command } from '@commander-js/extra-typings';
-import { type AnyCommand, newProgram, setLocal, toldOf } from './commands/kit/command.ts';
+import {
+  type AnyCommand,
+  buildBriefly,
+  newProgram,
+  setLocal,
+  toldOf,
+} from './commands/kit/command.ts';
 import type { Frame } from './commands/kit/frame.ts';
-import { addGlobalOptions } from './commands/kit/globals.ts';
+import { addGlobalOptions, firstWord } from './commands/kit/globals.ts';
+import { type Group, type Register, verbOf } from './commands/kit/group.ts';
 import { helpStyle } from './commands/kit/help.ts';
 import { TOPICS } from './commands/kit/topics.ts';
 import { undocumented } from './commands/kit/undocumented.ts';
@@ -13,7 +20,7 @@ interface Entry {
   readonly summary: string;
   /** It needs no service, and so no key. */
   readonly local?: true;
-  load(): Promise<(command: AnyCommand, frame: Frame) => void>;
+  load(): Promise<Group | Register>;
 }
 
 interface Chapter {
@@ -30,13 +37,13 @@ const CHAPTERS: readonly Chapter[] = [
         name: 'instances',
         aliases: ['instance'],
         summary: 'Rent GPU machines, see them, stop and end them',
-        load: async () => (await import('./commands/instances/index.ts')).registerInstances,
+        load: async () => (await import('./commands/instances/index.ts')).instances,
       },
       {
         name: 'catalog',
         local: true,
         summary: 'Names for offers and images, with the last price seen',
-        load: async () => (await import('./commands/catalog/index.ts')).registerCatalog,
+        load: async () => (await import('./commands/catalog/index.ts')).catalog,
       },
     ],
   },
@@ -47,25 +54,25 @@ const CHAPTERS: readonly Chapter[] = [
         name: 'drives',
         aliases: ['drive'],
         summary: 'Cloud drives: network storage that bills by the hour',
-        load: async () => (await import('./commands/drives/index.ts')).registerDrives,
+        load: async () => (await import('./commands/drives/index.ts')).drives,
       },
       {
         name: 'ssh-keys',
         aliases: ['ssh-key'],
         summary: 'Public SSH keys for new machines',
-        load: async () => (await import('./commands/ssh-keys/index.ts')).registerSshKeys,
+        load: async () => (await import('./commands/ssh-keys/index.ts')).sshKeys,
       },
       {
         name: 'api-keys',
         aliases: ['api-key'],
         summary: 'API keys: list them, create one',
-        load: async () => (await import('./commands/api-keys/index.ts')).registerApiKeys,
+        load: async () => (await import('./commands/api-keys/index.ts')).apiKeys,
       },
       {
         name: 'templates',
         aliases: ['template'],
         summary: 'Application templates, with what they need and how they are used',
-        load: async () => (await import('./commands/templates/index.ts')).registerTemplates,
+        load: async () => (await import('./commands/templates/index.ts')).templates,
       },
     ],
   },
@@ -80,12 +87,12 @@ const CHAPTERS: readonly Chapter[] = [
       {
         name: 'me',
         summary: 'The account: see it, rename it, set its password',
-        load: async () => (await import('./commands/me/index.ts')).registerMe,
+        load: async () => (await import('./commands/me/index.ts')).me,
       },
       {
         name: 'billing',
         summary: 'Balance, what was spent, how long it lasts, promo codes',
-        load: async () => (await import('./commands/billing/index.ts')).registerBilling,
+        load: async () => (await import('./commands/billing/index.ts')).billing,
       },
     ],
   },
@@ -108,7 +115,7 @@ const CHAPTERS: readonly Chapter[] = [
         local: true,
         aliases: ['profile'],
         summary: 'List, choose, add and remove profiles',
-        load: async () => (await import('./commands/profiles/index.ts')).registerProfiles,
+        load: async () => (await import('./commands/profiles/index.ts')).profiles,
       },
     ],
   },
@@ -119,7 +126,7 @@ const CHAPTERS: readonly Chapter[] = [
         name: 'sandbox',
         local: true,
         summary: 'The whole service on this computer: free, offline, with a clock to turn',
-        load: async () => (await import('./commands/sandbox/index.ts')).registerSandbox,
+        load: async () => (await import('./commands/sandbox/index.ts')).sandbox,
       },
       {
         name: 'doctor',
@@ -157,6 +164,8 @@ const CHAPTERS: readonly Chapter[] = [
   },
 ];
 
+const ENTRIES = CHAPTERS.flatMap(({ entries }) => entries);
+
 const NO_CATALOG =
   '"gpucloud catalog list" has those that this computer has seen, "gpucloud sandbox catalog" those of the sandbox';
 
@@ -175,13 +184,24 @@ export interface ProgramSettings {
   readonly write: (text: string) => void;
   /** Columns of the help. */
   readonly width: number;
+  /**
+   * The words of the command line. What they name is all that is built, so that a run pays for its
+   * own command; where they name nothing, as for help, all groups are there.
+   */
+  readonly words?: readonly string[];
 }
 
 /**
  * Builds the tree of one run. Groups are there by name and summary; the verbs of a group are added
- * when it is chosen, so that a run pays for one group alone.
+ * when it is chosen.
  */
-export function buildProgram({ frame, version, write, width }: ProgramSettings): Command {
+export function buildProgram({
+  frame,
+  version,
+  write,
+  width,
+  words = [],
+}: ProgramSettings): Command {
   const program = newProgram('gpucloud')
     .description('Rent GPU machines by the hour from the terminal, scripts and CI.')
     .usage('<command>')
@@ -201,46 +221,93 @@ export function buildProgram({ frame, version, write, width }: ProgramSettings):
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     });
-  addGlobalOptions(program);
 
-  const entries = new Map<string, Entry>();
-  for (const chapter of CHAPTERS) {
-    for (const entry of chapter.entries) {
-      entries.set(entry.name, entry);
-      const command = program
-        .command(entry.name)
-        .aliases([...(entry.aliases ?? [])])
-        .helpCommand(false)
-        .helpOption('-h, --help', 'show this help')
-        .summary(entry.summary)
-        .description(entry.summary)
-        .helpGroup(chapter.heading);
-      if (entry.local === true) setLocal(command);
+  const chosen = chosenEntry(program, words);
+  for (const { heading, entries } of CHAPTERS) {
+    for (const entry of entries) {
+      if (chosen === undefined || chosen === entry) addEntry(program, entry, heading);
     }
   }
-  undocumented(program, UNDOCUMENTED);
-  program.addHelpText('after', EXAMPLES);
-  program.hook('preSubcommand', (_program, chosen) => loadEntry(entries, chosen, frame));
+  if (chosen === undefined) {
+    undocumented(program, UNDOCUMENTED);
+    program.addHelpText('after', EXAMPLES);
+  }
+  program.hook('preSubcommand', (root, command) => {
+    const entry = ENTRIES.find(({ name }) => name === command.name());
+    return entry && loadEntry(entry, command, frame, root.args.slice(1));
+  });
   return program;
+}
+
+function chosenEntry(program: AnyCommand, words: readonly string[]): Entry | undefined {
+  const word = wordAfterFlags(program, words);
+  return ENTRIES.find(({ name, aliases }) => name === word || aliases?.includes(word ?? ''));
+}
+
+/** The global flags of a level cost more than many a command, and rarely stand before its word. */
+function wordAfterFlags(command: AnyCommand, words: readonly string[]): string | undefined {
+  if (words[0]?.startsWith('-') === false) return words[0];
+  addGlobalOptions(command);
+  return firstWord(words, command.options);
+}
+
+function addEntry(program: AnyCommand, entry: Entry, heading: string): void {
+  const command = program
+    .command(entry.name)
+    .aliases([...(entry.aliases ?? [])])
+    .helpCommand(false)
+    .helpOption('-h, --help', 'show this help')
+    .summary(entry.summary)
+    .description(entry.summary)
+    .helpGroup(heading);
+  if (entry.local === true) setLocal(command);
+}
+
+async function loadEntry(
+  entry: Entry,
+  command: AnyCommand,
+  frame: Frame,
+  words: readonly string[],
+): Promise<void> {
+  const loaded = await entry.load();
+  if (typeof loaded === 'function') {
+    loaded(command, frame);
+    return;
+  }
+  const word = wordAfterFlags(command, words);
+  const load = word === undefined ? undefined : verbOf(loaded, word);
+  if (load !== undefined) {
+    (await load())(command, frame);
+    return;
+  }
+  // Nothing else than a word of the group can be a verb, and this one is none.
+  if (words.length <= 1) buildBriefly(command);
+  await addVerbs(loaded, command, frame);
 }
 
 /** Adds the verbs of every group, for help, completion and the reference. */
 export async function addAllVerbs(program: AnyCommand, frame: Frame): Promise<void> {
-  for (const entry of CHAPTERS.flatMap((chapter) => chapter.entries)) {
-    const command = program.commands.find((known) => known.name() === entry.name);
-    if (command !== undefined) {
-      await addVerbs(entry, command, frame);
+  for (const { name, load } of ENTRIES) {
+    const command = program.commands.find((known) => known.name() === name);
+    if (command === undefined) continue;
+    const loaded = await load();
+    if (typeof loaded === 'function') {
+      loaded(command, frame);
+    } else {
+      addGlobalOptions(command);
+      await addVerbs(loaded, command, frame);
     }
   }
 }
 
-async function addVerbs(entry: Entry, command: AnyCommand, frame: Frame): Promise<void> {
-  (await entry.load())(command, frame);
-  // A verb of the root has its global flags by now; a group takes them too, before its verbs.
-  if (command.commands.length > 0) {
-    addGlobalOptions(command);
-    command.addHelpText('after', () => `\nExamples:\n${examplesOf(command).join('\n')}`);
-  }
+async function addVerbs(
+  { verbs, undocumented: missing = {} }: Group,
+  command: AnyCommand,
+  frame: Frame,
+): Promise<void> {
+  for (const load of Object.values(verbs)) (await load())(command, frame);
+  undocumented(command, missing);
+  command.addHelpText('after', () => `\nExamples:\n${examplesOf(command).join('\n')}`);
 }
 
 /** The first example of each of its first verbs tells what a group is for. */
@@ -252,17 +319,6 @@ function examplesOf(group: AnyCommand): string[] {
 }
 
 const MOST_EXAMPLES = 4;
-
-async function loadEntry(
-  entries: ReadonlyMap<string, Entry>,
-  chosen: AnyCommand,
-  frame: Frame,
-): Promise<void> {
-  const entry = entries.get(chosen.name());
-  if (entry !== undefined) {
-    await addVerbs(entry, chosen, frame);
-  }
-}
 
 const EXAMPLES = `
 Examples:

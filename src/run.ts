@@ -21,8 +21,9 @@ export const VERSION = typeof GPUCLOUD_VERSION === 'string' ? GPUCLOUD_VERSION :
 export async function run(argv: readonly string[], host: Host): Promise<number> {
   let context: Context | undefined;
   let shown = '';
-  const build = () =>
+  const build = (words?: readonly string[]) =>
     buildProgram({
+      ...(words === undefined ? {} : { words }),
       frame,
       version: VERSION,
       write: (text) => {
@@ -51,7 +52,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   };
 
   const failure =
-    (await failureOf(() => parse(build(), argv, frame))) ??
+    (await failureOf(() => parse(build(argv), argv, frame))) ??
     (await failureOf(() => print(shown, host)));
   const closing = await failureOf(async () => context?.close());
   const told = failure ?? closing;

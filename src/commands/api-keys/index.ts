@@ -1,20 +1,19 @@
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { undocumented } from '../kit/undocumented.ts';
-import { registerCreate } from './create.ts';
-import { registerList } from './list.ts';
+import type { Group } from '../kit/group.ts';
+
+const FORGET = '"gpucloud logout" forgets a key on this computer; the key itself goes on working';
 
 /** The verbs of `gpucloud api-keys`, in the order of the help. */
-export function registerApiKeys(group: AnyCommand, frame: Frame): void {
-  registerList(group, frame);
-  registerCreate(group, frame);
-  const forget = '"gpucloud logout" forgets a key on this computer; the key itself goes on working';
-  undocumented(group, {
-    delete: forget,
-    rm: forget,
-    revoke: forget,
+export const apiKeys: Group = {
+  verbs: {
+    'list ls': async () => (await import('./list.ts')).registerList,
+    create: async () => (await import('./create.ts')).registerCreate,
+  },
+  undocumented: {
+    delete: FORGET,
+    rm: FORGET,
+    revoke: FORGET,
     update: 'create another key: "gpucloud api-keys create NAME"',
     rotate:
       'create another key and keep it: "gpucloud api-keys create NAME --save-profile PROFILE"',
-  });
-}
+  },
+};

@@ -1,12 +1,10 @@
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { registerAdd } from './add.ts';
-import { registerList } from './list.ts';
-import { registerRemove } from './remove.ts';
+import type { Group } from '../kit/group.ts';
 
 /** The verbs of `gpucloud catalog`, in the order of the help. */
-export function registerCatalog(group: AnyCommand, frame: Frame): void {
-  registerList(group, frame);
-  registerAdd(group, frame);
-  registerRemove(group, frame);
-}
+export const catalog: Group = {
+  verbs: {
+    'list ls': async () => (await import('./list.ts')).registerList,
+    add: async () => (await import('./add.ts')).registerAdd,
+    'remove rm': async () => (await import('./remove.ts')).registerRemove,
+  },
+};

@@ -1,58 +1,38 @@
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { undocumented } from '../kit/undocumented.ts';
-import { registerCreate } from './create.ts';
-import { registerEvents } from './events.ts';
-import { registerGet } from './get.ts';
-import { registerList } from './list.ts';
-import { registerEndpoints } from './list-endpoints.ts';
-import { registerOpen } from './open.ts';
-import { registerRecover } from './recover.ts';
-import { registerReorder } from './reorder.ts';
-import { registerScp } from './scp.ts';
-import { registerSecrets } from './secrets.ts';
-import { registerSsh } from './ssh.ts';
-import { registerSshConfig } from './ssh-config.ts';
-import { registerStart } from './start.ts';
-import { registerStop } from './stop.ts';
-import { registerTerminate } from './terminate.ts';
-import { registerTrack } from './track.ts';
-import { registerExport, registerImport } from './transfer.ts';
-import { registerTunnel } from './tunnel.ts';
-import { registerUntrack } from './untrack.ts';
-import { registerWait } from './wait.ts';
+import type { Group } from '../kit/group.ts';
 
 const RESTART =
   'use "gpucloud instances stop NAME --wait" and then "gpucloud instances start NAME"';
 
 /** The verbs of `gpucloud instances`, in the order of the help. */
-export function registerInstances(group: AnyCommand, frame: Frame): void {
-  registerList(group, frame);
-  registerGet(group, frame);
-  registerCreate(group, frame);
-  registerReorder(group, frame);
-  registerStart(group, frame);
-  registerStop(group, frame);
-  registerTerminate(group, frame);
-  registerEvents(group, frame);
-  registerWait(group, frame);
-  registerSsh(group, frame);
-  registerScp(group, frame);
-  registerTunnel(group, frame);
-  registerSshConfig(group, frame);
-  registerEndpoints(group, frame);
-  registerSecrets(group, frame);
-  registerOpen(group, frame);
-  registerRecover(group, frame);
-  registerTrack(group, frame);
-  registerUntrack(group, frame);
-  registerExport(group, frame);
-  registerImport(group, frame);
-  undocumented(group, {
+export const instances: Group = {
+  verbs: {
+    'list ls': async () => (await import('./list.ts')).registerList,
+    'get show': async () => (await import('./get.ts')).registerGet,
+    create: async () => (await import('./create.ts')).registerCreate,
+    reorder: async () => (await import('./reorder.ts')).registerReorder,
+    start: async () => (await import('./start.ts')).registerStart,
+    stop: async () => (await import('./stop.ts')).registerStop,
+    'terminate rm': async () => (await import('./terminate.ts')).registerTerminate,
+    events: async () => (await import('./events.ts')).registerEvents,
+    wait: async () => (await import('./wait.ts')).registerWait,
+    ssh: async () => (await import('./ssh.ts')).registerSsh,
+    scp: async () => (await import('./scp.ts')).registerScp,
+    tunnel: async () => (await import('./tunnel.ts')).registerTunnel,
+    'ssh-config': async () => (await import('./ssh-config.ts')).registerSshConfig,
+    endpoints: async () => (await import('./list-endpoints.ts')).registerEndpoints,
+    secrets: async () => (await import('./secrets.ts')).registerSecrets,
+    open: async () => (await import('./open.ts')).registerOpen,
+    recover: async () => (await import('./recover.ts')).registerRecover,
+    track: async () => (await import('./track.ts')).registerTrack,
+    untrack: async () => (await import('./untrack.ts')).registerUntrack,
+    export: async () => (await import('./transfer.ts')).registerExport,
+    import: async () => (await import('./transfer.ts')).registerImport,
+  },
+  undocumented: {
     reboot: RESTART,
     restart: RESTART,
     delete: 'the nearest is to end it: "gpucloud instances terminate NAME"',
     rename: 'a machine keeps its name; "gpucloud instances reorder" gives a new one a new name',
     resize: 'create a machine from another offer',
-  });
-}
+  },
+};

@@ -73,3 +73,18 @@ export function globalFlagsOf(command: AnyCommand): GlobalFlags {
   }
   return given;
 }
+
+/**
+ * The first word that is neither one of these flags nor the value of one; undefined where there is
+ * none, or an unknown flag stands before it.
+ */
+export function firstWord(words: readonly string[], flags: readonly Option[]): string | undefined {
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    if (!word.startsWith('-')) return word;
+    const flag = flags.find(({ long, short }) => [long, short].includes(word.replace(/=.*/s, '')));
+    if (flag === undefined) return undefined;
+    if (flag.required && !word.includes('=')) at += 1;
+  }
+  return undefined;
+}

@@ -50,12 +50,15 @@ export function describe(command: AnyCommand, help: Omit<VerbHelp, 'name'>): Com
   if (help.ownWords !== undefined) setOwnWords(command, help.ownWords);
   command.addHelpText(
     'after',
-    `\nExamples:\n${help.examples.map((line) => `  $ ${line}`).join('\n')}`,
+    () => `\nExamples:\n${help.examples.map((line) => `  $ ${line}`).join('\n')}`,
   );
   if (help.view !== undefined) {
     setView(command, help.view);
-    const columns = help.view.columns.map(({ id }) => id).join(', ');
-    command.addHelpText('after', `\nColumns (--columns, --sort):\n  ${columns}`);
+    const { columns } = help.view;
+    command.addHelpText(
+      'after',
+      () => `\nColumns (--columns, --sort):\n  ${columns.map(({ id }) => id).join(', ')}`,
+    );
   }
   if (help.completes !== undefined) setCompletes(command, help.completes);
   addGlobalOptions(command, help.replaces);

@@ -1,12 +1,10 @@
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { registerGet } from './get.ts';
-import { registerSetPassword } from './set-password.ts';
-import { registerUpdate } from './update.ts';
+import type { Group } from '../kit/group.ts';
 
 /** The verbs of `gpucloud me`, in the order of the help. */
-export function registerMe(group: AnyCommand, frame: Frame): void {
-  registerGet(group, frame);
-  registerUpdate(group, frame);
-  registerSetPassword(group, frame);
-}
+export const me: Group = {
+  verbs: {
+    'get show': async () => (await import('./get.ts')).registerGet,
+    update: async () => (await import('./update.ts')).registerUpdate,
+    'set-password': async () => (await import('./set-password.ts')).registerSetPassword,
+  },
+};

@@ -1,17 +1,13 @@
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { registerAdd } from './add.ts';
-import { registerGet } from './get.ts';
-import { registerList } from './list.ts';
-import { registerMove } from './move.ts';
-import { registerRemove } from './remove.ts';
-import { registerUse } from './use.ts';
+import type { Group } from '../kit/group.ts';
 
-export function registerProfiles(group: AnyCommand, frame: Frame): void {
-  registerList(group, frame);
-  registerGet(group, frame);
-  registerUse(group, frame);
-  registerAdd(group, frame);
-  registerMove(group, frame);
-  registerRemove(group, frame);
-}
+/** The verbs of `gpucloud profiles`, in the order of the help. */
+export const profiles: Group = {
+  verbs: {
+    'list ls': async () => (await import('./list.ts')).registerList,
+    'get show': async () => (await import('./get.ts')).registerGet,
+    use: async () => (await import('./use.ts')).registerUse,
+    add: async () => (await import('./add.ts')).registerAdd,
+    move: async () => (await import('./move.ts')).registerMove,
+    'remove rm': async () => (await import('./remove.ts')).registerRemove,
+  },
+};

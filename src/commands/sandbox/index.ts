@@ -1,22 +1,15 @@
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { registerAdvance } from './advance.ts';
-import { registerCatalog } from './catalog.ts';
-import { registerDeposit } from './deposit.ts';
-import { registerFault } from './fault.ts';
-import { registerReset } from './reset.ts';
-import { registerServe } from './serve.ts';
-import { registerStatus } from './status.ts';
-import { registerTour } from './tour.ts';
+import type { Group } from '../kit/group.ts';
 
 /** The sandbox works whichever profile is in force, and needs no key. */
-export function registerSandbox(group: AnyCommand, frame: Frame): void {
-  registerTour(group, frame);
-  registerCatalog(group, frame);
-  registerStatus(group, frame);
-  registerAdvance(group, frame);
-  registerDeposit(group, frame);
-  registerFault(group, frame);
-  registerReset(group, frame);
-  registerServe(group, frame);
-}
+export const sandbox: Group = {
+  verbs: {
+    tour: async () => (await import('./tour.ts')).registerTour,
+    catalog: async () => (await import('./catalog.ts')).registerCatalog,
+    status: async () => (await import('./status.ts')).registerStatus,
+    advance: async () => (await import('./advance.ts')).registerAdvance,
+    deposit: async () => (await import('./deposit.ts')).registerDeposit,
+    fault: async () => (await import('./fault.ts')).registerFault,
+    reset: async () => (await import('./reset.ts')).registerReset,
+    serve: async () => (await import('./serve.ts')).registerServe,
+  },
+};

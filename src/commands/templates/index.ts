@@ -1,10 +1,9 @@
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { registerGet } from './get.ts';
-import { registerList } from './list.ts';
+import type { Group } from '../kit/group.ts';
 
 /** The verbs of `gpucloud templates`, in the order of the help. */
-export function registerTemplates(group: AnyCommand, frame: Frame): void {
-  registerList(group, frame);
-  registerGet(group, frame);
-}
+export const templates: Group = {
+  verbs: {
+    'list ls': async () => (await import('./list.ts')).registerList,
+    'get show': async () => (await import('./get.ts')).registerGet,
+  },
+};
