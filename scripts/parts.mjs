@@ -22,6 +22,8 @@ import { BUNDLE } from './bundle.mjs';
 const LEAST_BYTES = 8000;
 /** Rooms whose modules describe and check, and are used while a group is put together. */
 const KIT = /^(?:lazy-node:|src\/(?:commands|rules|output|watch|billing|connect)\/)|\/big\.js\//;
+/** What loads the verbs of a group. */
+const GROUP = /^src\/commands\/[a-z-]+\/index\.ts$/;
 const SEPARATOR = ',\n';
 
 /** `inputs` tells the modules of each chunk. */
@@ -62,10 +64,27 @@ export async function buildParts() {
     Object.entries(inputs).every(
       ([path, { bytesInOutput }]) => bytesInOutput === 0 || KIT.test(path),
     );
+  // What one group of commands alone leads to is of no use to the others.
+  const below = (chunk, found = new Set()) => {
+    for (const { path } of chunk.imports) {
+      const next = small.find((one) => one.path === path);
+      if (next !== undefined && !found.has(next)) below(next, found.add(next));
+    }
+    return found;
+  };
+  const groups = small
+    .filter(({ entryPoint }) => GROUP.test(entryPoint ?? ''))
+    .map((chunk) => below(chunk, new Set([chunk])));
+  const ownerOf = (chunk) => {
+    const owners = groups.filter((group) => group.has(chunk));
+    return owners.length === 1 ? owners[0] : undefined;
+  };
+  const common = small.filter((chunk) => ownerOf(chunk) === undefined);
   const parts = [
     [...core],
-    small.filter(isKit),
-    small.filter((chunk) => !isKit(chunk)),
+    common.filter(isKit),
+    common.filter((chunk) => !isKit(chunk)),
+    ...groups.map((group) => [...group].filter((chunk) => ownerOf(chunk) === group)),
     ...others.filter(isApart).map((chunk) => [chunk]),
   ];
 

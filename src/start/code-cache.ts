@@ -36,8 +36,8 @@ export interface Shelf {
   readonly bundle: string;
   /** Node and processor: `v20.20.2-x64`. */
   readonly runtime: string;
-  /** The group of commands whose code it is; '' for the root. */
-  readonly group: string;
+  /** Whose code it is, as `instances-get`; '' for the root. */
+  readonly command: string;
   /** What else has to be the same, in one line. */
   readonly details: string;
   /** The user of this process, where the system knows users by number. */
@@ -55,7 +55,7 @@ const MOST_BYTES = 32 * 1024 * 1024;
 /** Code begins at a multiple of this, so that V8 reads it where it stands. */
 const ALIGNED_BYTES = 64;
 
-/** Files of all groups, of all versions of gpucloud and of Node, together. */
+/** Files of all commands, of all versions of gpucloud and of Node, together. */
 const MOST_FILES = 60;
 /** A file of another bundle goes after this, and so does one whose writer died. */
 const OLD_MS = 14 * 24 * 60 * 60 * 1000;
@@ -112,8 +112,8 @@ export function keepCode(shelf: Shelf, kept: KeptCode): void {
   tidy(shelf);
 }
 
-function fileName({ bundle, runtime, group, details }: Shelf): string {
-  const parts = [bundle.slice(0, 16), runtime, shortHash(details), group];
+function fileName({ bundle, runtime, command, details }: Shelf): string {
+  const parts = [bundle.slice(0, 16), runtime, shortHash(details), command];
   return `${parts.filter((part) => part !== '').join('-')}.code`;
 }
 
@@ -165,8 +165,8 @@ function aligned(bytes: number): number {
   return Math.ceil(bytes / ALIGNED_BYTES) * ALIGNED_BYTES;
 }
 
-function identity({ bundle, runtime, group, details }: Shelf): string {
-  return JSON.stringify([bundle, runtime, group, details]);
+function identity({ bundle, runtime, command, details }: Shelf): string {
+  return JSON.stringify([bundle, runtime, command, details]);
 }
 
 /** Whether no one but the user of this process can have written it. */

@@ -6,7 +6,7 @@ import { folders } from '../config/folders.ts';
 import { type Bundle, readBundle } from './bundle.ts';
 import { type KeptCode, keepCode, readCode, type Shelf } from './code-cache.ts';
 import { type Part, runChunks } from './loader.ts';
-import { chosenGroup, knownWords } from './words.ts';
+import { chosenCommand, knownWords } from './words.ts';
 
 // What bin/gpucloud.js runs. It answers `--version` by itself, and otherwise runs the bundle that
 // stands beside it, with the compiled code that an earlier run left in the cache folder. Nothing
@@ -81,7 +81,7 @@ function shelfOf(
     folder: join(folders(env, homedir(), platform).cache, 'code'),
     bundle: name,
     runtime: `${version}-${arch}`,
-    group: chosenGroup(argv),
+    command: chosenCommand(argv),
     // Flags of V8 change what is compiled; time and size tell a bundle that was edited by hand.
     details: JSON.stringify([file, size, mtimeMs, env.NODE_OPTIONS ?? '', execArgv]),
     ...(owner === undefined ? {} : { owner }),

@@ -4,14 +4,24 @@
 declare const GPUCLOUD_GROUPS: string;
 declare const GPUCLOUD_WORDS: string;
 
-/** The group of commands that is used, '' for none: each group keeps its own code. */
-export function chosenGroup(argv: readonly string[]): string {
+const KNOWN: ReadonlySet<string> = new Set(GPUCLOUD_WORDS.split(' '));
+
+/**
+ * The command that is used, as `instances-get`, or as much of it as its words tell; '' for none.
+ * Each command keeps its own code, so that no run reads what only others need.
+ */
+export function chosenCommand(argv: readonly string[]): string {
   const groups = new Set(GPUCLOUD_GROUPS.split(' '));
-  return argv.find((word) => groups.has(word)) ?? '';
+  const at = argv.findIndex((word) => groups.has(word));
+  const [group = '', verb = ''] = at < 0 ? [] : argv.slice(at);
+  return isKnown(verb) && !verb.startsWith('-') ? `${group}-${verb}` : group;
 }
 
 /** The verbs, flags and formats among the words. */
 export function knownWords(argv: readonly string[]): string[] {
-  const words = new Set(GPUCLOUD_WORDS.split(' '));
-  return ['run', ...argv.map((word) => word.replace(/=.*/s, '')).filter((word) => words.has(word))];
+  return ['run', ...argv.map((word) => word.replace(/=.*/s, '')).filter(isKnown)];
+}
+
+function isKnown(word: string): boolean {
+  return KNOWN.has(word);
 }

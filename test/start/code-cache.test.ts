@@ -61,17 +61,28 @@ describe('kept code', () => {
       const [file = ''] = await at.codeFiles();
       return `${(await stat(file)).ino} ${(await stat(file)).mtimeMs}`;
     };
-    await at.run(['instances', '--help']);
+    const list = ['instances', 'list', '--profile', 'sandbox'];
+    await at.run(list);
     const first = await written();
-    await at.run(['instances', '--help']);
+    await at.run(list);
     expect(await written()).toBe(first);
-    await at.run(['instances', 'list', '--json', '--profile', 'sandbox']);
+    await at.run([...list, '--json']);
     const second = await written();
     expect(second).not.toBe(first);
-    await at.run(['instances', '--help']);
+    await at.run(list);
     await at.run(['instances', 'list', '--json', '--profile=sandbox']);
     expect(await written()).toBe(second);
     expect(await at.codeFiles()).toHaveLength(1);
+  });
+
+  test('is kept for each command by itself', async () => {
+    for (const argv of [HELP, ['instances', '--help'], ['instances', 'get', '--help']]) {
+      await at.run(argv);
+    }
+    const names = (await at.codeFiles()).map((file) =>
+      file.replace(/^.*-[0-9a-z]+-[0-9a-f]+(?=-instances|\.code)/, ''),
+    );
+    expect(names.sort()).toEqual(['-instances-get.code', '-instances.code', '.code']);
   });
 
   test('holds no word that someone typed', async () => {
@@ -350,7 +361,7 @@ describe('a cache that cannot be kept troubles no one', () => {
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       }
       await rm(join(disk.path, 'ballast'));
-      // There is room for this one, and none for what a whole group needs.
+      // There is room for this one, and none for what a group needs.
       await at.run(HELP, { env });
       const folder = join(disk.path, 'state', 'cache', 'code');
       expect(await readdir(folder)).toHaveLength(1);
@@ -377,8 +388,8 @@ describe('a cache that cannot be kept troubles no one', () => {
   test('the folder stays small: files of other bundles go when they are old', async () => {
     await mkdir(at.codeFolder, { recursive: true, mode: 0o700 });
     await chmod(at.codeFolder, 0o700);
-    const name = (bundle: string, group: string) =>
-      join(at.codeFolder, `${bundle}-v20.0.0-x64-0-${group}.code`);
+    const name = (bundle: string, command: string) =>
+      join(at.codeFolder, `${bundle}-v20.0.0-x64-0-${command}.code`);
     const old = name('0'.repeat(16), 'instances');
     const young = name('1'.repeat(16), 'instances');
     const strange = join(at.codeFolder, 'notes.txt');
@@ -390,8 +401,8 @@ describe('a cache that cannot be kept troubles no one', () => {
     expect(files).toHaveLength(3);
     expect(files).toEqual(expect.arrayContaining([young, strange]));
 
-    for (let group = 0; group < 70; group++) {
-      await copyFile(young, name('2'.repeat(16), `g${group}`));
+    for (let at = 0; at < 70; at++) {
+      await copyFile(young, name('2'.repeat(16), `c${at}`));
     }
     await at.run(['instances', '--help']);
     const left = await at.codeFiles();
@@ -403,13 +414,13 @@ describe('a cache that cannot be kept troubles no one', () => {
 /** Under what a file was kept, as its header tells it. */
 function shelfOf(file: string, bytes: Buffer): Shelf {
   const [identity] = JSON.parse(bytes.toString('utf8', 0, bytes.indexOf('\n')));
-  const [bundle, runtime, group, details] = JSON.parse(identity);
+  const [bundle, runtime, command, details] = JSON.parse(identity);
   const owner = process.geteuid?.();
   return {
     folder: dirname(file),
     bundle,
     runtime,
-    group,
+    command,
     details,
     ...(owner === undefined ? {} : { owner }),
   };
@@ -429,7 +440,7 @@ test('what is kept comes back', async () => {
     folder: join(at.root, 'cache', 'code'),
     bundle: 'a'.repeat(32),
     runtime: 'v20.20.2-x64',
-    group: '',
+    command: '',
     details: '["/путь/с\\nновой строкой"]',
     ...(process.geteuid === undefined ? {} : { owner: process.geteuid() }),
   };
@@ -440,5 +451,5 @@ test('what is kept comes back', async () => {
   keepCode(shelf, { words: ['run', '--help'], code });
   expect(readCode(shelf)).toEqual({ words: ['run', '--help'], code });
   expect(kept({ ...shelf, details: '[]' })).toBeUndefined();
-  expect(kept({ ...shelf, group: 'drives' })).toBeUndefined();
+  expect(kept({ ...shelf, command: 'drives' })).toBeUndefined();
 });
