@@ -1,6 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
+import { readPlain } from '../files/plain.ts';
 import { type CatalogFile, judge } from './schema.ts';
 
 export interface Store {
@@ -15,7 +16,7 @@ export interface Store {
 
 export function openStore(path: string): Store {
   async function read(): Promise<CatalogFile> {
-    const text = await textOf(path);
+    const text = textOf(path);
     if (text === undefined) {
       return { version: 1, names: [] };
     }
@@ -58,13 +59,14 @@ export function openStore(path: string): Store {
   };
 }
 
-async function textOf(path: string): Promise<string | undefined> {
+function textOf(path: string): string | undefined {
   try {
-    // Looked at first: reading a pipe would wait for ever.
-    if (!(await stat(path)).isFile()) {
+    // Looked at first: to open a device may be more than a look.
+    const bytes = statSync(path).isFile() ? readPlain(path) : undefined;
+    if (bytes === undefined) {
       throw unusable(path, 'it is not a plain file');
     }
-    return await readFile(path, 'utf8');
+    return bytes.toString('utf8');
   } catch (error) {
     if (error instanceof CliError) throw error;
     if (codeOf(error) === 'ENOENT') return undefined;

@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readPlain } from '../files/plain.ts';
+import { temporaryName } from '../files/replace.ts';
 import { NAME_KINDS, type NameKind, type PartKind } from './tree.ts';
 
 /** What Tab shows of a thing: all that the cache holds. */
@@ -61,23 +62,21 @@ export const NO_PROFILE = '-env';
  * Takes up the lessons. A file that would not change is not written.
  * Throws what the file system throws.
  */
-export async function learnNames(folder: string, lessons: readonly Lesson[]): Promise<void> {
+export function learnNames(folder: string, lessons: readonly Lesson[]): void {
   for (const kind of NAME_KINDS) {
     const some = lessons.filter((lesson) => kindOf(lesson) === kind);
     if (kind === 'profile' || some.length === 0) continue;
-    const shelves = await Promise.all(
-      SHELVES[kind].map(async (shelf) => {
-        const file = join(folder, `${shelf}.tsv`);
-        return { shelf, file, before: await textOf(file) };
-      }),
-    );
+    const shelves = SHELVES[kind].map((shelf) => {
+      const file = join(folder, `${shelf}.tsv`);
+      return { shelf, file, before: textOf(file) };
+    });
     const names = applied(
       shelves.flatMap(({ before }) => parse(kind, before)),
       some,
     );
     for (const { shelf, file, before } of shelves) {
       const after = textFor(shelf, names);
-      if (after !== before) await replace(file, after);
+      if (after !== before) replace(file, after);
     }
   }
 }
@@ -145,15 +144,15 @@ export interface Parts {
 }
 
 /** Takes up what machines have; those of `gone` have nothing any more. Throws as learnNames. */
-export async function learnParts(
+export function learnParts(
   folder: string,
   kind: PartKind,
   learned: readonly Parts[],
   gone: ReadonlySet<string>,
-): Promise<void> {
+): void {
   const known = new Map(learned.filter((one) => one.kind === kind).map((one) => [one.id, one]));
   const file = join(folder, `${kind}.tsv`);
-  const before = await textOf(file);
+  const before = textOf(file);
   const kept = before
     .split('\n')
     .filter((line) => line !== '')
@@ -168,7 +167,7 @@ export async function learnParts(
       .map((part) => `${[kind, part, id, orDash(name)].join('\t')}\n`),
   );
   const after = [...fresh, ...kept].slice(0, MOST_OF_A_KIND).join('');
-  if (after !== before) await replace(file, after);
+  if (after !== before) replace(file, after);
 }
 
 function shelfOf({ kind, state }: KnownName): string {
@@ -221,39 +220,39 @@ function parse(kind: NameKind, text: string): KnownName[] {
   });
 }
 
-async function textOf(file: string): Promise<string> {
+function textOf(file: string): string {
   try {
-    return await readFile(file, 'utf8');
+    return readPlain(file)?.toString('utf8') ?? '';
   } catch {
     return '';
   }
 }
 
 /** Whole or not at all, but without waiting for the disk: what is lost is learned again. */
-async function replace(file: string, text: string): Promise<void> {
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+function replace(file: string, text: string): void {
+  const temporary = temporaryName(file);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   try {
-    await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
-    await rename(temporary, file);
+    writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' });
+    renameSync(temporary, file);
   } catch (error) {
-    await rm(temporary, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
 }
 
 /** Keeps which profiles there are. Throws as {@link learnNames}. */
-export async function learnProfiles(
+export function learnProfiles(
   file: string,
   profiles: readonly string[],
   current: string | undefined,
-): Promise<void> {
+): void {
   const line = (name: string, state: string) => `profile\t${name}\t-\t${state}\n`;
   const text = [
     ...(current !== undefined && isPlain(current) ? [line(current, 'current')] : []),
     ...profiles.filter((name) => name !== current && isPlain(name)).map((name) => line(name, '-')),
   ].join('');
-  if (text !== (await textOf(file))) {
-    await replace(file, text);
+  if (text !== textOf(file)) {
+    replace(file, text);
   }
 }

@@ -59,21 +59,17 @@ export function createWatch({ cache, settings }: WatchSettings): Watch {
     const folder = await cache();
     if (profiles !== undefined) {
       const { profileNames } = await import('../config/index.ts');
-      await files.learnProfiles(
-        files.profilesFile(folder),
-        profileNames(profiles),
-        profiles.current,
-      );
+      files.learnProfiles(files.profilesFile(folder), profileNames(profiles), profiles.current);
     }
     if (ofSandbox.length > 0) {
-      await files.learnNames(files.namesFolder(folder, 'sandbox'), ofSandbox);
+      files.learnNames(files.namesFolder(folder, 'sandbox'), ofSandbox);
     }
     if (own.length > 0) {
       const slot = await slotOf(await settings());
       if (slot === undefined) return;
-      await files.learnNames(files.namesFolder(folder, slot), own);
+      files.learnNames(files.namesFolder(folder, slot), own);
       for (const kind of parts.length + ended.size === 0 ? [] : PART_KINDS) {
-        await files.learnParts(files.namesFolder(folder, slot), kind, parts, ended);
+        files.learnParts(files.namesFolder(folder, slot), kind, parts, ended);
       }
     }
   }

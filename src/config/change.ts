@@ -71,7 +71,7 @@ async function save(target: string, before: Reading, after: ConfigFile): Promise
     await keepOwner(target, staged, before);
     await unchanged(target, before);
     await rename(staged, target);
-    await syncFolder(dirname(target));
+    syncFolder(dirname(target));
     return file;
   } catch (error) {
     await rm(staged, { force: true }).catch(() => undefined);

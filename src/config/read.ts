@@ -1,5 +1,6 @@
-import { lstat, readFile, stat } from 'node:fs/promises';
+import { lstatSync, statSync } from 'node:fs';
 import { CliError } from '../errors.ts';
+import { readPlain } from '../files/plain.ts';
 import { codeOf, meaning, unusable } from './faults.ts';
 import { type ConfigFile, emptyFile, ownNamesOnly } from './file.ts';
 import { wrongPart } from './schema.ts';
@@ -15,7 +16,7 @@ export interface Reading {
  * Throws CliError('storage') for anything that is there and is not a config file.
  */
 export async function readConfig(path: string): Promise<Reading> {
-  const bytes = await bytesOf(path);
+  const bytes = bytesOf(path);
   return { bytes, file: bytes === undefined ? emptyFile() : parseConfig(path, bytes) };
 }
 
@@ -46,20 +47,21 @@ export function parseConfig(path: string, bytes: Uint8Array): ConfigFile {
   return { ...file, profiles: ownNamesOnly(file.profiles) };
 }
 
-async function bytesOf(path: string): Promise<Uint8Array | undefined> {
+function bytesOf(path: string): Uint8Array | undefined {
   try {
-    // Looked at first: reading a pipe would wait for ever.
-    const found = await stat(path);
-    if (!found.isFile()) {
+    // Looked at first: to open a device may be more than a look.
+    const found = statSync(path);
+    const bytes = found.isFile() ? readPlain(path) : undefined;
+    if (bytes === undefined) {
       throw unusable(path, found.isDirectory() ? 'it is a folder' : 'it is not a plain file');
     }
-    return await readFile(path);
+    return bytes;
   } catch (error) {
     if (error instanceof CliError) throw error;
     if (codeOf(error) !== 'ENOENT') {
       throw unusable(path, `it can't be read: ${meaning(error)}`, error);
     }
-    if (await isLink(path)) {
+    if (isLink(path)) {
       // A link to a disk that is not mounted; writing would put a file in the link's place.
       throw unusable(path, "it is a link to a file that isn't there");
     }
@@ -67,9 +69,9 @@ async function bytesOf(path: string): Promise<Uint8Array | undefined> {
   }
 }
 
-async function isLink(path: string): Promise<boolean> {
+function isLink(path: string): boolean {
   try {
-    return (await lstat(path)).isSymbolicLink();
+    return lstatSync(path).isSymbolicLink();
   } catch {
     return false;
   }

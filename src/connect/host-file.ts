@@ -1,6 +1,7 @@
-import { access, readFile, rm } from 'node:fs/promises';
+import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
+import { readPlain } from '../files/plain.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
 import { configWord } from './argv.ts';
@@ -75,13 +76,8 @@ export function hostBlock({ hosts, way }: HostEntry, knownHosts: string): string
 }
 
 /** Whether the file is there, so that it is to be kept in step. */
-export async function isInstalled({ hosts }: SshFiles): Promise<boolean> {
-  try {
-    await access(hosts);
-    return true;
-  } catch {
-    return false;
-  }
+export function isInstalled({ hosts }: SshFiles): boolean {
+  return existsSync(hosts);
 }
 
 /**
@@ -100,7 +96,7 @@ export async function writeHosts(
     const { withLock } = await import('../files/lock.ts');
     const [own, unknown] = await Promise.all([keyOf(owner), keyOf({ ...owner, account: null })]);
     await withLock(files.hosts, async () => {
-      const before = await textOf(files.hosts);
+      const before = textOf(files.hosts);
       const parts = partsOf(before);
       const known = blocksOf(parts.get(own) ?? '');
       // What was written before the account was known was written for it.
@@ -131,9 +127,9 @@ function unseen(known: ReadonlyMap<string, string>, seen: readonly Seen[]): Seen
 }
 
 /** Takes the file away, and with it every name that ssh knew by it. Host keys stay. */
-export async function removeHosts(files: SshFiles): Promise<void> {
+export function removeHosts(files: SshFiles): void {
   try {
-    await rm(files.hosts, { force: true });
+    rmSync(files.hosts, { force: true });
   } catch (error) {
     throw storageError(`${files.hosts} could not be removed`, error);
   }
@@ -188,9 +184,11 @@ function fileText(parts: ReadonlyMap<string, string>, path: string): string {
   return head + marked.join('');
 }
 
-async function textOf(path: string): Promise<string> {
+function textOf(path: string): string {
   try {
-    return await readFile(path, 'utf8');
+    const bytes = readPlain(path);
+    if (bytes === undefined) throw new Error('it is not a plain file');
+    return bytes.toString('utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
     throw error;

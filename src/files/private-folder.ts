@@ -1,4 +1,4 @@
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import { syncFolder } from './replace.ts';
 
@@ -7,7 +7,7 @@ import { syncFolder } from './replace.ts';
  * power cut. One that is there stays as it is.
  */
 export async function privateFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true, mode: 0o700 });
+  const first = mkdirSync(path, { recursive: true, mode: 0o700 });
   if (first === undefined) {
     return;
   }
@@ -16,7 +16,7 @@ export async function privateFolder(path: string): Promise<void> {
     .map((_name, at, names) => [dirname(first), ...names.slice(0, at + 1)].join(sep));
   for (const folder of made) {
     // mkdir obeys the umask.
-    await chmod(folder, 0o700);
-    await syncFolder(dirname(folder));
+    chmodSync(folder, 0o700);
+    syncFolder(dirname(folder));
   }
 }

@@ -1,6 +1,17 @@
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { platform } from 'node:os';
 import { dirname } from 'node:path';
+import { readPlain } from './plain.ts';
 
 export interface HowToReplace {
   /** 0600 where it is left out. */
@@ -26,45 +37,55 @@ export async function replaceFile(
   content: string | Uint8Array,
   { mode = 0o600, owner, lastCheck }: HowToReplace = {},
 ): Promise<void> {
-  const temporary = `${path}.${Math.random().toString(36).slice(2)}.tmp`;
+  const temporary = temporaryName(path);
   try {
-    const handle = await open(temporary, 'wx', 0o600);
+    const file = openSync(temporary, 'wx', 0o600);
     try {
-      await handle.writeFile(content);
-      if (owner !== undefined) await handOver(handle, owner);
+      writeFileSync(file, content);
+      if (owner !== undefined) handOver(file, owner);
       // As it was asked for, whatever the umask; after the owner, whose change takes bits away.
-      if (mode !== 0o600) await handle.chmod(mode);
-      await handle.sync();
+      if (mode !== 0o600) fchmodSync(file, mode);
+      fsyncSync(file);
     } finally {
-      await handle.close();
+      closeSync(file);
     }
-    if (!Buffer.from(content).equals(await readFile(temporary))) {
-      throw new Error(`${temporary} does not hold what was written to it`);
-    }
+    checkArrived(temporary, content);
     await lastCheck?.();
-    await rename(temporary, path);
+    renameSync(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
-  await syncFolder(dirname(path));
+  syncFolder(dirname(path));
 }
 
-async function handOver(handle: FileHandle, { uid, gid }: { uid: number; gid: number }) {
-  const now = await handle.stat();
-  if (now.uid !== uid || now.gid !== gid) await handle.chown(uid, gid);
+/** A name beside a file that nobody reads, for what is written before it takes the file's place. */
+export function temporaryName(path: string): string {
+  return `${path}.${Math.random().toString(36).slice(2)}.tmp`;
+}
+
+/** Reads a file that was just written. Throws where it does not hold all of its content. */
+export function checkArrived(path: string, content: string | Uint8Array): void {
+  if (readPlain(path)?.equals(Buffer.from(content)) !== true) {
+    throw new Error(`${path} does not hold what was written to it`);
+  }
+}
+
+function handOver(file: number, { uid, gid }: { uid: number; gid: number }) {
+  const now = fstatSync(file);
+  if (now.uid !== uid || now.gid !== gid) fchownSync(file, uid, gid);
 }
 
 /** Makes a new, renamed or removed name in a folder last through a power cut. */
-export async function syncFolder(path: string): Promise<void> {
+export function syncFolder(path: string): void {
   // Windows can't open a folder, and keeps names safe without it.
   if (platform() === 'win32') {
     return;
   }
-  const handle = await open(path, 'r');
+  const folder = openSync(path, 'r');
   try {
-    await handle.sync();
+    fsyncSync(folder);
   } finally {
-    await handle.close();
+    closeSync(folder);
   }
 }

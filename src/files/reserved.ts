@@ -1,6 +1,17 @@
-import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
-import { syncFolder } from './replace.ts';
+import { checkArrived, syncFolder } from './replace.ts';
 
 /** A file that is on disk in its final size, and stays open for a later change in place. */
 export interface ReservedFile {
@@ -30,50 +41,48 @@ export class GoneError extends Error {
  */
 export async function reserveFile(path: string, content: string): Promise<ReservedFile> {
   const temporary = `${path}.new`;
-  const handle = await open(temporary, 'wx', 0o600);
+  const file = openSync(temporary, 'wx', 0o600);
   try {
-    await handle.writeFile(content);
-    await handle.sync();
-    if ((await readFile(temporary, 'utf8')) !== content) {
-      throw new Error(`${temporary} does not hold what was written to it`);
-    }
-    await rename(temporary, path);
-    await syncFolder(dirname(path));
+    writeFileSync(file, content);
+    fsyncSync(file);
+    checkArrived(temporary, content);
+    renameSync(temporary, path);
+    syncFolder(dirname(path));
   } catch (error) {
-    await handle.close();
-    await Promise.all([rm(temporary, { force: true }), rm(path, { force: true })]);
+    closeSync(file);
+    for (const name of [temporary, path]) rmSync(name, { force: true });
     throw error;
   }
-  return reserved(handle, path);
+  return reserved(file, path);
 }
 
-function reserved(handle: FileHandle, path: string): ReservedFile {
+function reserved(file: number, path: string): ReservedFile {
+  let isOpen = true;
   return {
     async overwrite(offset, bytes) {
       let done = 0;
       while (done < bytes.length) {
-        const { bytesWritten } = await handle.write(
-          bytes,
-          done,
-          bytes.length - done,
-          offset + done,
-        );
-        if (bytesWritten === 0) throw new Error('the file takes no more bytes');
-        done += bytesWritten;
+        const taken = writeSync(file, bytes, done, bytes.length - done, offset + done);
+        if (taken === 0) throw new Error('the file takes no more bytes');
+        done += taken;
       }
-      await handle.datasync();
-      if (!(await isThere(handle, path))) throw new GoneError(path);
+      fdatasyncSync(file);
+      if (!isThere(file, path)) throw new GoneError(path);
     },
-    close: () => handle.close(),
+    async close() {
+      // By a second time, the number may be another file's.
+      if (isOpen) closeSync(file);
+      isOpen = false;
+    },
   };
 }
 
 /** Whether a name still leads to an open file. A folder that can't be looked into has not lost it. */
-async function isThere(handle: FileHandle, path: string): Promise<boolean> {
-  const open = await handle.stat({ bigint: true });
+function isThere(file: number, path: string): boolean {
+  const open = fstatSync(file, { bigint: true });
   if (open.nlink === 0n) return false;
   try {
-    const named = await stat(path, { bigint: true });
+    const named = statSync(path, { bigint: true });
     return named.ino === open.ino && named.dev === open.dev;
   } catch (error) {
     return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');

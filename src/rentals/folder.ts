@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
-import type { Dirent } from 'node:fs';
-import { lstat, open, readdir } from 'node:fs/promises';
+import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readPlain } from '../files/plain.ts';
 import { isUuid } from '../rules/ids.ts';
+import { sha256 } from './sha256.ts';
 
 /** The places in the folder of one owner. */
 export const PLACES = ['open', 'settled', 'machines', 'archive'] as const;
@@ -11,8 +11,8 @@ export type Place = (typeof PLACES)[number];
 /** Larger files are not ours. */
 const LARGEST = 1024 * 1024;
 
-/** As many files at once as are quick and stay far from any limit on open ones. */
-const AT_ONCE = 32;
+/** Files after which a signal is heard that came meanwhile. */
+const AT_ONCE = 256;
 
 export interface FoundFile {
   readonly path: string;
@@ -28,25 +28,22 @@ export interface FoundFile {
  * Throws what the file system throws when the folder itself can't be read.
  */
 export async function filesIn(folder: string): Promise<FoundFile[]> {
-  const entries = (await entriesOf(folder)).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const found = new Array<FoundFile | undefined>(entries.length);
-  const waiting = entries.entries();
-  async function work(): Promise<void> {
-    for (const [at, entry] of waiting) {
-      const path = join(folder, entry.name);
-      const text = await textOf(entry, path);
-      // Another process may have moved it on just now: then it is no file of this folder any more.
-      const isThere = text !== undefined || (await exists(path));
-      found[at] = isThere ? { path, name: entry.name, text } : undefined;
-    }
+  const entries = entriesOf(folder).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const found: FoundFile[] = [];
+  for (const [at, entry] of entries.entries()) {
+    if (at % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+    const { name } = entry;
+    const path = join(folder, name);
+    const text = entry.isFile() ? readText(path) : undefined;
+    // Another process may have moved it on just now: then it is no file of this folder any more.
+    if (text !== undefined || exists(path)) found.push({ path, name, text });
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, entries.length) }, work));
-  return found.filter((file) => file !== undefined);
+  return found;
 }
 
-async function entriesOf(folder: string): Promise<Dirent[]> {
+function entriesOf(folder: string): Dirent[] {
   try {
-    const entries = await readdir(folder, { withFileTypes: true });
+    const entries = readdirSync(folder, { withFileTypes: true });
     return entries.filter(({ name }) => name.endsWith('.json'));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
@@ -56,31 +53,20 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   }
 }
 
-export async function exists(path: string): Promise<boolean> {
+export function exists(path: string): boolean {
   try {
-    await lstat(path);
+    lstatSync(path);
     return true;
   } catch (error) {
     return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
   }
 }
 
-async function textOf(entry: Dirent, path: string): Promise<string | undefined> {
-  // A pipe would be waited for without an end.
-  return entry.isFile() ? readText(path) : undefined;
-}
-
 /** The text of a file of ours; undefined when it is none, or is not there. */
-export async function readText(path: string): Promise<string | undefined> {
+export function readText(path: string): string | undefined {
   try {
-    const handle = await open(path, 'r');
-    try {
-      const { size } = await handle.stat();
-      if (size > LARGEST) return undefined;
-      return new TextDecoder('utf-8', { fatal: true }).decode(await handle.readFile());
-    } finally {
-      await handle.close();
-    }
+    const bytes = readPlain(path, LARGEST);
+    return bytes && new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     return undefined;
   }
@@ -92,5 +78,5 @@ export async function readText(path: string): Promise<string | undefined> {
  */
 export function machineFile(id: string): string {
   const plain = isUuid(id) && id === id.toLowerCase();
-  return `${plain ? id : `x${createHash('sha256').update(id).digest('hex').slice(0, 32)}`}.json`;
+  return `${plain ? id : `x${sha256(id).slice(0, 32)}`}.json`;
 }

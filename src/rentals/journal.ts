@@ -5,6 +5,7 @@ import { findMachineRecord, type KeptMachine, type MachinePlace, machinesIn } fr
 import type { Outcome, OutcomeRecord } from './record.ts';
 import { type OpenRequest, openRequests } from './requests.ts';
 import { type OwnFolders, ownFolders } from './scope.ts';
+import { asOfNow } from './underway.ts';
 
 /** The files of one account's journal, as its parts read and write them. */
 export interface Journal {
@@ -87,7 +88,9 @@ export function openJournal(settings: RentalsSettings): Journal {
       reading(() =>
         tellingSpoilt(async (spoil) => {
           const found: OpenRequest[] = [];
-          for (const owner of await owners()) found.push(...(await openRequests(owner, spoil)));
+          for (const owner of await owners()) {
+            found.push(...asOfNow(await openRequests(owner, spoil), settings));
+          }
           // The folder that one lies in says nothing of its time; its name does.
           return found.sort((a, b) => (a.intent.uid < b.intent.uid ? -1 : 1));
         }),

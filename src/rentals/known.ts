@@ -59,11 +59,11 @@ export function known(
           await sweep(owner, journal.settings.clock.now());
         }
       }
-      return { machines: [...known.values()], ...(await uncertainOf(open, journal)) };
+      return { machines: [...known.values()], ...uncertainOf(open) };
     },
 
     async unknown() {
-      return (await uncertainOf(await journal.requests(), journal)).unknown;
+      return uncertainOf(await journal.requests()).unknown;
     },
 
     async see(sighting, origin, request) {

@@ -1,6 +1,7 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PLACES } from './folder.ts';
+import { namesIn } from './pending.ts';
 
 /** What was being written when a process was killed: it was never read, and never will be. */
 const LEFTOVER = /\.json(\.new|\.[0-9a-z]+\.tmp)$/;
@@ -12,14 +13,17 @@ const OLD = 24 * 3_600_000;
 export async function sweep(owner: string, now: number): Promise<void> {
   for (const place of PLACES) {
     const folder = join(owner, place);
-    const names = await readdir(folder).catch(() => []);
+    const names = await namesIn(folder).catch(() => []);
     for (const name of names.filter((one) => LEFTOVER.test(one))) {
-      await removeOld(join(folder, name), now).catch(() => undefined);
+      removeOld(join(folder, name), now);
     }
   }
 }
 
-async function removeOld(path: string, now: number): Promise<void> {
-  const { mtimeMs } = await stat(path);
-  if (now - mtimeMs > OLD) await rm(path);
+function removeOld(path: string, now: number): void {
+  try {
+    if (now - statSync(path).mtimeMs > OLD) rmSync(path);
+  } catch {
+    // It may be gone by now.
+  }
 }

@@ -1,4 +1,4 @@
-import { link, rename } from 'node:fs/promises';
+import { linkSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
@@ -66,10 +66,10 @@ export async function findMachineRecord(
   for (const owner of owners) {
     for (const place of ['machines', 'archive'] as const) {
       const path = join(owner, place, machineFile(id));
-      const text = await readText(path);
+      const text = readText(path);
       const record = text === undefined ? undefined : parseMachine(text);
       if (record?.id === id) return { path, owner, place, record };
-      const isFile = text !== undefined || (await exists(path));
+      const isFile = text !== undefined || exists(path);
       if (isFile) spoilt ??= bareMachine(path, id, owner, place);
     }
   }
@@ -90,18 +90,18 @@ export async function writeMachine(
   await privateFolder(dirname(path));
   if (before?.isSpoilt === true) {
     // A second name first, so that at no moment there is none.
-    await link(before.path, `${before.path}.${Math.random().toString(36).slice(2)}.spoilt`);
+    linkSync(before.path, `${before.path}.${Math.random().toString(36).slice(2)}.spoilt`);
   }
   if (before !== undefined && before.path !== path) {
-    await moved(before.path, path);
+    moved(before.path, path);
   }
   await replaceFile(path, `${JSON.stringify(record, null, 2)}\n`);
 }
 
 /** Two lists that see a machine end move it both; what is written next is whole anyway. */
-async function moved(from: string, to: string): Promise<void> {
+function moved(from: string, to: string): void {
   try {
-    await rename(from, to);
+    renameSync(from, to);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
   }

@@ -1,7 +1,6 @@
 import type { UnknownRental } from './contract.ts';
 import type { Journal } from './journal.ts';
 import { findMachineRecord, writeMachine } from './machines.ts';
-import { isRunning } from './process.ts';
 import type { MachineRecord, OutcomeRecord } from './record.ts';
 import { fileAway, type OpenRequest } from './requests.ts';
 
@@ -17,19 +16,14 @@ export function machineIdOf({ intent, outcome }: OpenRequest): string | undefine
 }
 
 /** Parts those of lost outcome from those whose process still waits for its answer. */
-export async function uncertainOf(
-  open: readonly OpenRequest[],
-  { settings }: Journal,
-): Promise<{ unknown: UnknownRental[]; underway: UnknownRental[] }> {
+export function uncertainOf(open: readonly OpenRequest[]): {
+  unknown: UnknownRental[];
+  underway: UnknownRental[];
+} {
   const parts = { unknown: [] as UnknownRental[], underway: [] as UnknownRental[] };
   for (const request of open) {
-    const { intent, outcome } = request;
-    if (isCertain(outcome)) continue;
-    const age = settings.clock.now() - Date.parse(intent.asked_at);
-    const waits =
-      outcome === undefined &&
-      (await isRunning(intent.process, age, (pid) => settings.isAlive(pid)));
-    parts[waits ? 'underway' : 'unknown'].push(unknownRental(request));
+    if (isCertain(request.outcome)) continue;
+    parts[request.isUnderway === true ? 'underway' : 'unknown'].push(unknownRental(request));
   }
   return parts;
 }

@@ -13,6 +13,7 @@ import {
   otherFolders,
   ownersOfKey,
 } from './scope.ts';
+import { asOfNow } from './underway.ts';
 
 /** Whose the things of the journal are. */
 export function owners(
@@ -30,7 +31,7 @@ export function owners(
   /** A folder that is not the owner's, with what tells whose it is. */
   async function lookInto(name: string) {
     const path = join(folder, name);
-    const open = await openRequests(path, quiet);
+    const open = asOfNow(await openRequests(path, quiet), journal.settings);
     const machines = await machinesIn(path, 'machines', quiet);
     const whole = open.filter(({ isSpoilt }) => isSpoilt !== true);
     const settled = whole.length + machines.length === 0 ? await anySettled(path) : undefined;
@@ -62,7 +63,7 @@ export function owners(
     isAccountKnown: async () => (await own()).accountKnown,
 
     async learnAccount(account, { whereUsed = false } = {}) {
-      if (whereUsed && !(await exists(await journal.mainOwner()))) {
+      if (whereUsed && !exists(await journal.mainOwner())) {
         return;
       }
       await writing(() => linkAccount(folder, scope, account, now()));
@@ -83,7 +84,7 @@ export function owners(
             folder: name,
             isLinked,
             machines: seen?.machines.map(({ record }) => record.id) ?? [],
-            unknown: seen === undefined ? [] : (await uncertainOf(seen.open, journal)).unknown,
+            unknown: seen === undefined ? [] : uncertainOf(seen.open).unknown,
           });
         }
         return strangers;

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The name of a folder of one owner. */
@@ -21,7 +21,7 @@ export async function anyRequestOpen(folder: string): Promise<boolean> {
 /** The names in a folder; none where there is no folder. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
-    return await readdir(folder);
+    return readdirSync(folder);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       return [];

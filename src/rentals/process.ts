@@ -1,4 +1,4 @@
-import { readFile, readlink } from 'node:fs/promises';
+import { readFileSync, readlinkSync } from 'node:fs';
 import type { ProcessMark } from './record.ts';
 
 /**
@@ -8,12 +8,10 @@ import type { ProcessMark } from './record.ts';
 const LONGEST_REQUEST = 3_600_000;
 
 /** Tells a process apart from later ones of the same pid, as far as the system says. */
-export async function markOf(pid: number): Promise<ProcessMark> {
-  const [boot, stat, space] = await Promise.all([
-    textOf(readFile('/proc/sys/kernel/random/boot_id', 'utf8')),
-    textOf(readFile(`/proc/${pid}/stat`, 'utf8')),
-    textOf(readlink('/proc/self/ns/pid')),
-  ]);
+export function markOf(pid: number): ProcessMark {
+  const boot = textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'));
+  const stat = textOf(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  const space = textOf(() => readlinkSync('/proc/self/ns/pid'));
   // proc(5): the name of the program stands in brackets and may hold anything; `starttime` is the
   // 22nd field, so the 20th after the brackets.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
@@ -31,15 +29,15 @@ export async function markOf(pid: number): Promise<ProcessMark> {
  * Whether the process that sent a request still runs, so that its outcome is under way and not
  * lost. What can't be judged from here (another computer, another container) counts as gone.
  */
-export async function isRunning(
+export function isRunning(
   mark: ProcessMark | null,
   age: number,
   isAlive: (pid: number) => boolean,
-): Promise<boolean> {
+): boolean {
   if (mark === null || age >= LONGEST_REQUEST || !isAlive(mark.pid)) {
     return false;
   }
-  const now = await markOf(mark.pid);
+  const now = markOf(mark.pid);
   if (mark.boot === undefined || now.boot === undefined) {
     // Where only a pid is known, it may have been given out again.
     return mark.boot === now.boot && age >= 0;
@@ -47,9 +45,9 @@ export async function isRunning(
   return mark.boot === now.boot && mark.space === now.space && mark.started === now.started;
 }
 
-async function textOf(reading: Promise<string>): Promise<string | undefined> {
+function textOf(read: () => string): string | undefined {
   try {
-    return await reading;
+    return read();
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { asIntent, asOutcome, type IntentRecord, type OutcomeRecord } from './record.ts';
+import { sha256 } from './sha256.ts';
 
 /** Bytes kept free for the outcome, its line end included. */
 export const OUTCOME_ROOM = 1024;
@@ -71,5 +71,5 @@ function checkedValue(line: string): unknown {
 }
 
 function checkOf(json: string): string {
-  return createHash('sha256').update(json).digest('hex').slice(0, 16);
+  return sha256(json).slice(0, 16);
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { rename } from 'node:fs/promises';
+import { renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
 import { type ReservedFile, reserveFile } from '../files/reserved.ts';
-import { filesIn, readText } from './folder.ts';
+import { exists, filesIn, readText } from './folder.ts';
 import { namesIn } from './pending.ts';
 import type { IntentRecord, OutcomeRecord } from './record.ts';
 import {
@@ -23,6 +23,8 @@ export interface OpenRequest extends RequestRecord {
   readonly owner: string;
   /** The file is torn: its name tells that there was a request, and when, and nothing else does. */
   readonly isSpoilt?: true;
+  /** Its process waited for the answer when the file was read. */
+  readonly isUnderway?: true;
 }
 
 /** The name of a request, by which requests lie in the order of their times. */
@@ -87,6 +89,14 @@ export async function openRequests(
   });
 }
 
+/** The request as its file has it now; undefined when it lies there no more. */
+export function readAgain(request: OpenRequest): OpenRequest | undefined {
+  const text = readText(request.path);
+  const record = text === undefined ? undefined : parseRequest(text);
+  if (record !== undefined) return { ...request, ...record };
+  return exists(request.path) ? request : undefined;
+}
+
 /** As {@link newUid} makes them. */
 const UID =
   /^(\d{4}-\d\d-\d\dT\d\d)(\d\d)(\d\d\.\d{3}Z)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -135,7 +145,7 @@ export async function importRequest(owner: string, record: RequestRecord): Promi
 export async function fileAway({ path, owner }: OpenRequest): Promise<void> {
   const folder = join(owner, 'settled');
   await privateFolder(folder);
-  await rename(path, join(folder, basename(path)));
+  renameSync(path, join(folder, basename(path)));
 }
 
 /** One of the settled requests, which tells whose they all are. */
@@ -143,7 +153,7 @@ export async function anySettled(owner: string): Promise<RequestRecord | undefin
   const folder = join(owner, 'settled');
   const names = await namesIn(folder);
   for (const name of names.filter((one) => one.endsWith('.json'))) {
-    const text = await readText(join(folder, name));
+    const text = readText(join(folder, name));
     const record = text === undefined ? undefined : parseRequest(text);
     if (record !== undefined) return record;
   }

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
+import { readText } from './folder.ts';
 import { namesIn, OWNER } from './pending.ts';
+import { sha256 } from './sha256.ts';
 
 /** Whose machines these are: another account's never show up. */
 export interface Scope {
@@ -29,11 +30,11 @@ const LINK = /^([0-9a-f]{24})\.([0-9a-f]{24})\.json$/;
 
 /** Tells keys apart by a part of their hash, from which no key can be read. */
 export function accountOfKey(apiKey: string): string {
-  return `key-${createHash('sha256').update(apiKey).digest('hex').slice(0, 24)}`;
+  return `key-${sha256(apiKey).slice(0, 24)}`;
 }
 
 function folderOf(service: string, owner: string): string {
-  return createHash('sha256').update(`${service}\n${owner}`).digest('hex').slice(0, 24);
+  return sha256(`${service}\n${owner}`).slice(0, 24);
 }
 
 interface Link {
@@ -53,7 +54,7 @@ export async function ownFolders(root: string, scope: Scope): Promise<OwnFolders
   const mine = links.filter(({ key }) => key === ofKey);
   const account =
     scope.account === undefined
-      ? (await latest(root, mine))?.account
+      ? latest(root, mine)?.account
       : folderOf(scope.service, scope.account);
   if (account === undefined) {
     const main = ofKey ?? folderOf(scope.service, '');
@@ -63,7 +64,7 @@ export async function ownFolders(root: string, scope: Scope): Promise<OwnFolders
   for (const { key } of links.filter((link) => link.account === account)) {
     // A play service that was reset has a new account behind the same key: what was asked for
     // before any account was known is the first one's.
-    const owner = await first(
+    const owner = first(
       root,
       links.filter((link) => link.key === key),
     );
@@ -86,7 +87,7 @@ export async function knownAccount(
     return undefined;
   }
   const key = folderOf(service, accountOfKey(apiKey));
-  const link = await latest(
+  const link = latest(
     root,
     (await linksIn(root)).filter((one) => one.key === key),
   );
@@ -161,39 +162,37 @@ async function linksIn(root: string): Promise<Link[]> {
   });
 }
 
-async function latest(root: string, links: readonly Link[]): Promise<Link | undefined> {
-  return (await byAge(root, links)).at(-1);
+function latest(root: string, links: readonly Link[]): Link | undefined {
+  return byAge(root, links).at(-1);
 }
 
-async function first(root: string, links: readonly Link[]): Promise<Link | undefined> {
-  return (await byAge(root, links))[0];
+function first(root: string, links: readonly Link[]): Link | undefined {
+  return byAge(root, links)[0];
 }
 
 /** Several accounts behind one key are rare, so that the files are read only then. */
-async function byAge(root: string, links: readonly Link[]): Promise<readonly Link[]> {
+function byAge(root: string, links: readonly Link[]): readonly Link[] {
   if (links.length < 2) {
     return links;
   }
-  const dated = await Promise.all(
-    links.map(async (link) => ({ link, at: await learnedAt(fileOf(root, link)) })),
-  );
+  const dated = links.map((link) => ({ link, at: learnedAt(fileOf(root, link)) }));
   return dated.sort((a, b) => (a.at < b.at ? -1 : 1)).map(({ link }) => link);
 }
 
-async function learnedAt(file: string): Promise<string> {
-  const told = await textIn(file, 'learned_at');
+function learnedAt(file: string): string {
+  const told = textIn(file, 'learned_at');
   if (told !== undefined) return told;
   try {
     // The name of a torn file still counts; its time is the file system's.
-    return (await stat(file)).mtime.toISOString();
+    return statSync(file).mtime.toISOString();
   } catch {
     return '';
   }
 }
 
-async function textIn(file: string, field: string): Promise<string | undefined> {
+function textIn(file: string, field: string): string | undefined {
   try {
-    const content: unknown = JSON.parse(await readFile(file, 'utf8'));
+    const content: unknown = JSON.parse(readText(file) ?? '');
     const value: unknown =
       typeof content === 'object' && content !== null ? Reflect.get(content, field) : undefined;
     return typeof value === 'string' ? value : undefined;

@@ -22,7 +22,7 @@ export function sending(
 ): Pick<Rentals, 'intend' | 'resolve'> {
   const { scope, pid } = journal.settings;
 
-  async function intentOf(request: RentalRequest): Promise<IntentRecord> {
+  function intentOf(request: RentalRequest): IntentRecord {
     const { operation, name, offer_id, source_id, body, retry_of } = request;
     const asked_at = journal.now();
     return {
@@ -40,7 +40,7 @@ export function sending(
       ...(body === undefined
         ? { masked: false, body_hash: null }
         : keptBody(body, scope.apiKey ?? '')),
-      process: await markOf(pid),
+      process: markOf(pid),
     };
   }
 
@@ -58,7 +58,7 @@ export function sending(
   return {
     async intend(request): Promise<Intent> {
       const written = await journal.writing(async () =>
-        writeRequest(await journal.mainOwner(), await intentOf(request)),
+        writeRequest(await journal.mainOwner(), intentOf(request)),
       );
       let outcome: OutcomeRecord | undefined;
       return {

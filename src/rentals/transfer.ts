@@ -57,8 +57,7 @@ export function transfer(
       }
       const open = new Set((await journal.requests()).map(({ intent }) => intent.uid));
       for (const { intent, outcome } of requests) {
-        const isKnown =
-          open.has(intent.uid) || (await isSettled(await journal.owners(), intent.uid));
+        const isKnown = open.has(intent.uid) || isSettled(await journal.owners(), intent.uid);
         counts[isKnown ? 'known' : 'requests'] += 1;
         if (!isKnown) {
           await writing(() => importRequest(main, { intent, outcome: hearsay(outcome) }));
@@ -115,9 +114,6 @@ function isNewer(there: Snapshot, here: Snapshot | undefined): boolean {
   return here === undefined || Date.parse(there.seen_at) > Date.parse(here.seen_at);
 }
 
-async function isSettled(owners: readonly string[], uid: string): Promise<boolean> {
-  const looks = await Promise.all(
-    owners.map((owner) => exists(join(owner, 'settled', `${uid}.json`))),
-  );
-  return looks.includes(true);
+function isSettled(owners: readonly string[], uid: string): boolean {
+  return owners.some((owner) => exists(join(owner, 'settled', `${uid}.json`)));
 }

@@ -143,7 +143,7 @@ describe('the file', () => {
       name: `drive-${at}`,
       state: '',
     }));
-    await learnNames(many, [{ what: 'all', kind: 'drive', names: drives }]);
+    learnNames(many, [{ what: 'all', kind: 'drive', names: drives }]);
     expect((await readFile(join(many, 'drive.tsv'), 'utf8')).split('\n')).toHaveLength(302);
   });
 });

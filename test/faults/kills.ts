@@ -37,7 +37,15 @@ export async function diskKills(
 ): Promise<readonly Kill[]> {
   const log = await traceOf(bundle, operation, DISK_CALLS, when);
   return DISK_CALLS.flatMap((call) => {
-    const times = log.split('\n').filter((line) => line.includes(` ${call}(`)).length;
+    // strace counts the calls of each thread by itself: the journal's are made by the main one, the
+    // lock's by another.
+    const threads = new Map<string, number>();
+    for (const line of log.split('\n')) {
+      const [, thread] = line.match(/^(\d+) /) ?? [];
+      if (thread === undefined || !line.includes(` ${call}(`)) continue;
+      threads.set(thread, (threads.get(thread) ?? 0) + 1);
+    }
+    const times = Math.max(0, ...threads.values());
     return Array.from({ length: times }, (_, at): Kill => ({ call, nth: at + 1 }));
   });
 }

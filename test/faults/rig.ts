@@ -143,8 +143,8 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
 }
 
 /**
- * One thread for the disk (strace counts the calls of each by itself), so that
- * the nth call of a name is the same one each time. With --seccomp-bpf strace 6.1 only counts to one.
+ * The journal's calls are made by the main thread; one thread for all others to the disk (strace
+ * counts the calls of each by itself), so that the nth call of a name is the same one each time. With --seccomp-bpf strace 6.1 only counts to one.
  */
 function traced(kill: Kill | undefined): StartOptions {
   if (kill === undefined || !('call' in kill)) return {};

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import {
   chmod,
   mkdir,
@@ -12,7 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   accountOfKey,
@@ -37,6 +39,12 @@ beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'gpucloud-rentals-'));
   warnings = [];
 });
+/** The files of the journal, by their whole paths. */
+function filesNow(): string[] {
+  return readdirSync(home, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(home, name))
+    .filter((path) => !lstatSync(path).isDirectory());
+}
 const intents: Intent[] = [];
 afterEach(async () => {
   // A process that was killed leaves its files to the system; this one has to close them.
@@ -212,22 +220,65 @@ describe('a request', () => {
 
 describe('processes', () => {
   test('a pid that was given out again is another process', async () => {
-    const mark = await markOf(process.pid);
-    expect(await isRunning(mark, 0, () => true)).toBe(true);
-    expect(await isRunning(mark, 0, () => false)).toBe(false);
+    const mark = markOf(process.pid);
+    expect(isRunning(mark, 0, () => true)).toBe(true);
+    expect(isRunning(mark, 0, () => false)).toBe(false);
     // It may stand still for ever.
-    expect(await isRunning(mark, 3_600_000, () => true)).toBe(false);
-    expect(await isRunning(null, 0, () => true)).toBe(false);
-    expect(await isRunning({ pid: process.pid }, 0, () => true)).toBe(mark.boot === undefined);
+    expect(isRunning(mark, 3_600_000, () => true)).toBe(false);
+    expect(isRunning(null, 0, () => true)).toBe(false);
+    expect(isRunning({ pid: process.pid }, 0, () => true)).toBe(mark.boot === undefined);
     if (mark.boot !== undefined) {
       for (const other of [{ started: '1' }, { boot: 'another' }, { space: 'pid:[1]' }]) {
-        expect(await isRunning({ ...mark, ...other }, 0, () => true)).toBe(false);
+        expect(isRunning({ ...mark, ...other }, 0, () => true)).toBe(false);
       }
     }
   });
 });
 
+describe('a process that ends while the journal is read', () => {
+  test('leaves its last word, and not an unknown outcome', async () => {
+    const intent = await journal().intend(request);
+    // The question whether it runs comes after the reading of its file.
+    const isAlive = () => {
+      void intent.settle('rented', { id: ID });
+      return false;
+    };
+    expect(await journal({ isAlive }).read()).toMatchObject({
+      machines: [{ id: ID, request: intent.uid }],
+      unknown: [],
+      underway: [],
+    });
+  });
+
+  test('has filed its request away, the machine written down before', async () => {
+    const intent = await journal().intend(request);
+    const isAlive = () => {
+      const [open = ''] = filesNow().filter((path) => path.includes('/open/'));
+      const settled = open.replace('/open/', '/settled/');
+      mkdirSync(dirname(settled), { recursive: true });
+      renameSync(open, settled);
+      return false;
+    };
+    expect(await journal({ isAlive }).read()).toEqual({ machines: [], unknown: [], underway: [] });
+    expect(filesNow()).toEqual([expect.stringContaining(`/settled/${intent.uid}`)]);
+  });
+});
+
 describe('machines', () => {
+  test('whose file is a pipe hold nobody up', async () => {
+    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    await journal().intend(request);
+    for (const path of filesNow()) {
+      rmSync(path);
+      execFileSync('mkfifo', [path]);
+    }
+    const own = journal();
+    expect(await own.read()).toMatchObject({ machines: [{ id: ID, last: undefined }] });
+    expect(warnings).toHaveLength(2);
+    expect(await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read')).toBe(false);
+    expect((await own.read()).machines).toMatchObject([{ id: ID, last: { status: 'ACTIVE' } }]);
+  });
+
   test('that are terminated move to the archive and back, and are never deleted', async () => {
     await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
     await journal().see({ id: ID, status: 'TERMINATED' }, 'read');

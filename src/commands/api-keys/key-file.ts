@@ -42,7 +42,7 @@ export async function reservedFile(path: string): Promise<Place> {
         // A full disk can take a write and not keep it.
         if ((await readFile(path, 'utf8')) !== content) throw new Error('not kept');
         await handle.close();
-        await syncFolder(dirname(path));
+        syncFolder(dirname(path));
       } catch (error) {
         await drop().catch(() => undefined);
         throw new CliError('storage', `${path} could not be written (${codeOf(error)})`, {

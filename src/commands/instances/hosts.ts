@@ -51,7 +51,7 @@ export function keepHost(instance: Instance, context: Context): Promise<void> {
 async function keep(seen: readonly Seen[], others: 'stay' | 'go', context: Context): Promise<void> {
   try {
     const files = sshFiles((await context.folders()).state);
-    if (await isInstalled(files)) await writeHosts(files, await hostOwner(context), seen, others);
+    if (isInstalled(files)) await writeHosts(files, await hostOwner(context), seen, others);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.err.warn(error.message);

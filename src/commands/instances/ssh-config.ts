@@ -112,7 +112,7 @@ export async function sshConfig({ task }: SshConfigInput, context: Context): Pro
     await context.out.text(entries.map((entry) => hostBlock(entry, files.knownHosts)).join('\n'));
     return;
   }
-  if (task === 'install' || task === 'include' || (await isInstalled(files))) {
+  if (task === 'install' || task === 'include' || isInstalled(files)) {
     await writeHosts(files, await hostOwner(context), seen);
   }
   await context.out.list(entries, hostView);
@@ -125,7 +125,7 @@ async function tellState(
   files: SshFiles,
   context: Context,
 ): Promise<void> {
-  if (!(await isInstalled(files))) {
+  if (!isInstalled(files)) {
     context.err.note('ssh does not know these names yet: gpucloud instances ssh-config --include');
     return;
   }
@@ -149,10 +149,10 @@ async function tellState(
 
 async function uninstall(files: SshFiles, context: Context): Promise<void> {
   const config = configOf(context);
-  const was = await isInstalled(files);
+  const was = isInstalled(files);
   // The line first: without the file it would be harmless, and the file without it is.
   const removed = await removeInclude(config, files.hosts);
-  await removeHosts(files);
+  removeHosts(files);
   context.err.note(
     was || removed
       ? `Taken away: ${[...(removed ? [`the line in ${config}`] : []), ...(was ? [files.hosts] : [])].join(' and ')}. Host keys are kept.`
