@@ -11,6 +11,8 @@ export interface RentalRequest {
   readonly offer_id: string | null;
   /** The terminated machine that is ordered again. */
   readonly source_id?: string;
+  /** Roubles an hour, a decimal: a machine that came out dearer is to be ended. */
+  readonly max_price?: string;
   /** As it will be sent; kept with its secrets replaced. */
   readonly body?: object;
   /** The request whose doubt this one is to settle. */
@@ -66,6 +68,8 @@ export interface UnknownRental {
   readonly offer_id: string | null;
   readonly operation: Operation;
   readonly source_id: string | undefined;
+  /** Roubles an hour, where a dearer machine was not wanted. */
+  readonly max_price: string | undefined;
   readonly body: Readonly<Record<string, unknown>> | undefined;
   /** Secrets of the body were replaced, so that it can't be sent again. */
   readonly masked: boolean;
@@ -102,9 +106,9 @@ export interface Imported {
 /** What was asked for with another key, of which nobody knows whether it is of the same account. */
 export interface Stranger {
   readonly folder: string;
-  /** Its account is known, and that of the key in force is not. */
+  /** Its account is known, and that of the key in force is not. Nobody need ask for it. */
   readonly isLinked: boolean;
-  /** Ids; one that can be read with the key in force belongs to its account. */
+  /** Ids, the newest first; one that can be read with the key in force belongs to its account. */
   readonly machines: readonly string[];
   readonly unknown: readonly UnknownRental[];
 }
@@ -119,7 +123,8 @@ export interface Whose {
 export interface Rentals {
   /**
    * Puts the request on disk, fsynced, before it is sent.
-   * Throws CliError('storage'): then nothing may be sent.
+   * Throws CliError('storage'): then nothing may be sent. Throws {@link AskedElsewhere} for one that
+   * is to settle another, while a second process does the same.
    */
   intend(request: RentalRequest): Promise<Intent>;
   /** `archived` reads the terminated ones too, which may be many. */

@@ -1,3 +1,4 @@
+import { isSameName } from '../rules/names.ts';
 import type { Journal } from './journal.ts';
 import { machineIdOf } from './open-requests.ts';
 import type { IntentRecord, MachineRecord } from './record.ts';
@@ -18,11 +19,10 @@ export async function doubtOf(
   if (intent.operation !== 'create' && intent.operation !== 'reorder') {
     return undefined;
   }
-  // Whether the service keeps the case of names is not documented; hosts have none.
-  if (name !== undefined && folded(name) !== folded(intent.name)) {
+  if (name !== undefined && !isSameName(name, intent.name)) {
     return `belongs to a machine of another name, ${name.slice(0, TOLD)}`;
   }
-  if (intent.source_id !== undefined && folded(id) === folded(intent.source_id)) {
+  if (intent.source_id !== undefined && id.toLowerCase() === intent.source_id.toLowerCase()) {
     return 'is that of the machine that was to be ordered again';
   }
   try {
@@ -59,8 +59,4 @@ function isFromElsewhere(
   return request === null
     ? Date.parse(first_seen_at ?? known_at) < Date.parse(asked_at)
     : request !== uid;
-}
-
-function folded(text: string): string {
-  return text.trim().toLowerCase();
 }

@@ -5,6 +5,7 @@ import { owners } from './owners.ts';
 import { sending } from './sending.ts';
 import { transfer } from './transfer.ts';
 
+export { AskedElsewhere } from './asked-elsewhere.ts';
 export type * from './contract.ts';
 export type { JournalExport, Origin, Outcome, Snapshot } from './record.ts';
 export { parseExport } from './record.ts';

@@ -2,7 +2,7 @@ import type { UnknownRental } from './contract.ts';
 import type { Journal } from './journal.ts';
 import { findMachineRecord, writeMachine } from './machines.ts';
 import type { MachineRecord, OutcomeRecord } from './record.ts';
-import { fileAway, type OpenRequest } from './requests.ts';
+import { fileAway, type OpenRequest, rewriteRequest } from './requests.ts';
 
 /** Whether a request needs nobody's attention any more. */
 export function isCertain(outcome: OutcomeRecord | undefined): outcome is OutcomeRecord {
@@ -40,6 +40,7 @@ export async function tidy(request: OpenRequest, journal: Journal): Promise<void
   try {
     const id = machineIdOf(request);
     if (id !== undefined) {
+      await settleFirst(request, id, journal);
       const kept = await findMachineRecord(await journal.owners(), id);
       if (kept === undefined || kept.isSpoilt === true) {
         await writeMachine(kept?.owner ?? owner, machineOf(request, id), kept);
@@ -51,6 +52,20 @@ export async function tidy(request: OpenRequest, journal: Journal): Promise<void
   } catch {
     // It stays where it is and is read from there; a later command tries again.
   }
+}
+
+/**
+ * A request that was made again was accepted, which settles the one before it. That is on disk
+ * before the later one is filed away, so that nobody finds the first alone and asks once more.
+ */
+async function settleFirst({ intent }: OpenRequest, id: string, journal: Journal): Promise<void> {
+  if (intent.retry_of === undefined) return;
+  const first = (await journal.requests()).find((one) => one.intent.uid === intent.retry_of);
+  if (first === undefined || isCertain(first.outcome)) return;
+  const reason = `the name was accepted again, for ${id}`;
+  const outcome = journal.outcome('replaced', { reason });
+  await rewriteRequest(first, outcome);
+  await tidy({ ...first, outcome }, journal);
 }
 
 /** What a request alone tells of the machine that it made. */
@@ -69,7 +84,7 @@ export function machineOf({ intent, isSpoilt }: OpenRequest, id: string): Machin
 }
 
 function unknownRental({ intent, outcome, isSpoilt }: OpenRequest): UnknownRental {
-  const { uid, name, asked_at, offer_id, operation, source_id, body, masked } = intent;
+  const { uid, name, asked_at, offer_id, operation, source_id, max_price, body, masked } = intent;
   return {
     uid,
     name,
@@ -77,6 +92,7 @@ function unknownRental({ intent, outcome, isSpoilt }: OpenRequest): UnknownRenta
     offer_id,
     operation,
     source_id,
+    max_price,
     body,
     masked,
     candidates: outcome?.candidates ?? [],

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Rentals, Stranger } from './contract.ts';
 import { exists } from './folder.ts';
 import type { Journal } from './journal.ts';
-import { machinesIn } from './machines.ts';
+import { type KeptMachine, machinesIn } from './machines.ts';
 import { uncertainOf } from './open-requests.ts';
 import { anySettled, openRequests } from './requests.ts';
 import {
@@ -14,6 +14,14 @@ import {
   ownersOfKey,
 } from './scope.ts';
 import { asOfNow } from './underway.ts';
+
+/** The ids; the machines of late are those that the service is likeliest to know. */
+function newestFirst(machines: readonly KeptMachine[]): string[] {
+  return machines
+    .map(({ record }) => record)
+    .sort((a, b) => Date.parse(b.known_at) - Date.parse(a.known_at) || 0)
+    .map(({ id }) => id);
+}
 
 /** Whose the things of the journal are. */
 export function owners(
@@ -79,11 +87,13 @@ export function owners(
           if (isLinked && accountKnown) continue;
           const seen = await lookOrTell(name);
           const isHere = seen === undefined || seen.service === scope.service;
-          if (!isHere || (!isLinked && seen?.account != null)) continue;
+          // So is what says itself whose it is, as all that was asked for with a profile does.
+          const isElsewhere = isLinked || seen?.account != null;
+          if (!isHere || (isElsewhere && accountKnown)) continue;
           strangers.push({
             folder: name,
-            isLinked,
-            machines: seen?.machines.map(({ record }) => record.id) ?? [],
+            isLinked: isElsewhere,
+            machines: newestFirst(seen?.machines ?? []),
             unknown: seen === undefined ? [] : uncertainOf(seen.open).unknown,
           });
         }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { resourceId } from '../rules/ids.ts';
+import { positiveMoney } from '../rules/money.ts';
 
 const text = z.string();
 /** It names a file, and an export may come from anywhere. */
@@ -48,6 +49,8 @@ const intentSchema = z.looseObject({
   offer_id: z.nullable(text),
   /** The terminated machine that is ordered again. */
   source_id: z.optional(resource),
+  /** Roubles an hour: a machine that came out dearer is not wanted. */
+  max_price: z.optional(text.check(z.refine((amount) => positiveMoney(amount).ok))),
   /** What was sent, with its secrets replaced; `masked` tells whether there were any. */
   body: z.optional(z.record(text, z.unknown())),
   masked: z.boolean(),

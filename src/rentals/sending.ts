@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import { AskedElsewhere } from './asked-elsewhere.ts';
 import { keptBody } from './body.ts';
 import type { Intent, RentalRequest, Rentals } from './contract.ts';
 import { doubtOf } from './doubt.ts';
 import type { Journal } from './journal.ts';
-import { isCertain, tidy } from './open-requests.ts';
+import { isCertain, machineIdOf, tidy, uncertainOf } from './open-requests.ts';
 import { markOf } from './process.ts';
 import type { IntentRecord, OutcomeRecord } from './record.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type OpenRequest,
   openRequests,
   rewriteRequest,
+  type WrittenRequest,
   writeRequest,
 } from './requests.ts';
 import { accountOfKey } from './scope.ts';
@@ -23,7 +25,7 @@ export function sending(
   const { scope, pid } = journal.settings;
 
   function intentOf(request: RentalRequest): IntentRecord {
-    const { operation, name, offer_id, source_id, body, retry_of } = request;
+    const { operation, name, offer_id, source_id, max_price, body, retry_of } = request;
     const asked_at = journal.now();
     return {
       version: 1,
@@ -36,6 +38,7 @@ export function sending(
       key: scope.apiKey === undefined ? null : accountOfKey(scope.apiKey),
       offer_id,
       ...(source_id === undefined ? {} : { source_id }),
+      ...(max_price === undefined ? {} : { max_price }),
       ...(retry_of === undefined ? {} : { retry_of }),
       ...(body === undefined
         ? { masked: false, body_hash: null }
@@ -55,11 +58,35 @@ export function sending(
     return undefined;
   }
 
+  /**
+   * Of several processes that would make one request again, at most one does. Each has its own on
+   * disk before it looks for the others', so that of two at least one sees the other; both may.
+   */
+  async function yieldToOthers(written: WrittenRequest): Promise<void> {
+    const { uid, name, retry_of } = written.intent;
+    if (retry_of === undefined) return;
+    const others = (await journal.requests()).filter(
+      ({ intent }) => intent.retry_of === retry_of && intent.uid !== uid,
+    );
+    const isMade = others.some((other) => machineIdOf(other) !== undefined);
+    const { underway } = uncertainOf(others);
+    // Read after them: one that was filed away in between has settled it before.
+    const first = (await journal.requests()).find(({ intent }) => intent.uid === retry_of);
+    const isOpen = first !== undefined && !isCertain(first.outcome);
+    if (isOpen && !isMade && underway.length === 0) return;
+    const outcome = journal.outcome('not_sent', { reason: 'it is asked for elsewhere' });
+    await journal.writing(() => written.note(outcome));
+    await written.close().catch(() => undefined);
+    await tidy({ ...written, outcome }, journal);
+    throw new AskedElsewhere(name);
+  }
+
   return {
     async intend(request): Promise<Intent> {
       const written = await journal.writing(async () =>
         writeRequest(await journal.mainOwner(), intentOf(request)),
       );
+      await yieldToOthers(written);
       let outcome: OutcomeRecord | undefined;
       return {
         uid: written.intent.uid,

@@ -20,6 +20,18 @@ export function instanceName(text: string): Verdict<string> {
   return kept(text);
 }
 
+/**
+ * Whether two texts may be the name of one machine: whether the service keeps the case of names is
+ * not documented, and hosts have none.
+ */
+export function isSameName(one: string, other: string): boolean {
+  return folded(one) === folded(other);
+}
+
+function folded(name: string): string {
+  return name.trim().toLowerCase();
+}
+
 /** `name` of an API key (spec: Limits): at most 50 characters, and required, so not empty. */
 export function apiKeyName(text: string): Verdict<string> {
   if (text.trim() === '') {

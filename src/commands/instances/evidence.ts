@@ -2,6 +2,7 @@ import type { Api, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { KnownMachine, OutcomeDetails, UnknownRental } from '../../rentals/index.ts';
+import { isSameName } from '../../rules/names.ts';
 import { eachBounded } from '../kit/bounded.ts';
 import { keepSighting, sightingOf } from '../kit/sighting.ts';
 
@@ -17,6 +18,8 @@ const SETTLED_AFTER = 2 * 60_000;
 export interface Finding {
   readonly outcome: 'rented' | 'replaced' | 'not_made';
   readonly details: OutcomeDetails;
+  /** The machine that it made, as it was read just now. */
+  readonly instance?: Instance;
   /** For people: why it is certain, and what it means. */
   readonly words: string;
 }
@@ -64,6 +67,9 @@ export async function gatherEvidence(
     if (!known.has(id)) wanted.add(id);
   }
 
+  const holders = new Map(
+    drives.map(({ id, current_instance_id: held }) => [id, held ?? undefined]),
+  );
   const adopted = new Set(drives.map(({ current_instance_id: id }) => id));
   const readings = await eachBounded([...wanted], AT_ONCE, async (id) => {
     const instance = await readOne(id, api, context, () => {
@@ -71,7 +77,7 @@ export async function gatherEvidence(
     });
     const before = known.get(id);
     const isOurs =
-      instance !== undefined && (names.has(instance.name ?? '') || before !== undefined);
+      before !== undefined || requests.some((request) => bears(instance?.name, request, id));
     if (instance !== undefined && (isOurs || adopted.has(id))) {
       await keepSighting(sightingOf(instance), context, adopted.has(id) ? 'drive' : 'read');
     }
@@ -80,8 +86,19 @@ export async function gatherEvidence(
   const pool: Reading[] = readings.filter((reading) => reading !== undefined);
   const taken = new Set<string>();
 
-  function findMachine({ name, uid, asked_at, operation }: UnknownRental): Finding | undefined {
-    const bearers = pool.filter(({ instance }) => instance.name === name);
+  /** Whether a machine may be what was asked for, by its name. */
+  function bears(name: string | null | undefined, request: UnknownRental, id: string): boolean {
+    if (name === request.name) return true;
+    // In another case it could be a namesake, but for one that the request itself leads to.
+    const drive = request.body?.storage_drive_id;
+    const isLedTo =
+      request.candidates.includes(id) || (typeof drive === 'string' && holders.get(drive) === id);
+    return isLedTo && name != null && isSameName(name, request.name);
+  }
+
+  function findMachine(wanted: UnknownRental): Finding | undefined {
+    const { uid, asked_at, operation } = wanted;
+    const bearers = pool.filter(({ instance }) => bears(instance.name, wanted, instance.id));
     const own = bearers.find(
       ({ instance, request }) =>
         (request === null || request === uid) &&
@@ -97,6 +114,7 @@ export async function gatherEvidence(
       return {
         outcome: 'rented',
         details: { id },
+        instance: own.instance,
         words: `it is ${id}, ${status}`,
       };
     }

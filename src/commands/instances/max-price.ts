@@ -27,7 +27,8 @@ export async function rentWithin(
 ): Promise<Instance> {
   let rented: Instance;
   try {
-    rented = await rent(request, context, send);
+    const ceiling = limit === undefined ? {} : { max_price: limit.toFixed() };
+    rented = await rent({ ...request, ...ceiling }, context, send);
   } catch (error) {
     const id = madeAfterAll(error);
     if (limit !== undefined && id !== undefined) {
@@ -57,7 +58,22 @@ async function readPrice(id: string, name: string, context: Context): Promise<Pr
   }
 }
 
-type Priced = Pick<Instance, 'id' | 'name' | 'price_per_hour_snapshot'>;
+export type Priced = Pick<Instance, 'id' | 'name' | 'price_per_hour_snapshot'>;
+
+/**
+ * Says that a machine costs more an hour than was allowed; undefined where it does not. A price that
+ * can't be read counts as too high.
+ */
+export function tooDear(instance: Priced, limit: Money): string | undefined {
+  const price = money(instance.price_per_hour_snapshot ?? '');
+  if (price.ok && price.value.lte(limit)) {
+    return undefined;
+  }
+  const came = price.ok
+    ? `${kopecksText(price.value)} RUB an hour`
+    : 'a price that could not be read';
+  return `${instance.name ?? instance.id} (${instance.id}) came out at ${came}, over --max-price ${kopecksText(limit)}`;
+}
 
 /**
  * Ends a machine that was rented at a higher hourly price than was allowed, since the published API
@@ -72,14 +88,10 @@ export async function enforceMaxPrice(
   if (limit === undefined) {
     return;
   }
-  const price = money(instance.price_per_hour_snapshot ?? '');
-  if (price.ok && price.value.lte(limit)) {
+  const found = tooDear(instance, limit);
+  if (found === undefined) {
     return;
   }
-  const came = price.ok
-    ? `${kopecksText(price.value)} RUB an hour`
-    : 'a price that could not be read';
-  const found = `${instance.name ?? instance.id} (${instance.id}) came out at ${came}, over --max-price ${kopecksText(limit)}`;
   const api = await context.api();
   try {
     const { status } = await api.instances.terminate(instance.id, {
@@ -105,5 +117,44 @@ export async function enforceMaxPrice(
   throw new CliError('refused', `${found}, and was terminated at once.`, {
     resource: instance.id,
     hint: `gpucloud instances events ${instance.id}`,
+  });
+}
+
+/**
+ * Keeps a machine that was found later to the limit that it was asked for with. Days may lie between,
+ * and somebody may use it by now, so that it is ended only when that is confirmed. What is left of
+ * it is in the error; undefined for one within the limit, or that has ended by itself.
+ */
+export async function keepToLimit(
+  instance: Instance,
+  limit: Money,
+  context: Context,
+): Promise<CliError | undefined> {
+  const found = tooDear(instance, limit);
+  if (found === undefined || ENDED.includes(instance.status)) {
+    return undefined;
+  }
+  const prompts = context.flags.yes === true ? undefined : await context.prompts();
+  const isAgreed =
+    context.flags.yes === true ||
+    (await prompts?.confirm(`${found}. Terminate it with all data on its disk?`, false)) === true;
+  if (!isAgreed) return overLimit(instance, found);
+  try {
+    await enforceMaxPrice(instance, limit, context);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return error;
+  }
+}
+
+const ENDED: readonly string[] = ['TERMINATING', 'TERMINATED'];
+
+/** It goes on, at a price that was not wanted. */
+export function overLimit({ id }: Priced, found: string): CliError {
+  return new CliError('refused', `${found}, and is billing.`, {
+    hint: `gpucloud instances terminate ${id}`,
+    resource: id,
+    mayBeBilling: true,
   });
 }

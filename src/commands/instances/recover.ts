@@ -1,15 +1,14 @@
-import type { Api, CreateInstanceBody, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, SeveralErrors } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
-import { instant, relative } from '../../output/time.ts';
 import type { UnknownRental } from '../../rentals/index.ts';
 import { learnAccount, tellMissing } from '../kit/account.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { verb } from '../kit/verb.ts';
-import { type Finding, gatherEvidence } from './evidence.ts';
-import { rent } from './rent.ts';
+import { type AskedAgain, askAgain, ceilingOf } from './ask-again.ts';
+import { type Evidence, type Finding, gatherEvidence } from './evidence.ts';
+import { keepToLimit } from './max-price.ts';
 
 export function registerRecover(group: AnyCommand, frame: Frame): void {
   verb(group, {
@@ -21,7 +20,9 @@ export function registerRecover(group: AnyCommand, frame: Frame): void {
       'lives and is no older. Where nothing is certain, a create can be made again under the same name,\n' +
       'which is unique at the service: that rents the machine now, or is refused since it exists. It is\n' +
       'asked for in a terminal, and done with --retry. A reorder is never made again: its new name need\n' +
-      'not be unique. Exit code 7 while anything stays unknown.',
+      'not be unique. The --max-price of the request holds: a machine that is rented now and costs more\n' +
+      'is terminated at once, one that is found is when it is confirmed (-y). Exit code 7 while anything\n' +
+      'stays unknown.',
     completes: { name: 'nothing' },
     examples: [
       'gpucloud instances recover',
@@ -77,28 +78,73 @@ export async function recover({ names, retry }: RecoverInput, context: Context):
   const fault = await learnAccount(api, context);
   const rentals = await context.rentals();
   const open = chosen(await rentals.unknown(), names);
-  const rows: Recovered[] = [];
+  const settling = settlingOf(retry, context);
   if (open.length > 0) {
     const evidence = await gatherEvidence(open, api, context);
     // The newest first: of two requests of one name, a machine comes rather of the later one.
-    for (const request of [...open].reverse()) {
-      const found = await evidence.find(request);
-      if (found === undefined) {
-        rows.unshift(
-          evidence.isWhole()
-            ? await askAgain(request, retry, context)
-            : rowOf(request, 'unknown', 'not all could be read that may tell of it: try again'),
-        );
-      } else {
-        await rentals.resolve(request.uid, found.outcome, found.details);
-        rows.unshift(rowOf(request, found.outcome, found.words, found.details.id));
-      }
-    }
+    for (const request of [...open].reverse()) await settling.settle(request, evidence);
   }
+  const { rows, errors } = settling;
   const isShort = await tellMissing(fault, context);
   await context.out.list(rows, isShort ? { ...recoveredView, empty: OF_THIS_KEY } : recoveredView);
-  tellOpen(rows);
-  if (isShort) throw notAllSettled();
+  const stillOpen = openOf(rows);
+  if (stillOpen !== undefined) errors.push(stillOpen);
+  else if (isShort) errors.push(notAllSettled());
+  const [first, ...others] = errors;
+  if (first !== undefined)
+    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
+}
+
+function settlingOf(retry: boolean, context: Context) {
+  const rows: Recovered[] = [];
+  const errors: CliError[] = [];
+  /** By name: what is said of the others that bear it. No name is asked for twice in one run. */
+  const asked = new Map<string, Omit<AskedAgain, 'error'>>();
+
+  async function askOnce(request: UnknownRental, evidence: Evidence): Promise<void> {
+    const before = asked.get(request.name);
+    if (before === undefined && !evidence.isWhole()) {
+      rows.unshift(
+        rowOf(request, 'unknown', 'not all could be read that may tell of it: try again'),
+      );
+      return;
+    }
+    const again: AskedAgain = before ?? (await askAgain(request, retry, context));
+    const { error, ...what } = again;
+    const { id, note } = what;
+    if (error !== undefined) errors.push(error);
+    if (id === undefined) {
+      rows.unshift(rowOf(request, 'unknown', note));
+    } else {
+      const reason = `the name was accepted again, for ${id}`;
+      await (await context.rentals()).resolve(request.uid, 'replaced', { reason });
+      rows.unshift({
+        ...rowOf(request, 'replaced', note, id),
+        may_be_billing: error?.mayBeBilling ?? true,
+      });
+    }
+    if (what.isImpossible !== true) asked.set(request.name, what);
+  }
+
+  async function settle(request: UnknownRental, evidence: Evidence): Promise<void> {
+    const found = await evidence.find(request);
+    if (found === undefined) {
+      await askOnce(request, evidence);
+      return;
+    }
+    await (await context.rentals()).resolve(request.uid, found.outcome, found.details);
+    const limit = ceilingOf(request);
+    const { instance, words } = found;
+    const error =
+      limit === undefined || instance === undefined
+        ? undefined
+        : await keepToLimit(instance, limit, context);
+    if (error !== undefined) errors.push(error);
+    const note = error === undefined ? words : `${words}; ${error.message}`;
+    rows.unshift(rowOf(request, found.outcome, note, found.details.id));
+  }
+
+  return { rows, errors, settle };
 }
 
 function chosen(unknown: readonly UnknownRental[], names: readonly string[]): UnknownRental[] {
@@ -113,99 +159,6 @@ function chosen(unknown: readonly UnknownRental[], names: readonly string[]): Un
     }
   }
   return unknown.filter(({ name }) => names.length === 0 || names.includes(name));
-}
-
-async function askAgain(
-  request: UnknownRental,
-  retry: boolean,
-  context: Context,
-): Promise<Recovered> {
-  const { name } = request;
-  const send = repetitionOf(request);
-  if (typeof send === 'string') {
-    return rowOf(request, 'unknown', send);
-  }
-  if (!(await isAllowed(request, retry, context))) {
-    return rowOf(request, 'unknown', 'nothing is certain; --retry makes the same request again');
-  }
-  let again: Instance;
-  try {
-    again = await rent(
-      {
-        operation: request.operation,
-        name,
-        offer_id: request.offer_id,
-        retry_of: request.uid,
-        ...(request.body === undefined ? {} : { body: request.body }),
-      },
-      context,
-      send,
-    );
-  } catch (error) {
-    if (!(error instanceof CliError) || error.failure === 'storage') throw error;
-    return rowOf(request, 'unknown', refusedWords(error));
-  }
-  await (await context.rentals()).resolve(request.uid, 'replaced', {
-    reason: `the name was accepted again, for ${again.id}`,
-  });
-  return rowOf(
-    request,
-    'replaced',
-    `rented now as ${again.id}; names are unique, so no machine of the first request bears this name: it was never made, or has ended`,
-    again.id,
-  );
-}
-
-/** The same request as before, or why it can't be made from here. */
-function repetitionOf({
-  operation,
-  body,
-  masked,
-  name,
-  isSpoilt,
-}: UnknownRental): ((api: Api, options: object) => Promise<Instance>) | string {
-  if (isSpoilt === true) {
-    return 'the file of the request is torn, and its name lost: look for a machine of that time at the web console';
-  }
-  if (operation === 'reorder') {
-    return `nothing is certain, and the published API does not say that new names are unique, so that asking again could rent a second machine: look for ${name} at the web console`;
-  }
-  if (operation === 'create' && masked) {
-    return `nothing is certain; its secrets are not kept, so ask again by hand: gpucloud instances create ${name} with the same flags`;
-  }
-  if (operation !== 'create' || body === undefined) {
-    return 'nothing is certain, and asking again would settle nothing: look at the web console';
-  }
-  // The very body that its schema let through, and it is checked again on the way out.
-  return (api, options) => api.instances.create(body as unknown as CreateInstanceBody, options);
-}
-
-async function isAllowed(
-  { name, asked_at }: UnknownRental,
-  retry: boolean,
-  context: Context,
-): Promise<boolean> {
-  if (retry || context.flags.yes === true) {
-    return true;
-  }
-  const prompts = await context.prompts();
-  const then = instant(asked_at);
-  const when = then === undefined ? '' : ` (asked ${relative(then, context.clock.now())})`;
-  return (
-    (await prompts?.confirm(
-      `${name}${when}: make the same request again? Where the first was not carried out, this rents the machine now.`,
-      false,
-    )) ?? false
-  );
-}
-
-/** The service's words are shown, but only its status is judged: a 4xx has several reasons. */
-function refusedWords(error: CliError): string {
-  const { httpStatus = 0, message } = error;
-  const isRefusal = httpStatus >= 400 && httpStatus < 500 && error.failure !== 'authentication';
-  return isRefusal
-    ? `asking again was refused, as it is when the machine exists: ${message}`
-    : `asking again did not settle it: ${message}`;
 }
 
 function rowOf(
@@ -240,11 +193,11 @@ function notAllSettled(): CliError {
   );
 }
 
-function tellOpen(rows: readonly Recovered[]): void {
+function openOf(rows: readonly Recovered[]): CliError | undefined {
   const open = rows.filter(({ outcome }) => outcome === 'unknown');
   const [first] = open;
   if (first === undefined) {
-    return;
+    return undefined;
   }
   const list = open
     .map(
@@ -252,7 +205,7 @@ function tellOpen(rows: readonly Recovered[]): void {
         `${name} (${offer_id === null ? '' : `offer ${offer_id}, `}asked for at ${asked_at})`,
     )
     .join(', ');
-  throw new CliError(
+  return new CliError(
     'outcomeUnknown',
     `Unknown as before, and maybe billing: ${list}. Look for ${open.length === 1 ? 'it' : 'them'} in the service's web console.`,
     {

@@ -1,6 +1,9 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { gatherEvidence } from './evidence.ts';
+import type { UnknownRental } from '../../rentals/index.ts';
+import { ceilingOf } from './ask-again.ts';
+import { type Finding, gatherEvidence } from './evidence.ts';
+import { tooDear } from './max-price.ts';
 
 /**
  * Settles the open requests that what is known by now is conclusive of, after machines were taken
@@ -19,10 +22,21 @@ export async function settleOpen(context: Context): Promise<void> {
       if (found !== undefined) {
         await rentals.resolve(request.uid, found.outcome, found.details);
         context.err.note(`Settled the request for ${request.name}: ${found.words}.`);
+        warnOfPrice(request, found, context);
       }
     }
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.err.warn(`Open requests were not compared with it: ${error.message}`);
+  }
+}
+
+/** Nothing is ended by the way: who takes a machine in may use it. */
+function warnOfPrice(request: UnknownRental, { instance }: Finding, { err }: Context): void {
+  const limit = ceilingOf(request);
+  const found =
+    limit === undefined || instance === undefined ? undefined : tooDear(instance, limit);
+  if (found !== undefined) {
+    err.warn(`${found}, and is billing. To end it: gpucloud instances terminate ${instance?.id}`);
   }
 }

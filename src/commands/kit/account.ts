@@ -2,9 +2,14 @@ import type { Api } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { UnknownRental } from '../../rentals/index.ts';
+import { eachBounded } from './bounded.ts';
 
-/** As many machines of an unknown key are tried: one that can be read is enough. */
-const TRIED = 3;
+/**
+ * As many machines of an unknown key are tried, so many at once: one that can be read is enough, and
+ * some of them may be none any more, or never were.
+ */
+const TRIED = 64;
+const AT_ONCE = 8;
 
 /**
  * Finds out, once for each key, whose it is, so that machines which were rented with another key of
@@ -57,15 +62,21 @@ const NOT_OURS: readonly CliError['failure'][] = ['notFound', 'refused', 'authen
  * Throws what keeps them from being read, unless the service itself says no.
  */
 export async function isAnyReadable(ids: readonly string[], api: Api): Promise<boolean> {
-  for (const id of ids.slice(0, TRIED)) {
-    try {
-      await api.instances.get(id);
-      return true;
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      const { failure, httpStatus = 0 } = error;
-      if (!NOT_OURS.includes(failure) || httpStatus >= 500) throw error;
-    }
+  let fault: CliError | undefined;
+  for (let at = 0; at < Math.min(ids.length, TRIED); at += AT_ONCE) {
+    const some = await eachBounded(ids.slice(at, at + AT_ONCE), AT_ONCE, async (id) => {
+      try {
+        await api.instances.get(id);
+        return true;
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error;
+        const { failure, httpStatus = 0 } = error;
+        if (!NOT_OURS.includes(failure) || httpStatus >= 500) fault ??= error;
+        return false;
+      }
+    });
+    if (some.includes(true)) return true;
+    if (fault !== undefined) throw fault;
   }
   return false;
 }

@@ -1,0 +1,360 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openRentals } from '../../../src/rentals/index.ts';
+import { NEW, ok, RentingService } from '../../support/renting-service.ts';
+import { createWorld, TEST_KEY, type World } from '../../support/run-cli.ts';
+import { HARDWARE, OFFER } from '../../support/sandbox-ids.ts';
+import type { RecordedRequest } from '../../support/service.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const DRIVE = '3f0c5d9e-0000-4222-8333-444455556666';
+const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
+const RETRY = ['instances', 'recover', '--retry', '--json'];
+const SECOND_KEY = 'svc_sk_test_second_0123456789';
+
+let world: World;
+let service: RentingService;
+beforeEach(async () => {
+  service = new RentingService();
+  world = await createWorld({ handler: service.handler });
+});
+afterEach(() => world.close());
+
+/** A creation whose answer is lost, with a machine made where one is given. */
+async function lose(argv: readonly string[], made?: { name: string; price?: string }) {
+  service.posts.push(() => {
+    if (made !== undefined) rent(made.name, made.price);
+    return 'hangUp';
+  });
+  const { code } = await world.cli(argv);
+  expect(code).toBe(7);
+}
+
+function rent(name: string, price?: string) {
+  const priced = price === undefined ? {} : { price_per_hour_snapshot: price };
+  return service.rent(ID, name, priced as object);
+}
+
+/** The service answers to a termination, which the plain one does not know. */
+function terminates(): void {
+  const plain = service.handler;
+  Object.assign(service, {
+    handler: (request: RecordedRequest) => {
+      const [, , id = '', verb] = request.path.split('/');
+      const machine = service.machines.get(id);
+      if (verb !== 'terminate' || machine === undefined) return plain(request);
+      service.machines.set(id, { ...machine, status: 'TERMINATING' });
+      return ok({ status: 'TERMINATING' });
+    },
+  });
+}
+
+async function worldThatTerminates(): Promise<void> {
+  await world.close();
+  terminates();
+  world = await createWorld({ handler: service.handler });
+}
+
+const posts = (requests: readonly RecordedRequest[]) =>
+  requests.filter(({ method }) => method === 'POST').map(({ path }) => path);
+const listed = async (env: Record<string, string> = {}) =>
+  JSON.parse((await world.cli(['instances', 'list', '--json'], { env })).stdout);
+const errorOf = (stderr: string) => JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error;
+
+describe('a request is made again once', () => {
+  test('though several of its name are open: what settles one settles the others', async () => {
+    await lose(CREATE);
+    await lose(RETRY);
+    const { code, stdout, requests } = await world.cli(RETRY);
+    expect(posts(requests)).toEqual(['/instances']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { name: 'trainer', outcome: 'replaced', id: NEW },
+      { name: 'trainer', outcome: 'replaced', id: NEW },
+    ]);
+    expect(await listed()).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
+  });
+
+  test('though another process does it at the same moment', async () => {
+    await lose(CREATE);
+    const isAlive = () => true;
+    let second: Awaited<ReturnType<World['cli']>> | undefined;
+    service.posts.push(async () => {
+      // The first waits for its answer meanwhile.
+      second = await world.cli(RETRY, { isAlive });
+      return ok(service.rent(NEW, 'trainer'), 201);
+    });
+    const first = await world.cli(RETRY, { isAlive });
+    expect(posts(first.requests)).toEqual(['/instances']);
+    expect(first.code).toBe(0);
+    expect(second?.code).toBe(7);
+    expect(JSON.parse(second?.stdout ?? '')).toMatchObject([
+      { outcome: 'unknown', note: expect.stringContaining('another gpucloud settles it just now') },
+    ]);
+    expect(await listed()).toMatchObject([{ id: NEW }]);
+  });
+
+  test('though its process was killed before it could settle the first', async () => {
+    await lose(CREATE);
+    const rentals = openRentals({
+      folder: join(world.home, 'state', 'rentals'),
+      scope: { service: world.service.url, apiKey: TEST_KEY },
+      clock: world.clock,
+      pid: 1,
+      isAlive: () => false,
+    });
+    const [open] = await rentals.unknown();
+    const again = await rentals.intend({
+      operation: 'create',
+      name: 'trainer',
+      offer_id: OFFER,
+      retry_of: open?.uid ?? '',
+    });
+    await again.settle('rented', { id: NEW });
+    // Its machine is over before anybody looks, and whoever does files it away.
+    service.rent(NEW, 'trainer', { status: 'TERMINATED' });
+    await listed();
+    const { code, stdout, requests } = await world.cli(RETRY);
+    expect({ code, posts: posts(requests), stdout: JSON.parse(stdout) }).toEqual({
+      code: 0,
+      posts: [],
+      stdout: [],
+    });
+    await again.close();
+  });
+
+  test('never under another name than is told: a file that was imported may say anything', async () => {
+    await lose(CREATE);
+    const { stdout } = await world.cli(['instances', 'export']);
+    const env = { GPUCLOUD_STATE_DIR: join(world.home, 'second') };
+    const stdin = stdout.replace('"instance_name": "trainer"', '"instance_name": "costly"');
+    expect((await world.cli(['instances', 'import', '-'], { env, stdin })).code).toBe(0);
+    const again = await world.cli(RETRY, { env });
+    expect({ code: again.code, posts: posts(again.requests) }).toEqual({ code: 7, posts: [] });
+    expect(JSON.parse(again.stdout)[0].note).toContain('is of another name');
+  });
+
+  test('an answer that is no use but for its id settles the first', async () => {
+    await lose(CREATE);
+    service.posts.push(() => {
+      service.rent(NEW, 'trainer');
+      return ok({ id: NEW, name: 'trainer', status: 7 }, 201);
+    });
+    const { code, stdout } = await world.cli(RETRY);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { outcome: 'replaced', id: NEW, may_be_billing: true },
+    ]);
+    expect(code).toBe(10);
+    expect((await world.cli(['instances', 'recover'])).code).toBe(0);
+  });
+});
+
+test('a machine at the drive of the request is its own, though the service keeps no case', async () => {
+  service.drives = [{ id: DRIVE, current_instance_id: null }];
+  await lose(['instances', 'create', 'Trainer', ...HARDWARE, '--drive', DRIVE], {
+    name: 'trainer',
+  });
+  service.drives = [{ id: DRIVE, current_instance_id: ID }];
+  const { code, stdout } = await world.cli(['instances', 'recover', '--json']);
+  expect(JSON.parse(stdout)).toMatchObject([{ name: 'Trainer', outcome: 'rented', id: ID }]);
+  expect(code).toBe(0);
+});
+
+describe('--max-price of a request whose answer was lost', () => {
+  const LIMITED = [...CREATE, '--max-price', '100'];
+
+  beforeEach(worldThatTerminates);
+
+  /** The next answer tells this price. */
+  function next(price: string): void {
+    service.posts.push(() => ok(rent('trainer', price), 201));
+  }
+
+  test('ends a dearer machine that is rented now', async () => {
+    await lose(LIMITED);
+    next('120.5');
+    const { code, stdout, stderr, requests } = await world.cli(RETRY);
+    expect(posts(requests)).toEqual(['/instances', `/instances/${ID}/terminate`]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { outcome: 'replaced', id: ID, may_be_billing: false },
+    ]);
+    expect(errorOf(stderr)).toMatchObject({
+      may_be_billing: false,
+      message: `trainer (${ID}) came out at 120.50 RUB an hour, over --max-price 100.00, and was terminated at once.`,
+    });
+    expect((await world.cli(['instances', 'recover'])).code).toBe(0);
+  });
+
+  test('lets one within it run', async () => {
+    await lose(LIMITED);
+    next('100.00');
+    const { code, requests } = await world.cli(RETRY);
+    expect({ code, posts: posts(requests) }).toEqual({ code: 0, posts: ['/instances'] });
+  });
+
+  test('is kept through a second answer that is lost', async () => {
+    await lose(LIMITED);
+    await lose(RETRY);
+    next('101');
+    const { code, requests } = await world.cli(RETRY);
+    expect(posts(requests)).toEqual(['/instances', `/instances/${ID}/terminate`]);
+    expect(code).toBe(1);
+  });
+
+  test('goes with the journal to another computer; what is no amount is refused', async () => {
+    await lose(LIMITED);
+    const { stdout } = await world.cli(['instances', 'export']);
+    const env = { GPUCLOUD_STATE_DIR: join(world.home, 'second') };
+    const bad = await world.cli(['instances', 'import', '-'], {
+      env,
+      stdin: stdout.replace('"max_price": "100"', '"max_price": "1e3"'),
+    });
+    expect(bad.code).toBe(2);
+    expect(bad.stderr).toContain('max_price is missing or wrong');
+    await world.cli(['instances', 'import', '-'], { env, stdin: stdout });
+    next('101');
+    const { requests } = await world.cli(RETRY, { env });
+    expect(posts(requests)).toEqual(['/instances', `/instances/${ID}/terminate`]);
+  });
+
+  test('a dearer machine that is found is told, and ended when that is confirmed', async () => {
+    service.drives = [{ id: 'd1', current_instance_id: null }];
+    await lose(LIMITED, { name: 'trainer', price: '120.5' });
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    const told = await world.cli(['instances', 'recover', '--json']);
+    expect(posts(told.requests)).toEqual([]);
+    expect(told.code).toBe(1);
+    expect(JSON.parse(told.stdout)).toMatchObject([{ outcome: 'rented', id: ID }]);
+    expect(errorOf(told.stderr)).toMatchObject({
+      may_be_billing: true,
+      resource: ID,
+      message: `trainer (${ID}) came out at 120.50 RUB an hour, over --max-price 100.00, and is billing.`,
+      hint: `gpucloud instances terminate ${ID}`,
+    });
+  });
+
+  test.each([
+    ['-y', { flags: ['-y'] }, true],
+    ['Yes in a terminal', { flags: [], terminal: true, stdin: 'y\r' }, true],
+    ['No, the default', { flags: [], terminal: true, stdin: '\r' }, false],
+  ] as const)('a found one: %s', async (_what, { flags, ...how }, isEnded) => {
+    service.drives = [{ id: 'd1', current_instance_id: null }];
+    await lose(LIMITED, { name: 'trainer', price: '120.5' });
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    const { code, stderr } = await world.cli(['instances', 'recover', ...flags], how);
+    expect(code).toBe(1);
+    expect(stderr).toContain(isEnded ? 'and was terminated at once' : 'and is billing.');
+    expect(service.machines.get(ID)?.status).toBe(isEnded ? 'TERMINATING' : 'PROVISIONING');
+  });
+
+  test('a found one within it is no matter', async () => {
+    service.drives = [{ id: 'd1', current_instance_id: null }];
+    await lose(LIMITED, { name: 'trainer', price: '99.99' });
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    expect((await world.cli(['instances', 'recover', '-y'])).code).toBe(0);
+    expect(service.machines.get(ID)?.status).toBe('PROVISIONING');
+  });
+
+  test('track warns of it and ends nothing', async () => {
+    await lose(LIMITED, { name: 'trainer', price: '120.5' });
+    const { code, stderr } = await world.cli(['instances', 'track', ID]);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      `warning: trainer (${ID}) came out at 120.50 RUB an hour, over --max-price 100.00, and is billing. To end it: gpucloud instances terminate ${ID}`,
+    );
+    expect(service.machines.get(ID)?.status).toBe('PROVISIONING');
+  });
+
+  test('is in the question, and in the command that has to be typed by hand', async () => {
+    await lose(LIMITED);
+    const asked = await world.cli(['instances', 'recover'], { terminal: true, stdin: '\r' });
+    expect(asked.stderr.replace(/\s+/g, ' ')).toContain(
+      'One that costs more than 100.00 RUB an hour is terminated at once.',
+    );
+    await world.cli(['instances', 'untrack', 'trainer', '--yes']);
+    await lose([...LIMITED, '--docker-image', 'nginx', '-e', 'TOKEN=secret']);
+    const { stdout } = await world.cli(['instances', 'recover', '--json']);
+    expect(JSON.parse(stdout)[0].note).toContain(
+      'gpucloud instances create trainer --max-price 100.00 with the same flags',
+    );
+  });
+
+  test('of a reorder is kept too', async () => {
+    service.rent(NEW, 'old', { status: 'TERMINATED' });
+    service.drives = [{ id: 'd1', current_instance_id: null }];
+    await lose(['instances', 'reorder', NEW, 'trainer', '--max-price', '100'], {
+      name: 'trainer',
+      price: '120.5',
+    });
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    expect((await world.cli(['instances', 'recover', '-y'])).code).toBe(1);
+    expect(service.machines.get(ID)?.status).toBe('TERMINATING');
+  });
+});
+
+describe('what was asked for with a profile, whose account is known from login', () => {
+  const other = () => ({
+    GPUCLOUD_API_KEY: SECOND_KEY,
+    GPUCLOUD_BASE_URL: world.service.url,
+  });
+
+  beforeEach(async () => {
+    await world.close();
+    world = await createWorld({ handler: service.handler, signedIn: false });
+    const profile = {
+      base_url: world.service.url,
+      api_key: TEST_KEY,
+      account: { id: 'user-1' },
+    };
+    await mkdir(join(world.home, 'config'), { recursive: true });
+    await writeFile(
+      join(world.home, 'config', 'config.json'),
+      JSON.stringify({ version: 1, current: 'work', profiles: { work: profile } }),
+    );
+  });
+
+  test('may be missing where the account of another key can not be found out, and that is said', async () => {
+    await world.cli(CREATE);
+    await lose(['instances', 'create', 'lost-box', ...HARDWARE]);
+    service.failing.add('/users/me');
+    const list = await world.cli(['instances', 'list'], { env: other() });
+    expect(list.stderr).toContain('Machines that were rented here with another key may be missing');
+    expect(list.stderr).toContain('has an unknown outcome (lost-box)');
+    const { code, stderr } = await world.cli(['instances', 'recover'], { env: other() });
+    expect(code).toBe(7);
+    expect(stderr).not.toContain('The outcome of every request is known');
+  });
+
+  test('is nobody else’s once both accounts are known', async () => {
+    await world.cli(CREATE);
+    await lose(['instances', 'create', 'lost-box', ...HARDWARE]);
+    await world.close();
+    const { home } = world;
+    const elsewhere = service.handler;
+    world = await createWorld({
+      handler: (request) =>
+        request.path === '/users/me' ? ok({ id: 'user-2' }) : elsewhere(request),
+    });
+    const env = {
+      GPUCLOUD_STATE_DIR: join(home, 'state'),
+      GPUCLOUD_API_KEY: SECOND_KEY,
+    };
+    const { stderr, stdout } = await world.cli(['instances', 'list', '--json'], { env });
+    expect({ stderr, stdout: JSON.parse(stdout) }).toEqual({ stderr: '', stdout: [] });
+  });
+});
+
+test('machines of another key are found though many of them are gone', async () => {
+  service.failing.add('/users/me');
+  const gone = Array.from(
+    { length: 12 },
+    (_, at) => `${String(at).padStart(8, '0')}-1111-4222-8333-444455556666`,
+  );
+  await world.cli(['instances', 'track', '--force', ...gone]);
+  await world.cli(CREATE);
+  service.failing.delete('/users/me');
+  const rows = await listed({ GPUCLOUD_API_KEY: SECOND_KEY });
+  expect(rows).toContainEqual(expect.objectContaining({ id: NEW, status: 'PROVISIONING' }));
+});
