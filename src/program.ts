@@ -1,23 +1,20 @@
 import type { Command } from '@commander-js/extra-typings';
-import {
-  type AnyCommand,
-  buildBriefly,
-  newProgram,
-  setLocal,
-  toldOf,
-} from './commands/kit/command.ts';
+import { type AnyCommand, newProgram, setLocal, toldOf } from './commands/kit/command.ts';
 import type { Frame } from './commands/kit/frame.ts';
 import { addGlobalOptions, firstWord } from './commands/kit/globals.ts';
-import { type Group, type Register, verbOf } from './commands/kit/group.ts';
+import {
+  addListed,
+  type Group,
+  type Listed,
+  namedBy,
+  type Register,
+} from './commands/kit/group.ts';
 import { helpStyle } from './commands/kit/help.ts';
 import { TOPICS } from './commands/kit/topics.ts';
 import { undocumented } from './commands/kit/undocumented.ts';
 
 /** A group of verbs, or a verb of the root. Its code loads when it is chosen. */
-interface Entry {
-  readonly name: string;
-  readonly aliases?: readonly string[];
-  readonly summary: string;
+interface Entry extends Listed {
   /** It needs no service, and so no key. */
   readonly local?: true;
   load(): Promise<Group | Register>;
@@ -241,7 +238,7 @@ export function buildProgram({
 
 function chosenEntry(program: AnyCommand, words: readonly string[]): Entry | undefined {
   const word = wordAfterFlags(program, words);
-  return ENTRIES.find(({ name, aliases }) => name === word || aliases?.includes(word ?? ''));
+  return word === undefined ? undefined : namedBy(ENTRIES, word);
 }
 
 /** The global flags of a level cost more than many a command, and rarely stand before its word. */
@@ -252,14 +249,7 @@ function wordAfterFlags(command: AnyCommand, words: readonly string[]): string |
 }
 
 function addEntry(program: AnyCommand, entry: Entry, heading: string): void {
-  const command = program
-    .command(entry.name)
-    .aliases([...(entry.aliases ?? [])])
-    .helpCommand(false)
-    .helpOption('-h, --help', 'show this help')
-    .summary(entry.summary)
-    .description(entry.summary)
-    .helpGroup(heading);
+  const command = addListed(program, entry).helpCommand(false).helpGroup(heading);
   if (entry.local === true) setLocal(command);
 }
 
@@ -275,14 +265,19 @@ async function loadEntry(
     return;
   }
   const word = wordAfterFlags(command, words);
-  const load = word === undefined ? undefined : verbOf(loaded, word);
-  if (load !== undefined) {
-    (await load())(command, frame);
-    return;
+  const verb = word === undefined ? undefined : namedBy(loaded.verbs, word);
+  if (verb !== undefined) {
+    (await verb.load())(addListed(command, verb), frame);
+  } else if (words.length <= 1) {
+    // A single word, and no verb: none can be run, so that it is enough to list them.
+    for (const { usage, ...listed } of loaded.verbs) {
+      const line = addListed(command, listed);
+      if (usage !== undefined) line.arguments(usage);
+    }
+    addTheRest(loaded, command);
+  } else {
+    await addVerbs(loaded, command, frame);
   }
-  // Nothing else than a word of the group can be a verb, and this one is none.
-  if (words.length <= 1) buildBriefly(command);
-  await addVerbs(loaded, command, frame);
 }
 
 /** Adds the verbs of every group, for help, completion and the reference. */
@@ -300,25 +295,15 @@ export async function addAllVerbs(program: AnyCommand, frame: Frame): Promise<vo
   }
 }
 
-async function addVerbs(
-  { verbs, undocumented: missing = {} }: Group,
-  command: AnyCommand,
-  frame: Frame,
-): Promise<void> {
-  for (const load of Object.values(verbs)) (await load())(command, frame);
+async function addVerbs(group: Group, command: AnyCommand, frame: Frame): Promise<void> {
+  for (const verb of group.verbs) (await verb.load())(addListed(command, verb), frame);
+  addTheRest(group, command);
+}
+
+function addTheRest({ examples, undocumented: missing = {} }: Group, command: AnyCommand): void {
   undocumented(command, missing);
-  command.addHelpText('after', () => `\nExamples:\n${examplesOf(command).join('\n')}`);
+  command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
 }
-
-/** The first example of each of its first verbs tells what a group is for. */
-function examplesOf(group: AnyCommand): string[] {
-  return group.commands
-    .flatMap((verb) => toldOf(verb)?.examples.slice(0, 1) ?? [])
-    .slice(0, MOST_EXAMPLES)
-    .map((line) => `  $ ${line}`);
-}
-
-const MOST_EXAMPLES = 4;
 
 const EXAMPLES = `
 Examples:

@@ -6,17 +6,15 @@ import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { refuseSecret } from '../kit/no-secret.ts';
 import { checked } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { askedFor, type NewKey } from './ask.ts';
 import { reservedFile } from './key-file.ts';
 import type { Place } from './place.ts';
 import { profilePlace } from './save-profile.ts';
 import { keyView, newKeyView } from './view.ts';
 
-export function registerCreate(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'create',
-    summary: 'Create an API key and show its secret, this once',
+export function registerCreate(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     notes:
       'The secret stands alone on stdout, or in "secret_key" of the other formats. With --key-file or\n' +
       '--save-profile it is kept there instead, and stdout shows the key without it. The published API\n' +

@@ -2,14 +2,11 @@ import type { ApiKey } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { type KeyRow, keyView } from './view.ts';
 
-export function registerList(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'list',
-    aliases: ['ls'],
-    summary: 'List the API keys of the account, without their secrets',
+export function registerList(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     notes:
       'IN USE marks the key that this command was made with, told by the beginning that the service\n' +
       'shows of each. JSON is the data of the service; "--columns id,in_use --json" has the mark too.',

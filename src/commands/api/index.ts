@@ -20,7 +20,6 @@ function fileIn(value: unknown): string | undefined {
 /** `gpucloud api`: a verb of the root. */
 export function registerApi(command: AnyCommand, frame: Frame): void {
   describe(command, {
-    summary: 'Send any request with the key in force',
     completes: {
       method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
       path: 'nothing',

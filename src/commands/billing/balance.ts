@@ -2,14 +2,12 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { balanceView } from './view.ts';
 
-export function registerBalance(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'balance',
+export function registerBalance(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: balanceView,
-    summary: 'Show the wallet balance',
     notes:
       'The wallet balance is what the profile tells; it may include funds that are held for running\n' +
       'machines. --raw asks /billing/balance, which the API document names without giving its shape,\n' +

@@ -3,14 +3,12 @@ import { broken, kept, type Rule } from '../../rules/rule.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { ruled } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { promoView } from './view.ts';
 
-export function registerPromo(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'promo',
+export function registerPromo(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: promoView,
-    summary: 'Activate a promo code: its bonus is credited at once',
     examples: ['gpucloud billing promo WELCOME500'],
   })
     .argument('<code>', 'the promo code', ruled('CODE', promoCode))

@@ -19,15 +19,13 @@ import {
 } from '../kit/money-facts.ts';
 import { ruled } from '../kit/parse.ts';
 import { assertWhole } from '../kit/unread-parts.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { type RunwayReport, runwayBlocks, runwayView } from './runway-view.ts';
 
-export function registerRunway(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'runway',
+export function registerRunway(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: runwayView,
     completes: { '--fail-below': 'nothing' },
-    summary: 'How long the balance lasts at the present rate',
     notes:
       'The rate is the sum of the prices that the service tells for the machines known to this computer\n' +
       'and for all drives. Where the charges of the last 24 hours exceed all that this explains, the\n' +

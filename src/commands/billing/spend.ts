@@ -11,17 +11,15 @@ import { wholeHistory } from '../kit/history.ts';
 import { type Moment, since, timeOf, until } from '../kit/moment.ts';
 import { oneOf, ruled } from '../kit/parse.ts';
 import { serviceNow } from '../kit/service-time.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { type SpendRow, spendBlocks, spendView } from './spend-view.ts';
 
 /** How far back is looked without `--since`. */
 const BACK: Readonly<Record<Step, number>> = { day: 29, week: 11, month: 11 };
 
-export function registerSpend(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'spend',
+export function registerSpend(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: spendView,
-    summary: 'What was spent by day, week or month',
     notes:
       'Spent is what was charged, less what was refunded; deposits and bonuses stand apart, and types\n' +
       'that the published API does not have under their own names. Only COMPLETED transactions count,\n' +

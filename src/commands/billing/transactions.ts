@@ -8,7 +8,7 @@ import { wholeHistory } from '../kit/history.ts';
 import { type Moment, since, until } from '../kit/moment.ts';
 import { ruled } from '../kit/parse.ts';
 import { tellUndocumented, typesOf } from '../kit/types.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { isWithin, type Period, periodOf, periodWords } from './period.ts';
 import { createTotals, type Totals } from './totals.ts';
 import { transactionView } from './view.ts';
@@ -16,12 +16,10 @@ import { transactionView } from './view.ts';
 /** API document: Transaction. New types may come, so that others are let through. */
 const TYPES: readonly string[] = ['DEPOSIT', 'USAGE_CHARGE', 'BONUS', 'REFUND'];
 
-export function registerTransactions(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'transactions',
+export function registerTransactions(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: transactionView,
     completes: { '--type': { list: TYPES.map((type) => type.toLowerCase()) } },
-    summary: 'List deposits, charges, bonuses and refunds',
     notes:
       'The totals below the rows are exact, and of COMPLETED transactions alone. The service has no\n' +
       'filter by time: --since and --until read the whole history (or the one --page) and filter here.',

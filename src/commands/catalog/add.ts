@@ -6,15 +6,13 @@ import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { refuseSecret } from '../kit/no-secret.ts';
 import { checked, oneOf, ruled } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { catalogName } from './rules.ts';
 import { entryView } from './view.ts';
 
-export function registerAdd(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'add',
+export function registerAdd(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: entryView,
-    summary: 'Give an offer or an image a name of your own',
     notes:
       'The name is kept on this computer alone, for the service in force. It stands before the\n' +
       "service's own name and may be typed in any case or as a slug: rtx-4090 for RTX 4090.",

@@ -3,15 +3,12 @@ import type { Context } from '../../context.ts';
 import { type AnyCommand, Option } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { oneOf } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { entryView } from './view.ts';
 
-export function registerList(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'list',
-    aliases: ['ls'],
+export function registerList(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: entryView,
-    summary: 'List the offers and images that are known to this computer, with the last price seen',
     notes:
       "The published API has no list of them. Each machine that is read teaches its offer's and\n" +
       "image's name; a price is that of the newest machine seen, and may have changed since.",

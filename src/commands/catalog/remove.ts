@@ -3,16 +3,13 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { entryView } from './view.ts';
 
-export function registerRemove(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'remove',
-    aliases: ['rm'],
+export function registerRemove(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: entryView,
     completes: { entry: 'catalog' },
-    summary: 'Forget what is known of an offer or an image',
     notes:
       'Nothing changes at the service, and machines go on as they are. What a machine teaches is\n' +
       'learned again when one with it is read.',

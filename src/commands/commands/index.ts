@@ -8,7 +8,6 @@ import { commandView, referenceView } from './view.ts';
 /** `gpucloud commands`: a verb of the root. */
 export function registerCommands(command: AnyCommand, frame: Frame): void {
   describe(command, {
-    summary: 'The whole command line as data: flags, columns, exit codes',
     notes:
       'For tools and agents: --json and -o yaml are one document with every command, the global flags,\n' +
       'the exit codes and the environment. The other formats are a row for each command.\n' +

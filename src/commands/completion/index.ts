@@ -11,7 +11,6 @@ import { placeOf } from './tree.ts';
 /** `gpucloud completion`: a verb of the root. */
 export function registerCompletion(command: AnyCommand, frame: Frame): void {
   describe(command, {
-    summary: 'Completion with Tab for bash, zsh, fish and PowerShell',
     notes:
       'Prints the script of a shell, or puts it where the shell looks for it (--install). Tab knows\n' +
       'commands, flags, their values, and the names of machines, drives, keys, templates, offers,\n' +

@@ -8,7 +8,6 @@ import { checkView } from './view.ts';
 export function registerDoctor(command: AnyCommand, frame: Frame): void {
   describe(command, {
     view: checkView,
-    summary: 'Check this computer, the settings and the way to the service',
     notes:
       'Each check is pass, warn or fail; the exit code is 0 when none failed, else 1. All of it\n' +
       'together takes no longer than --timeout. Nothing is changed and nothing is billed.\n\n' +

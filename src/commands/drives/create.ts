@@ -10,15 +10,13 @@ import { journaled } from '../kit/journaled.ts';
 import { asking } from '../kit/left.ts';
 import { checked, ruled } from '../kit/parse.ts';
 import { shellLine } from '../kit/shell-line.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { hourly } from './price.ts';
 import { driveView } from './view.ts';
 
-export function registerCreate(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'create',
+export function registerCreate(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: driveView,
-    summary: 'Create a cloud drive, which bills by the hour from then on',
     notes:
       'The published API has no way to delete a drive, and shows no price before it is created.\n' +
       'When more data is stored than the size, the service raises size and price by itself.',

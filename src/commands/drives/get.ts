@@ -1,16 +1,13 @@
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { DRIVE_HELP, findDrive, typedDrive } from './find.ts';
 import { driveView } from './view.ts';
 
-export function registerGet(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'get',
+export function registerGet(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: driveView,
-    aliases: ['show'],
-    summary: 'Show everything about one drive',
     examples: [
       'gpucloud drives get datasets',
       'gpucloud drives get datasets --json | jq -r .used_bytes',

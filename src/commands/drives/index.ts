@@ -5,13 +5,45 @@ const NO_END =
 
 /** The verbs of `gpucloud drives`, in the order of the help. */
 export const drives: Group = {
-  verbs: {
-    'list ls': async () => (await import('./list.ts')).registerList,
-    'get show': async () => (await import('./get.ts')).registerGet,
-    create: async () => (await import('./create.ts')).registerCreate,
-    update: async () => (await import('./update.ts')).registerUpdate,
-    resume: async () => (await import('./resume.ts')).registerResume,
-  },
+  verbs: [
+    {
+      name: 'list',
+      aliases: ['ls'],
+      summary: 'List the cloud drives of the account',
+      load: async () => (await import('./list.ts')).registerList,
+    },
+    {
+      name: 'get',
+      aliases: ['show'],
+      usage: '<drive>',
+      summary: 'Show everything about one drive',
+      load: async () => (await import('./get.ts')).registerGet,
+    },
+    {
+      name: 'create',
+      usage: '[name]',
+      summary: 'Create a cloud drive, which bills by the hour from then on',
+      load: async () => (await import('./create.ts')).registerCreate,
+    },
+    {
+      name: 'update',
+      usage: '<drive>',
+      summary: 'Rename a drive or change its billed size',
+      load: async () => (await import('./update.ts')).registerUpdate,
+    },
+    {
+      name: 'resume',
+      usage: '<drive>',
+      summary: 'Bring a SUSPENDED drive back, once the balance is topped up',
+      load: async () => (await import('./resume.ts')).registerResume,
+    },
+  ],
+  examples: [
+    'gpucloud drives list',
+    'gpucloud drives get datasets',
+    'gpucloud drives create datasets --size 500GB',
+    'gpucloud drives update datasets --size 1TB',
+  ],
   undocumented: {
     delete: NO_END,
     rm: NO_END,

@@ -2,16 +2,13 @@ import type { Drive } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { intervalOption, watch, watchOption } from '../kit/watching.ts';
 import { driveView, SEVEN_DAYS } from './view.ts';
 
-export function registerList(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'list',
+export function registerList(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: driveView,
-    aliases: ['ls'],
-    summary: 'List the cloud drives of the account',
     examples: [
       'gpucloud drives list',
       'gpucloud drives list --columns name,size_gb,used_bytes --sort -size_gb',

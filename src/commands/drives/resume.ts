@@ -1,16 +1,14 @@
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { DRIVE_HELP, driveIdOf, typedDrive } from './find.ts';
 import { hourly } from './price.ts';
 import { driveView } from './view.ts';
 
-export function registerResume(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'resume',
+export function registerResume(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: driveView,
-    summary: 'Bring a SUSPENDED drive back, once the balance is topped up',
     notes:
       'A drive is suspended when the balance is exhausted. The debt of the frozen time is charged on\n' +
       'top-up, and after 7 days in this state the drive is deleted permanently.',

@@ -6,16 +6,14 @@ import { sizeGb } from '../../rules/sizes.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { ruled } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { DRIVE_HELP, findDrive, typedDrive } from './find.ts';
 import { hourly } from './price.ts';
 import { driveView } from './view.ts';
 
-export function registerUpdate(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'update',
+export function registerUpdate(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: driveView,
-    summary: 'Rename a drive or change its billed size',
     notes: 'The price per hour follows the size; it is told before and after.',
     completes: { '--name': 'nothing' },
     examples: [

@@ -8,7 +8,6 @@ import { describe } from '../kit/verb.ts';
 /** `gpucloud help instances create`: the same as `gpucloud instances create --help`; and topics. */
 export function registerHelp(command: AnyCommand, frame: Frame): void {
   describe(command, {
-    summary: 'Help for any command, and some topics',
     notes: `Topics:\n${topicLines()}`,
     examples: ['gpucloud help', 'gpucloud help instances create', 'gpucloud help exit-codes'],
     completes: { command: { topics: TOPICS.map(({ name }) => name) } },

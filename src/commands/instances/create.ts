@@ -11,7 +11,7 @@ import type { AnyCommand } from '../kit/command.ts';
 import { writeCreated } from '../kit/created.ts';
 import type { Frame } from '../kit/frame.ts';
 import { each, ruled, ruledEach } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { notePrice } from './hardware-names.ts';
 import { maxPriceOption, rentWithin } from './max-price.ts';
 import { boxOf, type CreateFlags, makeRequest, missingError, missingFlags } from './request.ts';
@@ -27,9 +27,8 @@ import {
   waitTimeoutOption,
 } from './waiting.ts';
 
-export function registerCreate(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'create',
+export function registerCreate(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: instanceView,
     completes: {
       name: 'nothing',
@@ -38,7 +37,6 @@ export function registerCreate(group: AnyCommand, frame: Frame): void {
       '--docker-image': 'nothing',
       '--docker-command': 'nothing',
     },
-    summary: 'Rent a machine',
     notes:
       'The price of an offer is not in the published API before a machine is created; --max-price\n' +
       'ends at once a machine that came out dearer. What is said by flags wins over --file.\n' +

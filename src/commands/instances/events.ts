@@ -11,7 +11,7 @@ import { type Moment, since } from '../kit/moment.ts';
 import { brokenRule, ruled } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { tellUndocumented, typesOf } from '../kit/types.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { eventView, viewOf } from './event-view.ts';
 import { findMachines, type Target } from './resolve.ts';
 import { beginningAt } from './service-time.ts';
@@ -29,11 +29,9 @@ const DEFAULT_INTERVAL_MS = 2_000;
 
 const ENDS = ['active', 'stopped', 'terminated', 'error', 'warning', 'billing'];
 
-export function registerEvents(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'events',
+export function registerEvents(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: eventView,
-    summary: 'Show the event log of a machine, newest first, or follow it',
     notes:
       'With --follow it prints the whole log, or what came since --since, oldest first, and then each\n' +
       'new event, until Ctrl-C or --until. Each comes once; --json prints a line of JSON for each.\n' +

@@ -3,17 +3,14 @@ import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { keepSighting, sightingOf } from '../kit/sighting.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { intervalOption, watch, watchOption } from '../kit/watching.ts';
 import { findMachine } from './resolve.ts';
 import { instanceView } from './view.ts';
 
-export function registerGet(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'get',
+export function registerGet(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: instanceView,
-    aliases: ['show'],
-    summary: 'Show everything about one machine',
     examples: [
       'gpucloud instances get trainer',
       'gpucloud instances get trainer --json | jq -r .ip_address',

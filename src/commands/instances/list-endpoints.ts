@@ -1,13 +1,11 @@
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { connectionView, readConnections } from './connections.ts';
 
-export function registerEndpoints(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'endpoints',
+export function registerEndpoints(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: connectionView,
-    summary: 'Show the links and ports of a machine',
     notes:
       "Links come from the service, or from the link patterns of the machine's template with address,\n" +
       'port and secrets put in. Secrets in links are masked; --show-secrets shows them.',

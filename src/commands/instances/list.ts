@@ -5,17 +5,14 @@ import { learnAccount, tellMissing } from '../kit/account.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { type KnownMachines, type Listed, readKnownMachines } from '../kit/known-machines.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { intervalOption, watch, watchOption } from '../kit/watching.ts';
 import { keepHosts } from './hosts.ts';
 import { listedView, notedView } from './listed-view.ts';
 
-export function registerList(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'list',
+export function registerList(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: listedView,
-    aliases: ['ls'],
-    summary: 'List the machines known to this computer',
     notes:
       'The published API has no list of machines: these are the ones that this computer rented, was\n' +
       'told of, or found attached to a drive, each read afresh. UNKNOWN marks a request whose answer\n' +

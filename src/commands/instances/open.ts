@@ -3,14 +3,12 @@ import { CliError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { openInBrowser } from './browser.ts';
 import { type Connection, readConnections } from './connections.ts';
 
-export function registerOpen(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'open',
-    summary: 'Open an application of a machine in the browser',
+export function registerOpen(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     notes:
       'Without ENDPOINT the main one, or the only one. Off a terminal the link is printed instead,\n' +
       'with its secrets, since that is what was asked for.',

@@ -5,15 +5,13 @@ import type { UnknownRental } from '../../rentals/index.ts';
 import { learnAccount, tellMissing } from '../kit/account.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { type AskedAgain, askAgain, ceilingOf } from './ask-again.ts';
 import { type Evidence, type Finding, gatherEvidence } from './evidence.ts';
 import { keepToLimit } from './max-price.ts';
 
-export function registerRecover(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'recover',
-    summary: 'Settle requests whose answer was lost',
+export function registerRecover(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: recoveredView,
     notes:
       'A request settles itself where a drive names its machine, or a reading shows one of its name that\n' +

@@ -5,7 +5,7 @@ import { anyName, instanceName } from '../../rules/names.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { checked } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { tellReorder } from './before-reorder.ts';
 import { showRented } from './create.ts';
 import { maxPriceOption, rentWithin } from './max-price.ts';
@@ -19,12 +19,10 @@ import {
   waitTimeoutOption,
 } from './waiting.ts';
 
-export function registerReorder(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'reorder',
+export function registerReorder(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: instanceView,
     completes: { instance: 'terminated-instance', 'new-name': 'nothing', '--name': 'nothing' },
-    summary: 'Rent again what a terminated machine was',
     notes:
       'Offer, image and SSH keys are taken over. The published API says nothing of the template, the\n' +
       'cloud drive and the container: expect the new machine to have none of them.',

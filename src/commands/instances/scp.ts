@@ -3,16 +3,14 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { commandView, printCommand } from './print-command.ts';
 import { type ReachInput, reachInput, reachOptions } from './reach-flags.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
-export function registerScp(group: AnyCommand, frame: Frame): void {
+export function registerScp(verb: AnyCommand, frame: Frame): void {
   const { user, port, identity, sshOption, sshArg } = reachOptions();
-  verb(group, {
-    name: 'scp',
-    summary: 'Copy files to or from a machine',
+  describe(verb, {
     notes:
       "A path on the machine is written INSTANCE:PATH, from the user's home there unless it begins\n" +
       'with a slash. The last path is where the others go. A file here whose name has a colon is\n' +

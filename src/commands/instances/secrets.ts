@@ -4,15 +4,13 @@ import type { View } from '../../output/output.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { keepSighting, sightingOf } from '../kit/sighting.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { fieldOf } from './open-data.ts';
 import { findMachine } from './resolve.ts';
 
-export function registerSecrets(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'secrets',
+export function registerSecrets(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: secretView,
-    summary: 'Show the generated passwords and tokens of a machine',
     notes:
       'With KEY, the value alone is printed. These are shown in no other command unless asked for.',
     completes: { key: 'secret' },

@@ -21,14 +21,12 @@ import { learnAccount } from '../kit/account.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { readKnownMachines } from '../kit/known-machines.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { filesOf, hostOwner, seenIn } from './hosts.ts';
 
-export function registerSshConfig(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'ssh-config',
+export function registerSshConfig(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: hostView,
-    summary: 'Make ssh, rsync and VS Code know the machines by name',
     notes:
       'Every machine with an address gets the names gpucloud-NAME and gpucloud-ID. --install keeps them\n' +
       'in a file of gpucloud, which "instances list" keeps in step. ssh reads it once ~/.ssh/config has\n' +

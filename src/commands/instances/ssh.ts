@@ -2,16 +2,14 @@ import { sshArgv } from '../../connect/argv.ts';
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { commandView, printCommand } from './print-command.ts';
 import { type ReachInput, reachInput, reachOptions } from './reach-flags.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
-export function registerSsh(group: AnyCommand, frame: Frame): void {
+export function registerSsh(verb: AnyCommand, frame: Frame): void {
   const { user, port, identity, sshOption, sshArg } = reachOptions();
-  verb(group, {
-    name: 'ssh',
-    summary: 'Enter a machine, or run a command on it',
+  describe(verb, {
     notes:
       "It is the system's own ssh, with the user's keys and configuration. What follows --, or else\n" +
       'everything from the first word after INSTANCE on, goes to the machine, whose shell reads it; its\n' +

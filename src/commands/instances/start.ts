@@ -1,18 +1,16 @@
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { tellStart } from './before-start.ts';
 import { changeEach } from './lifecycle.ts';
 import { findMachines } from './resolve.ts';
 import { changedView } from './view.ts';
 import { pollIntervalOption, statusFor, waitStartedOption, waitTimeoutOption } from './waiting.ts';
 
-export function registerStart(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'start',
+export function registerStart(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: changedView,
-    summary: 'Start stopped machines',
     notes:
       'The service reserves the price of the next hour at once; how much that is, is told before.',
     examples: ['gpucloud instances start trainer --wait', 'gpucloud instances start trainer lab'],

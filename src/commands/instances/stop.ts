@@ -1,17 +1,15 @@
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { changeEach } from './lifecycle.ts';
 import { findMachines } from './resolve.ts';
 import { changedView } from './view.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
-export function registerStop(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'stop',
+export function registerStop(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: changedView,
-    summary: 'Power machines off and keep their disks',
     notes:
       'A stopped machine keeps its disk, and the published API does not say what that costs:\n' +
       'to be sure to stop paying, terminate it.',

@@ -2,7 +2,7 @@ import type { AnyCommand } from '../kit/command.ts';
 import { confirm } from '../kit/confirm.ts';
 import type { Frame } from '../kit/frame.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { terminateQuestion } from './before-terminate.ts';
 import { changeEach } from './lifecycle.ts';
 import { pickMachines } from './pick.ts';
@@ -10,12 +10,9 @@ import { findMachines } from './resolve.ts';
 import { changedView } from './view.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
-export function registerTerminate(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'terminate',
+export function registerTerminate(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: changedView,
-    aliases: ['rm'],
-    summary: 'End machines for good, with all that is on their disks',
     notes:
       'Billing stops, and what is left of the reserved hour comes back to the balance. Before it asks,\n' +
       'each machine is told with its price, its age and about what comes back. A cloud drive that was\n' +

@@ -7,16 +7,14 @@ import type { Frame } from '../kit/frame.ts';
 import { checked } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { sightingOf } from '../kit/sighting.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { settleOpen } from './settle-open.ts';
 import { type Changed, changedView } from './view.ts';
 
 const AT_ONCE = 4;
 
-export function registerTrack(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'track',
-    summary: 'Take machines into the list that this computer did not rent',
+export function registerTrack(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: changedView,
     notes:
       'Their ids are in the web console. Each is read; --force takes up one that is not found.',

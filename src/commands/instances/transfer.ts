@@ -6,7 +6,7 @@ import { isAnyReadable, learnAccount } from '../kit/account.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { readInput } from '../kit/input.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { settleOpen } from './settle-open.ts';
 
 /** Characters; a machine takes about 500. */
@@ -22,10 +22,8 @@ const importedView: View<Imported> = {
   empty: 'Nothing was imported.',
 };
 
-export function registerExport(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'export',
-    summary: 'Write all that is known of machines as JSON, for another computer',
+export function registerExport(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     notes: 'It holds names, ids and what was asked for; no keys, and no secrets of containers.',
     examples: [
       'gpucloud instances export > machines.json',
@@ -44,10 +42,8 @@ export function registerExport(group: AnyCommand, frame: Frame): void {
   });
 }
 
-export function registerImport(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'import',
-    summary: 'Take in what another computer knows of machines',
+export function registerImport(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: importedView,
     notes:
       'What is known better here stays as it is, so that it can be done again at any time. It only adds:\n' +

@@ -3,18 +3,16 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { printCommand } from './print-command.ts';
 import { type ReachInput, reachInput, reachOptions } from './reach-flags.ts';
 import { tunnelView } from './tunnel-view.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
-export function registerTunnel(group: AnyCommand, frame: Frame): void {
+export function registerTunnel(verb: AnyCommand, frame: Frame): void {
   const { user, port, identity, sshOption, sshArg } = reachOptions();
-  verb(group, {
-    name: 'tunnel',
+  describe(verb, {
     view: tunnelView,
-    summary: 'Reach a port of a machine on this computer, through SSH',
     notes:
       'PORTS is [LOCAL:]REMOTE, where REMOTE is a port of the machine or the name of an endpoint; left\n' +
       'out, it is the main endpoint. LOCAL is the same number where that is free, and another where it\n' +

@@ -7,14 +7,12 @@ import { confirm } from '../kit/confirm.ts';
 import type { Frame } from '../kit/frame.ts';
 import { checked } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { findMachines, type Target } from './resolve.ts';
 import { type Changed, changedView } from './view.ts';
 
-export function registerUntrack(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'untrack',
-    summary: 'Take machines out of the list; this does not stop billing',
+export function registerUntrack(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: changedView,
     notes:
       'The machine itself goes on, and costs what it costs. What is known of it is kept: "list --all"\n' +
@@ -49,7 +47,7 @@ export async function untrack(given: readonly string[], context: Context): Promi
   if (lost.length > 0) {
     await confirm(
       context,
-      `Forget ${lost.map(describe).join(' and ')}? What was asked for may exist and be billing, and nothing here will say so any more.`,
+      `Forget ${lost.map(wordsOf).join(' and ')}? What was asked for may exist and be billing, and nothing here will say so any more.`,
     );
   }
   for (const { uid } of lost) {
@@ -66,7 +64,7 @@ export async function untrack(given: readonly string[], context: Context): Promi
   await context.out.list(rows, changedView);
 }
 
-function describe({ name, asked_at }: UnknownRental): string {
+function wordsOf({ name, asked_at }: UnknownRental): string {
   return `the request for ${name} (asked for at ${asked_at})`;
 }
 

@@ -7,7 +7,7 @@ import type { Frame } from '../kit/frame.ts';
 import { brokenRule, ruled } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { tellUndocumented } from '../kit/types.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { findMachines } from './resolve.ts';
 import { type Changed, changedView } from './view.ts';
 import {
@@ -19,11 +19,9 @@ import {
   waitFor,
 } from './waiting.ts';
 
-export function registerWait(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'wait',
+export function registerWait(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: changedView,
-    summary: 'Wait until machines have a status',
     replaces: ['--timeout'],
     completes: { '--for': ['active', 'stopped', 'terminated', 'ssh'] },
     notes: 'Exit code 0 once all have it, 8 past --timeout, 12 for a machine that ended elsewhere.',

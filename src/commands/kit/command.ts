@@ -24,17 +24,9 @@ class StrictCommand extends Command {
   nearest: string | undefined;
   /** It needs no service. Counts for what is below it too. */
   local = false;
-  /** What is made below it is only listed; see {@link buildBriefly}. */
-  listsOnly = false;
 
   override createCommand(name?: string): Command {
-    const command = new StrictCommand(name);
-    if (this.listsOnly) {
-      // The help of a group shows the name, the arguments and the summary of a verb.
-      const nothing = () => command;
-      Object.assign(command, { option: nothing, addOption: nothing, addHelpText: nothing });
-    }
-    return command;
+    return new StrictCommand(name);
   }
 
   /** A bare `gpucloud instances`: whether help is the answer is for `run.ts`, which knows the format. */
@@ -73,11 +65,6 @@ class StrictCommand extends Command {
     }
     return super.error(message, how);
   }
-}
-
-/** Makes no flags for verbs that are added from now on: none of them will be run. */
-export function buildBriefly(group: AnyCommand): void {
-  if (group instanceof StrictCommand) group.listsOnly = true;
 }
 
 /** A group was named without one of its verbs. */

@@ -3,10 +3,9 @@ import type { View } from '../../output/output.ts';
 import type { AnyCommand } from './command.ts';
 import type { CompletesMap } from './completes.ts';
 import type { Frame } from './frame.ts';
-import { verb } from './verb.ts';
+import { describe } from './verb.ts';
 
 export interface GetVerb<T> {
-  readonly summary: string;
   readonly notes?: string;
   readonly examples: readonly [string, ...string[]];
   /** The name of the argument in the help: `drive`. */
@@ -18,8 +17,8 @@ export interface GetVerb<T> {
 }
 
 /** `get` of one thing by what a person calls it. */
-export function registerGetVerb<T>(group: AnyCommand, frame: Frame, get: GetVerb<T>): void {
-  verb(group, { ...get, name: 'get', aliases: ['show'] })
+export function registerGetVerb<T>(verb: AnyCommand, frame: Frame, get: GetVerb<T>): void {
+  describe(verb, get)
     .argument(`<${get.argument}>`, get.argumentHelp)
     .action(async (typed, _flags, command) => {
       const context = frame.context(command);

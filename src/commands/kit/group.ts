@@ -1,18 +1,44 @@
 import type { AnyCommand } from './command.ts';
 import type { Frame } from './frame.ts';
 
-/** Adds a verb to its group, with its arguments, flags and action. */
-export type Register = (group: AnyCommand, frame: Frame) => void;
+/** Gives a command its arguments, flags and action. */
+export type Register = (command: AnyCommand, frame: Frame) => void;
 
-/** The verbs of a group. The code of each loads when it is chosen. */
+/** A command as it is listed. Its code loads when it is chosen. */
+export interface Listed {
+  /** `list`, `stop`. */
+  readonly name: string;
+  /** Other words for it: `ls`, `rm`. */
+  readonly aliases?: readonly string[];
+  /** One line, without a full stop. */
+  readonly summary: string;
+}
+
+export interface Verb extends Listed {
+  /** Its arguments as the help of the group shows them: `<instance> [ports]`. */
+  readonly usage?: string;
+  load(): Promise<Register>;
+}
+
 export interface Group {
-  /** In the order of the help, each under its name and its other words: `list ls`. */
-  readonly verbs: Readonly<Record<string, () => Promise<Register>>>;
+  /** In the order of the help. */
+  readonly verbs: readonly Verb[];
+  /** Whole command lines that tell what the group is for. */
+  readonly examples: readonly string[];
   /** What people will look for and the service has not; see undocumented.ts. */
   readonly undocumented?: Readonly<Record<string, string>>;
 }
 
-/** The verb that a word names; undefined where it names none. */
-export function verbOf(group: Group, word: string): (() => Promise<Register>) | undefined {
-  return Object.entries(group.verbs).find(([names]) => names.split(' ').includes(word))?.[1];
+/** What a word names; undefined where it names nothing. */
+export function namedBy<T extends Listed>(all: readonly T[], word: string): T | undefined {
+  return all.find(({ name, aliases }) => name === word || aliases?.includes(word) === true);
+}
+
+/** Adds a command as it is listed. */
+export function addListed(parent: AnyCommand, { name, aliases = [], summary }: Listed): AnyCommand {
+  return parent
+    .command(name)
+    .aliases([...aliases])
+    .summary(summary)
+    .description(summary);
 }

@@ -6,12 +6,6 @@ import type { CompletesMap } from './completes.ts';
 import { addGlobalOptions } from './globals.ts';
 
 export interface VerbHelp {
-  /** `list`, `stop`. */
-  name: string;
-  /** Other words for it: `ls`, `rm`. */
-  aliases?: readonly string[];
-  /** One line, without a full stop. */
-  summary: string;
   /** More to know, printed under the summary. */
   notes?: string;
   /** Whole command lines, at least one. */
@@ -34,18 +28,11 @@ export interface VerbHelp {
 }
 
 /**
- * Adds a verb to a group. Arguments, flags and the action follow in commander's own words, so that
+ * Gives a command its help. Arguments, flags and the action follow in commander's own words, so that
  * their types reach the action.
  */
-export function verb(group: AnyCommand, help: VerbHelp): Command {
-  return describe(group.command(help.name), help);
-}
-
-/** Gives a command its help, for a verb of the root that has no group. */
-export function describe(command: AnyCommand, help: Omit<VerbHelp, 'name'>): Command {
-  command.summary(help.summary);
-  command.description(help.notes === undefined ? help.summary : `${help.summary}\n\n${help.notes}`);
-  command.aliases([...(help.aliases ?? [])]);
+export function describe(command: AnyCommand, help: VerbHelp): Command {
+  if (help.notes !== undefined) command.description(`${command.summary()}\n\n${help.notes}`);
   setTold(command, help);
   if (help.ownWords !== undefined) setOwnWords(command, help.ownWords);
   command.addHelpText(

@@ -11,7 +11,6 @@ import { login } from './login.ts';
 /** `gpucloud login`: a verb of the root. */
 export function registerLogin(command: AnyCommand, frame: Frame): void {
   describe(command, {
-    summary: 'Sign in with an API key and keep it in a profile',
     notes:
       'The key is proved with the service before anything is stored, and is never taken from the command line. In a terminal, what is missing is asked for.\n\n' +
       'It rests in the keyring of the system where there is one (with the optional part @napi-rs/keyring), else in a file that only you may read. With --key-command nothing is stored: each command asks your password manager, whose first line is the key.',

@@ -6,7 +6,6 @@ import { logout } from './logout.ts';
 /** `gpucloud logout`: a verb of the root. */
 export function registerLogout(command: AnyCommand, frame: Frame): void {
   describe(command, {
-    summary: 'Forget the key of a profile',
     notes:
       'The profile keeps its base URL. The key itself still works: the API of the service documents no way to revoke one.',
     examples: ['gpucloud logout', 'gpucloud logout --profile work'],

@@ -1,15 +1,12 @@
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { profileView } from './view.ts';
 
-export function registerGet(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'get',
+export function registerGet(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: profileView,
-    aliases: ['show'],
-    summary: 'Show the account that the API key belongs to',
     examples: ['gpucloud me get', 'gpucloud me get --json | jq -r .email'],
   }).action((_flags, command) => get(frame.context(command)));
 }

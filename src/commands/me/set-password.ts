@@ -4,14 +4,12 @@ import { usageError } from '../../errors.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { readStdin } from '../kit/input.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { profileView } from './view.ts';
 
-export function registerSetPassword(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'set-password',
+export function registerSetPassword(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: profileView,
-    summary: 'Set a new password for the account',
     notes:
       'Asks for the current password and twice for the new one. With --stdin it reads two lines:\n' +
       'the current password and the new one. A password is never taken from the command line, where\n' +

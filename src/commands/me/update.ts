@@ -4,14 +4,12 @@ import { anyName } from '../../rules/names.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { ruled } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { updatedView } from './view.ts';
 
-export function registerUpdate(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'update',
+export function registerUpdate(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: updatedView,
-    summary: 'Change the name of the account, the one field that can be changed',
     notes: 'The answer also tells the available and the reserved funds.',
     completes: { '--name': 'nothing' },
     examples: ['gpucloud me update --name "Ann Lee"'],

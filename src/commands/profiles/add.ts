@@ -8,12 +8,10 @@ import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { checked, ruled } from '../kit/parse.ts';
 import { profileView, shownProfile } from '../kit/profile.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 
-export function registerAdd(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'add',
-    summary: 'Add a profile without a key',
+export function registerAdd(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     notes:
       'The address comes from --base-url or GPUCLOUD_BASE_URL. "gpucloud login" gives it a key.',
     completes: { name: 'nothing' },

@@ -3,13 +3,10 @@ import { CliError } from '../../errors.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { namedProfile, profileView, shownProfile } from '../kit/profile.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 
-export function registerGet(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'get',
-    aliases: ['show'],
-    summary: 'Show a profile, never its key',
+export function registerGet(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     completes: { name: 'profile' },
     examples: ['gpucloud profiles get', 'gpucloud profiles get work --json'],
   })

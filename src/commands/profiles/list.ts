@@ -3,13 +3,10 @@ import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { profileView, shownProfile, warnOfEnvironment } from '../kit/profile.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 
-export function registerList(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'list',
-    aliases: ['ls'],
-    summary: 'List the profiles, the built-in sandbox included',
+export function registerList(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     examples: ['gpucloud profiles list', 'gpucloud profiles list --json'],
   }).action((_flags, command) => listProfiles(frame.context(command)));
 }

@@ -7,14 +7,12 @@ import type { Frame } from '../kit/frame.ts';
 import { keepKey } from '../kit/keep-key.ts';
 import { oneOf } from '../kit/parse.ts';
 import { profileView, shownProfile } from '../kit/profile.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 
 const TARGETS = ['keyring', 'file'] as const;
 
-export function registerMove(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'move',
-    summary: 'Move the key of a profile into the system keyring, or into the config file',
+export function registerMove(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     notes:
       'The key is read from where it rests and put into the other place; it stays as it is. To ask a\n' +
       'password manager for it: gpucloud login --key-command COMMAND.',

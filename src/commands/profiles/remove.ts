@@ -7,13 +7,10 @@ import type { AnyCommand } from '../kit/command.ts';
 import { confirm } from '../kit/confirm.ts';
 import type { Frame } from '../kit/frame.ts';
 import { profileView, type ShownProfile, shownProfile } from '../kit/profile.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 
-export function registerRemove(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'remove',
-    aliases: ['rm'],
-    summary: 'Remove a profile and its key',
+export function registerRemove(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     notes:
       'Machines go on running and billing. The key itself still works: the API of the service documents no way to revoke one.',
     completes: { name: 'profile' },

@@ -3,12 +3,10 @@ import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { profileView, shownProfile, warnOfEnvironment } from '../kit/profile.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 
-export function registerUse(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'use',
-    summary: 'Make a profile the current one',
+export function registerUse(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     notes:
       'Commands use the current profile where neither --profile nor GPUCLOUD_PROFILE is given.',
     completes: { name: 'profile' },

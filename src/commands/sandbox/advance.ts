@@ -3,7 +3,7 @@ import { kopecksText, type Money, money } from '../../rules/money.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { checked, ruled } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { advanceable, type StateInput, stateOption } from './flags.ts';
 import { statusView } from './view.ts';
 
@@ -11,10 +11,8 @@ export interface AdvanceInput extends StateInput {
   readonly milliseconds: number;
 }
 
-export function registerAdvance(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'advance',
-    summary: 'Turn the clock of the sandbox ahead',
+export function registerAdvance(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     notes:
       'Everything that is due in between happens, in order: machines become active, hours are charged, drives are suspended.',
     examples: ['gpucloud sandbox advance 10m', 'gpucloud sandbox advance 24h --json'],

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { type StateInput, stateOption } from './flags.ts';
 import {
   type Catalog,
@@ -12,10 +12,8 @@ import {
   offerView,
 } from './view.ts';
 
-export function registerCatalog(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'catalog',
-    summary: 'Show the offers and images of the sandbox, with their ids and prices',
+export function registerCatalog(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     notes:
       'The ids never change. The service itself documents no catalog; its offers and images have other ids.',
     examples: [

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { ruled } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { depositAmount, type StateInput, stateOption } from './flags.ts';
 import { statusView } from './view.ts';
 
@@ -11,10 +11,8 @@ export interface DepositInput extends StateInput {
   readonly amount: string;
 }
 
-export function registerDeposit(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'deposit',
-    summary: 'Top up the balance of the sandbox with play money',
+export function registerDeposit(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     examples: ['gpucloud sandbox deposit 1500', 'gpucloud sandbox deposit 99.90 --json'],
   })
     .argument('<amount>', 'roubles, such as 1500 or 99.90', ruled('AMOUNT', depositAmount))

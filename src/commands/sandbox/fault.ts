@@ -4,7 +4,7 @@ import type { Fault } from '../../sandbox/index.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { oneOf } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { type StateInput, stateOption } from './flags.ts';
 import { statusView } from './view.ts';
 
@@ -19,10 +19,8 @@ function isFault(name: string): name is Fault {
   return Object.hasOwn(FAULTS, name);
 }
 
-export function registerFault(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'fault',
-    summary: 'Order a failure, to see how programs and people bear it',
+export function registerFault(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     notes: `Each strikes once; ordered twice, it strikes twice.\n\n${faultLines()}`,
     examples: [
       'gpucloud sandbox fault fail-start',

@@ -5,7 +5,7 @@ import type { AnyCommand } from '../kit/command.ts';
 import { confirm } from '../kit/confirm.ts';
 import type { Frame } from '../kit/frame.ts';
 import { ruled } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { openingBalance, type StateInput, speed, stateOption } from './flags.ts';
 import { statusView } from './view.ts';
 
@@ -14,10 +14,8 @@ export interface ResetInput extends StateInput {
   readonly speed: number | undefined;
 }
 
-export function registerReset(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'reset',
-    summary: 'Start the sandbox afresh',
+export function registerReset(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     notes:
       'Machines, drives, keys and transactions of the sandbox are forgotten. It asks first when there is something to lose.',
     examples: [

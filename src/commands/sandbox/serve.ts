@@ -3,7 +3,7 @@ import type { Fault, RequestEntry } from '../../sandbox/index.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { oneOf, repeated, ruled } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { FAULT_NAMES } from './fault.ts';
 import { listeningPort, type StateInput, speed, stateOption } from './flags.ts';
 import { type Served, servedView } from './view.ts';
@@ -16,12 +16,10 @@ export interface ServeInput extends StateInput {
   readonly faults: readonly Fault[];
 }
 
-export function registerServe(group: AnyCommand, frame: Frame): void {
+export function registerServe(verb: AnyCommand, frame: Frame): void {
   const faultNamed = oneOf('--fault', FAULT_NAMES);
-  verb(group, {
-    name: 'serve',
+  describe(verb, {
     completes: { '--fault': FAULT_NAMES },
-    summary: 'Serve the sandbox on 127.0.0.1 for other programs',
     notes:
       'Once it listens it prints where, and with which key. Requests are logged on stderr. SIGTERM or Ctrl-C ends it with exit code 0; the state is kept.',
     examples: [

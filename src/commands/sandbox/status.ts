@@ -1,14 +1,12 @@
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { type StateInput, stateOption } from './flags.ts';
 import { statusView } from './view.ts';
 
-export function registerStatus(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'status',
-    summary: 'Show the time, the money and the machines of the sandbox',
+export function registerStatus(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     examples: ['gpucloud sandbox status', 'gpucloud sandbox status --json'],
   })
     .addOption(stateOption())

@@ -6,7 +6,7 @@ import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
 import type { View } from '../../output/output.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Again, Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { TOUR, type TourStep } from './tour-steps.ts';
 
 /** A stop of the tour as a script sees it. */
@@ -26,10 +26,8 @@ const tourView: View<ToldStep> = {
   empty: 'The tour has no steps.',
 };
 
-export function registerTour(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'tour',
-    summary: 'Rent, look at, pay for and end a machine in two minutes, for free',
+export function registerTour(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     notes:
       'Real commands in a sandbox of their own that is gone afterwards; your machines, profiles and ' +
       'your own sandbox are not touched. In a terminal it waits for you before each; --yes does not.',

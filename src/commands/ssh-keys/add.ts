@@ -6,17 +6,14 @@ import type { PublicKey } from '../../rules/public-key.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { asking } from '../kit/left.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { brokenName, checkArguments, checkedName, keyIn } from './given.ts';
 import { chosenFile } from './local-keys.ts';
 import { sshKeyView } from './view.ts';
 
-export function registerAdd(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'add',
+export function registerAdd(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: sshKeyView,
-    aliases: ['create'],
-    summary: 'Add a public SSH key to the account',
     notes:
       'RSA, Ed25519 and ECDSA keys in the OpenSSH form are taken, and checked here before anything is\n' +
       'sent; a private key is refused. A key that is there already is success. In a terminal, without\n' +

@@ -6,17 +6,14 @@ import { confirm } from '../kit/confirm.ts';
 import type { Frame } from '../kit/frame.ts';
 import { refuseSecret } from '../kit/no-secret.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { findKey } from './find.ts';
 import { sshKeyView } from './view.ts';
 
-export function registerDelete(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'delete',
+export function registerDelete(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: sshKeyView,
-    aliases: ['rm'],
     completes: { key: 'ssh-key' },
-    summary: 'Delete SSH keys from the account for good',
     notes:
       'A deleted key can no longer be given to new machines. Machines that have it keep it: whoever\n' +
       'holds its private half can still enter them.',

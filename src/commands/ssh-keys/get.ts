@@ -4,9 +4,8 @@ import { registerGetVerb } from '../kit/get-verb.ts';
 import { findKey } from './find.ts';
 import { sshKeyView } from './view.ts';
 
-export function registerGet(group: AnyCommand, frame: Frame): void {
-  registerGetVerb(group, frame, {
-    summary: 'Show one SSH key, the public key itself included',
+export function registerGet(verb: AnyCommand, frame: Frame): void {
+  registerGetVerb(verb, frame, {
     notes: 'The published API reads no single key: it is looked up in the list.',
     examples: [
       'gpucloud ssh-keys get laptop',

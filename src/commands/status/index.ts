@@ -13,7 +13,6 @@ import { statusBlocks, statusView } from './view.ts';
 /** `gpucloud status`, a verb of the root. */
 export function registerStatus(root: AnyCommand, frame: Frame): void {
   describe(root, {
-    summary: 'One screen: machines, drives, burn rate, balance, what needs attention',
     view: statusView,
     notes:
       'The machines are those known to this computer, since the published API has no list of them.\n' +

@@ -6,18 +6,15 @@ import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { findOne } from '../kit/lookup.ts';
 import { ruled } from '../kit/parse.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { templateView } from './view.ts';
 
 /** Lines longer than this are hard to read; a narrower terminal breaks them itself. */
 const READABLE = 80;
 
-export function registerGet(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'get',
+export function registerGet(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: templateView,
-    aliases: ['show'],
-    summary: 'Show a template with its readme',
     notes:
       'The readme is laid out for reading in a terminal, and plain Markdown in a pipe; --markdown\n' +
       'prints it alone.',

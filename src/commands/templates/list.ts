@@ -2,15 +2,12 @@ import type { Template } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { verb } from '../kit/verb.ts';
+import { describe } from '../kit/verb.ts';
 import { templateView } from './view.ts';
 
-export function registerList(group: AnyCommand, frame: Frame): void {
-  verb(group, {
-    name: 'list',
+export function registerList(verb: AnyCommand, frame: Frame): void {
+  describe(verb, {
     view: templateView,
-    aliases: ['ls'],
-    summary: 'List the application templates',
     notes: 'In the order that the service gives them (sort_order).',
     examples: [
       'gpucloud templates list',
