@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { type AnyCommand, newProgram, setLocal, toldOf } from './commands/kit/command.ts';
+import { type AnyCommand, newProgram, setLocal } from './commands/kit/command.ts';
 import type { Frame } from './commands/kit/frame.ts';
 import { addGlobalOptions, firstWord } from './commands/kit/globals.ts';
 import {
