@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import type { Table } from './loader.ts';
 
 /** The bundle, as scripts/parts.mjs writes it. */
@@ -17,47 +17,54 @@ export interface Bundle {
 const NAME_AT = 2;
 const TABLE_BEGINS = 'const table=';
 const TABLE_ENDS = ';';
+/** The first two lines are shorter. */
+const HEAD_BYTES = 16 * 1024;
 
 /**
- * Reads the whole file, though a run needs parts of it only: a machine may be rented while an
- * upgrade puts another gpucloud in its place, and what is done next must be code of the same one.
+ * Opens the file for as long as the process lives, and reads of it what the run needs. A machine may
+ * be rented while an upgrade puts another gpucloud in its place: what is open stays the old one, of
+ * which all code of the run then is.
  *
- * Throws what the file system throws, and what JSON.parse throws for a file that is none of ours.
+ * Throws what the file system throws, and what JSON.parse throws for a file that is none of ours;
+ * so does `textOf` for a file that was written over in place, which no installer does.
  */
 export function readBundle(file: string): Bundle {
-  const { bytes, mtimeMs } = read(file);
-  const nameEnd = bytes.indexOf('\n');
-  const tableEnd = bytes.indexOf('\n', nameEnd + 1);
-  // All of it is ASCII, which is read several times faster than UTF-8.
-  const text = (from: number, to: number) => bytes.toString('latin1', from, to);
+  const fd = openSync(file, 'r');
+  const opened = fstatSync(fd);
+  const head = read(fd, 0, Math.min(HEAD_BYTES, opened.size));
+  const nameEnd = head.indexOf('\n');
+  const tableEnd = head.indexOf('\n', nameEnd + 1);
   const table: Table = JSON.parse(
-    text(nameEnd + 1 + TABLE_BEGINS.length, tableEnd - TABLE_ENDS.length),
+    head.slice(nameEnd + 1 + TABLE_BEGINS.length, tableEnd - TABLE_ENDS.length),
   );
   return {
     file,
-    name: text(NAME_AT, nameEnd),
-    size: bytes.length,
-    mtimeMs,
+    name: head.slice(NAME_AT, nameEnd),
+    size: opened.size,
+    mtimeMs: opened.mtimeMs,
     table,
     textOf(part) {
       const [at, length] = table[part] ?? [0, 0];
-      return text(tableEnd + 1 + at, tableEnd + 1 + at + length);
+      const text = read(fd, tableEnd + 1 + at, length);
+      if (!isSame(fstatSync(fd), opened)) {
+        throw new Error(`${file} was written over while it ran; run the command again`);
+      }
+      return text;
     },
   };
 }
 
-function read(file: string): { bytes: Buffer; mtimeMs: number } {
-  const fd = openSync(file, 'r');
-  try {
-    const { size, mtimeMs } = fstatSync(fd);
-    const bytes = Buffer.allocUnsafeSlow(size);
-    for (let at = 0; at < size; ) {
-      const count = readSync(fd, bytes, at, size - at, at);
-      if (count === 0) throw new Error(`${file} is cut short`);
-      at += count;
-    }
-    return { bytes, mtimeMs };
-  } finally {
-    closeSync(fd);
+/** All of it is ASCII, which is read several times faster than UTF-8. */
+function read(fd: number, from: number, length: number): string {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  for (let at = 0; at < length; ) {
+    const count = readSync(fd, bytes, at, length - at, from + at);
+    if (count === 0) throw new Error('the bundle is cut short');
+    at += count;
   }
+  return bytes.toString('latin1');
+}
+
+function isSame(now: Stats, then: Stats): boolean {
+  return now.size === then.size && now.mtimeMs === then.mtimeMs;
 }

@@ -1,4 +1,7 @@
+import { copyFile, mkdtemp, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { expect, test } from 'vitest';
@@ -117,4 +120,38 @@ test('a chunk that fails is run again at the next use, and not taken for a whole
     () => undefined,
   );
   expect(seen).toEqual(['not now', 'whole']);
+});
+
+test('an upgrade leaves the run with the code that it began with', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-bundle-'));
+  try {
+    const file = join(folder, 'gpucloud.cjs');
+    await copyFile(FILE, file);
+    const bundle = readBundle(file);
+    const before = bundle.textOf(1);
+    // As npm does it: another file under the name.
+    await rm(file);
+    await writeFile(file, '//another\nconst table=[];\n');
+    expect(bundle.textOf(1)).toBe(before);
+    expect(bundle.textOf(2)).toBe(readBundle(FILE).textOf(2));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('a bundle that is written over in place is not run on', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-bundle-'));
+  try {
+    const file = join(folder, 'gpucloud.cjs');
+    await copyFile(FILE, file);
+    await utimes(file, 0, 0);
+    const bundle = readBundle(file);
+    const bytes = await readFile(file);
+    await writeFile(file, bytes.reverse());
+    expect(() => bundle.textOf(1)).toThrow('was written over');
+    await truncate(file, 100);
+    expect(() => bundle.textOf(1)).toThrow('cut short');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
