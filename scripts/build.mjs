@@ -1,6 +1,6 @@
-// Builds dist/: the bundle of the program, and the start of it that bin/gpucloud.js runs.
+// Builds dist/, the bundle of the program, and bin/gpucloud.js, which starts it.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { BUNDLE, ROOT } from './bundle.mjs';
@@ -25,10 +25,19 @@ function licencesOf(inputs) {
 }
 
 /** A process that starts meanwhile finds the old file or the new one, never half of either. */
-function put(name, content) {
-  const temporary = new URL(`dist/${name}.${process.pid}.tmp`, ROOT);
-  writeFileSync(temporary, content);
-  renameSync(temporary, new URL(`dist/${name}`, ROOT));
+function put(path, content, mode = 0o644) {
+  const temporary = new URL(`${path}.${process.pid}.tmp`, ROOT);
+  writeFileSync(temporary, content, { mode });
+  renameSync(temporary, new URL(path, ROOT));
+  written.add(path);
+}
+
+/** What an earlier version of this script has left would be packed with the rest. */
+function tidy(folder) {
+  for (const name of readdirSync(new URL(folder, ROOT))) {
+    const path = `${folder}${name}`;
+    if (!written.has(path) && !name.endsWith('.tmp')) rmSync(new URL(path, ROOT));
+  }
 }
 
 /** What the program says of its own command line. */
@@ -40,10 +49,11 @@ function treeOf(program) {
   return JSON.parse(stdout);
 }
 
-mkdirSync(new URL('dist/', ROOT), { recursive: true });
+const written = new Set();
+for (const folder of ['bin/', 'dist/']) mkdirSync(new URL(folder, ROOT), { recursive: true });
 
 const bundle = await buildParts();
-put('gpucloud.cjs', bundle.text);
+put('dist/gpucloud.cjs', bundle.text);
 
 const { groups, commands, global_flags, formats } = treeOf(
   fileURLToPath(new URL('dist/gpucloud.cjs', ROOT)),
@@ -59,7 +69,8 @@ const words = [
 const start = await build({
   ...BUNDLE,
   entryPoints: ['src/start/index.ts'],
-  outfile: 'start.cjs',
+  outfile: 'gpucloud.js',
+  banner: { js: '#!/usr/bin/env node' },
   minify: true,
   write: false,
   define: {
@@ -68,10 +79,10 @@ const start = await build({
     GPUCLOUD_WORDS: JSON.stringify([...new Set(words)].sort().join(' ')),
   },
 });
-put('start.cjs', start.outputFiles[0].text);
+put('bin/gpucloud.js', start.outputFiles[0].text, 0o755);
 
 put(
-  'THIRD-PARTY-LICENSES.txt',
+  'dist/THIRD-PARTY-LICENSES.txt',
   `gpucloud contains these parts.\n\n${licencesOf(bundle.metafile.inputs).join(`\n${'-'.repeat(72)}\n\n`)}`,
 );
 
@@ -84,4 +95,7 @@ const keyring = await build({
   write: false,
   external: ['@napi-rs/keyring'],
 });
-put('keyring.cjs', keyring.outputFiles[0].text);
+put('dist/keyring.cjs', keyring.outputFiles[0].text);
+
+tidy('bin/');
+tidy('dist/');

@@ -8,8 +8,8 @@ import { type KeptCode, keepCode, readCode, type Shelf } from './code-cache.ts';
 import { type Part, runChunks } from './loader.ts';
 import { chosenCommand, knownWords } from './words.ts';
 
-// What bin/gpucloud.js runs. It answers `--version` by itself, and otherwise runs the bundle that
-// stands beside it, with the compiled code that an earlier run left in the cache folder. Nothing
+// This is bin/gpucloud.js. It answers `--version` by itself, and otherwise runs the bundle that
+// stands in dist/, with the compiled code that an earlier run left in the cache folder. Nothing
 // else in src/ knows of it: `node dist/gpucloud.cjs` does the very same things, only later. How the
 // code is kept, and what may never happen because of it, stands in code-cache.ts.
 
@@ -22,7 +22,7 @@ function start(argv: readonly string[]): void {
   const asksVersion = more.length === 0 && (only === '--version' || only === '-V');
   if (asksVersion && attempt(sayVersion) === VERSION.length) return;
 
-  const bundle = readBundle(join(__dirname, 'gpucloud.cjs'));
+  const bundle = readBundle(join(__dirname, '..', 'dist', 'gpucloud.cjs'));
   const shelf = attempt(() => shelfOf(bundle, argv));
   const kept = shelf && attempt(() => readCode(shelf));
   const compiled = new Map<number, Script>();

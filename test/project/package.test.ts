@@ -39,7 +39,7 @@ test('the package and the bundle stay within their budgets', async () => {
   expect(pack.size).toBeLessThan(PACKED);
   expect(pack.unpackedSize).toBeLessThan(UNPACKED);
   expect((await stat(join(ROOT, 'dist/gpucloud.cjs'))).size).toBeLessThan(BUNDLE);
-  expect((await stat(join(ROOT, 'dist/start.cjs'))).size).toBeLessThan(START);
+  expect((await stat(join(ROOT, 'bin/gpucloud.js'))).size).toBeLessThan(START);
 });
 
 test('it holds what is run and read, and nothing of how it is made', () => {
@@ -55,12 +55,12 @@ test('it holds what is run and read, and nothing of how it is made', () => {
     'package.json',
     'schemas',
   ]);
-  const built = pack.files.map(({ path }) => path).filter((path) => path.startsWith('dist/'));
+  const built = pack.files.map(({ path }) => path).filter((path) => /^(?:bin|dist)\//.test(path));
   expect(built.sort()).toEqual([
+    'bin/gpucloud.js',
     'dist/THIRD-PARTY-LICENSES.txt',
     'dist/gpucloud.cjs',
     'dist/keyring.cjs',
-    'dist/start.cjs',
   ]);
 });
 
