@@ -21,9 +21,9 @@ export interface Host {
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
   /**
    * Where stdout is no terminal: writes to it without opening the stream, which costs more than a
-   * short text does, and answers what could not be written.
+   * short text does, and answers how many of the bytes were taken. The others are for the stream.
    */
-  readonly plainOut?: ((text: string) => string) | undefined;
+  readonly plainOut?: ((bytes: Uint8Array) => number) | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /** Where `~` is; undefined when the system knows no home. */
@@ -144,6 +144,12 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   const { env, clock, interrupts } = host;
   const closers: (() => Promise<void>)[] = [];
 
+  // The streams are opened when something is written, or only they can tell what they are.
+  const stdout = {
+    get isTTY() {
+      return host.plainOut === undefined && host.stdout.isTTY === true;
+    },
+  };
   const format = formatOf(flags, env);
   const warnings: string[] = [];
   const err = createMessages({
@@ -151,18 +157,27 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     jsonLines: format === 'jsonl',
     quietProgress: flags.debug === true,
     ...(flags.profile === undefined ? {} : { profile: flags.profile }),
-    stderr: host.stderr,
+    get stderr() {
+      return host.stderr;
+    },
     clock,
-    colour: wantsColour(host.stderr, env, flags.color),
+    get colour() {
+      return wantsColour(host.stderr, env, flags.color);
+    },
     env,
   });
   // How far the service's clock is ahead: only that of the built-in sandbox can be turned.
   let ahead = 0;
   const out = createOutput({
-    stdout: host.stdout,
+    get stdout() {
+      return host.stdout;
+    },
+    ...(host.plainOut === undefined ? {} : { plainOut: host.plainOut }),
     env,
     clock: { ...clock, now: () => clock.now() + ahead },
-    colour: wantsColour(host.stdout, env, flags.color),
+    get colour() {
+      return wantsColour(stdout, env, flags.color);
+    },
     note: (text) => err.note(text),
     ...(host.borrowScreen === undefined ? {} : { borrowScreen: host.borrowScreen }),
     settings: {

@@ -8,18 +8,26 @@ import { run } from './run.ts';
 
 /** The edge: the only file of the program that touches `process`. */
 async function main(): Promise<void> {
+  let isStdoutOpen = false;
+  let isStderrOpen = false;
+  const plain = plainOut();
   const host: Host = {
     // Each is opened at its first use, which costs time, and most commands read nothing.
     get stdin() {
       return process.stdin;
     },
     get stdout() {
+      isStdoutOpen = true;
       return process.stdout;
     },
     get stderr() {
+      // Without a listener a closed stderr would end the process in the midst of an operation.
+      if (!isStderrOpen) process.stderr.on('error', () => undefined);
+      isStderrOpen = true;
       return process.stderr;
     },
-    plainOut: plainOut(),
+    // Nothing may overtake what the stream still has to write.
+    plainOut: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
     env: process.env,
     clock: {
       now: () => Date.now(),
@@ -45,9 +53,13 @@ function keyringProgram(): { file: string; args: readonly string[] } {
   return { file: process.execPath, args: [join(dirname(program), '..', 'dist', 'keyring.cjs')] };
 }
 
+/** Bytes that a pipe takes at once, unless others have filled it: the system lets it hold 64 KiB. */
+const SHORT = 16 * 1024;
+
 /**
- * A way to stdout that opens no stream, where it is a pipe or a file. It is as patient as the
- * stream: that one, too, waits on a pipe whose reader is slow.
+ * A way to stdout that opens no stream, where it is a pipe or a file. The stream for a file would
+ * write in just the same way; a pipe that may have to be waited for is left to its stream, since
+ * whoever waits in a write hears no signal.
  */
 function plainOut(): Host['plainOut'] {
   let stat: Stats;
@@ -57,17 +69,15 @@ function plainOut(): Host['plainOut'] {
     return undefined;
   }
   if (!stat.isFIFO() && !stat.isSocket() && !stat.isFile()) return undefined;
-  return (text) => {
-    const bytes = Buffer.from(text);
-    // Where each character is a byte, what is left begins with a whole one.
-    if (bytes.length !== text.length) return text;
+  return (bytes) => {
+    if (!stat.isFile() && bytes.length > SHORT) return 0;
     let at = 0;
     try {
       while (at < bytes.length) at += writeSync(1, bytes, at);
     } catch {
       // What is the matter is for the stream to tell, which gets the rest.
     }
-    return bytes.toString('utf8', at);
+    return at;
   };
 }
 

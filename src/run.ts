@@ -116,8 +116,7 @@ function refuseKeys(argv: readonly string[]): void {
 
 /** Writes help, which is all there is when it was asked for. */
 async function print(text: string, host: Host): Promise<void> {
-  const rest = text === '' ? '' : (host.plainOut?.(text) ?? text);
-  if (rest !== '') await createSink(host.stdout).write(rest);
+  if (text !== '') await createSink(() => host.stdout, host.plainOut).write(text);
 }
 
 /** Help is read best in lines that are not too long; a pipe has no width. */
@@ -191,7 +190,7 @@ async function tell(text: string, host: Host): Promise<void> {
     return;
   }
   try {
-    await createSink(host.stderr).write(text);
+    await createSink(() => host.stderr).write(text);
   } catch {
     // stderr itself is gone: the exit code is all that is left to tell.
   }

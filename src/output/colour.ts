@@ -1,5 +1,3 @@
-import type { Writable } from 'node:stream';
-
 export type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold' | 'cyan';
 
 /**
@@ -34,7 +32,7 @@ export const YELLOW_WARNING = `\u001b[38;5;${TONES.yellow}mwarning:\u001b[39m`;
  * FORCE_COLOR (0 and false mean no), then TERM=dumb, then whether the stream is a terminal.
  */
 export function wantsColour(
-  stream: Writable & { isTTY?: boolean },
+  stream: { readonly isTTY?: boolean },
   env: Readonly<Record<string, string | undefined>>,
   flag: 'auto' | 'always' | 'never' | false | undefined,
 ): boolean {

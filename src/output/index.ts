@@ -9,7 +9,7 @@ import type { Block, ListOptions, Live, Output, OutputSettings, View } from './o
 import type { Query } from './query.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
 import { clean } from './sanitise.ts';
-import { createSink } from './sink.ts';
+import { createSink, type PlainOut } from './sink.ts';
 
 export { wantsColour } from './colour.ts';
 export { checkColumns } from './columns.ts';
@@ -19,7 +19,10 @@ export { createMessages, type MessagesOptions } from './messages.ts';
 export { clean, cleanLines, escapeUnseen, hasUnseen } from './sanitise.ts';
 
 export interface OutputOptions {
+  /** May be opened by being asked for. */
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
+  /** The way to a stdout that is no terminal, without opening it; see Host. */
+  readonly plainOut?: PlainOut;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly settings: OutputSettings;
@@ -38,10 +41,10 @@ export interface OutputOptions {
  * service's own data. What a format needs is loaded when it is written.
  */
 export function createOutput(options: OutputOptions): Output {
-  const { stdout, settings, clock } = options;
+  const { settings, clock, plainOut } = options;
   const { format, header } = settings;
-  const sink = createSink(stdout);
-  const terminal = stdout.isTTY === true;
+  const sink = createSink(() => options.stdout, plainOut);
+  const isTerminal = () => plainOut === undefined && options.stdout.isTTY === true;
 
   /** What takes the secrets out of a row. */
   function safely<T>(view: View<T>): (row: T) => T {
@@ -78,13 +81,14 @@ export function createOutput(options: OutputOptions): Output {
   }
 
   async function style(live = false) {
+    const terminal = isTerminal();
     return {
       terminal,
       live,
       now: () => clock.now(),
       header,
       paint: await paintFor(options.colour),
-      cells: terminal ? terminalWidth(stdout.columns, options.env.COLUMNS) : UNBOUNDED,
+      cells: terminal ? terminalWidth(options.stdout.columns, options.env.COLUMNS) : UNBOUNDED,
     };
   }
 
@@ -250,8 +254,8 @@ export function createOutput(options: OutputOptions): Output {
   async function live(): Promise<Live | undefined> {
     if (format !== 'table') return undefined;
     const { canRedraw, createLive } = await import('./live.ts');
-    if (!canRedraw(stdout, options.env)) return undefined;
-    const { colour, borrowScreen } = options;
+    if (!isTerminal() || !canRedraw(options.stdout, options.env)) return undefined;
+    const { stdout, colour, borrowScreen } = options;
     return createLive({
       stdout,
       sink,
@@ -269,21 +273,24 @@ export function createOutput(options: OutputOptions): Output {
     const { createPage } = await import('./page.ts');
     const page = createPage(columns);
     const note = (text: string) => void page.stream.write(`${clean(text)}\n`);
-    await write(createOutput({ ...options, stdout: page.stream, note }));
+    const { plainOut: _none, ...others } = options;
+    await write(createOutput({ ...others, stdout: page.stream, note }));
     return page.text();
   }
 
   async function screen(blocks: readonly Block[], now?: number): Promise<void> {
     const { screenText } = await import('./screen.ts');
     const shown = await style();
-    const drawn = terminal && options.env.TERM !== 'dumb';
+    const drawn = shown.terminal && options.env.TERM !== 'dumb';
     const told = () => now ?? shown.now();
     return sink.write(screenText(blocks, { ...shown, now: told, bars: drawn }));
   }
 
   return {
     format,
-    terminal,
+    get terminal() {
+      return isTerminal();
+    },
     get unread() {
       return sink.ended;
     },
@@ -295,7 +302,7 @@ export function createOutput(options: OutputOptions): Output {
     live,
     item,
     text: (text) => sink.write(text),
-    value: (text) => sink.write(`${terminal ? clean(text) : text}\n`),
+    value: (text) => sink.write(`${isTerminal() ? clean(text) : text}\n`),
   };
 }
 

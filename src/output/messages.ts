@@ -1,12 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { YELLOW_WARNING } from './colour.ts';
 import type { Held, Messages, Progress } from './output.ts';
-import { createProgress } from './progress.ts';
+import { createProgress, type ProgressLines } from './progress.ts';
 import { clean } from './sanitise.ts';
 import { canSpin, type Terminal } from './spinner.ts';
 import { forProfile } from './typed-again.ts';
 
 export interface MessagesOptions {
+  /** May be opened by being asked for. */
   readonly stderr: Terminal;
   /** For TERM; left out, the terminal is taken for an able one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -33,27 +34,42 @@ const SILENT: Progress = { update: () => undefined, done: () => undefined };
  * reason to stop an operation.
  */
 export function createMessages(options: MessagesOptions): Messages {
-  const { stderr, clock, colour } = options;
-  const spins = options.quietProgress !== true && canSpin(stderr, options.env ?? {});
   let held: Set<string> | undefined;
+  let lines: ProgressLines | undefined;
 
-  // Without a listener a closed stderr would end the process in the midst of an operation.
-  stderr.on('error', () => undefined);
+  let stream: Terminal | undefined;
+  /** Opened by the first who has something to say there. */
+  function opened(): Terminal {
+    if (stream === undefined) {
+      stream = options.stderr;
+      // Without a listener a closed stderr would end the process in the midst of an operation.
+      stream.on('error', () => undefined);
+    }
+    return stream;
+  }
 
   function line(text: string): void {
-    if (held !== undefined) held.add(text);
-    else if (!stderr.destroyed && !stderr.writableEnded && !lines.above(`${text}\n`)) {
+    if (held !== undefined) {
+      held.add(text);
+      return;
+    }
+    const stderr = opened();
+    if (!stderr.destroyed && !stderr.writableEnded && lines?.above(`${text}\n`) !== true) {
       stderr.write(`${text}\n`);
     }
   }
 
-  const lines = createProgress({ stderr, clock, colour, line });
-  const progress = (text: string) => (spins ? lines.begin(text) : SILENT);
+  function progress(text: string): Progress {
+    const stderr = opened();
+    if (options.quietProgress === true || !canSpin(stderr, options.env ?? {})) return SILENT;
+    lines ??= createProgress({ stderr, clock: options.clock, colour: options.colour, line });
+    return lines.begin(text);
+  }
 
   function hold(): Held {
     // A file gets each line as it comes.
     const lines = new Set<string>();
-    if (stderr.isTTY === true) held = lines;
+    if (opened().isTTY === true) held = lines;
     return {
       get lines() {
         return [...lines];
@@ -83,7 +99,7 @@ export function createMessages(options: MessagesOptions): Messages {
   return {
     note: (text) => line(words(text)),
     debug: (text) => line(clean(text)),
-    warn: (text) => line(`${colour ? YELLOW_WARNING : 'warning:'} ${words(text)}`),
+    warn: (text) => line(`${options.colour ? YELLOW_WARNING : 'warning:'} ${words(text)}`),
     progress,
     hold,
   };

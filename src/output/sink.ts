@@ -24,7 +24,14 @@ const READER_GONE = new Set([
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
-export function createSink(stream: Writable): Sink {
+/** Writes what it can at once, and answers how many of the bytes were taken; see Host. */
+export type PlainOut = (bytes: Uint8Array) => number;
+
+/**
+ * The stream is opened when something is written that `plain` does not take, or when somebody waits
+ * for its end. What is the matter with what was not taken, the stream tells: it gets the rest.
+ */
+export function createSink(open: () => Writable, plain?: PlainOut): Sink {
   let ended = false;
   let failure: CliError | undefined;
   const waiting = new Set<() => void>();
@@ -41,26 +48,43 @@ export function createSink(stream: Writable): Sink {
     waiting.clear();
   }
 
-  // Without a listener the stream's error would end the process, past every exit code of ours.
-  stream.on('error', end);
-  const write = writerOf(stream);
+  let writer: Writer | undefined;
+  function opened(): Writer {
+    if (writer === undefined) {
+      const stream = open();
+      // Without a listener the stream's error would end the process, past every exit code of ours.
+      stream.on('error', end);
+      writer = writerOf(stream);
+    }
+    return writer;
+  }
+
+  async function put(text: string): Promise<void> {
+    if (plain === undefined || writer !== undefined) return opened()(text);
+    const bytes = Buffer.from(text);
+    const rest = bytes.subarray(plain(bytes));
+    if (rest.length > 0) await opened()(rest);
+  }
 
   return {
     get ended() {
       return ended;
     },
     async write(text) {
-      if (!ended) await write(text).catch(end);
+      if (!ended) await put(text).catch(end);
       if (failure !== undefined) throw failure;
     },
     onEnd(callback) {
       waiting.add(callback);
+      opened();
       return () => waiting.delete(callback);
     },
   };
 }
 
-function writerOf(stream: Writable): (text: string) => Promise<void> {
+type Writer = (text: string | Uint8Array) => Promise<void>;
+
+function writerOf(stream: Writable): Writer {
   const file = fileOf(stream);
   if (file !== undefined) return async (text) => writeWhole(file, text);
   return (text) =>
@@ -78,7 +102,7 @@ function fileOf(stream: Writable): number | undefined {
   return _type === 'fs' && typeof fd === 'number' ? fd : undefined;
 }
 
-function writeWhole(file: number, text: string): void {
+function writeWhole(file: number, text: string | Uint8Array): void {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }

@@ -215,13 +215,19 @@ describe('writing', () => {
     throwing.write = () => {
       throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
     };
-    await expect(createSink(throwing).write('x')).rejects.toMatchObject({ failure: 'storage' });
+    await expect(createSink(() => throwing).write('x')).rejects.toMatchObject({
+      failure: 'storage',
+    });
   });
 
-  it('takes the death of an unused stream in silence', () => {
+  it('takes the death of a stream that nothing is written to in silence', () => {
     const stdout = new Failing(0, 'EPIPE');
-    createSink(stdout);
+    let ended = false;
+    createSink(() => stdout).onEnd(() => {
+      ended = true;
+    });
     expect(() => stdout.emit('error', new Error('late'))).not.toThrow();
+    expect(ended).toBe(true);
   });
 });
 
@@ -235,7 +241,7 @@ describe('a real process', () => {
     const { createSink } = await import(process.argv[1]);
     process.on('SIGXFSZ', () => undefined);
     try {
-      const sink = createSink(process.stdout);
+      const sink = createSink(() => process.stdout);
       await sink.write('x'.repeat(5000));
       process.stderr.write('done ' + sink.ended);
     } catch (error) {
