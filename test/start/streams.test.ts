@@ -4,45 +4,65 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HAS_BASH } from '../faults/tools.ts';
 import { type Outcome, outcomeOf } from '../support/program.ts';
+import { type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
 // A short result goes out without the stream of stdout being opened. Nobody may notice.
 
+const ID = '11111111-2222-4333-8444-555555555555';
+/** Longer than what a pipe takes as a whole or not at all (4096), and no character is one byte. */
+const NAME = 'Ночной бот №'.repeat(300);
+
 let at: Installation;
-let help: string;
+let service: Service;
+let text: string;
 beforeEach(async () => {
   at = await install();
-  help = (await at.run(['instances', 'create', '--help'])).stdout;
+  service = await startService(() => ({
+    status: 200,
+    body: { status: 'success', code: 200, data: { id: ID, name: NAME, status: 'ACTIVE' } },
+  }));
+  text = (await bash('PROGRAM')).stdout;
 });
-afterEach(() => at.remove());
+afterEach(async () => {
+  await service.close();
+  await at.remove();
+});
 
-/** Runs a line of bash, in which PROGRAM prints the help of a verb. */
+/** Runs a line of bash, in which PROGRAM prints a machine. */
 function bash(line: string): Promise<Outcome> {
-  const program = `"$0" "${join(at.root, 'bin', 'gpucloud.js')}" instances create --help`;
+  const program = `"$0" "${join(at.root, 'bin', 'gpucloud.js')}" instances get ${ID} --json`;
   const argv = ['--norc', '-c', line.replace('PROGRAM', program), process.execPath];
-  return outcomeOf(spawn('bash', argv, { env: at.env, cwd: at.root }));
+  const env = {
+    ...at.env,
+    GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
+    GPUCLOUD_BASE_URL: service.url,
+  };
+  return outcomeOf(spawn('bash', argv, { env, cwd: at.root }));
 }
 
-describe.skipIf(!HAS_BASH)('what a run prints', () => {
+describe.skipIf(!HAS_BASH)('what a run prints (needs bash)', () => {
   test('comes whole through a pipe that is full and waits for nobody', async () => {
-    expect(help.length).toBeGreaterThan(4096);
-    // dd leaves the pipe with room for less than the text, and in the mode in which a write ends at
-    // once; the reader comes late.
+    expect(JSON.parse(text)).toMatchObject({ name: NAME });
+    // dd leaves the pipe with room for a part of the text, and in the mode in which a write that
+    // would have to wait fails; the reader comes late.
     const { code, stdout, stderr } = await bash(
-      '{ dd if=/dev/zero bs=64512 count=1 oflag=nonblock status=none; PROGRAM; } | { sleep 0.5; cat; }',
+      '{ dd if=/dev/zero bs=60000 count=1 oflag=nonblock status=none; PROGRAM; } | { sleep 0.5; cat; }',
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout.replaceAll('\0', '')).toBe(help);
-    expect(stdout.length - help.length).toBe(64512);
+    expect(stdout.replaceAll('\0', '')).toBe(text);
+    expect(stdout.length - text.length).toBe(60_000);
   });
 
   test('is cut by a limit to the size of files, and that is told', async () => {
-    const { code, stderr } = await bash('ulimit -f 1; PROGRAM > out');
-    expect({ code, stderr }).toEqual({
-      code: 9,
-      stderr: expect.stringMatching(/^error: the result could not be written: EFBIG/),
+    const { code, stderr } = await bash('ulimit -f 4; PROGRAM > out');
+    expect(code).toBe(9);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      code: 'storage',
+      message: expect.stringContaining('EFBIG'),
     });
-    expect(await readFile(join(at.root, 'out'), 'utf8')).toBe(help.slice(0, 1024));
+    const bytes = await readFile(join(at.root, 'out'));
+    expect(bytes.equals(Buffer.from(text).subarray(0, 4096))).toBe(true);
   });
 
   test.each(['> >(exec true)', '> >(head -c 10 > /dev/null)'])(
