@@ -171,7 +171,14 @@ export function parseExport(json: string): ParsedExport {
   };
 }
 
-/** What no computer writes: things of another owner than the whole, times that are none. */
+/** Bytes; a file of the journal that is a few times as long is not read any more. */
+const LONGEST = 384 * 1024;
+
+function isTooLong(record: object): boolean {
+  return Buffer.byteLength(JSON.stringify(record, null, 2)) > LONGEST;
+}
+
+/** What no computer writes: things of another owner than the whole, times that are none, texts without an end. */
 function strangeIn({ service, account, machines, requests }: JournalExport): string | undefined {
   const isOther = (one: { service?: string | undefined; account?: string | null | undefined }) =>
     (one.service ?? service) !== service || (one.account ?? account) !== account;
@@ -179,6 +186,11 @@ function strangeIn({ service, account, machines, requests }: JournalExport): str
   const strange = intents.find((intent) => isOther(intent))?.uid ?? machines.find(isOther)?.id;
   if (strange !== undefined) {
     return `holds what is of another service or account than the file itself: ${strange}`;
+  }
+  const long =
+    intents.find((intent) => isTooLong(intent))?.uid ?? machines.find((one) => isTooLong(one))?.id;
+  if (long !== undefined) {
+    return `holds more of ${long} than any computer writes`;
   }
   const timeless = intents.find(({ asked_at }) => Number.isNaN(Date.parse(asked_at)));
   return timeless === undefined ? undefined : `does not say when ${timeless.uid} was asked for`;

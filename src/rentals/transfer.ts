@@ -93,7 +93,9 @@ export function transfer(
     // That a machine is over takes it out of the list, so that it has to be read here.
     const hides = last.status === 'TERMINATED' && here.last?.status !== 'TERMINATED';
     if (hides || !isNewer(last, here.last)) return linked;
-    return { ...here, request, name: there.name, last };
+    // A machine keeps its name at the service, and by it commands find what they end.
+    const name = here.name === here.id ? there.name : here.name;
+    return { ...here, request, name, last: { ...last, name } };
   }
 
   /** A clock that is ahead makes nobody know better for longer. */

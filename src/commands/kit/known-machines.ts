@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { CliError, type Failure } from '../../errors.ts';
 import { instant, relative } from '../../output/time.ts';
 import type { KnownMachine, Rentals, Snapshot, UnknownRental } from '../../rentals/index.ts';
+import { resourceId } from '../../rules/ids.ts';
 import { eachBounded } from './bounded.ts';
 import { keepSighting, sightingOf } from './sighting.ts';
 
@@ -76,7 +77,8 @@ export async function readKnownMachines(
   const isAsked = (id: string) => except?.has(id) !== true;
   const reading = read([...ids.keys()].filter(isAsked));
   reading.catch(() => undefined);
-  const { found, fault } = await attachedTo(drives);
+  const { found, fault, isOdd } = await attachedTo(drives);
+  if (isOdd) context.err.warn(ODD);
   const archived = all ? NO_MACHINES : await archivedOf(found, ids, rentals);
   const fresh = found.filter(
     (id) => isAsked(id) && !ids.has(id) && archived.get(id)?.untracked !== true,
@@ -109,16 +111,22 @@ async function archivedOf(
   return new Map(machines.filter(({ archived }) => archived).map((one) => [one.id, one]));
 }
 
+/** Nothing can be asked for by it, and nothing is kept under it. */
+const ODD =
+  'A drive names the machine that it is mounted to by what can be no id, so that this machine may be missing: gpucloud drives list shows it.';
+
 /** The ids that drives name; a list of drives that can't be had leaves the rest alone. */
 async function attachedTo(
   drives: Promise<readonly Drive[]>,
-): Promise<{ found: string[]; fault: CliError | undefined }> {
+): Promise<{ found: string[]; fault: CliError | undefined; isOdd: boolean }> {
   try {
-    const ids = (await drives).map((drive) => drive.current_instance_id);
-    return { found: [...new Set(ids.filter((id) => id != null))], fault: undefined };
+    const named = (await drives).flatMap(({ current_instance_id: id }) => id || []);
+    const ids = [...new Set(named)];
+    const found = ids.filter((id) => resourceId(id).ok);
+    return { found, fault: undefined, isOdd: found.length < ids.length };
   } catch (error) {
     if (!(error instanceof CliError) || ENDING.includes(error.failure)) throw error;
-    return { found: [], fault: error };
+    return { found: [], fault: error, isOdd: false };
   }
 }
 

@@ -25,6 +25,19 @@ async function lose(made: boolean, argv: readonly string[] = CREATE): Promise<vo
   expect((await world.cli(argv)).code).toBe(7);
 }
 
+/** The journal of this computer after somebody has changed it. */
+async function exported(change: (journal: Changed) => void): Promise<string> {
+  const { stdout } = await world.cli(['instances', 'export']);
+  const journal = JSON.parse(stdout) as Changed;
+  change(journal);
+  return JSON.stringify(journal);
+}
+
+interface Changed {
+  machines: { id: string; name: string; last?: { name: string; seen_at: string } }[];
+  requests: { intent: { name: string } }[];
+}
+
 const second = () => ({ GPUCLOUD_STATE_DIR: join(world.home, 'second') });
 
 describe('instances export and import', () => {
@@ -75,6 +88,37 @@ describe('instances export and import', () => {
       });
       expect(code).toBe(2);
     }
+  });
+
+  test('gives no known machine another name: commands end what they find by it', async () => {
+    await begin();
+    service.rent(ID, 'prod', { status: 'ACTIVE' });
+    await world.cli(['instances', 'track', ID]);
+    await world.cli(CREATE);
+    const stdin = await exported(({ machines }) => {
+      for (const machine of machines) {
+        machine.name = machine.id === ID ? 'trainer' : 'prod';
+        machine.last = { ...machine.last, name: machine.name, seen_at: '2100-01-01T00:00:00.000Z' };
+      }
+    });
+    world.clock.advance(60_000);
+    expect((await world.cli(['instances', 'import', '-'], { stdin })).code).toBe(0);
+    const { requests } = await world.cli(['instances', 'terminate', 'trainer', '-y']);
+    expect(requests.map(({ path }) => path)).toContain(`/instances/${NEW}/terminate`);
+    expect(requests.map(({ path }) => path).join()).not.toContain(ID);
+  });
+
+  test('takes nothing that the journal could not read again', async () => {
+    await begin();
+    await lose(false);
+    const stdin = await exported(({ requests }) => {
+      for (const { intent } of requests) intent.name = 'n'.repeat(2_000_000);
+    });
+    const env = second();
+    const { code, stderr } = await world.cli(['instances', 'import', '-'], { stdin, env });
+    expect(code).toBe(2);
+    expect(stderr).toContain('than any computer writes');
+    expect((await world.cli(['instances', 'list'], { env })).stderr).not.toContain('warning');
   });
 
   test('an open request is settled when the machine that is said to come of it is read', async () => {

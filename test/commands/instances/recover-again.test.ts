@@ -358,3 +358,17 @@ test('machines of another key are found though many of them are gone', async () 
   const rows = await listed({ GPUCLOUD_API_KEY: SECOND_KEY });
   expect(rows).toContainEqual(expect.objectContaining({ id: NEW, status: 'PROVISIONING' }));
 });
+
+test.each(['../..', '%2e%2e', `x${'y'.repeat(5000)}`])(
+  'a drive that names what can be no id spoils no list (%#)',
+  async (odd) => {
+    await world.cli(CREATE);
+    service.drives = [{ id: 'd1', current_instance_id: odd }];
+    const { code, stdout, stderr } = await world.cli(['instances', 'list', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ id: NEW }]);
+    expect(stderr).toContain('by what can be no id, so that this machine may be missing');
+    service.drives = [{ id: 'd1', current_instance_id: '' }];
+    expect((await world.cli(['instances', 'list', '--json'])).stderr).toBe('');
+  },
+);
