@@ -2,7 +2,10 @@
 // it is neither read nor compiled at each start. A stub that is called after all says so loudly.
 import { createRequire } from 'node:module';
 
-const { resolve } = createRequire(import.meta.url);
+const require = createRequire(import.meta.url);
+const { resolve } = require;
+const { ERROR, TYPE } = require('undici/lib/llhttp/constants.js');
+const { channels } = require('undici/lib/core/diagnostics.js');
 
 /** @param {string} what */
 const never = (what) => `() => { throw new Error('${what} is not built in'); }`;
@@ -45,6 +48,65 @@ const TRIMS = [
     filter: /^node:http$/,
     of: /\/undici\//,
     is: 'module.exports = { IncomingMessage: class {}, maxHeaderSize: 16384 };',
+  },
+  {
+    // Of the tables that its parser was generated from, what the client looks at.
+    filter: /^\.\.\/llhttp\/constants\.js$/,
+    of: /\/undici\//,
+    is: `module.exports = ${JSON.stringify({ ERROR, TYPE })};`,
+  },
+  {
+    // The parser is there twice. What falls back to the other without SIMD does so at once, and
+    // the difference can't be measured.
+    filter: /^\.\.\/llhttp\/llhttp_simd-wasm\.js$/,
+    of: /\/undici\//,
+    is: `throw new Error('one is enough');`,
+  },
+  {
+    // Tables of well-known names of headers spare a lower-casing each, and cost more to set up.
+    filter: /^\.\/constants(?:\.js)?$/,
+    of: /\/undici\/lib\/core\//,
+    is: 'module.exports = { headerNameLowerCasedRecord: { __proto__: null } };',
+  },
+  {
+    filter: /^\.\/tree(?:\.js)?$/,
+    of: /\/undici\/lib\/core\//,
+    is: 'module.exports = { tree: { lookup: () => undefined } };',
+  },
+  {
+    // No one listens to its diagnostics.
+    filter: /^(?:\.|\.\.\/core)\/diagnostics\.js$/,
+    of: /\/undici\//,
+    is: `
+      const unheard = { hasSubscribers: false };
+      exports.channels = { ${Object.keys(channels)
+        .map((name) => `${name}: unheard`)
+        .join(', ')} };`,
+  },
+  // Sockets are opened by api/connect.ts.
+  {
+    filter: /^(?:\.|\.\.\/core)\/connect(?:\.js)?$/,
+    of: /\/undici\//,
+    is: `module.exports = ${never('a connector')};`,
+  },
+  {
+    // Node's own loads four modules more, for messages that no one reads.
+    filter: /^node:assert$/,
+    of: /\/undici\//,
+    is: `
+      module.exports = (value, message) => {
+        if (value) return;
+        if (message instanceof Error) throw message;
+        throw Object.assign(new Error(message ?? 'a part of undici is at fault'), {
+          code: 'ERR_ASSERTION',
+        });
+      };`,
+  },
+  // Paths come with their query.
+  {
+    filter: /^node:querystring$/,
+    of: /\/undici\//,
+    is: `module.exports = { stringify: ${never('a query')} };`,
   },
   // conf checks schemas with ajv where it is given one; config/ checks with zod.
   {
