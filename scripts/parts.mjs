@@ -15,8 +15,9 @@
 // bin/gpucloud.js takes parts out of the file (see src/start/); `node dist/gpucloud.cjs` runs it as
 // it is.
 import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { build, transform } from 'esbuild';
-import { BUNDLE } from './bundle.mjs';
+import { BUNDLE, ROOT } from './bundle.mjs';
 
 /** What is loaded on demand and smaller than this is no part of its own. */
 const LEAST_BYTES = 8000;
@@ -24,12 +25,16 @@ const LEAST_BYTES = 8000;
 const KIT = /^(?:lazy-node:|src\/(?:commands|rules|output|watch|billing|connect)\/)|\/big\.js\//;
 /** What loads the verbs of a group. */
 const GROUP = /^src\/commands\/[a-z-]+\/index\.ts$/;
+/** Schemas are made when their module runs, and a run checks few of them: each is a chunk. */
+const SCHEMAS = 'src/api/schemas/';
 const SEPARATOR = ',\n';
 
 /** `inputs` tells the modules of each chunk. */
 export async function buildParts() {
   const { metafile, outputFiles } = await build({
     ...BUNDLE,
+    entryPoints: [...BUNDLE.entryPoints, ...filesIn(SCHEMAS)],
+    entryNames: '[name]-[hash]',
     format: 'esm',
     splitting: true,
     // The functions are of CommonJS, so what `import()` becomes is left to the second step.
@@ -39,9 +44,17 @@ export async function buildParts() {
     metafile: true,
     write: false,
   });
-  const chunks = Object.entries(metafile.outputs).map(([path, output]) => ({ path, ...output }));
-  const main = chunks.find(({ entryPoint }) => entryPoint === 'src/main.ts');
+  const outputs = Object.entries(metafile.outputs).map(([path, output]) => ({ path, ...output }));
+  const main = outputs.find(({ entryPoint }) => entryPoint === 'src/main.ts');
   if (main === undefined) throw new Error('The chunk of src/main.ts is missing.');
+  const reached = new Set([main]);
+  for (const { imports } of reached) {
+    for (const { path } of imports) {
+      const next = outputs.find((one) => one.path === path);
+      if (next !== undefined) reached.add(next);
+    }
+  }
+  const chunks = [...reached];
 
   const isCommonJs = (entryPoint) =>
     entryPoint !== undefined && metafile.inputs[entryPoint]?.format === 'cjs';
@@ -123,6 +136,10 @@ async function plainLoader() {
     write: false,
   });
   return outputFiles[0]?.text ?? '';
+}
+
+function filesIn(folder) {
+  return readdirSync(new URL(folder, ROOT)).map((name) => `${folder}${name}`);
 }
 
 function nameOf(path) {

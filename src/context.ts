@@ -463,10 +463,15 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     sandbox,
     async close() {
       if (isLocalKept && !quieted) await tellUnknown();
-      await names.keep();
-      // The last opened closes first: the client before the server that it speaks to.
-      for (const close of closers.reverse()) {
-        await close();
+      // Connections take as long to end as names to be kept, and neither needs the other.
+      const kept = names.keep();
+      try {
+        // The last opened closes first: the client before the server that it speaks to.
+        for (const close of closers.reverse()) {
+          await close();
+        }
+      } finally {
+        await kept;
       }
     },
   };

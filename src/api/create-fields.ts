@@ -1,5 +1,5 @@
 import { check } from './schemas/check.ts';
-import { type CreateInstanceFields, createInstanceFields } from './schemas/instance.ts';
+import { type CreateInstanceFields, createInstanceFields } from './schemas/instance-body.ts';
 
 export type CheckedFields =
   | { readonly ok: true; readonly value: CreateInstanceFields }

@@ -26,14 +26,16 @@ export type { Drive, DriveBody } from './schemas/drive.ts';
 export type { Meta } from './schemas/envelope.ts';
 export type {
   ConnectionInfo,
+  Instance,
+  InstanceEvent,
+  StatusChange,
+} from './schemas/instance.ts';
+export type {
   CreateInstanceBody,
   CreateInstanceFields,
   DockerConfig,
-  Instance,
-  InstanceEvent,
   ReorderInstanceBody,
-  StatusChange,
-} from './schemas/instance.ts';
+} from './schemas/instance-body.ts';
 export type { BaseImage, GpuModel, Offer, Provider } from './schemas/offer.ts';
 export type { EventsQuery, TransactionsQuery } from './schemas/query.ts';
 export type { AddSshKeyBody, SshKey } from './schemas/ssh-key.ts';

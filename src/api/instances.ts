@@ -7,16 +7,18 @@ import type { Operation } from './operation.ts';
 import { getData, getPage, type Posted, post, postOnce } from './perform.ts';
 import { bodyOf, queryOf, segment } from './request.ts';
 import {
-  type CreateInstanceBody,
-  createInstanceBody,
   type Instance,
   type InstanceEvent,
   instance,
-  type ReorderInstanceBody,
-  reorderInstanceBody,
   type StatusChange,
   statusChange,
 } from './schemas/instance.ts';
+import {
+  type CreateInstanceBody,
+  createInstanceBody,
+  type ReorderInstanceBody,
+  reorderInstanceBody,
+} from './schemas/instance-body.ts';
 import { instanceEvents } from './schemas/lists.ts';
 import { type EventsQuery, eventsQuery } from './schemas/query.ts';
 import { settled, stateOf, statusWords } from './settle.ts';

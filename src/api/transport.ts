@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Client, type Dispatcher, Pool } from 'undici';
-import { type ConnectParts, codeOf, createConnector } from './connect.ts';
+import { type Connector, type ConnectParts, codeOf, createConnector } from './connect.ts';
 import type { RawAnswer } from './contract.ts';
 import { Fault, faultWords } from './fault.ts';
 import { type ProxyServer, proxyFor } from './proxy.ts';
@@ -36,6 +36,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+type Connect = Connector['connect'];
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -57,39 +58,33 @@ export async function createTransport(
     forwarder === undefined
       ? target.origin
       : `${forwarder.url.protocol}//${forwarder.url.hostname}:${forwarder.port}`;
+  const spare = sparesOptimising(nodeVersion) ? await optimisingSpared() : undefined;
   // undici's own time limits are off: they are idle timers, and the call's deadline covers them.
   const options = {
-    connect: connector.connect,
+    connect: spare === undefined ? connector.connect : sparing(connector.connect, spare),
     allowH2: false,
     headersTimeout: 0,
     bodyTimeout: 0,
   };
   const pool = new Pool(origin, { ...options, pipelining: 1 });
   const once = new Set<Client>();
-  // undici compiles its parser when the first connection stands, and then the request starts.
-  const compiled = await sparedOptimising(nodeVersion);
 
   return {
     exchange(request, signal, onSending) {
       const sent = forwarder === undefined ? request : forwarded(request, target, forwarder);
-      const onStart = () => {
-        compiled();
-        onSending();
-      };
       if (isRepeatable(request.method)) {
-        return dispatch(pool, sent, signal, onStart);
+        return dispatch(pool, sent, signal, onSending);
       }
       // A connection kept from an earlier request may be closing just now, and a POST lost on it
       // would leave its outcome unknown; so each gets a new one.
       const client = new Client(origin, { ...options, pipelining: 0 });
       once.add(client);
-      return dispatch(client, sent, signal, onStart).finally(() => {
+      return dispatch(client, sent, signal, onSending).finally(() => {
         once.delete(client);
         client.destroy().catch(() => undefined);
       });
     },
     async close() {
-      compiled();
       const ends = [pool, ...once].map((client) => client.destroy());
       connector.close();
       await Promise.allSettled(ends);
@@ -99,22 +94,42 @@ export async function createTransport(
 
 /**
  * Node 20 optimises the WebAssembly of undici's parser in the background, and its exit waits for
- * that: 100 ms and more for a program that reads one answer. So the parser is compiled as one that
- * never runs often enough. Later versions end without waiting.
- *
- * @returns what is to be called when it has been compiled, so that V8 is as it was.
+ * that: 100 ms and more for a program that reads one answer. Later versions end without waiting.
  */
-async function sparedOptimising(nodeVersion: string | undefined): Promise<() => void> {
-  if (nodeVersion === undefined || !/^v(?:[0-9]|1[0-9]|20|21)\./.test(nodeVersion)) {
-    return () => undefined;
-  }
+function sparesOptimising(nodeVersion: string | undefined): boolean {
+  return nodeVersion !== undefined && /^v(?:[0-9]|1[0-9]|20|21)\./.test(nodeVersion);
+}
+
+/** Runs work in which WebAssembly is compiled as such that never runs often enough. */
+type Spare = (work: () => void) => void;
+
+async function optimisingSpared(): Promise<Spare> {
   const { setFlagsFromString } = await import('node:v8');
-  let changed = true;
-  setFlagsFromString('--wasm-tiering-budget=1000000000');
-  return () => {
-    // It must be the default to the letter: V8 refuses code that was kept under other flags.
-    if (changed) setFlagsFromString('--wasm-tiering-budget=1800000');
-    changed = false;
+  return (work) => {
+    setFlagsFromString('--wasm-tiering-budget=1000000000');
+    try {
+      work();
+    } finally {
+      // The default to the letter: under other flags V8 refuses the code that Node has of its own
+      // modules, and what was kept of this program.
+      setFlagsFromString('--wasm-tiering-budget=1800000');
+    }
+  };
+}
+
+/** undici compiles its parser as soon as it gets its first connection, and nothing else does. */
+function sparing(connect: Connect, spare: Spare): Connect {
+  let isCompiled = false;
+  return (options, callback) => {
+    connect(options, (...result) => {
+      const [error] = result;
+      if (isCompiled || error !== null) {
+        callback(...result);
+        return;
+      }
+      isCompiled = true;
+      spare(() => callback(...result));
+    });
   };
 }
 
@@ -165,7 +180,7 @@ function dispatch(
       signal.removeEventListener('abort', onAbort);
     };
     const answer = (): Promise<Answer> | undefined =>
-      head === undefined ? undefined : read(head.status, head.headers, Buffer.concat(chunks));
+      head === undefined ? undefined : read(head.status, head.headers, joined(chunks));
     const fail = (words: string, stopped: boolean) => {
       if (ended) return;
       end();
@@ -253,6 +268,12 @@ function dispatch(
       },
     );
   });
+}
+
+/** A small answer comes in one piece. */
+function joined(chunks: readonly Buffer[]): Buffer {
+  const [only, ...more] = chunks;
+  return only !== undefined && more.length === 0 ? only : Buffer.concat(chunks);
 }
 
 /** Nothing but plain bytes is asked for, but a proxy may pack them all the same. */

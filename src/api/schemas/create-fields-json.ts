@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { createInstanceFields } from './instance.ts';
+import { createInstanceFields } from './instance-body.ts';
 
 /** What an editor shows beside a field. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
