@@ -1,5 +1,9 @@
-/** A number that a double may not hold: many digits, or an exponent. */
-const SUSPECT = /[0-9](?:\.?[0-9]){15}|[0-9][eE]/;
+/**
+ * A number that a double may not hold: many digits, or an exponent. It is looked for only where a
+ * number of JSON can begin, since there is `1e` or the like in nearly every UUID.
+ */
+const SUSPECT = /[:,[ \n\r\t]-?[0-9](?:(?:\.?[0-9]){15}|(?:\.?[0-9]){0,14}[eE])/;
+const IS_NUMBER = /^-?[0-9]/;
 
 /** Texts first, so that what stands inside one is never taken for a number. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
@@ -11,7 +15,7 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
  */
 export function parseExactly(json: string): unknown {
   const value: unknown = JSON.parse(json);
-  if (!SUSPECT.test(json)) return value;
+  if (!SUSPECT.test(json) && !IS_NUMBER.test(json)) return value;
   let changed = false;
   const exact = json.replace(TOKENS, (token) => {
     if (token.startsWith('"') || isExact(token)) return token;

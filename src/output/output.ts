@@ -1,3 +1,5 @@
+import type { Rows } from './rows.ts';
+
 /** The formats of `-o`, in the order in which help lists them. */
 export const FORMATS = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -158,10 +160,10 @@ export interface Output {
    */
   prepare(): Promise<void>;
   /**
-   * Writes a list: always an array in JSON, `[]` when empty. A long AsyncIterable takes no memory
-   * unless it is to be sorted; it is ended early when the reader of stdout has gone.
+   * Writes a list: always an array in JSON, `[]` when empty. A long one that is still coming takes
+   * no memory unless it is to be sorted; it is ended early when the reader of stdout has gone.
    */
-  list<T>(rows: readonly T[] | AsyncIterable<T>, view: View<T>, how?: ListOptions): Promise<void>;
+  list<T>(rows: Rows<T>, view: View<T>, how?: ListOptions): Promise<void>;
   /** Writes one thing: details for people, one object in JSON. */
   item<T>(value: T, view: View<T>): Promise<void>;
   /**

@@ -1,6 +1,11 @@
 import type { Sink } from './sink.ts';
 
-export type Rows<T> = readonly T[] | AsyncIterable<T>;
+/** Rows that come a page at a time: a wait for each of a million rows would cost more than its text. */
+export interface Paged<T> {
+  readonly pages: AsyncIterable<readonly T[]>;
+}
+
+export type Rows<T> = readonly T[] | AsyncIterable<T> | Paged<T>;
 
 export function isArray<T>(rows: Rows<T>): rows is readonly T[] {
   return Array.isArray(rows);
@@ -15,16 +20,24 @@ export async function eachRow<T>(
   sink: Sink,
   take: (row: T) => Promise<void> | undefined,
 ): Promise<void> {
-  if (isArray(rows)) {
-    for (const row of rows) {
+  const takeAll = async (page: readonly T[]) => {
+    for (const row of page) {
       const wait = take(row);
       // Awaiting nothing would cost a turn of the queue for each of a million rows.
       if (wait !== undefined) await wait;
       if (sink.ended) return;
     }
-    return;
-  }
-  const source = rows[Symbol.asyncIterator]();
+  };
+  if (isArray(rows)) return takeAll(rows);
+  return 'pages' in rows ? eachOf(rows.pages, sink, takeAll) : eachOf(rows, sink, take);
+}
+
+async function eachOf<T>(
+  given: AsyncIterable<T>,
+  sink: Sink,
+  take: (one: T) => Promise<void> | undefined,
+): Promise<void> {
+  const source = given[Symbol.asyncIterator]();
   // A reader who has gone must not wait for an event that may never come. (Promise.race would keep
   // a reaction of every row alive, a subscription for each row would cost more than its text.)
   let leave: () => void = () => undefined;

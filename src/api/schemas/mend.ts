@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import { at, type Failed, failed } from './check.ts';
+import { plainly } from './plainly.ts';
 
 type Schema<T> = z.ZodMiniType<T>;
 
@@ -20,6 +21,7 @@ const PASSES = 8;
  * (an id, a status, the row itself) is an error still.
  */
 export function mend<T>(schema: Schema<T>, value: unknown): Mended<T> {
+  if (plainly(schema)(value)) return { ok: true, value: value as T, odd: [] };
   const odd: Odd[] = [];
   const texts: { where: readonly PropertyKey[]; text: string }[] = [];
   for (let pass = 0; pass < PASSES; pass += 1) {

@@ -68,10 +68,10 @@ export async function spend(input: SpendInput, context: Context): Promise<void> 
   const progress = context.err.progress('Reading the history');
   let count = 0;
   try {
-    for await (const transaction of wholeHistory(api, {}, (text) => context.err.warn(text))) {
-      books.add(transaction);
-      count += 1;
-      if (count % 500 === 0) progress.update(`Reading the history: ${count} transactions`);
+    for await (const page of wholeHistory(api, {}, (text) => context.err.warn(text))) {
+      for (const transaction of page) books.add(transaction);
+      count += page.length;
+      progress.update(`Reading the history: ${count} transactions`);
     }
   } finally {
     progress.done();

@@ -78,13 +78,13 @@ export async function transactions(input: TransactionsInput, context: Context): 
 
   if (input.all || (period !== undefined && page === undefined)) {
     const history = wholeHistory(api, query, (text) => context.err.warn(text));
-    await context.out.list(counted(history, chosen, totals), transactionView);
+    await context.out.list({ pages: counted(history, chosen, totals) }, transactionView);
   } else {
     const answer = await api.billing.transactions({
       ...query,
       ...(page === undefined ? {} : { page }),
     });
-    await context.out.list(counted(answer.data, chosen, totals), transactionView);
+    await context.out.list({ pages: counted([answer.data], chosen, totals) }, transactionView);
     tellMorePages(answer.meta, context);
   }
   if (undated > 0) {
@@ -96,15 +96,14 @@ export async function transactions(input: TransactionsInput, context: Context): 
 }
 
 async function* counted(
-  rows: Iterable<Transaction> | AsyncIterable<Transaction>,
+  pages: Iterable<readonly Transaction[]> | AsyncIterable<readonly Transaction[]>,
   chosen: (row: Transaction) => boolean,
   totals: Totals | undefined,
-): AsyncGenerator<Transaction> {
-  for await (const row of rows) {
-    if (chosen(row)) {
-      totals?.add(row);
-      yield row;
-    }
+): AsyncGenerator<readonly Transaction[]> {
+  for await (const page of pages) {
+    const rows = page.filter(chosen);
+    for (const row of rows) totals?.add(row);
+    yield rows;
   }
 }
 

@@ -16,7 +16,7 @@ const REMEMBERED = 10_000;
 const STUCK = 5000;
 
 /**
- * The whole history, page after page, each transaction once. Their order is not documented, so that
+ * The whole history, page after page, each transaction on one of them. Their order is not documented, so that
  * no page but the last one says that there is nothing more to be found.
  *
  * The next page is on its way while the rows of one are taken, and no further one before they have
@@ -27,7 +27,7 @@ export async function* wholeHistory(
   api: Api,
   query: TransactionsQuery,
   warn: (text: string) => void,
-): AsyncGenerator<Transaction> {
+): AsyncGenerator<readonly Transaction[]> {
   const limit = query.limit ?? PAGE;
   const seen = createMemory(REMEMBERED);
   let repeated = 0;
@@ -52,16 +52,13 @@ export async function* wholeHistory(
       );
     }
     total = meta.total;
-    for (const transaction of data) {
-      if (seen.has(transaction.id)) {
-        repeated += 1;
-        continue;
-      }
-      repeated = 0;
-      seen.add(transaction.id);
-      given += 1;
-      yield transaction;
-    }
+    const fresh = data.filter(({ id }) => {
+      const isNew = seen.isNew(id);
+      repeated = isNew ? 0 : repeated + 1;
+      return isNew;
+    });
+    given += fresh.length;
+    yield fresh;
     if (repeated >= STUCK) {
       throw new CliError(
         'notUnderstood',

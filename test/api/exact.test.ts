@@ -1,0 +1,27 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseExactly } from '../../src/api/exact.ts';
+
+const BIG = '12345678901234567890';
+
+test.each([
+  ['alone', BIG, BIG],
+  ['below zero', `[-${BIG}]`, [`-${BIG}`]],
+  ['after a colon', `{"a":${BIG}}`, { a: BIG }],
+  ['after a comma', `[1,${BIG}]`, [1, BIG]],
+  ['after a line break', `{"a":\n\t${BIG}\r\n}`, { a: BIG }],
+  ['of many decimals', '[0.1000000000000000055]', ['0.1000000000000000055']],
+  ['with an exponent', '[ 1e400, 1.5e3]', ['1e400', 1500]],
+  ['beside a text like one', `{"a":"[${BIG}, 1e400]","b":7}`, { a: `[${BIG}, 1e400]`, b: 7 }],
+])('a number that a double can not hold, %s, is a text of its digits', (_where, json, value) => {
+  expect(parseExactly(json)).toEqual(value);
+});
+
+test('everything else is what JSON.parse makes of it', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.constantFrom(undefined, 1), (json, indent) => {
+      const text = JSON.stringify(JSON.parse(json), null, indent);
+      expect(parseExactly(text)).toEqual(JSON.parse(text));
+    }),
+  );
+});
