@@ -5,7 +5,7 @@
 //   //<name: a hash of all that follows>
 //   const table=<where the parts are, from the next line on; see src/start/loader.ts>;
 //   <the loader> const parts=[
-//   {0:function(exports,require,module){...},
+//   ({0:function(exports,require,module){...},
 //   ...
 //   ];...
 //
@@ -112,7 +112,8 @@ export async function buildParts() {
       const outro = isCommonJs(entryPoint) ? ';module.exports=module.exports.default' : '';
       functions.push(`${ids.get(name)}:${await functionOf(texts.get(name) ?? '', ids, outro)}`);
     }
-    written.push(`{${functions.join(',\n')}}`);
+    // In brackets, so that what is cut out of the file is an expression without being copied again.
+    written.push(`({${functions.join(',\n')}})`);
   }
   const rows = parts.map((part) =>
     part.map(({ path, entryPoint, exports }) => [

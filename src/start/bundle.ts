@@ -9,7 +9,7 @@ export interface Bundle {
   readonly size: number;
   readonly mtimeMs: number;
   readonly table: Table;
-  /** The source of an object of functions, one for each chunk of the part. */
+  /** The source of an expression: an object of functions, one for each chunk of the part. */
   textOf(part: number): string;
 }
 

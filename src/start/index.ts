@@ -30,7 +30,7 @@ function start(argv: readonly string[]): void {
 
   function compile(part: number): Part {
     const cachedData = kept?.code.get(part);
-    const script = new Script(`(${bundle.textOf(part)})`, {
+    const script = new Script(bundle.textOf(part), {
       filename: bundle.file,
       ...(cachedData === undefined ? {} : { cachedData }),
     });

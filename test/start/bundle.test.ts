@@ -16,7 +16,7 @@ test('every chunk of the bundle runs and has the names that others import from i
   const missing: string[] = [];
   let ran = 0;
   const partAt = (index: number): Part => {
-    const part = new Script(`(${bundle.textOf(index)})`).runInThisContext();
+    const part = new Script(bundle.textOf(index)).runInThisContext();
     // In place of the program, which is chunk 0, stands the test.
     return index === 0 ? { ...part, 0: all } : part;
   };
