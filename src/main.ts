@@ -45,6 +45,12 @@ async function main(): Promise<void> {
     keyring: keyringProgram,
   };
   process.exitCode = await run(process.argv.slice(2), host);
+  // All work is done by now, and taking the heap down would take longer than many a command. Only
+  // what a slow reader has not taken yet is waited for, which an exit would cut off.
+  const isLeft =
+    (isStdoutOpen && process.stdout.writableLength > 0) ||
+    (isStderrOpen && process.stderr.writableLength > 0);
+  if (!isLeft) process.exit();
 }
 
 /** Beside the bundle, wherever a link on PATH leads to. */
