@@ -8,7 +8,7 @@ import type { Choice, Prompts } from './prompts.ts';
 
 export interface PromptsOptions {
   readonly stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown };
-  readonly stderr: Writable & { isTTY?: boolean; columns?: number };
+  readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** For NO_COLOR and its like, where `colour` does not decide, and for TERM. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Whether stderr gets colours, as `--color` decided it. */
@@ -20,12 +20,13 @@ export interface PromptsOptions {
 /**
  * Questions on stderr, so that stdout keeps to the result even when somebody is asked. A terminal
  * that can't move its cursor (`TERM=dumb`), which is also what screen readers are best served by,
- * gets plain lines.
+ * gets plain lines, and so does one on which no question could be drawn.
  */
 export function createPrompts(options: PromptsOptions): Prompts {
   const env = options.env ?? {};
   const colour = options.colour ?? wantsColour(options.stderr, env, undefined);
-  const ask = env.TERM === 'dumb' ? plainAsker(options) : asker({ ...options, colour });
+  const isPlain = env.TERM === 'dumb' || isTooSmall(options.stderr);
+  const ask = isPlain ? plainAsker(options) : asker({ ...options, colour });
 
   return {
     tell(line) {
@@ -77,6 +78,14 @@ export function createPrompts(options: PromptsOptions): Prompts {
     },
   };
 }
+
+/** A question has to stay on the screen as a whole, or it can't be drawn again. */
+function isTooSmall({ columns = 0, rows = 0 }: PromptsOptions['stderr']): boolean {
+  return (columns > 0 && columns < LEAST_COLUMNS) || (rows > 0 && rows < LEAST_ROWS);
+}
+
+const LEAST_COLUMNS = 20;
+const LEAST_ROWS = 6;
 
 function cleaned({ name, about = [] }: Choice<unknown>): Choice<unknown> {
   return { name: shown(name), about: about.map(shown), value: undefined };

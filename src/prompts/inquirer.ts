@@ -24,16 +24,25 @@ export type Question =
 
 export interface Asked {
   readonly stdin: Readable & { isTTY?: boolean };
-  readonly stderr: Writable & { isTTY?: boolean; columns?: number };
+  readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   readonly colour: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** A list of more than this is searched rather than walked through, and shows as many at once. */
+/** A list of more than this is searched rather than walked through, and shows as many at most. */
 const LONG = 10;
 
-/** Of a terminal that does not tell its width. */
+/** Lines of a question beside its list and its own: one free, one of keys, and the last one. */
+const BESIDE = 3;
+
+/** Of a terminal that does not tell its size. */
 const USUAL_COLUMNS = 80;
+const USUAL_ROWS = 24;
+
+interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
 
 /**
  * The way to inquirer, which is loaded at the first question.
@@ -49,14 +58,15 @@ export function asker({
 }: Asked): (question: Question) => Promise<unknown> {
   return (question) =>
     untilLeft(stdin, signal, async (gone) => {
-      const columns = stderr.columns || USUAL_COLUMNS;
+      const size = { columns: stderr.columns || USUAL_COLUMNS, rows: stderr.rows || USUAL_ROWS };
+      const { columns } = size;
       const theme = themeOf(await paintFor(colour), columns);
       const onKey = (_text: unknown, key: { ctrl?: boolean; name?: string } | undefined) => {
         if (key?.ctrl === true && key.name === 'd') gone.abort();
       };
       stdin.on('keypress', onKey);
       try {
-        return await ask(question, theme, columns, {
+        return await ask(question, theme, size, {
           input: stdin,
           output: colour ? stderr : withoutColours(stderr),
           signal: gone.signal,
@@ -79,7 +89,7 @@ interface Streams {
 async function ask(
   question: Question,
   theme: QuestionTheme,
-  columns: number,
+  size: Size,
   streams: Streams,
 ): Promise<unknown> {
   if (question.form === 'text') {
@@ -97,14 +107,23 @@ async function ask(
   }
   const { createPromptModule } = (await import('inquirer')).default;
   const prompt = createPromptModule(streams);
-  const form = { ...formOf(question, columns), message: question.message, theme, name: 'answer' };
+  const form = {
+    theme,
+    ...formOf(question, theme, size),
+    message: question.message,
+    name: 'answer',
+  };
   // The forms of inquirer's own types can't be told apart by a union of ours.
   const answers: Record<string, unknown> = await prompt([form as never]);
   return answers.answer;
 }
 
 /** The question in inquirer's words. Of a choice its place is asked for: a value may be anything. */
-function formOf(question: Exclude<Question, { form: 'text' }>, columns: number): object {
+function formOf(
+  question: Exclude<Question, { form: 'text' }>,
+  theme: QuestionTheme,
+  size: Size,
+): object {
   switch (question.form) {
     case 'secret': {
       const { check } = question;
@@ -118,25 +137,32 @@ function formOf(question: Exclude<Question, { form: 'text' }>, columns: number):
     case 'confirm':
       return { type: 'confirm', default: question.initial };
     case 'choose': {
-      const lines = placed(question, columns, '❯ ');
+      const lines = placed(question, size, '❯ ');
       const { initial = 0 } = question;
       return lines.length > LONG
         ? {
             type: 'search',
-            pageSize: LONG,
+            pageSize: pageOf(question, size),
             default: initial,
+            theme: searched(theme),
             source: (term = '') => found(lines, term),
           }
-        : { type: 'select', loop: false, pageSize: LONG, default: initial, choices: lines };
+        : {
+            type: 'select',
+            loop: false,
+            pageSize: pageOf(question, size),
+            default: initial,
+            choices: lines,
+          };
     }
     case 'several': {
       const { choices, least } = question;
       return {
         type: 'checkbox',
         loop: false,
-        pageSize: LONG,
+        pageSize: pageOf(question, size),
         shortcuts: { all: 'a', invert: null },
-        choices: placed(question, columns, '❯◉ ').map((line, at) => ({
+        choices: placed(question, size, '❯◉ ').map((line, at) => ({
           ...line,
           checked: choices[at]?.checked === true,
         })),
@@ -144,6 +170,27 @@ function formOf(question: Exclude<Question, { form: 'text' }>, columns: number):
       };
     }
   }
+}
+
+/**
+ * As many rows of a list as leave the whole question on the screen: what has scrolled away can't be
+ * drawn again, and would stay there with each key.
+ */
+function pageOf({ message }: Question, { columns, rows }: Size): number {
+  const lines = Math.ceil((width(message) + 3) / columns);
+  return Math.max(1, Math.min(LONG, rows - lines - BESIDE));
+}
+
+/** Nothing else says that a long list is searched. */
+function searched(theme: QuestionTheme): QuestionTheme {
+  const { keysHelpTip } = theme.style;
+  return {
+    ...theme,
+    style: {
+      ...theme.style,
+      keysHelpTip: (keys) => keysHelpTip([['type', 'to search'], ...keys]),
+    },
+  };
 }
 
 interface Line {
@@ -156,7 +203,7 @@ interface Line {
 
 function placed(
   { message, choices }: Extract<Question, { choices: unknown }>,
-  columns: number,
+  { columns }: Size,
   cursor: string,
 ): Line[] {
   // A line that fills the last cell would wrap in some terminals.

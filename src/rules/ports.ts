@@ -68,3 +68,11 @@ export function publishedPort(text: string): Verdict<Port> {
   }
   return kept(port);
 }
+
+/** An external port that is published twice, as `8080/tcp`: one can lead to one place only. */
+export function publishedTwice(ports: readonly Port[]): string | undefined {
+  const places = ports.map(
+    ({ external_port, protocol }) => `${external_port}/${protocol.toLowerCase()}`,
+  );
+  return places.find((place, at) => places.indexOf(place) < at);
+}

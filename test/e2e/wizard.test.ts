@@ -346,6 +346,44 @@ describe('every width', () => {
   });
 });
 
+describe('a low window', () => {
+  async function longList(): Promise<void> {
+    const names = Array.from({ length: 14 }, (_, at) => ({
+      service: 'sandbox',
+      kind: 'offer',
+      id: `offer-${at}`,
+      given_name: `card ${at}`,
+    }));
+    await mkdir(join(computer.home, 'state'), { mode: 0o700, recursive: true });
+    const catalog = JSON.stringify({ version: 1, names });
+    await writeFile(join(computer.home, 'state', 'catalog.json'), catalog);
+  }
+
+  const ASK = ['instances', 'create', 'box-one', '--image', 'ubuntu-22-04', '--dry-run', '-q'];
+
+  test.each([6, 8, 12])('%i rows: the question stays whole, whatever is typed', async (rows) => {
+    await longList();
+    const one = person(ASK, { rows });
+    await one.reads(/\? Offer[\s\S]*type to search · ↑↓ navigate · ⏎ select/);
+    await one.type(`${down}${down}${down}${up}`);
+    const screen = await one.reads(/^❯ /m);
+    expect(screen.match(/\? Offer/g)).toHaveLength(1);
+    expect(screen.match(/^❯ /gm)).toHaveLength(1);
+    await one.type('card 13');
+    await one.answers(/^❯ card 13/m, enter);
+    await one.reads(/✔ Offer \(the hardware\) card 13\n/);
+    expect(one.screen().match(/Offer/g)).toHaveLength(1);
+  });
+
+  test('one in which nothing can be drawn again gets plain lines', async () => {
+    await longList();
+    const one = person(ASK, { rows: 4 });
+    await one.answers(/Number, or a part of the name \[1\] *$/m, `card 13${enter}`);
+    await one.reads(/Go on without a key\? yes or no \[no\] *$/m);
+    expect(one.written()).not.toContain('\u001b[');
+  });
+});
+
 describe('no colour, and colours that can be read', () => {
   test.each([
     ['NO_COLOR', { NO_COLOR: '1' }, []],

@@ -6,7 +6,7 @@ import {
   environmentKey,
   environmentVariable,
 } from '../../rules/environment.ts';
-import type { Port } from '../../rules/ports.ts';
+import { type Port, publishedTwice } from '../../rules/ports.ts';
 import type { Volume } from '../../rules/volumes.ts';
 import { readText } from '../kit/input.ts';
 
@@ -46,15 +46,10 @@ export async function containerOf(
   };
 }
 
-/** One port of the machine can lead to one place only. */
 function refuseSamePorts(ports: readonly Port[]): void {
-  const taken = new Set<string>();
-  for (const { external_port, protocol } of ports) {
-    const place = `${external_port}/${protocol.toLowerCase()}`;
-    if (taken.has(place)) {
-      throw usageError(`--port "${place}": the external port is published twice`);
-    }
-    taken.add(place);
+  const place = publishedTwice(ports);
+  if (place !== undefined) {
+    throw usageError(`--port "${place}": the external port is published twice`);
   }
 }
 

@@ -12,9 +12,16 @@ import { writeCreated } from '../kit/created.ts';
 import type { Frame } from '../kit/frame.ts';
 import { each, ruled, ruledEach } from '../kit/parse.ts';
 import { describe } from '../kit/verb.ts';
-import { notePrice } from './hardware-names.ts';
+import { notePrice, warnIfDearer } from './hardware-names.ts';
 import { maxPriceOption, rentWithin } from './max-price.ts';
-import { boxOf, type CreateFlags, makeRequest, missingError, missingFlags } from './request.ts';
+import {
+  boxOf,
+  type CreateFlags,
+  type MadeRequest,
+  makeRequest,
+  missingError,
+  missingFlags,
+} from './request.ts';
 import { createRequestView } from './request-view.ts';
 import { instanceView } from './view.ts';
 import {
@@ -132,9 +139,9 @@ export async function create(input: CreateInput, context: Context): Promise<void
   if (missing.length > 0) {
     return await createAsked(missing, input, box, context);
   }
-  const { body, offer } = await makeRequest(flags, box, context);
-  notePrice(offer, context);
-  await createNow(body, input, context);
+  const made = await makeRequest(flags, box, context);
+  notePrice(made.offer, context);
+  await createNow(made, input, context);
 }
 
 /** Asks for what is missing, where somebody can be asked; then waits, as a person does. */
@@ -151,9 +158,9 @@ async function createAsked(
   }
   const { askForMachine } = await import('./wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
-  const body = await askForMachine({ ...input, until, box }, prompts, context);
+  const made = await askForMachine({ ...input, until, box }, prompts, context);
   try {
-    await createNow(body, { ...input, until }, context);
+    await createNow(made, { ...input, until }, context);
   } catch (error) {
     throw afterQuestions(error);
   }
@@ -173,7 +180,7 @@ function afterQuestions(error: unknown): unknown {
 }
 
 async function createNow(
-  body: CreateInstanceBody,
+  { body, offer }: MadeRequest,
   input: CreateInput,
   context: Context,
 ): Promise<void> {
@@ -184,6 +191,7 @@ async function createNow(
   const created = await rentWithin(input.maxPrice, requestOf(body), context, (api, options) =>
     api.instances.create(body, options),
   );
+  warnIfDearer(created, offer, context);
   await showRented(created, input, context);
 }
 

@@ -1,3 +1,4 @@
+import type { Instance } from '../../api/index.ts';
 import { type CatalogEntry, fitting, type Kind, slug, told } from '../../catalog/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -60,6 +61,21 @@ export function notePrice(offer: Chosen, { clock, err }: Context): void {
       ? 'Price per hour: unknown until created; --max-price sets a limit.'
       : `${name}: ${price}.`,
   );
+}
+
+/** The price that was told before is that of another day: whoever agreed to it learns of a higher one. */
+export function warnIfDearer(
+  { id, name, price_per_hour_snapshot }: Instance,
+  { known }: Chosen,
+  { err }: Context,
+): void {
+  const before = money(known?.price_per_hour ?? '');
+  const now = money(price_per_hour_snapshot ?? '');
+  if (before.ok && now.ok && now.value.gt(before.value)) {
+    err.warn(
+      `${name ?? id} costs ${kopecksText(now.value)} RUB an hour, more than the ${kopecksText(before.value)} RUB when the offer was last seen. To end it: gpucloud instances terminate ${id}`,
+    );
+  }
 }
 
 /**

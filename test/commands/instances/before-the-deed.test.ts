@@ -117,6 +117,36 @@ describe('before a re-order', () => {
   });
 });
 
+describe('an offer that costs more than when it was last seen', () => {
+  let priced: World;
+  afterEach(() => priced.close());
+
+  test('is warned of once it is rented, and one that does not is not', async () => {
+    const prices = ['10.00', '12.5', '12.50', '11'];
+    let count = 0;
+    priced = await createWorld({
+      handler: ({ method, body }) => {
+        const name = (body as { instance_name?: string } | undefined)?.instance_name;
+        if (method === 'POST') count += 1;
+        const id = `3f0c5d9e-1111-4222-8333-44445555666${count}`;
+        const offer = { id: HARDWARE[1], name: 'RTX 4090' };
+        const price_per_hour_snapshot = prices[count - 1];
+        const data = { id, name, status: 'PROVISIONING', price_per_hour_snapshot, offer };
+        return { status: 201, body: { status: 'success', code: 201, data } };
+      },
+    });
+    const told: string[] = [];
+    for (const at of prices.keys()) {
+      const { code, stderr } = await priced.cli(['instances', 'create', `box-${at}`, ...HARDWARE]);
+      expect(code, stderr).toBe(0);
+      told.push(...stderr.split('\n').filter((line) => line.startsWith('warning')));
+    }
+    expect(told).toEqual([
+      'warning: box-1 costs 12.50 RUB an hour, more than the 10.00 RUB when the offer was last seen. To end it: gpucloud instances terminate 3f0c5d9e-1111-4222-8333-444455556662',
+    ]);
+  });
+});
+
 describe('--max-price and an answer that can not be used', () => {
   const ID = '3f0c5d9e-1111-4222-8333-444455556666';
   let odd: World;

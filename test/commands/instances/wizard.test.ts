@@ -93,6 +93,35 @@ describe('instances create asks for what is missing', () => {
     expect(JSON.parse(stdout)).toMatchObject({ offer_id: id, instance_name: 'box' });
   });
 
+  test('a port that is published twice is refused at its question', async () => {
+    const { code, stderr } = await answered(
+      ['instances', 'create', 'box', '--dry-run'],
+      ...['1', '1', 'none', 'container', 'nginx:1', '', '8080:80 8080:81', '8080:80 8080:81/udp'],
+      ...['', '', '', 'none'],
+    );
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('the external port 8080/tcp is published twice');
+    expect(stderr).toContain('--port 8080:80 --port 8080:81/udp');
+  });
+
+  test('an answer that can not be asked for is changed, and the others are kept', async () => {
+    const names = ['first-offer', 'second-offer'].map((id) => ({
+      service: 'sandbox',
+      kind: 'offer',
+      id,
+      given_name: 'twin',
+    }));
+    const catalog = JSON.stringify({ version: 1, names });
+    await writeFile(join(world.home, 'state', 'catalog.json'), catalog);
+    const { code, stderr } = await answered(
+      ['instances', 'create', '--image', 'ubuntu-22-04'],
+      ...['box', 'another', 'twin', 'none', '1', 'none', 'offer', 'rtx 4090', RENT_IT],
+    );
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('This can not be asked for: --offer "twin" fits several offers');
+    expect(await machines()).toMatchObject([{ name: 'box', offer: { name: 'RTX 4090' } }]);
+  });
+
   test('whoever leaves at the end has rented nothing', async () => {
     const { code, stdout, stderr } = await answered(
       ['instances', 'create', 'box'],

@@ -1,7 +1,7 @@
 import type { Prompts } from '../../../prompts/prompts.ts';
 import { environmentKey, environmentVariable } from '../../../rules/environment.ts';
 import { sharedMemoryGb } from '../../../rules/numbers.ts';
-import { type Port, publishedPort } from '../../../rules/ports.ts';
+import { type Port, publishedPort, publishedTwice } from '../../../rules/ports.ts';
 import type { Rule } from '../../../rules/rule.ts';
 import { type Volume, volume } from '../../../rules/volumes.ts';
 import type { Answer } from './step.ts';
@@ -16,7 +16,7 @@ export async function askContainerImage(prompts: Prompts): Promise<Answer> {
 export async function askContainer(prompts: Prompts): Promise<Answer> {
   const image = await imageOf(prompts);
   const command = (await prompts.text('Command (Enter: its own)')).trim();
-  const ports = await list(prompts, 'Ports, as 8080:80 (Enter: none)', publishedPort);
+  const ports = await list(prompts, 'Ports, as 8080:80 (Enter: none)', publishedPort, samePort);
   const env = await variables(prompts);
   const volumes = await list(prompts, 'Volumes, as /data:/data (Enter: none)', volume);
   const shm = await prompts.text('Shared memory in GB (Enter: usual)', {
@@ -45,17 +45,29 @@ async function imageOf(prompts: Prompts): Promise<string> {
 }
 
 /** Several things on one line, with spaces between them. */
-async function list<T>(prompts: Prompts, question: string, rule: Rule<T>): Promise<T[]> {
+async function list<T>(
+  prompts: Prompts,
+  question: string,
+  rule: Rule<T>,
+  together: (all: readonly T[]) => string | undefined = () => undefined,
+): Promise<T[]> {
+  const read = (text: string) =>
+    wordsOf(text).flatMap((word) => {
+      const verdict = rule(word);
+      return verdict.ok ? [verdict.value] : [];
+    });
   const typed = await prompts.text(question, {
     check: (text) =>
       wordsOf(text)
         .map((word) => broken(rule, word))
-        .find((one) => one !== undefined),
+        .find((one) => one !== undefined) ?? together(read(text)),
   });
-  return wordsOf(typed).flatMap((word) => {
-    const verdict = rule(word);
-    return verdict.ok ? [verdict.value] : [];
-  });
+  return read(typed);
+}
+
+function samePort(ports: readonly Port[]): string | undefined {
+  const place = publishedTwice(ports);
+  return place === undefined ? undefined : `the external port ${place} is published twice`;
 }
 
 /** One a question, since a value may hold spaces. What is typed of it is neither shown nor kept. */

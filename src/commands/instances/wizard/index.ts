@@ -1,6 +1,6 @@
-import type { CreateInstanceBody, CreateInstanceFields } from '../../../api/index.ts';
+import type { CreateInstanceFields } from '../../../api/index.ts';
 import type { Context } from '../../../context.ts';
-import { CliError } from '../../../errors.ts';
+import { CliError, type Failure } from '../../../errors.ts';
 import type { Choice, Prompts } from '../../../prompts/prompts.ts';
 import { kopecksText } from '../../../rules/money.ts';
 import { asking } from '../../kit/left.ts';
@@ -31,7 +31,7 @@ export async function askForMachine(
   wish: Wish,
   prompts: Prompts,
   context: Context,
-): Promise<CreateInstanceBody> {
+): Promise<MadeRequest> {
   await context.out.prepare();
   await checkGiven(wish.flags, wish.box, context);
   const lists = await readLists(context);
@@ -45,7 +45,7 @@ async function ask(
   lists: Lists,
   prompts: Prompts,
   context: Context,
-): Promise<CreateInstanceBody> {
+): Promise<MadeRequest> {
   const steps = stepsOf(wish, lists, prompts, context);
   const answers = new Map<Step, Answer>();
   const askOne = async (step: Step) => {
@@ -57,18 +57,37 @@ async function ask(
   }
   for (;;) {
     const { flags, spoken } = merged(wish.flags, answers);
-    const made = await makeRequest(flags, wish.box, context);
-    tellAll(made, spoken, steps, answers, wish, lists, prompts, context);
-    if (wish.dryRun || context.flags.yes === true) return made.body;
-    const next = await prompts.choose('Rent it?', NEXT);
-    if (next === 'rent') return made.body;
-    if (next === 'leave') throw new CliError('interrupted', 'Not rented.');
+    const made = await madeOrFault(() => makeRequest(flags, wish.box, context));
+    if (made instanceof CliError) {
+      // What a flag says was looked at before: an answer is at fault, and the others are kept.
+      if (answers.size === 0) throw made;
+      prompts.tell('');
+      prompts.tell(`This can not be asked for: ${made.message}`);
+    } else {
+      tellAll(made, spoken, steps, answers, wish, lists, prompts, context);
+      if (wish.dryRun || context.flags.yes === true) return made;
+      const next = await prompts.choose('Rent it?', NEXT);
+      if (next === 'rent') return made;
+      if (next === 'leave') throw new CliError('interrupted', 'Not rented.');
+    }
     const choices = steps
       .filter((step) => answers.has(step))
       .map((step) => ({ name: step.label, about: [answers.get(step)?.shown ?? ''], value: step }));
     await askOne(await prompts.choose('Change what?', choices));
   }
 }
+
+async function madeOrFault(make: () => Promise<MadeRequest>): Promise<MadeRequest | CliError> {
+  try {
+    return await make();
+  } catch (error) {
+    if (error instanceof CliError && CHANGEABLE.includes(error.failure)) return error;
+    throw error;
+  }
+}
+
+/** A rule that answers break together, and what is gone since its list was read. */
+const CHANGEABLE: readonly Failure[] = ['usage', 'notFound'];
 
 const NEXT: readonly Choice<'rent' | 'change' | 'leave'>[] = [
   { name: 'Yes, rent it now', value: 'rent' },
