@@ -26,6 +26,8 @@ export interface Host {
   readonly plainOut?: ((bytes: Uint8Array) => number) | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  /** The process ends with the run, so that the system closes the connections that are open. */
+  readonly endsAtOnce?: boolean;
   /** Where `~` is; undefined when the system knows no home. */
   readonly home: string | undefined;
   readonly platform: string;
@@ -274,7 +276,9 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   }
 
   /** The built-in profile serves itself on a loopback port for as long as the command runs. */
+  let isServing = false;
   const selfServed = once(async () => {
+    isServing = true;
     const own = await sandbox();
     const server = await own.listen({ port: 0 });
     closers.push(() => server.close());
@@ -465,9 +469,10 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       if (isLocalKept && !quieted) await tellUnknown();
       // Connections take as long to end as names to be kept, and neither needs the other.
       const kept = names.keep();
+      const isLeft = host.endsAtOnce === true && !isServing;
       try {
         // The last opened closes first: the client before the server that it speaks to.
-        for (const close of closers.reverse()) {
+        for (const close of isLeft ? [] : closers.reverse()) {
           await close();
         }
       } finally {

@@ -29,6 +29,7 @@ async function main(): Promise<void> {
     // Nothing may overtake what the stream still has to write.
     plainOut: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
     env: process.env,
+    endsAtOnce: true,
     clock: {
       now: () => Date.now(),
       random: () => Math.random(),
@@ -45,12 +46,19 @@ async function main(): Promise<void> {
     keyring: keyringProgram,
   };
   process.exitCode = await run(process.argv.slice(2), host);
-  // All work is done by now, and taking the heap down would take longer than many a command. Only
-  // what a slow reader has not taken yet is waited for, which an exit would cut off.
-  const isLeft =
-    (isStdoutOpen && process.stdout.writableLength > 0) ||
-    (isStderrOpen && process.stderr.writableLength > 0);
-  if (!isLeft) process.exit();
+  // What a slow reader has not taken yet is waited for, which an exit would cut off.
+  if (isStdoutOpen) await written(process.stdout);
+  if (isStderrOpen) await written(process.stderr);
+  // All work is done by now. To close connections and take the heap down would take longer than many
+  // a command, and the system takes all of it back at once.
+  process.exit();
+}
+
+/** Ends when the system has taken all that a stream was given, or nobody ever will. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('error', () => resolve()).write('', () => resolve());
+  });
 }
 
 /** Beside the bundle, wherever a link on PATH leads to. */

@@ -47,7 +47,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     again(words, changes) {
       // Every run listens for the end of its streams for as long as the process lives.
       for (const stream of [host.stdout, host.stderr]) stream.setMaxListeners(0);
-      return run(words, { ...host, ...changes });
+      return run(words, { ...host, ...changes, endsAtOnce: false });
     },
   };
 

@@ -18,12 +18,22 @@ vm.Script = class extends Script {
     bytes += source.length;
   }
 };
+const opened = [];
+for (const name of ['stdin', 'stdout', 'stderr']) {
+  const { get } = Object.getOwnPropertyDescriptor(process, name);
+  Object.defineProperty(process, name, {
+    get() {
+      opened.push(name);
+      return get();
+    },
+  });
+}
 process.on('exit', () => {
   const modules = process.moduleLoadList
     .filter((name) => name.startsWith('NativeModule ') && !known.has(name))
     .map((name) => name.slice('NativeModule '.length))
     .filter((name) => !name.startsWith('internal/'));
-  require('node:fs').writeSync(2, JSON.stringify({ bytes, modules }) + '\\n');
+  require('node:fs').writeSync(2, JSON.stringify({ bytes, modules, opened }) + '\\n');
 });
 `;
 
@@ -44,7 +54,14 @@ afterEach(async () => {
 
 const ID = '11111111-2222-4333-8444-555555555555';
 
-async function loaded(...argv: string[]): Promise<{ bytes: number; modules: string[] }> {
+interface Loaded {
+  readonly bytes: number;
+  readonly modules: string[];
+  /** The streams of the process that were opened. */
+  readonly opened: string[];
+}
+
+async function loaded(...argv: string[]): Promise<Loaded> {
   const { code, stderr } = await at.run(argv, {
     env: {
       NODE_OPTIONS: `--require ${join(at.root, 'tell.cjs')}`,
@@ -63,7 +80,8 @@ test('--version compiles nothing of the bundle', async () => {
 });
 
 test('--help compiles the core alone, and opens no stream', async () => {
-  const { bytes, modules } = await loaded('--help');
+  const { bytes, modules, opened } = await loaded('--help');
+  expect(opened).toEqual([]);
   expect(bytes).toBeLessThan(130_000);
   expect(modules.filter((name) => !['vm', 'os', 'process'].includes(name))).toEqual([]);
 });
@@ -80,7 +98,8 @@ test.each([
 ])('%s %s loads what requests need', async (...argv) => {
   // The second run knows the machine, and has nothing new to keep.
   await loaded('instances', 'get', ID, '--json');
-  const { bytes, modules } = await loaded(...argv);
+  const { bytes, modules, opened } = await loaded(...argv);
+  expect(opened).toEqual([]);
   expect(bytes).toBeLessThan(850_000);
   // No crypto, assert, querystring, fs/promises, http, https, tls, http2, dns, zlib, readline or child_process.
   const allowed =

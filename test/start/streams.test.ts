@@ -54,6 +54,25 @@ describe.skipIf(!HAS_BASH)('what a run prints (needs bash)', () => {
     expect(stdout.length - text.length).toBe(60_000);
   });
 
+  test('comes whole where it is long, and the reader late', async () => {
+    const line = (where: string) =>
+      bash(`"$0" "${join(at.root, 'bin', 'gpucloud.js')}" commands --json ${where}`);
+    const { stdout } = await line('');
+    expect(stdout.length).toBeGreaterThan(100_000);
+    expect(await line('| { sleep 0.5; cat; }')).toEqual({ code: 0, stdout, stderr: '' });
+  });
+
+  test('comes whole on stderr too: the end of the process waits for each line', async () => {
+    const { stderr } = await bash('PROGRAM --debug > /dev/null');
+    const lines = stderr.split('\n').length;
+    expect(lines).toBeGreaterThan(2);
+    const { code, stdout } = await bash(
+      '{ dd if=/dev/zero bs=65536 count=1 oflag=nonblock status=none; PROGRAM --debug 2>&1 > /dev/null; } | { sleep 0.5; cat; }',
+    );
+    expect(code).toBe(0);
+    expect(stdout.replaceAll('\0', '').split('\n')).toHaveLength(lines);
+  });
+
   test('is cut by a limit to the size of files, and that is told', async () => {
     const { code, stderr } = await bash('ulimit -f 4; PROGRAM > out');
     expect(code).toBe(9);
