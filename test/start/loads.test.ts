@@ -42,9 +42,10 @@ let service: Service;
 beforeEach(async () => {
   at = await install();
   await writeFile(join(at.root, 'tell.cjs'), TELL);
-  service = await startService(() => ({
+  const machine = { id: ID, name: 'trainer', status: 'ACTIVE' };
+  service = await startService(({ path }) => ({
     status: 200,
-    body: { status: 'success', code: 200, data: { id: ID, name: 'trainer', status: 'ACTIVE' } },
+    body: { status: 'success', code: 200, data: path.startsWith('/instances/') ? machine : [] },
   }));
 });
 afterEach(async () => {
