@@ -178,9 +178,10 @@ export function createOutput(options: OutputOptions): Output {
     const separated = name === 'csv' ? csv : tsv;
     const columns = chosenColumns(view, settings);
     const safe = safely(view);
+    const written = separated.rows(columns);
     return {
       before: header ? separated.head(columns) : '',
-      line: (row) => separated.row(safe(row), columns),
+      line: (row) => written(safe(row)),
     };
   }
 

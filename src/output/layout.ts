@@ -113,19 +113,31 @@ function squeeze(widths: readonly number[], rigid: readonly boolean[], room: num
 
 /** The cell's text within its column; one that came too late to be measured may use the spare. */
 export function fitted(cell: Shown, column: LayoutColumn, spare: number): string {
-  return column.right || column.open ? cell.text : clamp(cell.text, column.width + spare);
+  const isWhole = column.right || column.open || spare === Number.POSITIVE_INFINITY;
+  return isWhole ? cell.text : clamp(cell.text, column.width + spare);
 }
 
 /** One line of a table, without a border and without spaces at its end. */
 export function lineOf(cells: readonly Shown[], layout: Layout, paint: Paint): string {
-  const parts = layout.columns.map((column, at) => {
-    const cell = cells[at] ?? NO_CELL;
-    const text = fitted(cell, column, layout.spare);
-    const spaces = padding(text, column.width);
-    const painted = paint(cell.colour, text);
-    return column.right ? spaces + painted : painted + spaces;
-  });
-  return `${parts.join(' '.repeat(GAP)).trimEnd()}\n`;
+  const parts = layout.columns.map((column, at) =>
+    placed(cells[at] ?? NO_CELL, column, layout.spare, paint),
+  );
+  return lineFrom(parts);
+}
+
+const BETWEEN = ' '.repeat(GAP);
+
+/** Of cells that stand in their places. */
+export function lineFrom(placed: readonly string[]): string {
+  return `${placed.join(BETWEEN).trimEnd()}\n`;
+}
+
+/** A cell cut and filled to the width of its column. */
+export function placed(cell: Shown, column: LayoutColumn, spare: number, paint: Paint): string {
+  const text = fitted(cell, column, spare);
+  const spaces = padding(text, column.width);
+  const painted = paint(cell.colour, text);
+  return column.right ? spaces + painted : painted + spaces;
 }
 
 export function headerCells(layout: Layout): readonly Shown[] {

@@ -1,11 +1,13 @@
 import { machineText } from './kinds.ts';
-import type { Column } from './output.ts';
+import type { Cell, Column } from './output.ts';
+import { remembering } from './remembering.ts';
 import { cleanData } from './sanitise.ts';
 
 /** How csv and tsv write a line; the head holds the column ids, as `--columns` calls them. */
 export interface Separated {
   head<T>(columns: readonly Column<T>[]): string;
-  row<T>(row: T, columns: readonly Column<T>[]): string;
+  /** Writes rows, each with the same columns. */
+  rows<T>(columns: readonly Column<T>[]): (row: T) => string;
   /** Values that have no columns: texts as they are, structure as JSON. */
   values(values: readonly unknown[]): string;
 }
@@ -16,7 +18,9 @@ export interface Separated {
  * the data for everybody else.
  */
 export const csv: Separated = separated(',', '\r\n', (text) =>
-  /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text,
+  /[",\r\n]/.test(text) || text.trim().length < text.length
+    ? `"${text.replaceAll('"', '""')}"`
+    : text,
 );
 
 const TSV_ESCAPES: Readonly<Record<string, string>> = {
@@ -32,11 +36,15 @@ export const tsv: Separated = separated('\t', '\n', (text) =>
 );
 
 function separated(between: string, end: string, quote: (text: string) => string): Separated {
-  const line = (texts: readonly string[]) =>
-    texts.map((text) => quote(cleanData(text))).join(between) + end;
+  const cell = (text: string) => quote(cleanData(text));
+  const line = (texts: readonly string[]) => texts.map(cell).join(between) + end;
   return {
     head: (columns) => line(columns.map((column) => column.id)),
-    row: (row, columns) => line(columns.map((column) => machineText(column.value(row)))),
+    rows: (columns) => {
+      // What a row says in a column is often what the row before it said.
+      const cells = columns.map(() => remembering((value: Cell) => cell(machineText(value))));
+      return (row) => cells.map((text, at) => text(columns[at]?.value(row))).join(between) + end;
+    },
     values: (values) => line(values.map(valueText)),
   };
 }

@@ -8,12 +8,15 @@ import {
   headerCells,
   type Layout,
   layoutOf,
+  lineFrom,
   lineOf,
   NO_CELL,
+  placed,
   type Shown,
   trimLines,
 } from './layout.ts';
-import type { Column } from './output.ts';
+import type { Cell, Column, Kind } from './output.ts';
+import { remembering } from './remembering.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
 import type { Sink } from './sink.ts';
 import { widthIsUndisputed } from './width.ts';
@@ -58,6 +61,7 @@ export async function writeTable<T>(
 
   let first: (readonly Shown[])[] = [];
   let layout: Layout | undefined;
+  let written: ((row: T) => string) | undefined;
   let count = 0;
   let over = false;
 
@@ -72,6 +76,8 @@ export async function writeTable<T>(
 
   function begin(known: Layout): Promise<void> | undefined {
     layout = known;
+    const line = lineWriter(columns, known, style);
+    written = known.fits ? (row) => line(safe(row)) : (row) => card(shown(row), known);
     const lines = first.map((cells) => lineIn(cells, known));
     first = [];
     const isHeaded = style.header && known.fits;
@@ -87,9 +93,8 @@ export async function writeTable<T>(
 
   await eachRow(rows, sink, (row) => {
     count += 1;
-    const cells = shown(row);
-    if (layout !== undefined) return batch.add(lineIn(cells, layout));
-    first.push(cells);
+    if (written !== undefined) return batch.add(written(row));
+    first.push(shown(row));
     if (first.length > SMALL) return begin(measure(first));
     if (live && first.length === 1) {
       // What comes in one go is measured together; then the rows wait for nothing.
@@ -115,11 +120,30 @@ function* each<T>(rows: readonly T[], shown: (row: T) => readonly Shown[]) {
 }
 
 function shownCell<T>(row: T, column: Column<T>, reader: Reader): Shown {
-  const value = column.value(row);
-  const text = tableText(value, column.kind, reader);
+  return shownValue(column.value(row), column.kind, reader);
+}
+
+function shownValue(value: Cell, kind: Kind | undefined, reader: Reader): Shown {
+  const text = tableText(value, kind, reader);
   // A gap would shift the fields of awk.
-  if (text === '') return { text: '-', colour: undefined, numeric: undefined };
-  return { text, colour: kindColour(text, column.kind), numeric: typeof value === 'number' };
+  if (text === '') return NO_CELL;
+  return { text, colour: kindColour(text, kind), numeric: typeof value === 'number' };
+}
+
+/** Lines for rows without end. The cell of a row is often that of the row before it. */
+function lineWriter<T>(
+  columns: readonly Column<T>[],
+  layout: Layout,
+  style: TableStyle,
+): (row: T) => string {
+  const cells = layout.columns.map((place, at) => {
+    const { kind } = columns[at] ?? {};
+    const cell = (value: Cell) =>
+      placed(shownValue(value, kind, style), place, layout.spare, style.paint);
+    // How long ago a time was is another thing in a moment.
+    return kind === 'time' && style.terminal ? cell : remembering(cell);
+  });
+  return (row) => lineFrom(cells.map((cell, at) => cell(columns[at]?.value(row))));
 }
 
 type Draw = (rows: readonly (readonly Shown[])[], layout: Layout) => string;

@@ -27,13 +27,14 @@ export async function writeYamlList<T>(
   sink: Sink,
   coming: Coming,
 ): Promise<void> {
-  const yaml = await loadYaml();
+  const { yamlItems } = await import('./yaml-items.ts');
+  const item = yamlItems(await loadYaml());
   const batch = createBatch(sink, coming.live);
   coming.onFlush?.(() => batch.finish());
   let empty = true;
   await eachRow(rows, sink, (row) => {
     empty = false;
-    return batch.add(yaml([form(row)]));
+    return batch.add(item(form(row)));
   });
   if (empty) await batch.add('[]\n');
   await batch.finish();

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../api/index.ts';
 import { type Direction, directionOf } from '../../billing/ledger.ts';
-import { kopecksText, type Money, money, zero } from '../../rules/money.ts';
+import { amountOf, createSum, isNegative, kopecksText, type Sum } from '../../rules/money.ts';
 
 /** What came in and went out, exact, and an honest word on what could not be counted. */
 export interface Totals {
@@ -10,7 +10,7 @@ export interface Totals {
 }
 
 export function createTotals(): Totals {
-  const sums: Record<Direction, Money> = { INCOMING: zero(), OUTGOING: zero() };
+  const sums: Record<Direction, Sum> = { INCOMING: createSum(), OUTGOING: createSum() };
   const statuses = new Map<string, number>();
   const unreadable = namedFew();
   const undirected = namedFew();
@@ -21,9 +21,9 @@ export function createTotals(): Totals {
     add(transaction) {
       count += 1;
       const { id, amount: text, status } = transaction;
-      const amount = money(text ?? '');
+      const amount = amountOf(text ?? '');
       const direction = directionOf(transaction);
-      if (!amount.ok) {
+      if (amount === undefined) {
         unreadable.add(`${id} (${text == null ? 'none' : `"${text.slice(0, 40)}"`})`);
       } else if (status !== 'COMPLETED') {
         const word = status ?? 'without a status';
@@ -31,8 +31,8 @@ export function createTotals(): Totals {
       } else if (direction === undefined) {
         undirected.add(id);
       } else {
-        sums[direction] = sums[direction].plus(amount.value);
-        if (amount.value.lt(0)) negative.add(id);
+        sums[direction].add(amount);
+        if (isNegative(amount)) negative.add(id);
       }
     },
     lines() {
@@ -41,7 +41,7 @@ export function createTotals(): Totals {
       }
       const others = [...statuses].map(([word, times]) => `${times} ${word}`).join(', ');
       return [
-        `Totals of ${count} ${count === 1 ? 'transaction' : 'transactions'}: incoming ${kopecksText(sums.INCOMING)} RUB, outgoing ${kopecksText(sums.OUTGOING)} RUB.`,
+        `Totals of ${count} ${count === 1 ? 'transaction' : 'transactions'}: incoming ${kopecksText(sums.INCOMING.total())} RUB, outgoing ${kopecksText(sums.OUTGOING.total())} RUB.`,
         ...(others === '' ? [] : [`Not in the totals, since only COMPLETED counts: ${others}.`]),
         ...unreadable.line((many) => `Not in the totals, amount not readable: ${many}`),
         ...undirected.line((many) => `Not in the totals, direction not known: ${many}`),

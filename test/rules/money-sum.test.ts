@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import {
+  amountOf,
+  createSum,
+  isNegative,
+  kopecksText,
+  money,
+  zero,
+} from '../../src/rules/money.ts';
+
+const digits = (most: number) =>
+  fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: most });
+const text = fc.oneof(
+  fc.tuple(digits(11), fc.nat(99)).map(([whole, part]) => `${whole}.${`${part}`.padStart(2, '0')}`),
+  fc.tuple(fc.constantFrom('', '-'), digits(40), digits(5)).map((parts) => parts.join('')),
+  fc
+    .tuple(fc.constantFrom('', '-', '+'), digits(20), digits(30))
+    .map(([s, a, b]) => `${s}${a}.${b}`),
+  fc.constantFrom('', '.', '.50', '1.', '1,50', '1.5x', ' 1.50', '1e2', '-.10', '::.::', '9.9/'),
+);
+
+it('reads and sums what the slow way does, to the last digit', () => {
+  fc.assert(
+    fc.property(fc.array(text), (texts) => {
+      const sum = createSum();
+      let slow = zero();
+      for (const one of texts) {
+        const amount = amountOf(one);
+        const read = money(one);
+        expect(amount !== undefined).toBe(read.ok);
+        if (amount === undefined || !read.ok) continue;
+        expect(isNegative(amount)).toBe(read.value.lt(0));
+        sum.add(amount);
+        slow = slow.plus(read.value);
+      }
+      expect(kopecksText(sum.total())).toBe(kopecksText(slow));
+      expect(sum.total().eq(slow)).toBe(true);
+    }),
+  );
+});
+
+it('stays exact where the kopecks are more than a double holds', () => {
+  const sum = createSum();
+  const amount = amountOf('99999999999.99') ?? 0;
+  for (let time = 0; time < 100_001; time += 1) sum.add(amount);
+  expect(sum.total().toFixed(2)).toBe('10000099999998999.99');
+});
