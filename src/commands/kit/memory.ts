@@ -14,7 +14,7 @@ export interface Memory {
 export function createMemory(least: number): Memory {
   let young = createGeneration(least);
   let old = createGeneration(least);
-  const uuid = new Uint32Array(WORDS);
+  const uuid = new Int32Array(WORDS);
   return {
     isNew(text) {
       const key = isUuidInto(text, uuid) ? uuid : text;
@@ -37,29 +37,30 @@ interface Generation {
 }
 
 /** The four words of a UUID, or a text that is none. */
-type Key = string | Uint32Array;
+type Key = string | Int32Array;
 
 const WORDS = 4;
 
 function createGeneration(most: number): Generation {
   const texts = new Set<string>();
-  // A power of two, and never full: a search ends at the first free place.
-  const places = 2 ** Math.ceil(Math.log2(most * 1.5 + 1));
-  const words = new Uint32Array(places * WORDS);
+  // A power of two, and never more than half full, so that a search soon ends at a free place.
+  const places = 2 ** Math.ceil(Math.log2(most * 2 + 1));
+  const words = new Int32Array(places * WORDS);
   let uuids = 0;
 
   /** Where it is, or else the free place where it belongs, as -1 - place. */
-  function find(key: Uint32Array): number {
-    const [a, b, c, d] = [key[0] ?? 0, key[1] ?? 0, key[2] ?? 0, key[3] ?? 0];
+  function find(key: Int32Array): number {
+    const a = key[0] ?? 0;
+    const b = key[1] ?? 0;
+    const c = key[2] ?? 0;
+    const d = key[3] ?? 0;
     let place = mixed(a, b, c, d) & (places - 1);
     for (;;) {
       const at = place * WORDS;
-      const isFree =
-        words[at] === 0 && words[at + 1] === 0 && words[at + 2] === 0 && words[at + 3] === 0;
+      const last = words[at + 3];
+      if (last === d && words[at + 2] === c && words[at + 1] === b && words[at] === a) return place;
+      const isFree = last === 0 && words[at + 2] === 0 && words[at + 1] === 0 && words[at] === 0;
       if (isFree) return -1 - place;
-      const is =
-        words[at] === a && words[at + 1] === b && words[at + 2] === c && words[at + 3] === d;
-      if (is) return place;
       place = (place + 1) & (places - 1);
     }
   }
@@ -96,7 +97,7 @@ const DIGITS_OF_A_WORD = 8;
  * Reads a UUID in its usual spelling, so that no other text has the same words; false for anything
  * else, and for the one of zeros alone, which is how a free place looks.
  */
-function isUuidInto(text: string, words: Uint32Array): boolean {
+function isUuidInto(text: string, words: Int32Array): boolean {
   if (text.length !== LENGTH) return false;
   let digits = 0;
   let word = 0;
