@@ -1,6 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { Client, type Dispatcher, Pool } from 'undici';
-import { type Connector, type ConnectParts, codeOf, createConnector } from './connect.ts';
+import {
+  ConnectError,
+  type Connector,
+  type ConnectParts,
+  codeOf,
+  createConnector,
+} from './connect.ts';
 import type { RawAnswer } from './contract.ts';
 import { Fault, faultWords } from './fault.ts';
 import { type ProxyServer, proxyFor } from './proxy.ts';
@@ -81,11 +87,11 @@ export async function createTransport(
       once.add(client);
       return dispatch(client, sent, signal, onSending).finally(() => {
         once.delete(client);
-        client.destroy().catch(() => undefined);
+        client.destroy(ending()).catch(() => undefined);
       });
     },
     async close() {
-      const ends = [pool, ...once].map((client) => client.destroy());
+      const ends = [pool, ...once].map((client) => client.destroy(ending()));
       connector.close();
       await Promise.allSettled(ends);
     },
@@ -138,6 +144,14 @@ function sparing(connect: Connect, spare: Spare): Connect {
       spare(() => callback(...result));
     });
   };
+}
+
+/** The fault of what is on its way when a connection is ended. */
+function ending(): Error {
+  const error = new ConnectError('UND_ERR_DESTROYED');
+  // Node reads the stack of what ends a socket, and V8 would count all lines of the bundle for it.
+  error.stack = error.message;
+  return error;
 }
 
 function isRepeatable(method: string): boolean {
