@@ -1,6 +1,6 @@
 import type { request as httpRequest } from 'node:http';
 import { isIP, connect as netConnect, type Socket } from 'node:net';
-import type { connect as tlsConnect } from 'node:tls';
+import type * as Tls from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { ProxyServer } from './proxy.ts';
 
@@ -22,7 +22,7 @@ export class ConnectError extends Error {
 
 /** Loaded by the caller only where they are needed: https and a proxy each cost start-up time. */
 export interface ConnectParts {
-  tls?: typeof tlsConnect;
+  tls?: Pick<typeof Tls, 'connect' | 'createSecureContext'>;
   http?: typeof httpRequest;
 }
 
@@ -63,29 +63,48 @@ export function createConnector(parts: ConnectParts, tunnel: ProxyServer | undef
 
   function dial(hostname: string, port: number, secure: boolean, done: Done): void {
     const host = hostname.replace(/^\[|\]$/g, '');
+    const socket = netConnect({ host, port });
+    socket.setNoDelay(true);
     if (!secure) {
-      const socket = netConnect({ host, port });
-      socket.setNoDelay(true);
       settle(socket, 'connect', done);
       return;
     }
-    encrypt(host, port, undefined, done);
+    settle(socket, 'connect', (error) => {
+      if (error === undefined) encrypt(host, port, socket, done);
+      else done(error);
+    });
+    // The certificates of all authorities are read while the connection is on its way: that takes
+    // Node 20 as long as an answer takes that comes from far.
+    socket.once('connectionAttempt', () => {
+      setImmediate(() => attempt(() => (socket.destroyed ? undefined : secureContext())));
+    });
   }
 
-  function encrypt(host: string, port: number, under: Socket | undefined, done: Done): void {
-    if (parts.tls === undefined) {
-      done(new ConnectError('ERR_TLS_NOT_LOADED'));
+  function encrypt(host: string, port: number, under: Socket, done: Done): void {
+    const { tls } = parts;
+    const secured = attempt(() =>
+      tls?.connect({
+        host,
+        port,
+        socket: under,
+        secureContext: secureContext(),
+        ALPNProtocols: ['http/1.1'],
+        ...(isIP(host) === 0 ? { servername: host } : {}),
+      }),
+    );
+    if (secured === undefined) {
+      under.destroy();
+      done(new ConnectError('ERR_TLS_NOT_READY'));
       return;
     }
-    const socket = parts.tls({
-      host,
-      port,
-      ALPNProtocols: ['http/1.1'],
-      ...(isIP(host) === 0 ? { servername: host } : {}),
-      ...(under === undefined ? {} : { socket: under }),
-    });
-    socket.setNoDelay(true);
-    settle(socket, 'secureConnect', done);
+    secured.setNoDelay(true);
+    settle(secured, 'secureConnect', done);
+  }
+
+  let context: Tls.SecureContext | undefined;
+  function secureContext(): Tls.SecureContext | undefined {
+    context ??= parts.tls?.createSecureContext();
+    return context;
   }
 
   function dig(proxy: ProxyServer, authority: string, done: Done): void {
@@ -164,4 +183,13 @@ export function codeOf(error: unknown): string {
     }
   }
   return 'UNKNOWN';
+}
+
+/** Node's own settings (NODE_OPTIONS, OPENSSL_CONF) may be such that there is no TLS. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
 }

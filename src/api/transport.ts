@@ -161,7 +161,8 @@ function isRepeatable(method: string): boolean {
 async function connectParts(target: URL, proxy: ProxyServer | undefined): Promise<ConnectParts> {
   const parts: ConnectParts = {};
   if (target.protocol === 'https:' || proxy?.url.protocol === 'https:') {
-    parts.tls = (await import('node:tls')).connect;
+    const { connect, createSecureContext } = await import('node:tls');
+    parts.tls = { connect, createSecureContext };
   }
   if (target.protocol === 'https:' && proxy !== undefined) {
     parts.http = (await import('node:http')).request;

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect, createServer, type Socket } from 'node:net';
-import { connect as tlsConnect } from 'node:tls';
+import { createSecureContext, connect as tlsConnect } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createConnector } from '../../src/api/connect.ts';
 import { proxyFor } from '../../src/api/proxy.ts';
@@ -120,6 +120,8 @@ async function proxy() {
   return { url: urlOf(server), seen };
 }
 
+const TRUSTED = { ca: CERTIFICATE };
+
 async function secureService() {
   const requests: string[] = [];
   const server = createHttpsServer(
@@ -198,7 +200,7 @@ test('a tunnel carries TLS to the service', async () => {
   const { request } = await import('node:http');
   const connector = createConnector(
     {
-      tls: ((options: object) => tlsConnect({ ...options, ca: CERTIFICATE })) as never,
+      tls: { connect: tlsConnect, createSecureContext: () => createSecureContext(TRUSTED) },
       http: request,
     },
     { url: new URL(through.url), port: Number(new URL(through.url).port) },

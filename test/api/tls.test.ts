@@ -1,0 +1,71 @@
+import { createServer } from 'node:https';
+import { createSecureContext, connect as tlsConnect } from 'node:tls';
+import { Client } from 'undici';
+import { expect, onTestFinished, test } from 'vitest';
+import { createConnector } from '../../src/api/connect.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
+import { urlOf } from './harness.ts';
+
+async function service() {
+  const requests: string[] = [];
+  const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (request, response) => {
+    requests.push(request.url ?? '');
+    response.end('whole');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: urlOf(server).replace('http:', 'https:'), requests };
+}
+
+/** One GET with the real TLS of Node, but for the authorities that it trusts. */
+async function get(url: string, context: typeof createSecureContext): Promise<string> {
+  const connector = createConnector(
+    { tls: { connect: tlsConnect, createSecureContext: context } },
+    undefined,
+  );
+  const client = new Client(url, { connect: connector.connect });
+  try {
+    const answer = await client.request({ method: 'GET', path: '/' });
+    return await answer.body.text();
+  } finally {
+    connector.close();
+    await client.destroy();
+  }
+}
+
+const trusting = () => createSecureContext({ ca: CERTIFICATE });
+
+test('a certificate of a trusted authority', async () => {
+  const { url, requests } = await service();
+  expect(await get(url, trusting)).toBe('whole');
+  expect(requests).toEqual(['/']);
+});
+
+test('a certificate of no known authority: nothing is sent', async () => {
+  const { url, requests } = await service();
+  await expect(get(url, createSecureContext)).rejects.toMatchObject({
+    code: expect.stringMatching(/SELF_SIGNED|ISSUER|VERIFY/),
+  });
+  expect(requests).toEqual([]);
+});
+
+test('a certificate of another host: nothing is sent', async () => {
+  const { url, requests } = await service();
+  // The same computer by an address that the certificate does not name.
+  await expect(get(url.replace('127.0.0.1', '0.0.0.0'), trusting)).rejects.toMatchObject({
+    code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+  });
+  expect(requests).toEqual([]);
+});
+
+test('without TLS there is no connection', async () => {
+  const { url, requests } = await service();
+  const broken = () => {
+    throw new Error('no cipher suites');
+  };
+  await expect(get(url, broken)).rejects.toMatchObject({ code: 'ERR_TLS_NOT_READY' });
+  expect(requests).toEqual([]);
+});
