@@ -129,6 +129,11 @@ export interface Rentals {
   intend(request: RentalRequest): Promise<Intent>;
   /** `archived` reads the terminated ones too, which may be many. */
   read(how?: { archived?: boolean }): Promise<KnownRentals>;
+  /**
+   * The machine of that id, terminated ones too, without a look at the others; undefined where it
+   * has no file that can be understood, though {@link read} may know of it.
+   */
+  machine(id: string): Promise<KnownMachine | undefined>;
   /** The requests alone. */
   unknown(): Promise<readonly UnknownRental[]>;
   /**

@@ -11,7 +11,7 @@ const FRESH = 10 * 60_000;
 /** Machines as they were last seen, and what was asked for beside them. */
 export function known(
   journal: Journal,
-): Pick<Rentals, 'read' | 'unknown' | 'see' | 'track' | 'untrack'> {
+): Pick<Rentals, 'read' | 'machine' | 'unknown' | 'see' | 'track' | 'untrack'> {
   const { now, find, mainOwner, writing } = journal;
   let isUnwritable = false;
 
@@ -60,6 +60,11 @@ export function known(
         }
       }
       return { machines: [...known.values()], ...uncertainOf(open) };
+    },
+
+    async machine(id) {
+      const kept = await find(id);
+      return kept === undefined || kept.isSpoilt === true ? undefined : knownMachine(kept);
     },
 
     async unknown() {

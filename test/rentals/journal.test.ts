@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import {
   chmod,
   mkdir,
@@ -277,6 +277,18 @@ describe('machines', () => {
     expect(warnings).toHaveLength(2);
     expect(await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read')).toBe(false);
     expect((await own.read()).machines).toMatchObject([{ id: ID, last: { status: 'ACTIVE' } }]);
+  });
+
+  test('are found by their id in their own file, wherever it lies', async () => {
+    const own = journal();
+    expect(await own.machine(ID)).toBeUndefined();
+    await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    expect(await own.machine(ID)).toMatchObject({ id: ID, name: 'trainer', archived: false });
+    await own.see({ id: ID, status: 'TERMINATED' }, 'read');
+    expect(await own.machine(ID)).toMatchObject({ id: ID, name: 'trainer', archived: true });
+    expect(await own.machine(OTHER)).toBeUndefined();
+    for (const path of filesNow()) writeFileSync(path, '{"version":1');
+    expect(await own.machine(ID)).toBeUndefined();
   });
 
   test('that are terminated move to the archive and back, and are never deleted', async () => {

@@ -41,11 +41,12 @@ async function find(typed: string, journal: Journal): Promise<Target> {
 /** The machines of the list first: the terminated ones may be many, and are seldom meant. */
 async function fittingMachines(typed: string, journal: Journal): Promise<readonly KnownMachine[]> {
   try {
+    if (isUuid(typed)) return await machinesOfId(typed, journal);
     const living = await journal.living();
     const fitting = candidates(typed, living.machines);
     if (fitting.length > 0) return fitting;
     const archived = candidates(typed, (await journal.all()).machines);
-    const isId = archived.some(({ id }) => id === typed) || isUuid(typed);
+    const isId = archived.some(({ id }) => id === typed);
     if (!isId) refuseUnknown(typed, living, archived);
     if (!isId && archived.length === 0) refuseMistyped(typed, await journal.all());
     return archived;
@@ -54,6 +55,13 @@ async function fittingMachines(typed: string, journal: Journal): Promise<readonl
     if (!(error instanceof CliError) || error.failure !== 'storage' || !isUuid(typed)) throw error;
     return [];
   }
+}
+
+/** A whole id means that machine alone: its file is enough, however many others there are. */
+async function machinesOfId(id: string, journal: Journal): Promise<readonly KnownMachine[]> {
+  const kept = await journal.one(id);
+  // The request that made it may not have been tidied up yet.
+  return kept === undefined ? candidates(id, (await journal.living()).machines) : [kept];
 }
 
 /** A name that is nearly that of a machine is no id that the service could know. */
@@ -114,6 +122,7 @@ export async function findMachines(typed: readonly string[], context: Context): 
 
 /** The known machines, read once however many are looked for in them. */
 interface Journal {
+  one(id: string): Promise<KnownMachine | undefined>;
   living(): Promise<KnownRentals>;
   all(): Promise<KnownRentals>;
 }
@@ -125,6 +134,7 @@ function journalOf(context: Context): Journal {
     return (await context.rentals()).read({ archived });
   }
   return {
+    one: async (id) => (await context.rentals()).machine(id),
     living() {
       living ??= read(false);
       return living;
