@@ -5,6 +5,7 @@ import { clean } from '../output/sanitise.ts';
 import { asker, type Question } from './inquirer.ts';
 import { plainAsker } from './plain.ts';
 import type { Choice, Prompts } from './prompts.ts';
+import { shown } from './words.ts';
 
 export interface PromptsOptions {
   readonly stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown };
@@ -89,14 +90,6 @@ const LEAST_ROWS = 6;
 
 function cleaned({ name, about = [] }: Choice<unknown>): Choice<unknown> {
   return { name: shown(name), about: about.map(shown), value: undefined };
-}
-
-/** A word of thousands of letters would push the question itself off the screen. */
-const LONGEST_WORD = 80;
-
-function shown(text: string): string {
-  const cut = (word: string) => `${[...word].slice(0, LONGEST_WORD - 1).join('')}…`;
-  return clean(text).replace(/\S{81,}/gu, cut);
 }
 
 function valueAt<T>(choices: readonly Choice<T>[], place: number): T {

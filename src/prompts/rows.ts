@@ -8,9 +8,17 @@ import type { Choice } from './prompts.ts';
 const NAME = 16;
 const LAST = 24;
 
+/** More than this of a column between them is cut: one long text would cost all rows the columns. */
+const BETWEEN = 28;
+
 /** The choices as lines of a table, none longer than `room` cells. */
 export function rowsOf(choices: readonly Choice<unknown>[], room: number): string[] {
-  const cells = choices.map(({ name, about = [] }) => [name, ...about].map(clean));
+  const last = Math.max(0, ...choices.map(({ about = [] }) => about.length));
+  const cells = choices.map(({ name, about = [] }) =>
+    [name, ...about]
+      .map(clean)
+      .map((text, at) => (at === 0 || at === last ? text : clamp(text, BETWEEN))),
+  );
   const columns = fittingColumns(cells, room);
   // What has no columns (`Paste another id`) widens none.
   const rows = cells.filter((row) => row.length > 1).map((row) => shown(row, columns));

@@ -159,22 +159,22 @@ async function createAsked(
   const { askForMachine } = await import('./wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
   const made = await askForMachine({ ...input, until, box }, prompts, context);
-  try {
-    await createNow(made, { ...input, until }, context);
-  } catch (error) {
-    throw afterQuestions(error);
-  }
+  await createNow(made, { ...input, until }, context, afterQuestions);
 }
 
-/** A plain no of the service costs nobody their answers: they stand in the command that was shown. */
+/** A plain no to the request costs nobody their answers: they stand in the command that was shown. */
 function afterQuestions(error: unknown): unknown {
-  const isNo = error instanceof CliError && !error.mayBeBilling && error.hint === undefined;
-  if (!isNo || error.httpStatus === undefined || error.httpStatus >= 500) return error;
+  if (!(error instanceof CliError) || error.mayBeBilling) return error;
+  const { httpStatus = 0 } = error;
+  const isNo = httpStatus >= 400 && httpStatus < 500;
+  if (!isNo) return error;
   return new CliError(error.failure, `${error.message} Nothing was rented.`, {
-    httpStatus: error.httpStatus,
+    httpStatus,
     retryable: error.retryable,
     cause: error,
-    hint: 'change what was refused in the command above and run it, or answer again: gpucloud instances create',
+    hint:
+      error.hint ??
+      'change what was refused in the command above and run it, or answer again: gpucloud instances create',
     ...(error.resource === undefined ? {} : { resource: error.resource }),
   });
 }
@@ -183,14 +183,20 @@ async function createNow(
   { body, offer }: MadeRequest,
   input: CreateInput,
   context: Context,
+  worded: (error: unknown) => unknown = (error) => error,
 ): Promise<void> {
   if (input.dryRun) {
     await context.out.item(body, createRequestView);
     return;
   }
-  const created = await rentWithin(input.maxPrice, requestOf(body), context, (api, options) =>
-    api.instances.create(body, options),
-  );
+  let created: Instance;
+  try {
+    created = await rentWithin(input.maxPrice, requestOf(body), context, (api, options) =>
+      api.instances.create(body, options),
+    );
+  } catch (error) {
+    throw worded(error);
+  }
   warnIfDearer(created, offer, context);
   await showRented(created, input, context);
 }

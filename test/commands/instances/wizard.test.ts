@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { no, ok } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
+import type { Answer } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
 
 /**
@@ -74,6 +76,22 @@ describe('instances create asks for what is missing', () => {
     expect(await machines()).toEqual([]);
   });
 
+  test('a key of an endless name stands in the command by its id', async () => {
+    const name = 'n'.repeat(200);
+    const key = join(world.home, 'other.pub');
+    await writeFile(key, sshPublicKey('ecdsa-sha2-nistp256'));
+    await done('ssh-keys', 'add', key, '--name', name);
+    const [kept] = JSON.parse(await done('ssh-keys', 'list', '--json')).filter(
+      (one: { name: string }) => one.name === name,
+    );
+    const { stderr } = await answered(
+      ['instances', 'create', 'box', '--dry-run', '--image', 'ubuntu-22-04'],
+      ...['rtx 4090', '1 2', '1', 'none'],
+    );
+    expect(stderr).toContain(`--ssh-key ${kept.id}`);
+    expect(stderr).not.toContain('n'.repeat(81));
+  });
+
   test('an answer can be changed before anything is rented', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create', 'box', '--image', 'ubuntu-22-04'],
@@ -130,6 +148,46 @@ describe('instances create asks for what is missing', () => {
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
     expect(stderr).toContain('nothing was rented and nothing is billing');
     expect(await machines()).toEqual([]);
+  });
+});
+
+describe('after the last answer', () => {
+  const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+  let other: World;
+  afterEach(() => other.close());
+
+  /** A service that answers so to the POST and to a reading; the lists are empty. */
+  async function rentAt(post: Answer, get: Answer) {
+    other = await createWorld({
+      handler: ({ method, path }) => {
+        if (path === '/users/me') return ok({ id: 'user-1', balance: '10.00' });
+        if (!path.startsWith('/instances')) return ok([]);
+        return method === 'POST' ? post : get;
+      },
+    });
+    return await other.cli(['instances', 'create', 'box', '--poll-interval', '500ms'], {
+      terminal: true,
+      typedAhead: true,
+      env: { TERM: 'dumb' },
+      stdin: ['offer-1', 'image-1', 'yes', '1', RENT_IT].map((line) => `${line}\n`).join(''),
+    });
+  }
+
+  test.each([
+    [401, 4],
+    [402, 5],
+    [409, 5],
+  ])('a plain no (%i) says that nothing was rented, with what to do', async (status, exit) => {
+    const { code, stderr } = await rentAt(no(status, 'No'), no(404, 'No'));
+    expect(code).toBe(exit);
+    expect(stderr).toMatch(/error: .* Nothing was rented\.\nhint: ./);
+  });
+
+  test('a no to a reading of the machine does not', async () => {
+    const machine = { id: ID, name: 'box', status: 'PROVISIONING' };
+    const { stderr } = await rentAt(ok(machine, 201), no(401, 'No'));
+    expect(stderr).toContain(`Rented box (${ID})`);
+    expect(stderr).not.toContain('Nothing was rented');
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Drive, SshKey } from '../../../api/index.ts';
 import { CliError } from '../../../errors.ts';
 import type { Choice, Prompts } from '../../../prompts/prompts.ts';
+import { titleOf } from '../../../prompts/words.ts';
 import type { Named } from '../../kit/lookup.ts';
 import { hourlyText } from './money-text.ts';
 import type { Answer } from './step.ts';
@@ -23,7 +24,7 @@ export async function askKeys(
   const chosen = await prompts.chooseSeveral(
     'SSH keys',
     keys.map((key) => ({
-      name: key.name ?? key.id,
+      name: titleOf(key.name, key.id),
       about: [key.is_default === true ? 'default' : '', key.fingerprint ?? ''],
       value: key,
       checked:
@@ -35,7 +36,8 @@ export async function askKeys(
   return {
     flags: { sshKey: chosen.map(({ id }) => id) },
     spoken: { sshKey: chosen.map((key) => typedName(key, keys)) },
-    shown: chosen.length === 0 ? 'none' : chosen.map(({ name, id }) => name ?? id).join(', '),
+    shown:
+      chosen.length === 0 ? 'none' : chosen.map(({ name, id }) => titleOf(name, id)).join(', '),
   };
 }
 
@@ -55,7 +57,7 @@ export async function askDrive(
   const choices: Choice<Drive | undefined>[] = [
     { name: 'None', value: undefined },
     ...free.map((drive) => ({
-      name: drive.name ?? drive.id,
+      name: titleOf(drive.name, drive.id),
       about: [
         drive.size_gb == null ? '' : `${drive.size_gb} GB`,
         hourlyText(drive.price_per_hour) ?? '',
@@ -70,9 +72,12 @@ export async function askDrive(
     : {
         flags: { drive: drive.id },
         spoken: { drive: typedName(drive, drives) },
-        shown: drive.name ?? drive.id,
+        shown: titleOf(drive.name, drive.id),
       };
 }
+
+/** As much as anybody types of a name. */
+const TYPED = 64;
 
 /** The name where it means this very thing, which is a pleasure to read; else the id. */
 export function typedName(
@@ -81,5 +86,5 @@ export function typedName(
   name: string | null | undefined = thing.name,
 ): string {
   const same = all.filter((other) => other.name === name || other.id === name);
-  return name && same.length <= 1 ? name : thing.id;
+  return name && name.length <= TYPED && same.length <= 1 ? name : thing.id;
 }

@@ -1,5 +1,6 @@
 import { type CatalogEntry, fitting, type Kind, slug } from '../../../catalog/index.ts';
 import type { Choice, Prompts } from '../../../prompts/prompts.ts';
+import { titleOf } from '../../../prompts/words.ts';
 import { resourceId } from '../../../rules/ids.ts';
 import { kopecksText, type Money, money } from '../../../rules/money.ts';
 import { dayOf } from '../hardware-names.ts';
@@ -46,9 +47,9 @@ async function chooseEntry(
   entries: readonly CatalogEntry[],
   prompts: Prompts,
 ): Promise<CatalogEntry | undefined> {
-  const digits = Math.max(...entries.map((one) => priceText(one).length));
+  const digits = Math.min(DIGITS, Math.max(...entries.map((one) => priceText(one).length)));
   const choices: Choice<CatalogEntry | undefined>[] = entries.map((one) => ({
-    name: one.name ?? one.id,
+    name: titleOf(one.name, one.id),
     about: kind === 'offer' ? aboutOffer(one, digits) : aboutImage(one),
     value: one,
   }));
@@ -57,6 +58,9 @@ async function chooseEntry(
     { name: 'Another, by its id', value: undefined },
   ]);
 }
+
+/** A price that is longer stands out of the column, and pushes no other to the right. */
+const DIGITS = 12;
 
 /** `digits` is the length of the longest price: they stand with their points under each other. */
 function aboutOffer(offer: CatalogEntry, digits: number): string[] {

@@ -1,5 +1,6 @@
 import type { Template } from '../../../api/index.ts';
 import type { Choice, Prompts } from '../../../prompts/prompts.ts';
+import { titleOf } from '../../../prompts/words.ts';
 import { typedName } from './account.ts';
 import { askContainer, askContainerImage } from './container.ts';
 import type { Answer } from './step.ts';
@@ -21,7 +22,7 @@ export async function askRuns(
   const choices: Choice<Runs>[] = [
     { name: 'Only the base image', value: 'image' },
     ...offered.map((of) => ({
-      name: of.name ?? of.slug ?? of.id,
+      name: titleOf(of.name ?? of.slug, of.id),
       about: [needs(of), of.description ?? ''],
       value: of,
     })),
@@ -42,7 +43,7 @@ export async function askRuns(
         slug,
       ),
     },
-    shown: `the template ${name ?? slug ?? id}`,
+    shown: `the template ${titleOf(name ?? slug, id)}`,
   };
 }
 

@@ -1,6 +1,6 @@
-import { clean } from '../../../output/index.ts';
 import { paragraph } from '../../../output/paragraph.ts';
 import type { Prompts } from '../../../prompts/prompts.ts';
+import { shown } from '../../../prompts/words.ts';
 
 export interface Row {
   readonly label: string;
@@ -20,7 +20,7 @@ export function tellRows(
   const edge = Math.max(...rows.map(({ label }) => label.length)) + 4;
   const room = Math.min(columns || USUAL, WIDEST) - edge - 1;
   for (const { label, text } of rows) {
-    for (const [at, line] of paragraph(clean(text), room).entries()) {
+    for (const [at, line] of paragraph(shown(text), room).entries()) {
       prompts.tell(`  ${(at === 0 ? label : '').padEnd(edge - 2)}${line}`);
     }
   }
