@@ -174,7 +174,7 @@ function wantsJson(
     if (word.startsWith('--')) return word.startsWith('--output=') ? [word.slice(9)] : [];
     // `-o json`, `-ojson`, and both after switches: `-yojson`.
     const short = /^-[a-zA-Z]*?o(.*)$/.exec(word);
-    return short === null ? [] : [short[1] || words[at + 1]];
+    return short === null ? [] : [short[1]?.replace(/^=/, '') || words[at + 1]];
   });
   const formats = asked.length === 0 ? [env.GPUCLOUD_OUTPUT] : asked;
   return formats.some((format) => format === 'json' || format === 'jsonl');

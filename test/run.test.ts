@@ -242,11 +242,36 @@ describe('help', () => {
   });
 });
 
+describe('`-o=json`', () => {
+  test.each([
+    ['-o=json', '--profile', 'sandbox', 'profiles', 'list'],
+    ['profiles', '--profile', 'sandbox', '-o=json', 'list'],
+    ['profiles', 'list', '-o=json'],
+    ['profiles', 'list', '-o', 'json'],
+  ])('is -o json: %j', async (...argv) => {
+    const { code, stdout } = await world.cli(argv);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toBeInstanceOf(Array);
+  });
+
+  test.each([
+    // The value of a flag, a word of another command, and one sign too many.
+    [['profiles', 'add', 'work', '--base-url', '-o=json'], /--base-url .{0,2}"-o=json/],
+    [['profiles', 'list', '-o==json'], /^error: --output "=json"/],
+    [['profiles', 'list', '--', '-o=json'], /too many arguments/],
+  ])('is no other: %j', async (argv, told) => {
+    const { code, stderr } = await world.cli(argv);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(told);
+  });
+});
+
 describe('a bare group', () => {
   test.each([
     [['instances', '--json'], {}, /^instances: a verb is missing: list, get, create, /],
     [['--json', 'drives'], {}, /^drives: a verb is missing: list, get, create, update, resume$/],
     [['billing', '-ojsonl'], {}, /^billing: a verb is missing: /],
+    [['billing', '-o=json'], {}, /^billing: a verb is missing: /],
     [['templates'], { GPUCLOUD_OUTPUT: 'json' }, /^templates: a verb is missing: list, get$/],
     [['--json'], {}, /^gpucloud: a command is missing: instances, catalog, /],
   ])('%j with %j is an error where JSON is asked for', async (argv, env, message) => {

@@ -17,8 +17,12 @@ export function count(text: string): Verdict<number> {
 /** The document knows no upper limit; this one keeps a slip of the hand from being sent. */
 const MOST_SHARED_MEMORY = 999_999;
 
-/** `shm_size_gb` (spec: Limits): shared memory in GB, minimum 0.1. */
-export function sharedMemoryGb(text: string): Verdict<number> {
+/**
+ * `shm_size_gb` (spec: Limits): shared memory in GB, minimum 0.1. `8g`, as docker takes it, is 8; its
+ * other units are none of the service's, and would have to be rounded.
+ */
+export function sharedMemoryGb(typed: string): Verdict<number> {
+  const text = typed.replace(/(?<=[0-9])gb?$/i, '');
   const value = Number(text);
   if (!/^[0-9]+(\.[0-9]+)?$/.test(text) || value < 0.1) {
     return broken('shared memory is a decimal number of GB, at least 0.1');

@@ -129,13 +129,28 @@ describe('numbers', () => {
     ['0.1', 0.1],
     ['8', 8],
     ['16.5', 16.5],
+    ['8g', 8],
+    ['16.5GB', 16.5],
   ])('shared memory %s', (text, gb) => {
     expect(accepted(sharedMemoryGb, text)).toBe(gb);
   });
 
-  test.each(['0.09', '0', '-1', '1e3', '0x10', '.5', '5.', '', 'NaN', 'Infinity'])(
-    'shared memory %j is refused',
-    (text) => expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('at least 0.1'),
+  test.each([
+    '0.09',
+    '0',
+    '-1',
+    '1e3',
+    '0x10',
+    '.5',
+    '5.',
+    '',
+    'NaN',
+    'Infinity',
+    '512m',
+    'g',
+    '8 g',
+  ])('shared memory %j is refused', (text) =>
+    expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('at least 0.1'),
   );
 
   test.each([

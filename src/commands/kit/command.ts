@@ -36,9 +36,9 @@ class StrictCommand extends Command {
 
   override parseOptions(args: string[]): ReturnType<Command['parseOptions']> {
     if (this.commands.length === 0) {
-      return super.parseOptions(this.closed(args));
+      return super.parseOptions(splitShort(this.closed(args), this.options));
     }
-    const parsed = super.parseOptions(helpLast(args));
+    const parsed = super.parseOptions(helpLast(splitShort(args, this.options, true)));
     const [word] = parsed.operands;
     // Of `nonsense --help`, commander would see the second alone and answer with the group's help.
     return word === undefined || hasBelow(this, word) ? parsed : { ...parsed, unknown: [] };
@@ -91,6 +91,35 @@ function helpLast(args: readonly string[]): string[] {
   const [first = '', next = '-', ...more] = args;
   const isAsked = (first === '--help' || first === '-h') && !next.startsWith('-');
   return isAsked ? [next, ...more, first] : [...args];
+}
+
+/**
+ * `-o=json` is `-o json`, as in gh, docker and hcloud. Commander would take the sign for a part of the
+ * value. What stands after `--`, or is itself the value of a flag, stays as it is, and so does what
+ * follows the word of a command where one is looked for.
+ */
+function splitShort(
+  args: readonly string[],
+  options: AnyCommand['options'],
+  isGroup = false,
+): string[] {
+  const split: string[] = [];
+  let isValue = false;
+  for (const [at, arg] of args.entries()) {
+    const isEnd = arg === '--' || (isGroup && !arg.startsWith('-'));
+    if (isEnd && !isValue) return [...split, ...args.slice(at)];
+    const option: Option | undefined = isValue
+      ? undefined
+      : options.find(({ long, short }) =>
+          [long, short].includes(arg.replace(/^(-[^-])=.*/s, '$1')),
+        );
+    const isSplit: boolean =
+      option?.required === true && option.short === arg.slice(0, 2) && arg.length > 2;
+    isValue = option?.required === true && !isSplit;
+    if (isSplit) split.push(arg.slice(0, 2), arg.slice(3));
+    else split.push(arg);
+  }
+  return split;
 }
 
 /** Turns each bare `--wait` into `--wait=`, but for a `--wait` that is itself the value of a flag. */
