@@ -33,22 +33,24 @@ export function sha256(text: string): string {
 }
 
 /** Whole blocks: the message, a one bit, zeros, and how many bits the message has, in 64. */
-function padded(message: Buffer): Buffer {
-  const blocks = Buffer.alloc(Math.ceil((message.length + 9) / BLOCK) * BLOCK);
-  message.copy(blocks);
+function padded(message: Uint8Array): Uint8Array {
+  const blocks = new Uint8Array(Math.ceil((message.length + 9) / BLOCK) * BLOCK);
+  blocks.set(message);
   blocks[message.length] = 0x80;
   // A text is far shorter than 2^53 bits, the most that a number holds.
-  const bits = message.length * 8;
-  blocks.writeUInt32BE(Math.floor(bits / 2 ** 32), blocks.length - 8);
-  blocks.writeUInt32BE(bits % 2 ** 32, blocks.length - 4);
+  let bits = message.length * 8;
+  for (let at = blocks.length - 1; bits > 0; at -= 1) {
+    blocks[at] = bits % 256;
+    bits = Math.floor(bits / 256);
+  }
   return blocks;
 }
 
 /** Takes up one block. An array of 32 bits cuts each sum to what the standard wants of it. */
-function mix(state: Uint32Array, blocks: Buffer, from: number): void {
+function mix(state: Uint32Array, blocks: Uint8Array, from: number): void {
   const words = new Uint32Array(BLOCK);
   for (let at = 0; at < BLOCK; at += 1) {
-    words[at] = at < 16 ? blocks.readUInt32BE(from + at * 4) : scheduled(words, at);
+    words[at] = at < 16 ? wordAt(blocks, from + at * 4) : scheduled(words, at);
   }
   let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
   for (let at = 0; at < BLOCK; at += 1) {
@@ -67,6 +69,12 @@ function mix(state: Uint32Array, blocks: Buffer, from: number): void {
   }
   const parts = [a, b, c, d, e, f, g, h];
   for (let at = 0; at < parts.length; at += 1) state[at] = (state[at] ?? 0) + (parts[at] ?? 0);
+}
+
+/** The first byte is the highest. */
+function wordAt(bytes: Uint8Array, at: number): number {
+  const byte = (next: number) => bytes[at + next] ?? 0;
+  return (byte(0) << 24) | (byte(1) << 16) | (byte(2) << 8) | byte(3);
 }
 
 function scheduled(words: Uint32Array, at: number): number {
