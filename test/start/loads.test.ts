@@ -37,11 +37,30 @@ process.on('exit', () => {
 });
 `;
 
+/** What Node loads while one of V8's flags is another than by default. */
+const TELL_FLAGS = `
+const v8 = require('node:v8');
+const { setFlagsFromString } = v8;
+const flags = [];
+let loaded = [];
+let from;
+v8.setFlagsFromString = (flag) => {
+  if (from !== undefined) loaded.push(...process.moduleLoadList.slice(from));
+  from = process.moduleLoadList.length;
+  flags.push(flag);
+  setFlagsFromString(flag);
+};
+process.on('exit', () => {
+  require('node:fs').writeSync(2, JSON.stringify({ flags, loaded }) + '\\n');
+});
+`;
+
 let at: Installation;
 let service: Service;
 beforeEach(async () => {
   at = await install();
   await writeFile(join(at.root, 'tell.cjs'), TELL);
+  await writeFile(join(at.root, 'tell-flags.cjs'), TELL_FLAGS);
   const machine = { id: ID, name: 'trainer', status: 'ACTIVE' };
   service = await startService(({ path }) => ({
     status: 200,
@@ -63,9 +82,13 @@ interface Loaded {
 }
 
 async function loaded(...argv: string[]): Promise<Loaded> {
+  return told('tell.cjs', argv);
+}
+
+async function told(hook: string, argv: readonly string[]) {
   const { code, stderr } = await at.run(argv, {
     env: {
-      NODE_OPTIONS: `--require ${join(at.root, 'tell.cjs')}`,
+      NODE_OPTIONS: `--require ${join(at.root, hook)}`,
       GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
       GPUCLOUD_BASE_URL: service.url,
     },
@@ -106,4 +129,16 @@ test.each([
   const allowed =
     /^(diagnostics_channel|events|net|os|process|stream|stream\/promises|string_decoder|timers\/promises|tty|v8|vm|perf_hooks|util\/types|async_hooks)$/;
   expect(modules.filter((name) => !allowed.test(name))).toEqual([]);
+});
+
+const major = Number(process.versions.node.split('.')[0]);
+
+// Node 20 would optimise the parser of answers in the background, and its exit would wait for that.
+// Other flags than usual make it compile each of its own modules anew that is loaded meanwhile.
+test('V8 is told of the parser of answers alone, and only where that is needed', async () => {
+  const { flags, loaded } = await told('tell-flags.cjs', ['instances', 'get', ID, '--json']);
+  const names = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'];
+  const changes = [...names.map((name) => `--no-${name}`), ...names.map((name) => `--${name}`)];
+  expect(flags).toEqual(major < 22 ? changes : []);
+  expect(loaded).toEqual([]);
 });

@@ -1,12 +1,6 @@
 import * as z from 'zod/mini';
 import { number } from './fields.ts';
 
-/** API document: Conventions, success envelope. Only what the client leans on is looked at. */
-export const envelope = z.looseObject({
-  data: z.optional(z.unknown()),
-  meta: z.optional(z.unknown()),
-});
-
 /** API document: Conventions, pagination object. */
 export const meta = z.nullish(
   z.looseObject({ total: number, page: number, limit: number, total_pages: number }),
