@@ -62,6 +62,10 @@ async function settleFirst({ intent }: OpenRequest, id: string, journal: Journal
   if (intent.retry_of === undefined) return;
   const first = (await journal.requests()).find((one) => one.intent.uid === intent.retry_of);
   if (first === undefined || isCertain(first.outcome)) return;
+  // An import may say anything; of another name, or of a reorder, nothing follows.
+  const isSame = intent.name === first.intent.name;
+  const isCreate = intent.operation === 'create' && first.intent.operation === 'create';
+  if (!isSame || !isCreate) return;
   const reason = `the name was accepted again, for ${id}`;
   const outcome = journal.outcome('replaced', { reason });
   await rewriteRequest(first, outcome);

@@ -4,6 +4,7 @@ import { CliError } from '../../errors.ts';
 import type { RentalRequest } from '../../rentals/index.ts';
 import { kopecksText, type Money, money, positiveMoney } from '../../rules/money.ts';
 import { Option } from '../kit/command.ts';
+import { asking } from '../kit/left.ts';
 import { ruled } from '../kit/parse.ts';
 import { keepSighting } from '../kit/sighting.ts';
 import { rent } from './rent.ts';
@@ -135,9 +136,11 @@ export async function keepToLimit(
     return undefined;
   }
   const prompts = context.flags.yes === true ? undefined : await context.prompts();
+  const question = `${found}. Terminate it with all data on its disk?`;
+  const meaning = `${found}, and is billing. To end it: gpucloud instances terminate ${instance.id}`;
   const isAgreed =
     context.flags.yes === true ||
-    (await prompts?.confirm(`${found}. Terminate it with all data on its disk?`, false)) === true;
+    (await asking(meaning, async () => prompts?.confirm(question, false))) === true;
   if (!isAgreed) return overLimit(instance, found);
   try {
     await enforceMaxPrice(instance, limit, context);

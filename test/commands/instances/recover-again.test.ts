@@ -135,6 +135,22 @@ describe('a request is made again once', () => {
     expect(JSON.parse(again.stdout)[0].note).toContain('is of another name');
   });
 
+  test('nothing follows for it from an imported one of another name', async () => {
+    await lose(CREATE);
+    const { stdout } = await world.cli(['instances', 'export']);
+    const journal = JSON.parse(stdout);
+    const [{ intent }] = journal.requests;
+    const uid = `${intent.uid.slice(0, -1)}${intent.uid.endsWith('0') ? '1' : '0'}`;
+    journal.requests = [{ intent: { ...intent, uid, name: 'other', retry_of: intent.uid } }];
+    service.rent(ID, 'other');
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    const stdin = JSON.stringify(journal);
+    expect((await world.cli(['instances', 'import', '-'], { stdin })).stderr).toContain(
+      `Settled the request for other: it is ${ID}`,
+    );
+    expect(await listed()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }, { id: ID }]);
+  });
+
   test('an answer that is no use but for its id settles the first', async () => {
     await lose(CREATE);
     service.posts.push(() => {
@@ -247,6 +263,19 @@ describe('--max-price of a request whose answer was lost', () => {
     expect(code).toBe(1);
     expect(stderr).toContain(isEnded ? 'and was terminated at once' : 'and is billing.');
     expect(service.machines.get(ID)?.status).toBe(isEnded ? 'TERMINATING' : 'PROVISIONING');
+  });
+
+  test('who leaves at that question is told that it bills', async () => {
+    service.drives = [{ id: 'd1', current_instance_id: null }];
+    await lose(LIMITED, { name: 'trainer', price: '120.5' });
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    const { code, stderr } = await world.cli(['instances', 'recover'], {
+      terminal: true,
+      stdin: '\u0003',
+    });
+    expect(code).toBe(130);
+    expect(stderr).toContain(`is billing. To end it: gpucloud instances terminate ${ID}`);
+    expect((await world.cli(['instances', 'recover'])).code).toBe(0);
   });
 
   test('a found one within it is no matter', async () => {

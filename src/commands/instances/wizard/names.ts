@@ -15,7 +15,7 @@ const SECOND =
 export interface TakenNames {
   /** Of machines that are not known to be terminated. */
   readonly living: ReadonlySet<string>;
-  /** Of requests whose outcome is unknown. */
+  /** Of requests whose outcome is unknown, or has not come yet. */
   readonly doubtful: ReadonlySet<string>;
   readonly all: ReadonlySet<string>;
 }
@@ -23,12 +23,13 @@ export interface TakenNames {
 /** Whoever wants to rent is not kept from it by a journal that can't be read: `rent` will say so. */
 export async function takenNames(context: Context): Promise<TakenNames> {
   try {
-    const { machines, unknown } = await (await context.rentals()).read({ archived: true });
+    const { machines, ...open } = await (await context.rentals()).read({ archived: true });
+    const doubtful = [...open.unknown, ...open.underway];
     const living = machines.filter(({ last }) => last?.status !== 'TERMINATED');
     return {
       living: new Set(living.map(({ name }) => name)),
-      doubtful: new Set(unknown.map(({ name }) => name)),
-      all: new Set([...machines, ...unknown].map(({ name }) => name)),
+      doubtful: new Set(doubtful.map(({ name }) => name)),
+      all: new Set([...machines, ...doubtful].map(({ name }) => name)),
     };
   } catch (error) {
     if (!(error instanceof CliError) || error.failure !== 'storage') throw error;
