@@ -5,6 +5,8 @@ interface CheckedText {
   readonly message: string;
   readonly default?: string;
   readonly check?: (text: string) => string | undefined;
+  /** What stands on the screen once it is given. */
+  readonly answered?: (text: string) => string;
   readonly theme: QuestionTheme;
 }
 
@@ -13,7 +15,7 @@ interface CheckedText {
  * alone. Enter takes what was offered where nothing is typed; Tab puts it there to be changed.
  */
 export const checkedText = createPrompt<string, CheckedText>((config, done) => {
-  const { message, default: offered = '', check, theme } = config;
+  const { message, default: offered = '', check, answered = (text) => text, theme } = config;
   const [typed, setTyped] = useState('');
   const [isDone, setDone] = useState(false);
   const [isRefused, setRefused] = useState(false);
@@ -43,7 +45,7 @@ export const checkedText = createPrompt<string, CheckedText>((config, done) => {
   });
 
   const { style, prefix } = theme;
-  if (isDone) return `${prefix.done} ${style.message(message)} ${style.answer(typed)}`;
+  if (isDone) return `${prefix.done} ${style.message(message)} ${style.answer(answered(typed))}`;
   const offer = offered !== '' && typed === '' ? ` ${style.defaultAnswer(offered)}` : '';
   const line = `${prefix.idle} ${style.message(message)}${offer} ${typed}`;
   if (broken === undefined || (typed === '' && !isRefused)) return line;

@@ -34,11 +34,12 @@ export function createPrompts(options: PromptsOptions): Prompts {
       if (!options.stderr.destroyed) options.stderr.write(`${clean(line)}\n`);
     },
 
-    async text(question, { initial, check } = {}) {
+    async text(question, { initial, check, answered } = {}) {
       const form: Question = {
         form: 'text',
         message: shown(question),
         ...(initial === undefined ? {} : { initial }),
+        ...(answered === undefined ? {} : { answered }),
         ...validation(check),
       };
       return answerOf(await ask(form), 'string');

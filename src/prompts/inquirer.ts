@@ -11,7 +11,13 @@ type Check = (text: string) => string | undefined;
 
 /** The few forms of question that are asked; all text in them is clean. */
 export type Question =
-  | { form: 'text'; message: string; initial?: string; check?: Check }
+  | {
+      form: 'text';
+      message: string;
+      initial?: string;
+      check?: Check;
+      answered?: (text: string) => string;
+    }
   | { form: 'secret'; message: string; check?: Check }
   | { form: 'confirm'; message: string; initial: boolean }
   | { form: 'choose'; message: string; choices: readonly Choice<unknown>[]; initial?: number }
@@ -94,13 +100,14 @@ async function ask(
 ): Promise<unknown> {
   if (question.form === 'text') {
     const { checkedText } = await import('./checked-text.ts');
-    const { message, initial, check } = question;
+    const { message, initial, check, answered } = question;
     return checkedText(
       {
         message,
         theme,
         ...(initial === undefined ? {} : { default: initial }),
         ...(check === undefined ? {} : { check }),
+        ...(answered === undefined ? {} : { answered }),
       },
       streams,
     );

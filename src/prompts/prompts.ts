@@ -16,10 +16,17 @@ export interface Choice<T> {
 export interface Prompts {
   /** A line between two questions, for whoever answers them: it is shown in every mode of output. */
   tell(line: string): void;
-  /** A line of text; `check` returns the broken rule, or undefined, and is asked as they type. */
+  /**
+   * A line of text; `check` returns the broken rule, or undefined, and is asked as they type. What is
+   * left of the answer on the screen says `answered`, where something of it is a secret.
+   */
   text(
     question: string,
-    options?: { initial?: string; check?: (text: string) => string | undefined },
+    options?: {
+      initial?: string;
+      check?: (text: string) => string | undefined;
+      answered?: (text: string) => string;
+    },
   ): Promise<string>;
   /** A line that is not shown. */
   secret(question: string, check?: (text: string) => string | undefined): Promise<string>;

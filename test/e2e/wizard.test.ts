@@ -281,6 +281,54 @@ describe('instances create without anything', () => {
     );
   });
 
+  test('a value that is typed with its variable does not stay on the screen', async () => {
+    const flags = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--dry-run'];
+    const one = person(['instances', 'create', ...flags]);
+    await one.answers(/\? Name of the machine/, `box-one${enter}`);
+    await one.answers(/\? Go on without a key/, `y${enter}`);
+    await one.answers(/\? What runs on it[\s\S]*select/, `${down.repeat(9)}${enter}`);
+    await one.answers(/\? Image of the container *$/m, `nginx:1${enter}`);
+    await one.answers(/\? Command/, enter);
+    await one.answers(/\? Ports/, enter);
+    await one.answers(/\? Variable/, `TOKEN=a-secret${enter}`);
+    await one.reads(/\? One more/);
+    expect(one.screen()).toContain('✔ Variable (Enter: none) TOKEN=********');
+    expect(one.screen()).not.toContain('a-secret');
+  });
+
+  describe('within the questions of a container', () => {
+    const PARTS: readonly (readonly [RegExp, string])[] = [
+      [/\? Image of the container *$/m, `nginx:1${enter}`],
+      [/\? Command \(Enter: its own\) *$/m, enter],
+      [/\? Ports, .*\(Enter: none\) *$/m, `8080:80${enter}`],
+      [/\? Variable \(Enter: none\) *$/m, `TOKEN${enter}`],
+      [/\? Value of TOKEN/, `a-secret${enter}`],
+      [/\? One more \(Enter: no more\) *$/m, enter],
+      [/\? Volumes, .*\(Enter: none\) *$/m, enter],
+      [/\? Shared memory .*\(Enter: usual\) *$/m, enter],
+    ];
+
+    test.each(
+      PARTS.flatMap(([question], at) => [
+        ['Ctrl-C', String(question), at, ctrlC] as const,
+        ['Ctrl-D', String(question), at, ctrlD] as const,
+      ]),
+    )('%s at %s sends nothing, and keeps nothing', async (_name, _question, at, key) => {
+      await prepared();
+      const flags = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--ssh-key', 'laptop'];
+      const one = person(['instances', 'create', ...flags]);
+      await one.answers(/\? Name of the machine/, `box-one${enter}`);
+      await one.answers(
+        /\? What runs on it[\s\S]*select/,
+        `${up.repeat(9)}${down.repeat(9)}${enter}`,
+      );
+      for (const [question, answer] of PARTS.slice(0, at)) await one.answers(question, answer);
+      await one.answers(PARTS[at]?.[0] ?? /never/, key);
+      await expectNothingSent(one);
+      expect(one.written()).not.toContain('a-secret');
+    });
+  });
+
   test('long lists are searched, and an id can be given in their place', async () => {
     const names = Array.from({ length: 14 }, (_, at) => ({
       service: 'sandbox',

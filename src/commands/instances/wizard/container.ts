@@ -70,7 +70,7 @@ function samePort(ports: readonly Port[]): string | undefined {
   return place === undefined ? undefined : `the external port ${place} is published twice`;
 }
 
-/** One a question, since a value may hold spaces. What is typed of it is neither shown nor kept. */
+/** One a question, since a value may hold spaces. No value stays on the screen, or is kept. */
 async function variables(prompts: Prompts): Promise<string[]> {
   const given: string[] = [];
   for (;;) {
@@ -79,6 +79,7 @@ async function variables(prompts: Prompts): Promise<string[]> {
         given.length === 0 ? 'Variable (Enter: none)' : 'One more (Enter: no more)',
         {
           check: (text) => (text.trim() === '' ? undefined : brokenVariable(text.trim())),
+          answered: (text) => text.replace(/=.*$/s, '=********'),
         },
       )
     ).trim();
