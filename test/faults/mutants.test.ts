@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { type Mutant, mutantBundle } from './bundle.ts';
 import { disorder } from './order.ts';
@@ -73,7 +74,7 @@ const MUTANTS: readonly Case[] = [
   {
     name: 'an answer about a machine of another name is believed',
     file: 'rentals/doubt.ts',
-    from: 'folded(name) !== folded(intent.name)',
+    from: '!isSameName(name, intent.name)',
     to: 'name === undefined',
     check: through('another name'),
   },
@@ -99,6 +100,14 @@ const MUTANTS: readonly Case[] = [
     check: through('502 and done'),
   },
 ];
+
+test.each(MUTANTS)(
+  'the safeguard is where its mutant looks for it: $name',
+  async ({ file, from }) => {
+    const source = await readFile(new URL(`../../src/${file}`, import.meta.url), 'utf8');
+    expect(source.split(from)).toHaveLength(2);
+  },
+);
 
 // One of them in `npm test`; all in the soak.
 describe('without a safeguard the suite turns red', () => {

@@ -27,9 +27,13 @@ export async function untrack(given: readonly string[], context: Context): Promi
   const typed = await severalGiven('INSTANCE', given, context);
   for (const text of typed) checked('INSTANCE', text, resourceId);
   const rentals = await context.rentals();
-  // A key that is lost for good has nobody else to forget its requests.
-  const strange = (await rentals.strangers()).flatMap((stranger) => stranger.unknown);
-  const unknown = [...(await rentals.unknown()), ...strange];
+  const own = await rentals.unknown();
+  // A key that is lost for good has nobody else to forget its requests. One of a name that is open
+  // here too stays: it may be of another account, which still looks for its machine.
+  const strange = (await rentals.strangers())
+    .flatMap((stranger) => stranger.unknown)
+    .filter(({ name }) => !own.some((request) => request.name === name));
+  const unknown = [...own, ...strange];
   const { machines } = await rentals.read({ archived: true });
   const targets = await findMachines(
     typed.filter((text) => !unknown.some(({ name }) => name === text)),

@@ -356,6 +356,17 @@ describe('what was asked for with a profile, whose account is known from login',
     expect(stderr).not.toContain('The outcome of every request is known');
   });
 
+  test('is not forgotten with a namesake of another key', async () => {
+    await lose(CREATE);
+    service.failing.add('/users/me');
+    service.posts.push(() => 'hangUp');
+    expect((await world.cli(CREATE, { env: other() })).code).toBe(7);
+    const argv = ['instances', 'untrack', 'trainer', '--yes', '--json'];
+    const { stdout } = await world.cli(argv, { env: other() });
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'trainer', status: 'DISMISSED' }]);
+    expect(await listed()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }]);
+  });
+
   test('is nobody else’s once both accounts are known', async () => {
     await world.cli(CREATE);
     await lose(['instances', 'create', 'lost-box', ...HARDWARE]);
