@@ -183,6 +183,28 @@ describe('after the last answer', () => {
     expect(stderr).toMatch(/error: .* Nothing was rented\.\nhint: ./);
   });
 
+  test.each([
+    ['10.01', true],
+    ['10.00', false],
+  ])('a balance of 10.00 is told as too little for %s an hour: %s', async (price, isShort) => {
+    await rentAt(no(402, 'No'), no(404, 'No'));
+    const offer = { service: other.service.url, kind: 'offer', id: 'o-1', given_name: 'card' };
+    const names = [{ ...offer, price_per_hour: price }];
+    const catalog = JSON.stringify({ version: 1, names });
+    await writeFile(join(other.home, 'state', 'catalog.json'), catalog);
+    const { stderr } = await other.cli(['instances', 'create', 'box', '--image', 'i-1'], {
+      terminal: true,
+      typedAhead: true,
+      env: { TERM: 'dumb' },
+      stdin: ['card', 'yes', '1', 'leave'].map((line) => `${line}\n`).join(''),
+    });
+    expect(stderr.replace(/\s+/g, ' ')).toContain(
+      isShort
+        ? 'Balance 10.00 RUB, less than an hour cost when last seen: expect a refusal The same'
+        : 'Balance 10.00 RUB The same',
+    );
+  });
+
   test('a no to a reading of the machine does not', async () => {
     const machine = { id: ID, name: 'box', status: 'PROVISIONING' };
     const { stderr } = await rentAt(ok(machine, 201), no(401, 'No'));

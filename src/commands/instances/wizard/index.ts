@@ -2,7 +2,7 @@ import type { CreateInstanceFields } from '../../../api/index.ts';
 import type { Context } from '../../../context.ts';
 import { CliError, type Failure } from '../../../errors.ts';
 import type { Choice, Prompts } from '../../../prompts/prompts.ts';
-import { kopecksText } from '../../../rules/money.ts';
+import { kopecksText, money } from '../../../rules/money.ts';
 import { asking } from '../../kit/left.ts';
 import type { CreateInput } from '../create.ts';
 import { knownPrice } from '../hardware-names.ts';
@@ -209,7 +209,7 @@ function tellAll(
       text: `a machine that costs more than ${kopecksText(maxPrice)} RUB an hour is terminated at once`,
     });
   }
-  if (balance !== undefined) rows.push({ label: 'Balance', text: `${balance} RUB` });
+  if (balance !== undefined) rows.push({ label: 'Balance', text: balanceText(balance, offer) });
   const { columns } = context.host.stderr;
   prompts.tell('');
   prompts.tell(dryRun ? 'This would be rented:' : 'To be rented, and billed from then on:');
@@ -230,4 +230,11 @@ function tellAll(
     prompts.tell(`  with ${variables.join(', ')} in the environment: values are not repeated here`);
   }
   prompts.tell('');
+}
+
+/** An hour is reserved before anything runs, so that too little is better known before. */
+function balanceText(balance: string, { known }: MadeRequest['offer']): string {
+  const [have, hour] = [money(balance), money(known?.price_per_hour ?? '')];
+  const isShort = have.ok && hour.ok && have.value.lt(hour.value);
+  return `${balance} RUB${isShort ? ', less than an hour cost when last seen: expect a refusal' : ''}`;
 }
