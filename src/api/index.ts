@@ -66,6 +66,9 @@ export function createApi(settings: ApiSettings): Api {
   const base = new URL(settings.baseUrl);
   // Every call listens to it while it lasts; past ten, Node would warn the user of a leak.
   setMaxListeners(0, settings.signal);
+  // With one that stays, the list of its listeners is never dropped and made anew. Node keeps that
+  // list in a Map, whose old tables would hold on to one another, and to the calls of that time.
+  settings.signal.addEventListener('abort', () => undefined, { once: true });
   let transport: Promise<Transport> | undefined;
   const parts: CallParts = {
     settings,

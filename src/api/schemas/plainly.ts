@@ -14,7 +14,11 @@ export function plainly(schema: z.core.$ZodType): Plainly {
   if (checks === undefined) return never;
   const is = shape(def);
   if (checks.length === 0) return is;
-  return (value) => is(value) && checks.every((check) => check(value));
+  return (value) => {
+    if (!is(value)) return false;
+    for (const check of checks) if (!check(value)) return false;
+    return true;
+  };
 }
 
 function shape(def: z.core.$ZodTypes['_zod']['def']): Plainly {

@@ -68,7 +68,7 @@ export async function spend(input: SpendInput, context: Context): Promise<void> 
   const progress = context.err.progress('Reading the history');
   let count = 0;
   try {
-    for await (const page of wholeHistory(api, {}, (text) => context.err.warn(text))) {
+    for await (const page of wholeHistory(api, {}, context)) {
       for (const transaction of page) books.add(transaction);
       count += page.length;
       progress.update(`Reading the history: ${count} transactions`);

@@ -77,7 +77,7 @@ export async function transactions(input: TransactionsInput, context: Context): 
   };
 
   if (input.all || (period !== undefined && page === undefined)) {
-    const history = wholeHistory(api, query, (text) => context.err.warn(text));
+    const history = wholeHistory(api, query, context);
     await context.out.list({ pages: counted(history, chosen, totals) }, transactionView);
   } else {
     const answer = await api.billing.transactions({

@@ -1,6 +1,8 @@
 import type { Api, Transaction, TransactionsQuery } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { createMemory } from './memory.ts';
+import { holdYoungRoom } from './young-room.ts';
 
 /** The page size that is asked for; the service may give less (its maximum is not documented). */
 const PAGE = 100;
@@ -15,15 +17,36 @@ const REMEMBERED = 10_000;
 /** So many known ones in a row are no push any more: the service does not page. */
 const STUCK = 5000;
 
+/** After so many pages it is a long history, and all of the program that it needs has been loaded. */
+const LONG = 3;
+
 /**
- * The whole history, page after page, each transaction on one of them. Their order is not documented, so that
- * no page but the last one says that there is nothing more to be found.
+ * The whole history, page after page, each transaction on one of them. Their order is not
+ * documented, so that no page but the last one says that there is nothing more to be found.
  *
  * The next page is on its way while the rows of one are taken, and no further one before they have
  * been. Pages are never asked for side by side: with one read too early, a transaction that is
  * pushed onto it meanwhile would be on neither.
  */
 export async function* wholeHistory(
+  api: Api,
+  query: TransactionsQuery,
+  { err, host }: Pick<Context, 'err' | 'host'>,
+): AsyncGenerator<readonly Transaction[]> {
+  let release: (() => void) | undefined;
+  let page = 0;
+  try {
+    for await (const rows of pagesOf(api, query, (text) => err.warn(text))) {
+      page += 1;
+      if (page === LONG) release = await holdYoungRoom(host.nodeVersion);
+      yield rows;
+    }
+  } finally {
+    release?.();
+  }
+}
+
+async function* pagesOf(
   api: Api,
   query: TransactionsQuery,
   warn: (text: string) => void,
