@@ -19,6 +19,8 @@ const STUCK = 5000;
 
 /** After so many pages it is a long history, and all of the program that it needs has been loaded. */
 const LONG = 3;
+/** Larger pages need the room. */
+const SMALL = 1000;
 
 /**
  * The whole history, page after page, each transaction on one of them. Their order is not
@@ -38,7 +40,7 @@ export async function* wholeHistory(
   try {
     for await (const rows of pagesOf(api, query, (text) => err.warn(text))) {
       page += 1;
-      if (page === LONG) release = await holdYoungRoom(host.nodeVersion);
+      if (page === LONG && rows.length <= SMALL) release = await holdYoungRoom(host.nodeVersion);
       yield rows;
     }
   } finally {
