@@ -5,7 +5,7 @@
 //   //<name: a hash of all that follows>
 //   const table=<where the parts are, from the next line on; see src/start/loader.ts>;
 //   <the loader> const parts=[
-//   ({0:function(exports,require,module){...},
+//   ({0:function(require,exports,define,wrap){...},
 //   ...
 //   ];...
 //
@@ -27,6 +27,11 @@ const KIT = /^(?:lazy-node:|src\/(?:commands|rules|output|watch|billing|connect)
 const GROUP = /^src\/commands\/[a-z-]+\/index\.ts$/;
 /** Schemas are made when their module runs, and a run checks few of them: each is a chunk. */
 const SCHEMAS = 'src/api/schemas/';
+/** What esbuild writes ahead of a chunk of CommonJS, one of them. */
+const HELPER = /^var __\w+ = .*\n(?:[ })].*\n)*/gm;
+const STATIC_IMPORT = /^var (import_\w+) = require\("\.\/([^"/]+\.js)"\);\n/gm;
+const DYNAMIC_IMPORT =
+  /Promise\.resolve\(\)\.then\(\(\) => __toESM\(require\("\.\/([^"/]+\.js)"\)\)\)/g;
 const SEPARATOR = ',\n';
 
 /** `inputs` tells the modules of each chunk. */
@@ -101,29 +106,29 @@ export async function buildParts() {
     ...others.filter(isApart).map((chunk) => [chunk]),
   ];
 
-  const ids = new Map(parts.flat().map(({ path }, id) => [nameOf(path), id]));
+  const known = new Map(
+    parts
+      .flat()
+      .map(({ path, entryPoint }, id) => [
+        nameOf(path),
+        { id, isCommonJs: isCommonJs(entryPoint) },
+      ]),
+  );
   const texts = new Map(outputFiles.map(({ path, text }) => [nameOf(path), text]));
   const written = [];
   for (const part of parts) {
     const functions = [];
-    for (const { path, entryPoint } of part) {
-      const name = nameOf(path);
-      // What is imported is the module of CommonJS itself, and not one whose default it is.
-      const outro = isCommonJs(entryPoint) ? ';module.exports=module.exports.default' : '';
-      functions.push(`${ids.get(name)}:${await functionOf(texts.get(name) ?? '', ids, outro)}`);
+    for (const { path } of part) {
+      const { id } = known.get(nameOf(path));
+      functions.push(`${id}:${await functionOf(nameOf(path), texts, known)}`);
     }
     // In brackets, so that what is cut out of the file is an expression without being copied again.
     written.push(`({${functions.join(',\n')}})`);
   }
-  const rows = parts.map((part) =>
-    part.map(({ path, entryPoint, exports }) => [
-      ids.get(nameOf(path)),
-      // The names of such a module are known when it has run, so it runs when it is imported.
-      isCommonJs(entryPoint) ? '' : exports.join(' '),
-    ]),
-  );
+  const rows = parts.map((part) => part.map(({ path }) => known.get(nameOf(path)).id));
   const inputs = parts.flat().map((chunk) => Object.keys(chunk.inputs));
-  return { text: assembled(written, rows, await plainLoader()), metafile, inputs };
+  const names = parts.flat().map((chunk) => chunk.exports);
+  return { text: assembled(written, rows, await plainLoader()), metafile, inputs, names };
 }
 
 /** What runs the parts where bin/gpucloud.js does not. */
@@ -147,20 +152,51 @@ function nameOf(path) {
   return path.replace(/^.*[\\/]/, '');
 }
 
-async function functionOf(text, ids, outro) {
-  const { code } = await transform(text, {
+/**
+ * The function of a chunk: `import{a}from"./x.js"` and its uses become `require(7).a`, which runs
+ * chunk 7 when it is first come by. What esbuild would put into each chunk by itself for that, the loader has
+ * once.
+ */
+async function functionOf(name, texts, known) {
+  const options = { platform: 'node', target: BUNDLE.target, charset: BUNDLE.charset };
+  const { code } = await transform(texts.get(name) ?? '', {
+    ...options,
     format: 'cjs',
-    platform: 'node',
-    target: BUNDLE.target,
-    charset: BUNDLE.charset,
     supported: BUNDLE.supported,
-    minify: true,
   });
-  const body = code.replace(/require\("\.\/([^"/]+\.js)"\)/g, (all, name) => {
-    const id = ids.get(name);
-    return id === undefined ? all : `require(${id})`;
-  });
-  return `function(exports,require,module){"use strict";${asAscii(body.trimEnd())}${outro}\n}`;
+  let body = code
+    .replace(HELPER, '')
+    .replace('var stdin_exports = {};\n', '')
+    .replace('__export(stdin_exports, ', 'define__(exports__, ')
+    .replace('module.exports = __toCommonJS(stdin_exports);\n', '')
+    .replace(/^\/\/ Annotate the CommonJS .*\n0 && \(module\.exports = \{[^}]*\}\);\n/m, '');
+  for (const [statement, variable, path] of body.matchAll(STATIC_IMPORT)) {
+    const { id } = known.get(path);
+    body = body.replace(statement, '').replaceAll(`${variable}.`, `(require(${id})).`);
+  }
+  body = body
+    .replace(DYNAMIC_IMPORT, (_all, path) => {
+      const { id, isCommonJs } = known.get(path);
+      return `Promise.resolve().then(() => ${isCommonJs ? `wrap__(require(${id}))` : `require(${id})`})`;
+    })
+    .replace(/\b__toESM\(require\(/g, 'wrap__(require(');
+  const left =
+    /import_chunk_\w+|\b__(?:export|reExport|toESM|toCommonJS|copyProps)\b|"\.\/[^"]*\.js"/.exec(
+      body,
+    );
+  if (left !== null) throw new Error(`${name} has an import that is not understood: ${left[0]}`);
+  // What is imported is the module of CommonJS itself, and not one whose default it is.
+  const outro = known.get(name).isCommonJs ? 'return exports__.default;' : '';
+  const { code: small } = await transform(
+    `chunk = function (require, exports__, define__, wrap__) { "use strict"; ${body}\n${outro} };`,
+    { ...options, minify: true },
+  );
+  return asAscii(
+    small
+      .trim()
+      .replace(/^chunk=/, '')
+      .replace(/;$/, ''),
+  );
 }
 
 /** esbuild writes the characters of strings in ASCII, but not those of regular expressions. */

@@ -5,121 +5,141 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { expect, test } from 'vitest';
+import { buildParts } from '../../scripts/parts.mjs';
 import { readBundle } from '../../src/start/bundle.ts';
 import { type Part, runChunks } from '../../src/start/loader.ts';
 
 const FILE = fileURLToPath(new URL('../../dist/gpucloud.cjs', import.meta.url));
 const require = createRequire(FILE);
 
-test('every chunk of the bundle runs and has the names that others import from it', () => {
-  const bundle = readBundle(FILE);
-  const missing: string[] = [];
-  let ran = 0;
-  const partAt = (index: number): Part => {
-    const part = new Script(bundle.textOf(index)).runInThisContext();
-    // In place of the program, which is chunk 0, stands the test.
-    return index === 0 ? { ...part, 0: all } : part;
-  };
-  const all: Part[number] = (_exports, load) => {
-    for (const [id, names] of bundle.table.flatMap(([, , chunks]) => chunks)) {
-      if (id === 0) continue;
-      const space = load(id) as Record<string, unknown>;
-      ran += 1;
-      for (const name of names.split(' ')) {
-        if (name !== '' && space[name] === undefined) missing.push(`${name} of ${id}`);
+test('every chunk of the bundle runs and has the names that others import from it', async () => {
+  const { text, names } = await buildParts();
+  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-bundle-'));
+  try {
+    const file = join(folder, 'gpucloud.cjs');
+    await writeFile(file, text);
+    const bundle = readBundle(file);
+    const missing: string[] = [];
+    let ran = 0;
+    const partAt = (index: number): Part => {
+      const part = new Script(bundle.textOf(index)).runInThisContext();
+      // In place of the program, which is chunk 0, stands the test.
+      return index === 0 ? { ...part, 0: all } : part;
+    };
+    const all: Part[number] = (load) => {
+      for (const [id, own] of names.entries()) {
+        if (id === 0) continue;
+        const exports = load(id) as Record<string, unknown>;
+        ran += 1;
+        // What a module of CommonJS exports is not known before it runs.
+        for (const name of own.filter((one) => one !== 'default')) {
+          if (exports[name] === undefined) missing.push(`${name} of ${id}`);
+        }
       }
-    }
-  };
-  runChunks(bundle.table, partAt, (id) => require(String(id)));
-  expect(missing).toEqual([]);
-  expect(ran).toBeGreaterThan(50);
+    };
+    runChunks(bundle.table, partAt, (id) => require(String(id)));
+    expect(missing).toEqual([]);
+    expect(ran).toBeGreaterThan(50);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
-test('a chunk runs at the first use of a name, once, and its names stay alive', () => {
+test('a chunk runs when it is first come by, once, and its names stay alive', () => {
   const said: string[] = [];
   const part: Part = {
-    0: (_exports, load) => {
-      const one = load(1) as { count: number; add(): void };
-      load(2);
-      said.push('imported');
-      said.push(`count ${one.count}`);
-      one.add();
-      said.push(`count ${one.count}`, `again ${(load(1) as typeof one).count}`);
+    0: (load) => {
+      const one = () => load(1) as { count: number; add(): void };
+      said.push('zero runs');
+      said.push(`count ${one().count}`);
+      one().add();
+      said.push(`count ${one().count}`, `default ${(load(2) as { name: string }).name}`);
     },
-    1: (_exports, _load, chunk) => {
-      said.push('one runs');
+    1: (_load, exports, define) => {
       let count = 1;
-      chunk.exports = {
-        get count() {
-          return count;
-        },
-        add: () => {
+      define(exports, {
+        count: () => count,
+        add: () => () => {
           count += 1;
         },
-      };
+      });
+      said.push('one runs');
     },
-    2: () => said.push('two is there for what it does'),
+    2: () => ({ name: 'of its own' }),
   };
   runChunks(
-    [
-      [
-        0,
-        0,
-        [
-          [0, ''],
-          [1, 'count add'],
-          [2, ''],
-        ],
-      ],
-    ],
+    [[0, 0, [0, 1, 2]]],
     () => part,
     () => undefined,
   );
-  expect(said).toEqual([
-    'two is there for what it does',
-    'imported',
-    'one runs',
-    'count 1',
-    'count 2',
-    'again 2',
-  ]);
+  expect(said).toEqual(['zero runs', 'one runs', 'count 1', 'count 2', 'default of its own']);
 });
 
 test('a chunk that fails is run again at the next use, and not taken for a whole one', () => {
   let times = 0;
   const seen: unknown[] = [];
   const part: Part = {
-    0: (_exports, load) => {
-      const one = load(1) as { value: string };
+    0: (load) => {
       for (let use = 0; use < 2; use++) {
         try {
-          seen.push(one.value);
+          seen.push((load(1) as { value: string }).value);
         } catch (error) {
           seen.push((error as Error).message);
         }
       }
     },
-    1: (_exports, _load, chunk) => {
+    1: (_load, exports, define) => {
+      define(exports, { value: () => 'whole' });
       times += 1;
       if (times === 1) throw new Error('not now');
-      chunk.exports = { value: 'whole' };
     },
   };
   runChunks(
-    [
-      [
-        0,
-        0,
-        [
-          [0, ''],
-          [1, 'value'],
-        ],
-      ],
-    ],
+    [[0, 0, [0, 1]]],
     () => part,
     () => undefined,
   );
   expect(seen).toEqual(['not now', 'whole']);
+});
+
+test('chunks that need each other, and modules of CommonJS, are what they are without the bundle', () => {
+  const seen: unknown[] = [];
+  const made: unknown[] = [];
+  const old = {
+    one: 1,
+    get now() {
+      return made.length;
+    },
+  };
+  const part: Part = {
+    0: (load, _exports, _define, wrap) => {
+      seen.push((load(1) as { word(): string }).word());
+      const module = wrap(load('old') as object) as { default: unknown; one: number; now: number };
+      seen.push(module.default === old, module.one, module.now);
+      const told = { __esModule: true, default: 'its own' };
+      seen.push(wrap(told) === told, (wrap(told, 1) as { default: unknown }).default === told);
+      load('old');
+    },
+    1: (load, exports, define) => {
+      define(exports, { word: () => () => `one and ${(load(2) as { word(): string }).word()}` });
+    },
+    2: (load, exports, define) => {
+      define(exports, { word: () => () => `two of ${typeof (load(1) as { word: unknown }).word}` });
+    },
+  };
+  runChunks(
+    [
+      [0, 0, [0]],
+      [0, 0, [1, 2]],
+    ],
+    (index) => (index === 0 ? { 0: part[0] as Part[number] } : part),
+    (id) => {
+      made.push(id);
+      return old;
+    },
+  );
+  expect(seen).toEqual(['one and two of function', true, 1, 1, true, true]);
+  expect(made).toEqual(['old']);
 });
 
 test('an upgrade leaves the run with the code that it began with', async () => {
