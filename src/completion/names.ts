@@ -1,5 +1,6 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '../files/make-folders.ts';
 import { readPlain } from '../files/plain.ts';
 import { temporaryName } from '../files/replace.ts';
 import { NAME_KINDS, type NameKind, type PartKind } from './tree.ts';
@@ -231,7 +232,7 @@ function textOf(file: string): string {
 /** Whole or not at all, but without waiting for the disk: what is lost is learned again. */
 function replace(file: string, text: string): void {
   const temporary = temporaryName(file);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(file), 0o700);
   try {
     writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' });
     renameSync(temporary, file);

@@ -1,6 +1,7 @@
-import { chmod, lstat, mkdir, readFile, realpath, stat } from 'node:fs/promises';
+import { chmod, lstat, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
+import { makeFolders } from '../files/make-folders.ts';
 import { replaceFile } from '../files/replace.ts';
 import { configWord } from './argv.ts';
 
@@ -141,6 +142,6 @@ async function replaceUnlessChanged(
 }
 
 async function ownFolder(path: string): Promise<void> {
-  const made = await mkdir(path, { recursive: true, mode: 0o700 });
+  const made = makeFolders(path, 0o700);
   if (made !== undefined) await chmod(path, 0o700);
 }

@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
+import { makeFolders } from './make-folders.ts';
 import { syncFolder } from './replace.ts';
 
 /**
@@ -7,7 +8,7 @@ import { syncFolder } from './replace.ts';
  * power cut. One that is there stays as it is.
  */
 export async function privateFolder(path: string): Promise<void> {
-  const first = mkdirSync(path, { recursive: true, mode: 0o700 });
+  const first = makeFolders(path, 0o700);
   if (first === undefined) {
     return;
   }

@@ -3,7 +3,6 @@ import {
   constants,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -14,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '../files/make-folders.ts';
 
 // Compiled code of the program, kept between runs. V8 runs it without looking at it, so:
 //
@@ -179,7 +179,7 @@ function makeFolder(shelf: Shelf): boolean {
   const found = lstatSync(shelf.folder, { throwIfNoEntry: false });
   if (found !== undefined) return found.isDirectory() && isPrivate(found, shelf);
   if (shelf.owner === 0 && !isRoots(shelf.folder)) return false;
-  mkdirSync(shelf.folder, { recursive: true, mode: 0o700 });
+  makeFolders(shelf.folder, 0o700);
   return true;
 }
 

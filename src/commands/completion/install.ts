@@ -1,8 +1,9 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { SCRIPT_NAMES, type Shell } from '../../completion/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { makeFolders } from '../../files/make-folders.ts';
 import { replaceFile } from '../../files/replace.ts';
 
 export interface Installed {
@@ -28,7 +29,7 @@ export async function install(
   const changed = (await textOf(file)) !== script;
   if (changed) {
     try {
-      await mkdir(dirname(file), { recursive: true });
+      makeFolders(dirname(file), 0o777);
       await replaceFile(file, script);
     } catch (error) {
       const reason = error instanceof Error && 'code' in error ? error.code : 'unknown reason';

@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeFolders } from '../../src/files/make-folders.ts';
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'gpucloud-folders-'));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+describe('a folder with its parents', () => {
+  test('is made, each for the owner alone, and the first one is told', async () => {
+    const path = join(root, 'a', 'b', 'c');
+    expect(makeFolders(path, 0o700)).toBe(join(root, 'a'));
+    for (const part of ['a', 'a/b', 'a/b/c']) {
+      expect((await stat(join(root, part))).mode & 0o777).toBe(0o700);
+    }
+    expect(makeFolders(path, 0o700)).toBeUndefined();
+    expect(makeFolders(join(path, 'd'), 0o700)).toBe(join(path, 'd'));
+  });
+
+  test('may be reached by a link', async () => {
+    await mkdir(join(root, 'real'));
+    await symlink(join(root, 'real'), join(root, 'link'));
+    expect(makeFolders(join(root, 'link'), 0o700)).toBeUndefined();
+    makeFolders(join(root, 'link', 'new'), 0o700);
+    expect(existsSync(join(root, 'real', 'new'))).toBe(true);
+  });
+
+  test('is refused where a file or a link to nowhere is in the way', async () => {
+    await writeFile(join(root, 'file'), '');
+    await symlink(join(root, 'nowhere'), join(root, 'link'));
+    expect(() => makeFolders(join(root, 'file'), 0o700)).toThrow('EEXIST');
+    expect(() => makeFolders(join(root, 'file', 'below'), 0o700)).toThrow(/EEXIST|ENOTDIR/);
+    expect(() => makeFolders(join(root, 'link'), 0o700)).toThrow('EEXIST');
+  });
+
+  test.skipIf(!existsSync('/proc/self'))(
+    'is refused, and not tried for ever, where no folder can be made',
+    () => expect(() => makeFolders('/proc/gpucloud/below', 0o700)).toThrow('ENOENT'),
+  );
+});
