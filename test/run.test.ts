@@ -248,6 +248,7 @@ describe('`-o=json`', () => {
     ['profiles', '--profile', 'sandbox', '-o=json', 'list'],
     ['profiles', 'list', '-o=json'],
     ['profiles', 'list', '-o', 'json'],
+    ['profiles', 'list', '-yo=json'],
   ])('is -o json: %j', async (...argv) => {
     const { code, stdout } = await world.cli(argv);
     expect(code).toBe(0);
@@ -255,8 +256,9 @@ describe('`-o=json`', () => {
   });
 
   test.each([
-    // The value of a flag, a word of another command, and one sign too many.
+    // The value of a flag, alone or behind others, a word of another command, and one sign too many.
     [['profiles', 'add', 'work', '--base-url', '-o=json'], /--base-url .{0,2}"-o=json/],
+    [['instances', 'create', 'trainer', '-ye', '-o=json', '--offer', 'x'], /missing --image/],
     [['profiles', 'list', '-o==json'], /^error: --output "=json"/],
     [['profiles', 'list', '--', '-o=json'], /too many arguments/],
   ])('is no other: %j', async (argv, told) => {

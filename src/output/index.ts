@@ -297,7 +297,11 @@ export function createOutput(options: OutputOptions): Output {
     },
     people: format === 'table' && settings.columns === undefined && settings.sort === undefined,
     screen,
-    prepare: async () => void (await query()),
+    async prepare() {
+      await query();
+      // Its library is at hand before anything is rented.
+      if (settings.format === 'yaml') await (await import('./yaml.ts')).loadYaml();
+    },
     list,
     changes,
     live,

@@ -47,7 +47,9 @@ export function readBundle(file: string): Bundle {
       const [at, length] = table[part] ?? [0, 0];
       const text = read(fd, tableEnd + 1 + at, length);
       if (!isSame(fstatSync(fd), opened)) {
-        throw new Error(`${file} was written over while it ran; run the command again`);
+        throw new Error(
+          `${file} was written over in place while it ran. What was done before stays done: look with "gpucloud instances list" before you do it again`,
+        );
       }
       return text;
     },

@@ -108,16 +108,10 @@ function splitShort(
   for (const [at, arg] of args.entries()) {
     const isEnd = arg === '--' || (isGroup && !arg.startsWith('-'));
     if (isEnd && !isValue) return [...split, ...args.slice(at)];
-    const option: Option | undefined = isValue
-      ? undefined
-      : options.find(({ long, short }) =>
-          [long, short].includes(arg.replace(/^(-[^-])=.*/s, '$1')),
-        );
-    const isSplit: boolean =
-      option?.required === true && option.short === arg.slice(0, 2) && arg.length > 2;
-    isValue = option?.required === true && !isSplit;
-    if (isSplit) split.push(arg.slice(0, 2), arg.slice(3));
-    else split.push(arg);
+    const [, flags = '', value = ''] = (!isValue && /^(-[a-z]+)=(.*)$/is.exec(arg)) || [];
+    const isSplit: boolean = takesNext(flags, options);
+    split.push(...(isSplit ? [flags, value] : [arg]));
+    isValue = !isValue && !isSplit && takesNext(arg, options);
   }
   return split;
 }
