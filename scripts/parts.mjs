@@ -34,7 +34,7 @@ const DYNAMIC_IMPORT =
   /Promise\.resolve\(\)\.then\(\(\) => __toESM\(require\("\.\/([^"/]+\.js)"\)\)\)/g;
 const SEPARATOR = ',\n';
 
-/** `inputs` tells the modules of each chunk. */
+/** `names` tells what each chunk exports, by its number. */
 export async function buildParts() {
   const { metafile, outputFiles } = await build({
     ...BUNDLE,
@@ -126,9 +126,8 @@ export async function buildParts() {
     written.push(`({${functions.join(',\n')}})`);
   }
   const rows = parts.map((part) => part.map(({ path }) => known.get(nameOf(path)).id));
-  const inputs = parts.flat().map((chunk) => Object.keys(chunk.inputs));
   const names = parts.flat().map((chunk) => chunk.exports);
-  return { text: assembled(written, rows, await plainLoader()), metafile, inputs, names };
+  return { text: assembled(written, rows, await plainLoader()), metafile, names };
 }
 
 /** What runs the parts where bin/gpucloud.js does not. */

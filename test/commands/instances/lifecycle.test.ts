@@ -527,11 +527,12 @@ describe('instances wait --for ssh', () => {
         },
       }),
     });
+    const stopSshd = () => new Promise((resolve) => sshd.close(resolve));
     const close = async () => {
       await near.close();
-      await new Promise((resolve) => sshd.close(resolve));
+      await stopSshd();
     };
-    return { near, port, close };
+    return { near, port, stopSshd, close };
   }
 
   test('counts in INSTALLING, in which the document says that SSH is available', async () => {
@@ -595,26 +596,17 @@ describe('instances wait --for ssh', () => {
   });
 
   test('is done when a banner is read at the address of the machine', async () => {
-    const { createServer } = await import('node:net');
-    const sshd = createServer((socket) => socket.end('SSH-2.0-Test\r\n'));
-    await new Promise<void>((resolve) => sshd.listen(0, '127.0.0.1', resolve));
-    const { port } = sshd.address() as { port: number };
-    const near = await createWorld({
-      handler: () => ({
-        status: 200,
-        body: {
-          status: 'success',
-          code: 200,
-          data: { id: 'box-1', status: 'ACTIVE', ip_address: '127.0.0.1', ssh_port: port },
-        },
-      }),
-    });
+    const { near, stopSshd, close } = await besideSshd((port) => ({
+      status: 'ACTIVE',
+      ip_address: '127.0.0.1',
+      ssh_port: port,
+    }));
     expect((await near.cli(['instances', 'wait', 'box-1', '--for', 'ssh'])).code).toBe(0);
-    await new Promise((resolve) => sshd.close(resolve));
+    await stopSshd();
     expect(
       (await near.cli(['instances', 'wait', 'box-1', '--for', 'ssh', '--timeout', '10s'])).code,
     ).toBe(8);
-    await near.close();
+    await close();
   });
 });
 
