@@ -13,6 +13,7 @@ import type { Program, Running, Signal } from './programs.ts';
 import type { Prompts } from './prompts/prompts.ts';
 import type { Rentals, Scope } from './rentals/index.ts';
 import type { Sandbox } from './sandbox/index.ts';
+import type { StopSignal } from './stop.ts';
 
 /** What the process lends to a run. `main.ts` makes the real one, the test harness its own. */
 export interface Host {
@@ -54,8 +55,8 @@ export interface Host {
  * machine listens to `second`, so that the first Ctrl-C waits for the answer.
  */
 export interface Interrupts {
-  readonly first: AbortSignal;
-  readonly second: AbortSignal;
+  readonly first: StopSignal;
+  readonly second: StopSignal;
 }
 
 /** The flags that every command takes, as they were given; nothing is defaulted here. */
@@ -92,7 +93,7 @@ export interface Context {
   readonly clock: Clock;
   readonly interrupts: Interrupts;
   /** The first interrupt: for anything that may simply be dropped. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly flags: GlobalFlags;
   /**
    * Starts a program of the computer in the environment of this run. What interrupts this run

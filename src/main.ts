@@ -5,6 +5,7 @@ import type { Host, Interrupts } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
 import { startProgram } from './programs.ts';
 import { run } from './run.ts';
+import { createStop, type StopSignal } from './stop.ts';
 
 /** The edge: the only file of the program that touches `process`. */
 async function main(): Promise<void> {
@@ -95,7 +96,7 @@ function plainOut(): Host['plainOut'] {
   };
 }
 
-function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+function sleep(milliseconds: number, signal?: StopSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
       reject(signal.reason);
@@ -152,8 +153,8 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
 
 /** The third signal of a kind finds no listener of ours and ends the process at once. */
 function listenForInterrupts(): Interrupts {
-  const first = new AbortController();
-  const second = new AbortController();
+  const first = createStop();
+  const second = createStop();
   for (const [signal, failure, words] of SIGNALS) {
     const stop = () => {
       const reason = new CliError(failure, words);

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { createStop } from '../stop.ts';
 import type { ApiSettings, CallOptions, RawAnswer } from './contract.ts';
 import { Fault } from './fault.ts';
 import type { ApiRequest } from './request.ts';
@@ -49,7 +50,7 @@ export async function withCall<T>(
   const { clock } = settings;
   const timeoutMs = Math.min(settings.timeoutMs, options.timeoutMs ?? settings.timeoutMs);
   const outer = options.signal ?? settings.signal;
-  const inner = new AbortController();
+  const inner = createStop();
   let interruption: { reason: unknown } | undefined;
   const interrupt = () => {
     interruption ??= { reason: outer.reason };

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { StopSignal } from '../stop.ts';
 import type { Meta } from './schemas/envelope.ts';
 
 /** What the HTTP layer is told once, for all of its calls. */
@@ -11,7 +12,7 @@ export interface ApiSettings {
   timeoutMs: number;
   clock: Clock;
   /** Aborted by an interrupt; stands behind each call that brings no signal of its own. */
-  signal: AbortSignal;
+  signal: StopSignal;
   /** Where the proxies are told, as curl reads them. */
   env: Readonly<Record<string, string | undefined>>;
   userAgent: string;
@@ -26,7 +27,7 @@ export interface ApiSettings {
 }
 
 export interface CallOptions {
-  signal?: AbortSignal;
+  signal?: StopSignal;
   /** A deadline in milliseconds for this call, where it is shorter than that of the settings. */
   timeoutMs?: number;
   /**

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { type ApiKeysApi, apiKeysApi } from './api-keys.ts';
 import { type BillingApi, billingApi } from './billing.ts';
 import { type CallParts, withCall } from './call.ts';
@@ -64,11 +63,6 @@ export interface Api {
 
 export function createApi(settings: ApiSettings): Api {
   const base = new URL(settings.baseUrl);
-  // Every call listens to it while it lasts; past ten, Node would warn the user of a leak.
-  setMaxListeners(0, settings.signal);
-  // With one that stays, the list of its listeners is never dropped and made anew. Node keeps that
-  // list in a Map, whose old tables would hold on to one another, and to the calls of that time.
-  settings.signal.addEventListener('abort', () => undefined, { once: true });
   let transport: Promise<Transport> | undefined;
   const parts: CallParts = {
     settings,

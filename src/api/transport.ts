@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Client, type Dispatcher, Pool } from 'undici';
+import type { StopSignal } from '../stop.ts';
 import {
   ConnectError,
   type Connector,
@@ -38,7 +39,7 @@ export interface Transport {
    *
    * @throws Fault when there is no whole answer.
    */
-  exchange(request: WireRequest, signal: AbortSignal, onSending: () => void): Promise<Answer>;
+  exchange(request: WireRequest, signal: StopSignal, onSending: () => void): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -186,7 +187,7 @@ function forwarded(request: WireRequest, target: URL, proxy: ProxyServer): WireR
 function dispatch(
   client: Dispatcher,
   request: WireRequest,
-  signal: AbortSignal,
+  signal: StopSignal,
   onSending: () => void,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { CliError } from '../errors.ts';
+import type { StopSignal } from '../stop.ts';
 
 /** What a question ends with that is left without an answer; a signal's own reason goes first. */
 export function leaving(reason: unknown): CliError {
@@ -13,7 +14,7 @@ export function leaving(reason: unknown): CliError {
  */
 export async function untilLeft<T>(
   stdin: Readable,
-  signal: AbortSignal | undefined,
+  signal: StopSignal | undefined,
   ask: (gone: AbortController) => Promise<T>,
 ): Promise<T> {
   if (signal?.aborted) throw leaving(signal.reason);
@@ -21,7 +22,7 @@ export async function untilLeft<T>(
   const gone = new AbortController();
   const leave = () => gone.abort(signal?.aborted ? signal.reason : undefined);
   stdin.on('end', leave).on('close', leave);
-  signal?.addEventListener('abort', leave);
+  signal?.addEventListener('abort', leave, { once: true });
   try {
     return await ask(gone);
   } finally {

@@ -1,12 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { CliError, type Failure } from '../errors.ts';
+import type { StopSignal } from '../stop.ts';
 
 export interface Poll<T> {
   read(): Promise<T>;
   /** Milliseconds from the end of one reading to the beginning of the next. */
   readonly interval: number;
   readonly clock: Clock;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** Whether nothing can change any more. */
   isOver?(reading: T): boolean;
 }

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import type { StopSignal } from '../stop.ts';
 
 /** Milliseconds in which a machine that listens has said its banner; a wait may have less left. */
 const PATIENCE_MS = 5_000;
@@ -13,19 +14,23 @@ const SHORTEST_PATIENCE_MS = 500;
 export function answersSsh(
   { host, port }: { readonly host: string; readonly port: number },
   longest: number,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<boolean> {
   const patience = Math.max(SHORTEST_PATIENCE_MS, Math.min(PATIENCE_MS, longest));
   return new Promise((resolve) => {
     let heard = '';
-    const socket = connect({ host, port, signal });
+    const socket = connect({ host, port });
     // Of the whole, since a name server and a machine that dribbles take their time, too.
     const timer = setTimeout(() => end(false), patience);
+    const stop = () => end(false);
     const end = (answers: boolean) => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
       socket.destroy();
       resolve(answers);
     };
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
     socket.setEncoding('latin1');
     socket.on('data', (text: string) => {
       heard += text;

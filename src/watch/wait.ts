@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
+import type { StopSignal } from '../stop.ts';
 
 /** What a wait needs to know of a machine (API document: Instance). */
 export interface Watched {
@@ -29,7 +30,7 @@ export interface Wait<T extends Watched> {
   /** Milliseconds until the wait is given up. */
   readonly timeout: number;
   readonly clock: Clock;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** A status that is known to have been there already, such as STOPPING in the answer of stop. */
   readonly after?: string;
   onReading?(machine: T, elapsed: number): void;

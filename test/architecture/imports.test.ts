@@ -16,7 +16,7 @@ const FLOORS: readonly (readonly string[])[] = [
   // Completion learns names from what the rooms below it see.
   ['prompts', 'completion'],
   ['api', 'config', 'rentals', 'catalog', 'connect', 'output', 'watch', 'sandbox', 'billing'],
-  ['rules', 'errors', 'files', 'clock', 'programs'],
+  ['rules', 'errors', 'files', 'clock', 'stop', 'programs'],
 ];
 
 /** Each third-party part and the files that may import it. */
@@ -54,8 +54,6 @@ const NOWHERE = /(?!)/;
 const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:buffer': ANYWHERE,
   'node:crypto': ANYWHERE,
-  // Calls at once on one signal.
-  'node:events': /^api\/index\.ts$/,
   'node:fs': ANYWHERE,
   'node:fs/promises': ANYWHERE,
   'node:os': ANYWHERE,

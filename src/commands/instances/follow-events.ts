@@ -2,6 +2,7 @@ import type { Api, Instance, InstanceEvent } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors, usageError } from '../../errors.ts';
 import type { Progress } from '../../output/output.ts';
+import { createStop, firstOf, type StopSignal } from '../../stop.ts';
 import { type FollowedLog, type FollowTold, follow } from '../../watch/follow.ts';
 import { createFollower } from '../../watch/follower.ts';
 import { createLogMemory, type LogMemory } from '../../watch/log-memory.ts';
@@ -31,8 +32,8 @@ export async function followEvents(input: EventsInput, context: Context): Promis
   );
   const resume = input.resume === undefined ? undefined : await openResume(input.resume);
   const api = await context.api();
-  const left = new AbortController();
-  const signal = AbortSignal.any([context.signal, left.signal]);
+  const left = createStop();
+  const signal = firstOf(context.signal, left.signal);
   const otherEnds = new Map<string, CliError>();
   const logs = logsOf(targets, input, { api, signal, context, resume, otherEnds });
   const story = tellerOf(logs, context);
@@ -100,7 +101,7 @@ function savedOf(logs: readonly MachineLog[]) {
 
 interface Parts {
   readonly api: Api;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly context: Context;
   readonly resume: ResumeFile | undefined;
   /** By the id of the machine. */

@@ -3,6 +3,7 @@ import { placeOf } from '../../connect/way.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type LoggedEvent, SeveralErrors } from '../../errors.ts';
 import { pollInterval, positiveDuration } from '../../rules/durations.ts';
+import type { StopSignal } from '../../stop.ts';
 import { createGate, type Gate } from '../../watch/gate.ts';
 import { answersSsh } from '../../watch/ssh.ts';
 import { type Also, waitForStatus } from '../../watch/wait.ts';
@@ -134,7 +135,7 @@ export const WITH_SSH: readonly string[] = ['INSTALLING', 'ACTIVE'];
  * An address may come after the status does, and sshd after both. What can be no address is no
  * matter of time: it throws CliError('notUnderstood').
  */
-function sshOf({ sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
+function sshOf({ sshPort }: Awaited, signal: StopSignal): Also<Instance> {
   return {
     words: 'SSH has not answered',
     before: WITH_SSH,

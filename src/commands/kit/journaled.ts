@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { CliError, type Failure } from '../../errors.ts';
 import type { Intent, Outcome, RentalRequest } from '../../rentals/index.ts';
 import { salvage } from '../../rentals/salvage.ts';
+import { createStop, type StopSignal } from '../../stop.ts';
 import {
   costs,
   madeButNotKept,
@@ -114,7 +115,7 @@ async function sendOnce<T extends Made>(
 }
 
 interface Patience {
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly onSending: () => void;
   isSent(): boolean;
   end(): void;
@@ -122,7 +123,7 @@ interface Patience {
 
 /** Which interrupt ends the call: the first one before the request has left, the second after. */
 function patienceOf({ interrupts, err }: Context, what: string, billed: boolean): Patience {
-  const stop = new AbortController();
+  const stop = createStop();
   let sent = false;
   const onFirst = () => {
     if (!sent) {

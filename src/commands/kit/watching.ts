@@ -3,6 +3,7 @@ import { CliError } from '../../errors.ts';
 import type { Foot, Live, Output, View } from '../../output/output.ts';
 import { clockTime, relative } from '../../output/time.ts';
 import { pollInterval } from '../../rules/durations.ts';
+import { createStop, firstOf } from '../../stop.ts';
 import { poll, type Turn } from '../../watch/poll.ts';
 import { Option } from './command.ts';
 import { ruled } from './parse.ts';
@@ -51,8 +52,8 @@ export async function watch<T, R>(
 ): Promise<void> {
   const { clock } = context;
   // A reader who has gone ends the readings too, whatever they wait for.
-  const left = new AbortController();
-  const signal = AbortSignal.any([context.signal, left.signal]);
+  const left = createStop();
+  const signal = firstOf(context.signal, left.signal);
   const turns = poll({
     read: () => watching.read(),
     interval,

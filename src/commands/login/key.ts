@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { apiKey } from '../../rules/api-key.ts';
+import type { StopSignal } from '../../stop.ts';
 import { checkedSecret } from '../kit/parse.ts';
 
 /** Far more than any key; what is longer is another file, and is not read to its end. */
@@ -46,10 +47,10 @@ async function opened(flag: string, path: string): Promise<FileHandle> {
   }
 }
 
-async function wholeText(flag: string, stream: Readable, signal: AbortSignal): Promise<string> {
+async function wholeText(flag: string, stream: Readable, signal: StopSignal): Promise<string> {
   signal.throwIfAborted();
   // A pipe that nobody writes to would hold the command for ever.
-  const stop = () => stream.destroy(signal.reason);
+  const stop = () => stream.destroy(signal.reason instanceof Error ? signal.reason : undefined);
   signal.addEventListener('abort', stop, { once: true });
   const chunks: Buffer[] = [];
   let size = 0;

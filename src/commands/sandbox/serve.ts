@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { Fault, RequestEntry } from '../../sandbox/index.ts';
+import type { StopSignal } from '../../stop.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { oneOf, repeated, ruled } from '../kit/parse.ts';
@@ -97,7 +98,7 @@ function logLine({ method, path, status, milliseconds }: RequestEntry, now: numb
   return `${new Date(now).toISOString()} ${method} ${path} ${status} ${milliseconds} ms`;
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function aborted(signal: StopSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
       resolve();
