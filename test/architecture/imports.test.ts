@@ -16,7 +16,8 @@ const FLOORS: readonly (readonly string[])[] = [
   // Completion learns names from what the rooms below it see.
   ['prompts', 'completion'],
   ['api', 'config', 'rentals', 'catalog', 'connect', 'output', 'watch', 'sandbox', 'billing'],
-  ['rules', 'errors', 'files', 'clock', 'stop', 'programs'],
+  ['rules', 'errors', 'files', 'clock', 'programs'],
+  ['stop'],
 ];
 
 /** Each third-party part and the files that may import it. */
