@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
 
-const SLOW = [
+export const SLOW = [
   'async_hooks',
   'child_process',
   'crypto',
@@ -30,8 +30,9 @@ export const lazyNode = {
   name: 'lazy-node',
   setup({ onResolve, onLoad }) {
     const filter = new RegExp(`^(node:)?(${SLOW.join('|')})$`);
-    onResolve({ filter }, ({ path, namespace }) =>
-      namespace === 'lazy-node'
+    onResolve({ filter }, ({ path, namespace, kind }) =>
+      // Where the source says `import`, scripts/parts.mjs does it.
+      namespace === 'lazy-node' || kind === 'import-statement'
         ? { path, external: true }
         : { path: path.replace(/^node:/, ''), namespace: 'lazy-node' },
     );

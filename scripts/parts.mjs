@@ -18,6 +18,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { build, transform } from 'esbuild';
 import { BUNDLE, ROOT } from './bundle.mjs';
+import { SLOW } from './lazy-node.mjs';
 
 /** What is loaded on demand and smaller than this is no part of its own. */
 const LEAST_BYTES = 8000;
@@ -30,6 +31,11 @@ const SCHEMAS = 'src/api/schemas/';
 /** What esbuild writes ahead of a chunk of CommonJS, one of them. */
 const HELPER = /^var __\w+ = .*\n(?:[ })].*\n)*/gm;
 const STATIC_IMPORT = /^var (import_\w+) = require\("\.\/([^"/]+\.js)"\);\n/gm;
+/** Modules of Node that take long to load are loaded at the first use of a name of theirs. */
+const SLOW_IMPORT = new RegExp(
+  `^var (import_\\w+) = require\\("(node:(?:${SLOW.join('|')}))"\\);\\n`,
+  'gm',
+);
 const DYNAMIC_IMPORT =
   /Promise\.resolve\(\)\.then\(\(\) => __toESM\(require\("\.\/([^"/]+\.js)"\)\)\)/g;
 const SEPARATOR = ',\n';
@@ -172,6 +178,9 @@ async function functionOf(name, texts, known) {
   for (const [statement, variable, path] of body.matchAll(STATIC_IMPORT)) {
     const { id } = known.get(path);
     body = body.replace(statement, '').replaceAll(`${variable}.`, `(require(${id})).`);
+  }
+  for (const [statement, variable, path] of body.matchAll(SLOW_IMPORT)) {
+    body = body.replace(statement, '').replaceAll(`${variable}.`, `(require("${path}")).`);
   }
   body = body
     .replace(DYNAMIC_IMPORT, (_all, path) => {

@@ -56,6 +56,11 @@ const TRIMS = [
     is: `module.exports = ${JSON.stringify({ ERROR, TYPE })};`,
   },
   {
+    filter: /^\.\/parser-code\.ts$/,
+    of: /\/src\/api\//,
+    is: `exports.parserCode = () => require(${JSON.stringify(resolve('undici/lib/llhttp/llhttp-wasm.js'))});`,
+  },
+  {
     // The parser is there twice. What falls back to the other without SIMD does so at once, and
     // the difference can't be measured.
     filter: /^\.\.\/llhttp\/llhttp_simd-wasm\.js$/,

@@ -1,6 +1,7 @@
 import { fstatSync, realpathSync, type Stats, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { namedHome } from './config/folders.ts';
 import type { Host, Interrupts } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
 import { startProgram } from './programs.ts';
@@ -114,10 +115,10 @@ function sleep(milliseconds: number, signal?: StopSignal): Promise<void> {
   });
 }
 
-/** HOME counts first, as the shell's `~` does; a system without either knows no home. */
+/** A system may know no home either. */
 function homeFolder(): string | undefined {
   try {
-    return homedir() || undefined;
+    return (namedHome(process.env, process.platform) ?? homedir()) || undefined;
   } catch {
     return undefined;
   }

@@ -34,8 +34,17 @@ export interface Connector {
 
 type Done = (error: ConnectError | undefined, socket?: Socket) => void;
 
-/** Opens the sockets of one service: straight, or through a tunnel of a proxy. */
-export function createConnector(parts: ConnectParts, tunnel: ProxyServer | undefined): Connector {
+/**
+ * Opens the sockets of one service: straight, or through a tunnel of a proxy.
+ *
+ * @param meanwhile what there is to do while a connection is on its way; it is done before one is
+ *   handed over.
+ */
+export function createConnector(
+  parts: ConnectParts,
+  tunnel: ProxyServer | undefined,
+  meanwhile: () => void,
+): Connector {
   const waiting = new Set<Socket>();
 
   /** Waits for the event after which the socket can be written to; `done` is called once. */
@@ -66,6 +75,7 @@ export function createConnector(parts: ConnectParts, tunnel: ProxyServer | undef
     const socket = netConnect({ host, port });
     socket.setNoDelay(true);
     if (!secure) {
+      whileOnItsWay(socket, meanwhile);
       settle(socket, 'connect', done);
       return;
     }
@@ -73,11 +83,9 @@ export function createConnector(parts: ConnectParts, tunnel: ProxyServer | undef
       if (error === undefined) encrypt(host, port, socket, done);
       else done(error);
     });
-    // The certificates of all authorities are read while the connection is on its way: that takes
-    // Node 20 as long as an answer takes that comes from far.
-    socket.once('connectionAttempt', () => {
-      setImmediate(() => attempt(() => (socket.destroyed ? undefined : secureContext())));
-    });
+    // The certificates of all authorities: Node 20 takes as long for them as an answer takes that
+    // comes from far.
+    whileOnItsWay(socket, secureContext);
   }
 
   function encrypt(host: string, port: number, under: Socket, done: Done): void {
@@ -98,6 +106,8 @@ export function createConnector(parts: ConnectParts, tunnel: ProxyServer | undef
       return;
     }
     secured.setNoDelay(true);
+    // By now our first words are with the system.
+    meanwhile();
     settle(secured, 'secureConnect', done);
   }
 
@@ -151,8 +161,12 @@ export function createConnector(parts: ConnectParts, tunnel: ProxyServer | undef
       const secure = protocol === 'https:';
       const number = Number(port === '' ? (secure ? 443 : 80) : (port ?? (secure ? 443 : 80)));
       const done: Done = (error, socket) => {
-        if (socket === undefined) callback(error ?? new ConnectError('ECONNRESET'), null);
-        else callback(null, socket);
+        if (socket === undefined) {
+          callback(error ?? new ConnectError('ECONNRESET'), null);
+        } else {
+          meanwhile();
+          callback(null, socket);
+        }
       };
       if (tunnel === undefined) {
         dial(hostname, number, secure, done);
@@ -168,6 +182,13 @@ export function createConnector(parts: ConnectParts, tunnel: ProxyServer | undef
       for (const socket of waiting) socket.destroy();
     },
   };
+}
+
+/** What fails here is told where its outcome is needed. */
+function whileOnItsWay(socket: Socket, work: () => unknown): void {
+  socket.once('connectionAttempt', () => {
+    setImmediate(() => attempt(() => (socket.destroyed ? undefined : work())));
+  });
 }
 
 /** The code of a network error; several addresses that failed (AggregateError) give the first's. */

@@ -1,15 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { Client, type Dispatcher, Pool } from 'undici';
 import type { StopSignal } from '../stop.ts';
-import {
-  ConnectError,
-  type Connector,
-  type ConnectParts,
-  codeOf,
-  createConnector,
-} from './connect.ts';
+import { ConnectError, type ConnectParts, codeOf, createConnector } from './connect.ts';
 import type { RawAnswer } from './contract.ts';
 import { Fault, faultWords } from './fault.ts';
+import { parserCompiler } from './parser.ts';
 import { type ProxyServer, proxyFor } from './proxy.ts';
 
 // The one module that reaches undici, and it is loaded at the first request only: undici costs more
@@ -43,7 +38,6 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-type Connect = Connector['connect'];
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -60,15 +54,15 @@ export async function createTransport(
   const forwarder = proxy !== undefined && target.protocol === 'http:' ? proxy : undefined;
   const tunnel = forwarder === undefined ? proxy : undefined;
   const parts = await connectParts(target, proxy);
-  const connector = createConnector(parts, tunnel);
+  const compileParser = await parserCompiler(nodeVersion);
+  const connector = createConnector(parts, tunnel, compileParser);
   const origin =
     forwarder === undefined
       ? target.origin
       : `${forwarder.url.protocol}//${forwarder.url.hostname}:${forwarder.port}`;
-  const spare = sparesOptimising(nodeVersion) ? await optimisingSpared() : undefined;
   // undici's own time limits are off: they are idle timers, and the call's deadline covers them.
   const options = {
-    connect: spare === undefined ? connector.connect : sparing(connector.connect, spare),
+    connect: connector.connect,
     allowH2: false,
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -96,54 +90,6 @@ export async function createTransport(
       connector.close();
       await Promise.allSettled(ends);
     },
-  };
-}
-
-/**
- * Node 20 optimises the WebAssembly of undici's parser in the background, and its exit waits for
- * that: 100 ms and more for a program that reads one answer. In a program that reads thousands it
- * takes 30 MiB for what is a hundredth of the work. Later versions end without waiting.
- */
-function sparesOptimising(nodeVersion: string | undefined): boolean {
-  return nodeVersion !== undefined && /^v(?:[0-9]|1[0-9]|20|21)\./.test(nodeVersion);
-}
-
-/**
- * Flags of V8 that are on by default. Optimising is decided on when a function is compiled: so all
- * are compiled at once, which takes no longer, and not each at its first use.
- */
-const WASM_FLAGS = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'] as const;
-
-/** Runs work in which WebAssembly is compiled as such that is not optimised, however often it runs. */
-type Spare = (work: () => void) => void;
-
-async function optimisingSpared(): Promise<Spare> {
-  const { setFlagsFromString } = await import('node:v8');
-  return (work) => {
-    for (const flag of WASM_FLAGS) setFlagsFromString(`--no-${flag}`);
-    try {
-      work();
-    } finally {
-      // The defaults again: under other flags V8 refuses the code that Node has of its own modules,
-      // and what was kept of this program.
-      for (const flag of WASM_FLAGS) setFlagsFromString(`--${flag}`);
-    }
-  };
-}
-
-/** undici compiles its parser as soon as it gets its first connection, and nothing else does. */
-function sparing(connect: Connect, spare: Spare): Connect {
-  let isCompiled = false;
-  return (options, callback) => {
-    connect(options, (...result) => {
-      const [error] = result;
-      if (isCompiled || error !== null) {
-        callback(...result);
-        return;
-      }
-      isCompiled = true;
-      spare(() => callback(...result));
-    });
   };
 }
 

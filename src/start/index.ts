@@ -1,8 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
-import { folders } from '../config/folders.ts';
+import { folders, namedHome } from '../config/folders.ts';
 import { type Bundle, readBundle } from './bundle.ts';
 import { type KeptCode, keepCode, readCode, type Shelf } from './code-cache.ts';
 import { type Part, runChunks } from './loader.ts';
@@ -76,9 +75,10 @@ function shelfOf(
   const { env, version, arch, platform, execArgv } = process;
   // As for the code cache of Node itself; and coverage is not counted in code from a cache.
   if (env.NODE_DISABLE_COMPILE_CACHE || env.NODE_V8_COVERAGE) return undefined;
+  const home = namedHome(env, platform) ?? process.getBuiltinModule('node:os').homedir();
   const owner = process.geteuid?.();
   return {
-    folder: join(folders(env, homedir(), platform).cache, 'code'),
+    folder: join(folders(env, home, platform).cache, 'code'),
     bundle: name,
     runtime: `${version}-${arch}`,
     command: chosenCommand(argv),

@@ -204,6 +204,7 @@ test('a tunnel carries TLS to the service', async () => {
       http: request,
     },
     { url: new URL(through.url), port: Number(new URL(through.url).port) },
+    () => undefined,
   );
   const client = new Client(service.url, { connect: connector.connect });
   const answer = await client.request({ method: 'GET', path: '/users/me' });

@@ -12,19 +12,26 @@ async function service() {
     requests.push(request.url ?? '');
     response.end('whole');
   });
+  const handshakes: string[] = [];
+  server.on('secureConnection', () => handshakes.push('done'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return { url: urlOf(server).replace('http:', 'https:'), requests };
+  return { url: urlOf(server).replace('http:', 'https:'), requests, handshakes };
 }
 
 /** One GET with the real TLS of Node, but for the authorities that it trusts. */
-async function get(url: string, context: typeof createSecureContext): Promise<string> {
+async function get(
+  url: string,
+  context: typeof createSecureContext,
+  meanwhile = () => {},
+): Promise<string> {
   const connector = createConnector(
     { tls: { connect: tlsConnect, createSecureContext: context } },
     undefined,
+    meanwhile,
   );
   const client = new Client(url, { connect: connector.connect });
   try {
@@ -41,6 +48,14 @@ const trusting = () => createSecureContext({ ca: CERTIFICATE });
 test('a certificate of a trusted authority', async () => {
   const { url, requests } = await service();
   expect(await get(url, trusting)).toBe('whole');
+  expect(requests).toEqual(['/']);
+});
+
+test('what there is to do meanwhile is done before the request, and before the other end has answered', async () => {
+  const { url, requests, handshakes } = await service();
+  const seen: unknown[] = [];
+  await get(url, trusting, () => seen.push([...requests, ...handshakes]));
+  expect(seen[0]).toEqual([]);
   expect(requests).toEqual(['/']);
 });
 
