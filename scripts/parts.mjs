@@ -24,6 +24,8 @@ import { SLOW } from './lazy-node.mjs';
 const LEAST_BYTES = 8000;
 /** Rooms whose modules describe and check, and are used while a group is put together. */
 const KIT = /^(?:lazy-node:|src\/(?:commands|rules|output|watch|billing|connect)\/)|\/big\.js\//;
+/** Run for what is odd alone (src/schema/), so that no usual run reads it. */
+const UNUSUAL = /\/zod\//;
 /** What loads the verbs of a group. */
 const GROUP = /^src\/commands\/[a-z-]+\/index\.ts$/;
 /** Schemas are made when their module runs, and a run checks few of them: each is a chunk. */
@@ -81,7 +83,9 @@ export async function buildParts() {
   };
   addToCore(main);
   const others = chunks.filter((chunk) => !core.has(chunk));
-  const isApart = ({ entryPoint, bytes }) => entryPoint !== undefined && bytes >= LEAST_BYTES;
+  const isApart = ({ entryPoint, inputs, bytes }) =>
+    bytes >= LEAST_BYTES &&
+    (entryPoint !== undefined || Object.keys(inputs).every((path) => UNUSUAL.test(path)));
   const small = others.filter((chunk) => !isApart(chunk));
   // What groups are put together from; the rest is for verbs at work, and help needs none of it.
   const isKit = ({ inputs }) =>

@@ -113,7 +113,7 @@ const TRIMS = [
     of: /\/undici\//,
     is: `module.exports = { stringify: ${never('a query')} };`,
   },
-  // conf checks schemas with ajv where it is given one; config/ checks with zod.
+  // conf checks schemas with ajv where it is given one; config/ has schemas of its own.
   {
     filter: /^ajv\/dist\/2020\.js$/,
     of: /\/conf\//,

@@ -1,11 +1,10 @@
+import type { Schema } from '../schema/schema.ts';
 import type { Page } from './contract.ts';
 import { parseExactly } from './exact.ts';
 import { check } from './schemas/check.ts';
 import { type Meta, meta } from './schemas/envelope.ts';
 import { mend } from './schemas/mend.ts';
 import type { Answer } from './transport.ts';
-
-type Schema<T> = Parameters<typeof check<T>>[0];
 
 export type Understood<T> =
   /** `odd` tells fields that are not as documented, each as "WHERE …". */

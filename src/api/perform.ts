@@ -1,3 +1,4 @@
+import type { Schema } from '../schema/schema.ts';
 import { acknowledged, dataOf, pageOf, type Understood } from './answer.ts';
 import type { Call } from './call.ts';
 import type { Page } from './contract.ts';
@@ -15,10 +16,7 @@ import { Fault } from './fault.ts';
 import type { Operation } from './operation.ts';
 import type { ApiRequest } from './request.ts';
 import { once, type Repeated, repeat } from './retry.ts';
-import type { check } from './schemas/check.ts';
 import type { Answer } from './transport.ts';
-
-type Schema<T> = Parameters<typeof check<T>>[0];
 
 /** A GET or PATCH and its `data`. */
 export async function getData<T>(

@@ -1,5 +1,6 @@
 import { usageError } from '../errors.ts';
 import { resourceId } from '../rules/ids.ts';
+import type { Schema } from '../schema/schema.ts';
 import { check } from './schemas/check.ts';
 
 export interface ApiRequest {
@@ -10,8 +11,6 @@ export interface ApiRequest {
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
-
-type Schema<T> = Parameters<typeof check<T>>[0];
 
 /**
  * An id as a segment of a path.

@@ -1,12 +1,13 @@
-import * as z from 'zod/mini';
+import { parse } from '../schema/parse.ts';
+import { array, type Infer, looseObject, oneOf, optional, string } from '../schema/schema.ts';
 
-const text = z.optional(z.string());
+const text = optional(string());
 
-const nameRecord = z.looseObject({
+const nameRecord = looseObject({
   /** The base URL, or `sandbox`. */
-  service: z.string(),
-  kind: z.enum(['offer', 'image']),
-  id: z.string(),
+  service: string(),
+  kind: oneOf('offer', 'image'),
+  id: string(),
   given_name: text,
   name: text,
   region: text,
@@ -17,11 +18,11 @@ const nameRecord = z.looseObject({
   seen_at: text,
 });
 
-const fileSchema = z.looseObject({ version: z.literal(1), names: z.array(nameRecord) });
+const fileSchema = looseObject({ version: oneOf(1), names: array(nameRecord) });
 
 /** A line of catalog.json: what is known of one offer or image of one service. */
-export type NameRecord = z.infer<typeof nameRecord>;
-export type CatalogFile = z.infer<typeof fileSchema>;
+export type NameRecord = Infer<typeof nameRecord>;
+export type CatalogFile = Infer<typeof fileSchema>;
 
 export type Judged =
   | { readonly ok: true; readonly file: CatalogFile }
@@ -29,10 +30,10 @@ export type Judged =
   | { readonly ok: false; readonly part: string };
 
 export function judge(value: unknown): Judged {
-  const verdict = fileSchema.safeParse(value);
-  if (verdict.success) {
-    return { ok: true, file: verdict.data };
+  const verdict = parse(fileSchema, value);
+  if (verdict.ok) {
+    return { ok: true, file: verdict.value };
   }
-  const path = verdict.error.issues[0]?.path ?? [];
+  const path = verdict.faults[0].path;
   return { ok: false, part: path.length === 0 ? 'the whole' : path.map(String).join('.') };
 }

@@ -1,23 +1,24 @@
-import * as z from 'zod/mini';
+import { type Fault, parse } from '../schema/parse.ts';
+import { array, looseObject, minLength, nullable, optional, string } from '../schema/schema.ts';
 import type { ConfigFile } from './file.ts';
 
-const profileSchema = z.looseObject({
-  base_url: z.string(),
-  api_key: z.optional(z.string()),
-  keyring: z.optional(z.string()),
-  key_command: z.optional(z.array(z.string()).check(z.minLength(1))),
-  account: z.optional(
-    z.looseObject({
-      id: z.string(),
-      email: z.optional(z.nullable(z.string())),
-      name: z.optional(z.nullable(z.string())),
+const profileSchema = looseObject({
+  base_url: string(),
+  api_key: optional(string()),
+  keyring: optional(string()),
+  key_command: optional(array(string(), minLength(1))),
+  account: optional(
+    looseObject({
+      id: string(),
+      email: optional(nullable(string())),
+      name: optional(nullable(string())),
     }),
   ),
 });
 
-const fileSchema = z.looseObject({
-  current: z.optional(z.string()),
-  profiles: z.looseObject({}),
+const fileSchema = looseObject({
+  current: optional(string()),
+  profiles: looseObject({}),
 });
 
 /**
@@ -29,23 +30,20 @@ const fileSchema = z.looseObject({
  * by itself. The answer holds no value of the file, since that may be a key.
  */
 export function wrongPart(value: unknown): string | undefined {
-  const whole = fileSchema.safeParse(value);
-  if (!whole.success) {
-    return part([], whole.error.issues);
+  const whole = parse(fileSchema, value);
+  if (!whole.ok) {
+    return part([], whole.faults);
   }
   for (const [name, profile] of Object.entries((value as ConfigFile).profiles)) {
-    const verdict = profileSchema.safeParse(profile);
-    if (!verdict.success) {
-      return part(['profiles', name], verdict.error.issues);
+    const verdict = parse(profileSchema, profile);
+    if (!verdict.ok) {
+      return part(['profiles', name], verdict.faults);
     }
   }
   return undefined;
 }
 
-function part(
-  above: readonly string[],
-  issues: readonly { readonly path: readonly PropertyKey[] }[],
-): string {
-  const path = [...above, ...(issues[0]?.path ?? [])];
+function part(above: readonly string[], [fault]: readonly [Fault, ...Fault[]]): string {
+  const path = [...above, ...fault.path];
   return path.length === 0 ? 'the whole' : path.map(String).join('.');
 }

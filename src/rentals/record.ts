@@ -1,16 +1,32 @@
-import * as z from 'zod/mini';
 import { resourceId } from '../rules/ids.ts';
 import { positiveMoney } from '../rules/money.ts';
+import { parse } from '../schema/parse.ts';
+import {
+  array,
+  boolean,
+  type Infer,
+  looseObject,
+  nullable,
+  number,
+  oneOf,
+  optional,
+  record,
+  refine,
+  regex,
+  type Schema,
+  string,
+  unknown,
+} from '../schema/schema.ts';
 
-const text = z.string();
+const text = string();
 /** It names a file, and an export may come from anywhere. */
-const uid = z.string().check(z.regex(/^[0-9A-Za-z][0-9A-Za-z.-]{0,99}$/));
+const uid = string(regex(/^[0-9A-Za-z][0-9A-Za-z.-]{0,99}$/));
 /** It stands in a path of a request. */
-const resource = z.string().check(z.refine((id) => resourceId(id).ok));
-const maybe = z.optional(z.nullable(text));
+const resource = string(refine((id) => resourceId(id).ok));
+const maybe = optional(nullable(text));
 
 /** What was last seen of a machine, so that a list can say something while it can't be reached. */
-const snapshotSchema = z.looseObject({
+const snapshotSchema = looseObject({
   id: resource,
   name: text,
   status: text,
@@ -23,42 +39,42 @@ const snapshotSchema = z.looseObject({
 export const OPERATIONS = ['create', 'reorder', 'drive', 'api_key'] as const;
 
 /** The process that sent a request. All but the pid is only known where there is /proc. */
-const processSchema = z.looseObject({
-  pid: z.number(),
+const processSchema = looseObject({
+  pid: number(),
   /** The run of the system: pids start anew with it. */
-  boot: z.optional(text),
+  boot: optional(text),
   /** When the process started, in ticks of that run: pids are given out again. */
-  started: z.optional(text),
+  started: optional(text),
   /** The pid namespace: a container counts from 1 again. */
-  space: z.optional(text),
+  space: optional(text),
 });
 
 /** A request as it stood before it was sent. It never changes. Fields of newer versions are kept. */
-const intentSchema = z.looseObject({
-  version: z.literal(1),
+const intentSchema = looseObject({
+  version: oneOf(1),
   uid,
-  operation: z.enum(OPERATIONS),
+  operation: oneOf(...OPERATIONS),
   /** Of the machine, drive or key that was asked for. */
   name: text,
   asked_at: text,
   service: text,
   /** The account's id where it was known. */
-  account: z.nullable(text),
+  account: nullable(text),
   /** A part of the key's hash, see accountOfKey. */
-  key: z.nullable(text),
-  offer_id: z.nullable(text),
+  key: nullable(text),
+  offer_id: nullable(text),
   /** The terminated machine that is ordered again. */
-  source_id: z.optional(resource),
+  source_id: optional(resource),
   /** Roubles an hour: a machine that came out dearer is not wanted. */
-  max_price: z.optional(text.check(z.refine((amount) => positiveMoney(amount).ok))),
+  max_price: optional(string(refine((amount) => positiveMoney(amount).ok))),
   /** What was sent, with its secrets replaced; `masked` tells whether there were any. */
-  body: z.optional(z.record(text, z.unknown())),
-  masked: z.boolean(),
+  body: optional(record(unknown())),
+  masked: boolean(),
   /** HMAC-SHA256 of the body as it was sent, under the key: no secret can be guessed from it. */
-  body_hash: z.nullable(text),
+  body_hash: nullable(text),
   /** The request whose doubt this one is to settle. */
-  retry_of: z.optional(uid),
-  process: z.nullable(processSchema),
+  retry_of: optional(uid),
+  process: nullable(processSchema),
 });
 
 export const OUTCOMES = [
@@ -71,7 +87,7 @@ export const OUTCOMES = [
   'dismissed',
 ] as const;
 
-const outcomeSchema = z.looseObject({
+const outcomeSchema = looseObject({
   /**
    * - `rented`: the service gave it the id `id`.
    * - `refused`: the service said no. `not_sent`: no byte left. `not_made`: it is in no list.
@@ -79,68 +95,75 @@ const outcomeSchema = z.looseObject({
    * - `replaced`: the same unique name was accepted again later, so nothing holds it from this one.
    * - `dismissed`: the user knows better and wants to hear no more of it.
    */
-  kind: z.enum(OUTCOMES),
+  kind: oneOf(...OUTCOMES),
   at: text,
-  id: z.optional(resource),
+  id: optional(resource),
   /** Ids that stood in an answer that could not be trusted: each may be the machine. */
-  candidates: z.optional(z.array(resource)),
-  reason: z.optional(text),
+  candidates: optional(array(resource)),
+  reason: optional(text),
 });
 
-const machineSchema = z.looseObject({
-  version: z.literal(1),
+const machineSchema = looseObject({
+  version: oneOf(1),
   id: resource,
   name: text,
   /** How it came to be known. */
-  origin: z.enum(['create', 'reorder', 'read', 'track', 'drive', 'import']),
+  origin: oneOf('create', 'reorder', 'read', 'track', 'drive', 'import'),
   /** When it was asked for, or first heard of. */
   known_at: text,
   /** The request that it came from. */
-  request: z.nullable(uid),
+  request: nullable(uid),
   /** When this computer first heard of it. */
-  first_seen_at: z.optional(text),
+  first_seen_at: optional(text),
   /** Whose it is, as far as that was known then. */
-  service: z.optional(text),
-  account: z.optional(z.nullable(text)),
+  service: optional(text),
+  account: optional(nullable(text)),
   /** Set once the user wants it out of the list. */
-  untracked_at: z.optional(text),
-  last: z.optional(snapshotSchema),
+  untracked_at: optional(text),
+  last: optional(snapshotSchema),
 });
 
 /** What `instances export` writes: all that another computer needs to know. */
-const journalSchema = z.looseObject({
-  kind: z.literal('gpucloud-journal'),
-  version: z.literal(1),
+const journalSchema = looseObject({
+  kind: oneOf('gpucloud-journal'),
+  version: oneOf(1),
   exported_at: text,
   service: text,
-  account: z.nullable(text),
+  account: nullable(text),
   /** A part of the key's hash, see accountOfKey; it tells whose these are where no account is known. */
-  key: z.optional(z.nullable(text)),
-  machines: z.array(machineSchema),
-  requests: z.array(z.looseObject({ intent: intentSchema, outcome: z.optional(outcomeSchema) })),
+  key: optional(nullable(text)),
+  machines: array(machineSchema),
+  requests: array(looseObject({ intent: intentSchema, outcome: optional(outcomeSchema) })),
 });
 
-export type Snapshot = z.infer<typeof snapshotSchema>;
-export type ProcessMark = z.infer<typeof processSchema>;
-export type IntentRecord = z.infer<typeof intentSchema>;
-export type OutcomeRecord = z.infer<typeof outcomeSchema>;
+export type Snapshot = Infer<typeof snapshotSchema>;
+export type ProcessMark = Infer<typeof processSchema>;
+export type IntentRecord = Infer<typeof intentSchema>;
+export type OutcomeRecord = Infer<typeof outcomeSchema>;
 export type Outcome = OutcomeRecord['kind'];
-export type MachineRecord = z.infer<typeof machineSchema>;
+export type MachineRecord = Infer<typeof machineSchema>;
 export type Origin = MachineRecord['origin'];
-export type JournalExport = z.infer<typeof journalSchema>;
+export type JournalExport = Infer<typeof journalSchema>;
 
 export function asIntent(value: unknown): IntentRecord | undefined {
-  return intentSchema.safeParse(value).data;
+  return read(intentSchema, value);
 }
 
 export function asOutcome(value: unknown): OutcomeRecord | undefined {
-  return outcomeSchema.safeParse(value).data;
+  return read(outcomeSchema, value);
+}
+
+/** Nothing, where an outcome is not known yet, is judged without a look. */
+function read<T>(schema: Schema<T>, value: unknown): T | undefined {
+  if (value === undefined) return undefined;
+  const parsed = parse(schema, value);
+  return parsed.ok ? parsed.value : undefined;
 }
 
 /** Reads a file of a machine; undefined for one that is torn or not ours. */
 export function parseMachine(json: string): MachineRecord | undefined {
   try {
-    return machineSchema.safeParse(JSON.parse(json)).data;
+    return read(machineSchema, JSON.parse(json));
   } catch {
     return undefined;
   }
@@ -158,13 +181,12 @@ export function parseExport(json: string): ParsedExport {
   } catch {
     return { ok: false, what: 'is not JSON' };
   }
-  const result = journalSchema.safeParse(value);
-  if (result.success) {
-    const what = strangeIn(result.data);
-    return what === undefined ? { ok: true, journal: result.data } : { ok: false, what };
+  const result = parse(journalSchema, value);
+  if (result.ok) {
+    const what = strangeIn(result.value);
+    return what === undefined ? { ok: true, journal: result.value } : { ok: false, what };
   }
-  const [issue] = result.error.issues;
-  const where = issue?.path.map(String).join('.') ?? '';
+  const where = result.faults[0].path.map(String).join('.');
   return {
     ok: false,
     what: `is no export of "gpucloud instances export"${where === '' ? '' : `: ${where} is missing or wrong`}`,

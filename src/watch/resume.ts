@@ -1,7 +1,18 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
-import * as z from 'zod/mini';
 import { CliError } from '../errors.ts';
 import { replaceFile } from '../files/replace.ts';
+import { parse } from '../schema/parse.ts';
+import {
+  array,
+  type Infer,
+  nullable,
+  number,
+  oneOf,
+  record,
+  strictObject,
+  string,
+  tuple,
+} from '../schema/schema.ts';
 import type { SavedMemory } from './log-memory.ts';
 
 /** Where a follow that ended is taken up again: what is known of each log, in a file. */
@@ -18,15 +29,15 @@ export interface ResumeFile {
 /** Larger than any that this program writes for a few hundred machines. */
 const LARGEST = 64 * 1024 * 1024;
 
-const savedMemory = z.strictObject({
-  horizon: z.nullable(z.number()),
-  known: z.array(z.tuple([z.string(), z.number()])),
+const savedMemory = strictObject({
+  horizon: nullable(number()),
+  known: array(tuple(string(), number())),
 });
 
-const schema = z.strictObject({
-  kind: z.literal('gpucloud-follow'),
-  version: z.literal(1),
-  instances: z.record(z.string(), savedMemory),
+const schema = strictObject({
+  kind: oneOf('gpucloud-follow'),
+  version: oneOf(1),
+  instances: record(savedMemory),
 });
 
 /**
@@ -40,7 +51,7 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
   const saved = new Map(Object.entries(await read(path, named)));
 
   async function write(hint: string): Promise<void> {
-    const file: z.infer<typeof schema> = {
+    const file: Infer<typeof schema> = {
       kind: 'gpucloud-follow',
       version: 1,
       instances: Object.fromEntries(
@@ -88,15 +99,15 @@ async function read(path: string, named: string): Promise<Record<string, SavedMe
     );
   }
   if (text?.trim() === '') return {};
-  const result = schema.safeParse(parsed(text ?? ''));
-  if (!result.success) {
+  const result = parse(schema, parsed(text ?? ''));
+  if (!result.ok) {
     throw new CliError(
       'storage',
       `--resume "${named}": it is no file that --resume has written, or not all of one. It was left as it is.`,
       { hint: 'name another file, or move this one away to begin anew' },
     );
   }
-  return result.data.instances;
+  return result.value.instances;
 }
 
 function parsed(text: string): unknown {

@@ -1,9 +1,9 @@
-import * as z from 'zod/mini';
 import { apiKeyName } from '../../rules/names.ts';
+import { type Infer, looseObject, strictObject } from '../../schema/schema.ts';
 import { flag, id, ruled, text } from './fields.ts';
 
 /** API document: Resources, API key. `secret_key` is there in the answer to its creation alone. */
-export const apiKey = z.looseObject({
+export const apiKey = looseObject({
   id,
   name: text,
   key_prefix: text,
@@ -16,7 +16,7 @@ export const apiKey = z.looseObject({
 });
 
 /** API document: Endpoints, POST /api-keys. */
-export const createApiKeyBody = z.strictObject({ name: ruled(apiKeyName) });
+export const createApiKeyBody = strictObject({ name: ruled(apiKeyName) });
 
-export type ApiKey = z.infer<typeof apiKey>;
-export type CreateApiKeyBody = z.infer<typeof createApiKeyBody>;
+export type ApiKey = Infer<typeof apiKey>;
+export type CreateApiKeyBody = Infer<typeof createApiKeyBody>;

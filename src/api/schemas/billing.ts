@@ -1,8 +1,8 @@
-import * as z from 'zod/mini';
+import { type Infer, looseObject, strictObject } from '../../schema/schema.ts';
 import { filled, id, text } from './fields.ts';
 
 /** API document: Resources, Transaction. */
-export const transaction = z.looseObject({
+export const transaction = looseObject({
   id,
   type: text,
   status: text,
@@ -13,11 +13,11 @@ export const transaction = z.looseObject({
 });
 
 /** API document: Endpoints, POST /billing/promo/activate. */
-export const promoBonus = z.looseObject({ added_amount: text, new_balance: text });
+export const promoBonus = looseObject({ added_amount: text, new_balance: text });
 
 /** API document: Endpoints, POST /billing/promo/activate. */
-export const activatePromoBody = z.strictObject({ code: filled });
+export const activatePromoBody = strictObject({ code: filled });
 
-export type Transaction = z.infer<typeof transaction>;
-export type PromoBonus = z.infer<typeof promoBonus>;
-export type ActivatePromoBody = z.infer<typeof activatePromoBody>;
+export type Transaction = Infer<typeof transaction>;
+export type PromoBonus = Infer<typeof promoBonus>;
+export type ActivatePromoBody = Infer<typeof activatePromoBody>;

@@ -1,6 +1,5 @@
-import type * as z from 'zod/mini';
-
-type Schema<T> = z.ZodMiniType<T>;
+import { type Fault, parse } from '../../schema/parse.ts';
+import type { Schema } from '../../schema/schema.ts';
 
 export type Checked<T> = { readonly ok: true; readonly value: T } | Failed;
 
@@ -16,37 +15,32 @@ export interface Failed {
  * of fields stay. This is sound because no schema of this folder transforms anything.
  */
 export function check<T>(schema: Schema<T>, value: unknown): Checked<T> {
-  const result = schema.safeParse(value);
-  if (result.success) {
-    return { ok: true, value: value as T };
-  }
-  const issue = result.error.issues[0];
-  if (issue === undefined) {
-    return { ok: false, where: [], what: 'has another shape' };
-  }
-  return { ok: false, ...failed(issue, value) };
+  const result = parse(schema, value);
+  return result.ok
+    ? { ok: true, value: value as T }
+    : { ok: false, ...failed(result.faults[0], value) };
 }
 
 /** Where and what a fault is. */
-export function failed(issue: z.core.$ZodIssue, value: unknown): Omit<Failed, 'ok'> {
-  return issue.code === 'unrecognized_keys'
-    ? { where: [...issue.path, issue.keys[0] ?? ''], what: 'is not documented' }
-    : { where: issue.path, what: words(issue, at(value, issue.path)) };
+export function failed(fault: Fault, value: unknown): Omit<Failed, 'ok'> {
+  return fault.code === 'unrecognized_keys'
+    ? { where: [...fault.path, fault.keys[0] ?? ''], what: 'is not documented' }
+    : { where: fault.path, what: words(fault, at(value, fault.path)) };
 }
 
-function words(issue: z.core.$ZodIssue, value: unknown): string {
-  switch (issue.code) {
+function words(fault: Fault, value: unknown): string {
+  switch (fault.code) {
     case 'invalid_type':
-      return value === undefined ? 'is missing' : `is not of the type ${issue.expected}`;
+      return value === undefined ? 'is missing' : `is not of the type ${fault.expected}`;
     case 'invalid_value':
-      return `is none of ${issue.values.join(', ')}`;
+      return `is none of ${fault.values.join(', ')}`;
     case 'too_small':
-      return `is less than ${issue.minimum}`;
+      return `is less than ${fault.minimum}`;
     case 'too_big':
-      return `is more than ${issue.maximum}`;
+      return `is more than ${fault.maximum}`;
     case 'invalid_format':
     case 'custom':
-      return `breaks the rule: ${issue.message}`;
+      return `breaks the rule: ${fault.message}`;
     default:
       return 'has another shape';
   }

@@ -1,9 +1,15 @@
-import * as z from 'zod/mini';
 import { anyName } from '../../rules/names.ts';
+import {
+  number as aNumber,
+  type Infer,
+  looseObject,
+  positive,
+  strictObject,
+} from '../../schema/schema.ts';
 import { id, number, ruled, text } from './fields.ts';
 
 /** API document: Resources, Cloud drive. */
-export const drive = z.looseObject({
+export const drive = looseObject({
   id,
   name: text,
   size_gb: number,
@@ -19,10 +25,10 @@ export const drive = z.looseObject({
 });
 
 /** API document: Endpoints, POST and PATCH /storage/drives. Bounds of the size are not given. */
-export const driveBody = z.strictObject({
+export const driveBody = strictObject({
   name: ruled(anyName),
-  size_gb: z.number().check(z.positive()),
+  size_gb: aNumber(positive()),
 });
 
-export type Drive = z.infer<typeof drive>;
-export type DriveBody = z.infer<typeof driveBody>;
+export type Drive = Infer<typeof drive>;
+export type DriveBody = Infer<typeof driveBody>;

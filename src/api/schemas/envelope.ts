@@ -1,9 +1,9 @@
-import * as z from 'zod/mini';
+import { looseObject, nullish } from '../../schema/schema.ts';
 import { number } from './fields.ts';
 
 /** API document: Conventions, pagination object. */
-export const meta = z.nullish(
-  z.looseObject({ total: number, page: number, limit: number, total_pages: number }),
+export const meta = nullish(
+  looseObject({ total: number, page: number, limit: number, total_pages: number }),
 );
 
 /** The pagination object of a list, complete: what the service left out is worked out. */

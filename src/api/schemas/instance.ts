@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import { array, type Infer, looseObject, nullish, string } from '../../schema/schema.ts';
 import { id, number, open, text } from './fields.ts';
 import { baseImage, offer, provider } from './offer.ts';
 import { instanceSshKey } from './ssh-key.ts';
@@ -7,13 +7,13 @@ import { instanceSshKey } from './ssh-key.ts';
  * API document: Resources, Instance, `connection_info`. `endpoints` is documented as an array and
  * `secrets` as an object, but nothing of their insides is, so both are left open.
  */
-export const connectionInfo = z.looseObject({ type: text, secrets: open, endpoints: open });
+export const connectionInfo = looseObject({ type: text, secrets: open, endpoints: open });
 
 /** API document: Resources, Instance. */
-export const instance = z.looseObject({
+export const instance = looseObject({
   id,
   name: text,
-  status: z.string(),
+  status: string(),
   price_per_hour_snapshot: text,
   ip_address: text,
   ssh_username: text,
@@ -22,13 +22,13 @@ export const instance = z.looseObject({
   docker_config: open,
   failure_reason: text,
   metadata: open,
-  connection_info: z.nullish(connectionInfo),
+  connection_info: nullish(connectionInfo),
   application_template: open,
   storage_drive: open,
-  offer: z.nullish(offer),
-  provider: z.nullish(provider),
-  base_image: z.nullish(baseImage),
-  ssh_keys: z.nullish(z.array(instanceSshKey)),
+  offer: nullish(offer),
+  provider: nullish(provider),
+  base_image: nullish(baseImage),
+  ssh_keys: nullish(array(instanceSshKey)),
   paid_until: text,
   last_billed_at: text,
   started_at: text,
@@ -38,10 +38,10 @@ export const instance = z.looseObject({
 });
 
 /** API document: Endpoints, the answers of start, stop and terminate. */
-export const statusChange = z.looseObject({ status: z.string(), paid_until: text });
+export const statusChange = looseObject({ status: string(), paid_until: text });
 
 /** API document: Resources, Instance event. */
-export const instanceEvent = z.looseObject({
+export const instanceEvent = looseObject({
   id,
   instance_id: text,
   type: text,
@@ -50,7 +50,7 @@ export const instanceEvent = z.looseObject({
   created_at: text,
 });
 
-export type ConnectionInfo = z.infer<typeof connectionInfo>;
-export type Instance = z.infer<typeof instance>;
-export type StatusChange = z.infer<typeof statusChange>;
-export type InstanceEvent = z.infer<typeof instanceEvent>;
+export type ConnectionInfo = Infer<typeof connectionInfo>;
+export type Instance = Infer<typeof instance>;
+export type StatusChange = Infer<typeof statusChange>;
+export type InstanceEvent = Infer<typeof instanceEvent>;

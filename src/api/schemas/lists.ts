@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import { array } from '../../schema/schema.ts';
 import { apiKey } from './api-key.ts';
 import { transaction } from './billing.ts';
 import { drive } from './drive.ts';
@@ -7,9 +7,9 @@ import { sshKey } from './ssh-key.ts';
 import { template } from './template.ts';
 
 /** The lists of the document (API document: Endpoints). */
-export const apiKeys = z.array(apiKey);
-export const drives = z.array(drive);
-export const instanceEvents = z.array(instanceEvent);
-export const sshKeys = z.array(sshKey);
-export const templates = z.array(template);
-export const transactions = z.array(transaction);
+export const apiKeys = array(apiKey);
+export const drives = array(drive);
+export const instanceEvents = array(instanceEvent);
+export const sshKeys = array(sshKey);
+export const templates = array(template);
+export const transactions = array(transaction);

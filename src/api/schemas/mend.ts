@@ -1,8 +1,6 @@
-import type * as z from 'zod/mini';
+import { parse } from '../../schema/parse.ts';
+import type { Schema } from '../../schema/schema.ts';
 import { at, type Failed, failed } from './check.ts';
-import { plainly } from './plainly.ts';
-
-type Schema<T> = z.ZodMiniType<T>;
 
 export type Mended<T> =
   | { readonly ok: true; readonly value: T; readonly odd: readonly Odd[] }
@@ -21,25 +19,24 @@ const PASSES = 8;
  * (an id, a status, the row itself) is an error still.
  */
 export function mend<T>(schema: Schema<T>, value: unknown): Mended<T> {
-  if (plainly(schema)(value)) return { ok: true, value: value as T, odd: [] };
   const odd: Odd[] = [];
   const texts: { where: readonly PropertyKey[]; text: string }[] = [];
   for (let pass = 0; pass < PASSES; pass += 1) {
-    const result = schema.safeParse(value);
-    if (result.success) {
+    const result = parse(schema, value);
+    if (result.ok) {
       for (const { where, text } of texts) put(value, where, text);
       return { ok: true, value: value as T, odd };
     }
-    for (const issue of result.error.issues) {
-      const fault = failed(issue, value);
-      const where = nearest(value, issue.path);
-      if (where === undefined) return { ok: false, ...(odd[0] ?? fault) };
+    for (const fault of result.faults) {
+      const told = failed(fault, value);
+      const where = nearest(value, fault.path);
+      if (where === undefined) return { ok: false, ...(odd[0] ?? told) };
       const is = at(value, where);
-      const wantsText = issue.code === 'invalid_type' && issue.expected === 'string';
+      const wantsText = fault.code === 'invalid_type' && fault.expected === 'string';
       if (wantsText && (typeof is === 'number' || typeof is === 'boolean')) {
         texts.push({ where, text: String(is) });
       }
-      if (pass === 0) odd.push(fault);
+      if (pass === 0) odd.push(told);
       put(value, where, null);
     }
   }

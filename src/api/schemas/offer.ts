@@ -1,8 +1,8 @@
-import * as z from 'zod/mini';
+import { type Infer, looseObject, nullish } from '../../schema/schema.ts';
 import { flag, number, open, text } from './fields.ts';
 
 /** API document: Resources, GPU model. */
-export const gpuModel = z.looseObject({
+export const gpuModel = looseObject({
   id: text,
   name: text,
   slug: text,
@@ -13,7 +13,7 @@ export const gpuModel = z.looseObject({
 });
 
 /** API document: Resources, Offer. */
-export const offer = z.looseObject({
+export const offer = looseObject({
   id: text,
   name: text,
   interconnect: text,
@@ -29,13 +29,13 @@ export const offer = z.looseObject({
   root_disk_gb: number,
   ephemeral_disk_gb: number,
   metadata: open,
-  gpu_model: z.nullish(gpuModel),
+  gpu_model: nullish(gpuModel),
   created_at: text,
   updated_at: text,
 });
 
 /** API document: Resources, Provider. */
-export const provider = z.looseObject({
+export const provider = looseObject({
   id: text,
   slug: text,
   name: text,
@@ -44,7 +44,7 @@ export const provider = z.looseObject({
 });
 
 /** API document: Resources, Base image. */
-export const baseImage = z.looseObject({
+export const baseImage = looseObject({
   id: text,
   name: text,
   description: text,
@@ -59,7 +59,7 @@ export const baseImage = z.looseObject({
   sort_order: number,
 });
 
-export type GpuModel = z.infer<typeof gpuModel>;
-export type Offer = z.infer<typeof offer>;
-export type Provider = z.infer<typeof provider>;
-export type BaseImage = z.infer<typeof baseImage>;
+export type GpuModel = Infer<typeof gpuModel>;
+export type Offer = Infer<typeof offer>;
+export type Provider = Infer<typeof provider>;
+export type BaseImage = Infer<typeof baseImage>;

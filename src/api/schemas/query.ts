@@ -1,18 +1,26 @@
-import * as z from 'zod/mini';
+import {
+  array,
+  gte,
+  type Infer,
+  int,
+  number,
+  optional,
+  regex,
+  strictObject,
+  string,
+} from '../../schema/schema.ts';
 
-const count = z.optional(z.number().check(z.int(), z.gte(1)));
+const count = optional(number(int(), gte(1)));
 
 /** API document: Endpoints, GET /instances/{id}/events. */
-export const eventsQuery = z.strictObject({ page: count, limit: count });
+export const eventsQuery = strictObject({ page: count, limit: count });
 
 /** API document: Endpoints, GET /billing/transactions. A type may hold no comma: it parts types. */
-export const transactionsQuery = z.strictObject({
+export const transactionsQuery = strictObject({
   page: count,
   limit: count,
-  type: z.optional(
-    z.array(z.string().check(z.regex(/^[A-Z_]+$/, { error: 'it is in capital letters' }))),
-  ),
+  type: optional(array(string(regex(/^[A-Z_]+$/, 'it is in capital letters')))),
 });
 
-export type EventsQuery = z.infer<typeof eventsQuery>;
-export type TransactionsQuery = z.infer<typeof transactionsQuery>;
+export type EventsQuery = Infer<typeof eventsQuery>;
+export type TransactionsQuery = Infer<typeof transactionsQuery>;

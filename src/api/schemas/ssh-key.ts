@@ -1,5 +1,5 @@
-import * as z from 'zod/mini';
 import { anyName } from '../../rules/names.ts';
+import { boolean, type Infer, looseObject, optional, strictObject } from '../../schema/schema.ts';
 import { filled, flag, id, ruled, text } from './fields.ts';
 
 const fields = {
@@ -12,17 +12,17 @@ const fields = {
 };
 
 /** API document: Resources, SSH key. */
-export const sshKey = z.looseObject({ id, ...fields });
+export const sshKey = looseObject({ id, ...fields });
 
 /** A key as it stands inside an instance, where nothing hangs on its id. */
-export const instanceSshKey = z.looseObject({ id: text, ...fields });
+export const instanceSshKey = looseObject({ id: text, ...fields });
 
 /** API document: Endpoints, POST /ssh-keys. */
-export const addSshKeyBody = z.strictObject({
+export const addSshKeyBody = strictObject({
   name: ruled(anyName),
   public_key: filled,
-  is_default: z.optional(z.boolean()),
+  is_default: optional(boolean()),
 });
 
-export type SshKey = z.infer<typeof sshKey>;
-export type AddSshKeyBody = z.infer<typeof addSshKeyBody>;
+export type SshKey = Infer<typeof sshKey>;
+export type AddSshKeyBody = Infer<typeof addSshKeyBody>;

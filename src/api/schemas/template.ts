@@ -1,8 +1,8 @@
-import * as z from 'zod/mini';
+import { array, type Infer, looseObject, nullish, string } from '../../schema/schema.ts';
 import { flag, id, number, open, text } from './fields.ts';
 
-const templateEndpoint = z.looseObject({
-  auth: z.nullish(z.looseObject({ type: text, token_key: text })),
+const templateEndpoint = looseObject({
+  auth: nullish(looseObject({ type: text, token_key: text })),
   name: text,
   port: number,
   is_main: flag,
@@ -10,7 +10,7 @@ const templateEndpoint = z.looseObject({
   url_template: text,
 });
 
-const templateVariable = z.looseObject({
+const templateVariable = looseObject({
   key: text,
   type: text,
   label: text,
@@ -19,30 +19,30 @@ const templateVariable = z.looseObject({
 });
 
 /** API document: Resources, Template (application template). */
-export const template = z.looseObject({
+export const template = looseObject({
   id,
   slug: text,
   name: text,
   description: text,
   readme: text,
-  tags: z.nullish(z.array(z.string())),
+  tags: nullish(array(string())),
   logo_url: text,
   image_name: text,
   run_command: text,
   shm_size: text,
-  endpoints: z.nullish(z.array(templateEndpoint)),
-  volumes: z.nullish(z.array(z.looseObject({ host_path: text, container_path: text }))),
+  endpoints: nullish(array(templateEndpoint)),
+  volumes: nullish(array(looseObject({ host_path: text, container_path: text }))),
   env_vars: open,
   post_start_script: text,
   min_disk_gb: number,
   min_cuda_version: text,
   is_active: flag,
   sort_order: number,
-  variables_schema: z.nullish(z.array(templateVariable)),
+  variables_schema: nullish(array(templateVariable)),
   created_at: text,
   updated_at: text,
 });
 
-export type TemplateEndpoint = z.infer<typeof templateEndpoint>;
-export type TemplateVariable = z.infer<typeof templateVariable>;
-export type Template = z.infer<typeof template>;
+export type TemplateEndpoint = Infer<typeof templateEndpoint>;
+export type TemplateVariable = Infer<typeof templateVariable>;
+export type Template = Infer<typeof template>;

@@ -1,9 +1,9 @@
-import * as z from 'zod/mini';
 import { anyName } from '../../rules/names.ts';
+import { type Infer, looseObject, strictObject } from '../../schema/schema.ts';
 import { filled, flag, id, ruled, text } from './fields.ts';
 
 /** API document: Resources, User. */
-export const user = z.looseObject({
+export const user = looseObject({
   id,
   role: text,
   name: text,
@@ -25,11 +25,11 @@ export const user = z.looseObject({
 });
 
 /** API document: Endpoints, PATCH /users/me. */
-export const updateUserBody = z.strictObject({ name: ruled(anyName) });
+export const updateUserBody = strictObject({ name: ruled(anyName) });
 
 /** API document: Endpoints, POST /users/me/update-password. Strength rules are not given. */
-export const setPasswordBody = z.strictObject({ current_password: filled, new_password: filled });
+export const setPasswordBody = strictObject({ current_password: filled, new_password: filled });
 
-export type User = z.infer<typeof user>;
-export type UpdateUserBody = z.infer<typeof updateUserBody>;
-export type SetPasswordBody = z.infer<typeof setPasswordBody>;
+export type User = Infer<typeof user>;
+export type UpdateUserBody = Infer<typeof updateUserBody>;
+export type SetPasswordBody = Infer<typeof setPasswordBody>;
