@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 import { createWatch } from './completion/watch.ts';
 import type { Config, Folders } from './config/index.ts';
 import type { Keys } from './config/keys.ts';
+import { noKeyRemedy, refusedKeyRemedy } from './config/remedies.ts';
 import type { Settings } from './config/settings.ts';
 import { CliError, type Failure, usageError } from './errors.ts';
 import { createMessages, createOutput, parseFormat, wantsColour } from './output/index.ts';
@@ -256,7 +257,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   async function connect(
     { baseUrl, apiKey }: ServiceAddress,
     proxies: Host['env'],
-    keyRemedy?: string,
+    keyRemedy?: () => string,
   ): Promise<Api> {
     const { createApi } = await import('./api/index.ts');
     const api = createApi({
@@ -302,7 +303,6 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       await tellIgnored();
       return names.api(await connect(await selfServed(), {}));
     }
-    const { noKeyRemedy, refusedKeyRemedy } = await import('./config/index.ts');
     const { baseUrl, apiKey } = inForce;
     if (apiKey === undefined) {
       throw new CliError('authentication', 'There is no API key: you are not signed in.', {
@@ -310,7 +310,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       });
     }
     const address = requireAddress(baseUrl?.value, apiKey.value);
-    return names.api(await connect(address, env, refusedKeyRemedy(inForce)));
+    return names.api(await connect(address, env, () => refusedKeyRemedy(inForce)));
   });
 
   let quieted = false;

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { withoutEndSlash } from '../rules/base-url.ts';
 import { createStop } from '../stop.ts';
 import type { ApiSettings, CallOptions, RawAnswer } from './contract.ts';
 import { Fault } from './fault.ts';
@@ -66,7 +67,9 @@ export async function withCall<T>(
   const call: Call = {
     clock,
     timeoutMs,
-    keyRemedy: settings.keyRemedy ?? 'Sign in with a working key: gpucloud login',
+    get keyRemedy() {
+      return settings.keyRemedy?.() ?? 'Sign in with a working key: gpucloud login';
+    },
     warn: (text) => settings.warn?.(text),
     remainingMs: () => started + timeoutMs - clock.now(),
     interruption: () => interruption,
@@ -120,7 +123,7 @@ function wireRequest(settings: ApiSettings, base: URL, request: ApiRequest): Wir
   const { method, body } = request;
   return {
     method,
-    path: `${base.pathname.replace(/\/+$/, '')}${request.path}`,
+    path: `${withoutEndSlash(base.pathname)}${request.path}`,
     headers: {
       accept: 'application/json',
       'accept-encoding': 'identity',

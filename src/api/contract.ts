@@ -19,7 +19,7 @@ export interface ApiSettings {
   /** Of the Node that runs it, as `v20.20.2`. */
   nodeVersion?: string;
   /** What to do when the service refuses the key: that depends on where the key came from. */
-  keyRemedy?: string;
+  keyRemedy?: () => string;
   /** Gets each request and answer, line by line, with every secret replaced. */
   trace?: (line: string) => void;
   /** Gets a line for each answer that was understood in part. */

@@ -15,7 +15,7 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
  */
 export function parseExactly(json: string): unknown {
   const value: unknown = JSON.parse(json);
-  if (!SUSPECT.test(json) && !IS_NUMBER.test(json)) return value;
+  if (!SUSPECT.test(json) && (json.startsWith('{') || !IS_NUMBER.test(json))) return value;
   let changed = false;
   const exact = json.replace(TOKENS, (token) => {
     if (token.startsWith('"') || isExact(token)) return token;

@@ -1,5 +1,5 @@
 import { resourceId } from '../rules/ids.ts';
-import { money } from '../rules/money.ts';
+import { isMoney } from '../rules/money.ts';
 import type { Kind } from './entry.ts';
 import type { NameRecord } from './schema.ts';
 
@@ -76,7 +76,7 @@ function factsOf(texts: Partial<Record<Fact, Text>>): Partial<Record<Fact, strin
 
 /** The price is fixed at creation (API document: Instance), so that is the date it belongs to. */
 function priceOf({ price_per_hour_snapshot: price, created_at }: SeenMachine): Lesson['price'] {
-  if (typeof price !== 'string' || !money(price).ok) {
+  if (typeof price !== 'string' || !isMoney(price)) {
     return undefined;
   }
   const at = Date.parse(created_at ?? '');

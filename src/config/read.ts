@@ -1,6 +1,7 @@
 import { lstatSync, statSync } from 'node:fs';
 import { CliError } from '../errors.ts';
 import { readPlain } from '../files/plain.ts';
+import { textOfUtf8 } from '../files/utf8.ts';
 import { codeOf, meaning, unusable } from './faults.ts';
 import { type ConfigFile, emptyFile, ownNamesOnly } from './file.ts';
 import { wrongPart } from './schema.ts';
@@ -21,11 +22,9 @@ export async function readConfig(path: string): Promise<Reading> {
 }
 
 /** The config file in these bytes. Throws CliError('storage') that names `path`. */
-export function parseConfig(path: string, bytes: Uint8Array): ConfigFile {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
+export function parseConfig(path: string, bytes: Buffer): ConfigFile {
+  const text = textOfUtf8(bytes);
+  if (text === undefined) {
     throw unusable(path, 'it is not UTF-8 text');
   }
   let value: unknown;
@@ -47,7 +46,7 @@ export function parseConfig(path: string, bytes: Uint8Array): ConfigFile {
   return { ...file, profiles: ownNamesOnly(file.profiles) };
 }
 
-function bytesOf(path: string): Uint8Array | undefined {
+function bytesOf(path: string): Buffer | undefined {
   try {
     // Looked at first: to open a device may be more than a look.
     const found = statSync(path);

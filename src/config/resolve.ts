@@ -69,7 +69,9 @@ export function resolveSettings(
       ? undefined
       : { name: chosen.value, profile: storedProfile(file, chosen) };
   const base = given ?? (stored && storedBaseUrl(stored.name, stored.profile));
-  const atHome = stored !== undefined && base !== undefined && isHome(stored.profile, base.value);
+  const atHome =
+    stored !== undefined &&
+    (given === undefined || (base !== undefined && isHome(stored.profile, base.value)));
   const fromEnvironment = environmentKey(env);
   const mine = stored === undefined ? undefined : keyPlace(stored.profile);
 

@@ -3,21 +3,24 @@
  * (OSC 52), move the cursor over a price, or turn the reading order of a line round.
  */
 
+// V8 reads an expression when the line that holds it runs. The long ones stand in functions, since
+// most texts need none of them.
+
 /**
  * Whole control sequences: OSC, DCS, SOS, PM and APC with all that they carry up to their end (or
  * the end of the text, as a terminal would swallow it), CSI, character-set changes, a single ESC.
  * Every alternative reads each character once, so that hostile text takes linear time.
  */
-const SEQUENCES =
+const sequences = () =>
   /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]+[0-~]?|\u001b/g;
 
-const BREAKS = /\r\n|[\t\n\r\u2028\u2029]/g;
+const breaks = () => /\r\n|[\t\n\r\u2028\u2029]/g;
 
 /** What a person cannot see, or sees as another text than it is: C0, DEL, C1, bidi, zero-width. */
-const UNSEEN =
+const unseen = () =>
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
 
-const LONE_SURROGATES = /\p{Surrogate}/gu;
+const loneSurrogates = () => /\p{Surrogate}/gu;
 
 /** A quick look that lets the usual text pass untouched. */
 const SUSPECT =
@@ -26,17 +29,17 @@ const SUSPECT =
 const SUSPECT_IN_JSON = /[^\n -~]/;
 
 /** Controls and bidi controls, without those that a data format carries in its own way. */
-const CONTROLS_OF_DATA =
+const controlsOfData = () =>
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** One line that is safe to show: no control sequence or invisible character, breaks as spaces. */
 export function clean(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return text
-    .replace(SEQUENCES, '')
-    .replace(BREAKS, ' ')
-    .replace(UNSEEN, '')
-    .replace(LONE_SURROGATES, '');
+    .replace(sequences(), '')
+    .replace(breaks(), ' ')
+    .replace(unseen(), '')
+    .replace(loneSurrogates(), '');
 }
 
 /** The same for a text of several lines (a readme): its line breaks stay, a tab is four spaces. */
@@ -54,9 +57,9 @@ export function cleanLines(text: string): string {
 export function cleanData(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return text
-    .replace(SEQUENCES, '')
-    .replace(CONTROLS_OF_DATA, '')
-    .replace(LONE_SURROGATES, '\ufffd');
+    .replace(sequences(), '')
+    .replace(controlsOfData(), '')
+    .replace(loneSurrogates(), '\ufffd');
 }
 
 /**
@@ -65,16 +68,16 @@ export function cleanData(text: string): string {
  * refuses with all that is around it, becomes U+FFFD.
  */
 export function escapeUnseen(json: string): string {
-  const whole = /\\u[dD]/.test(json) ? withoutHalves(json) : json;
+  const whole = json.includes('\\u') && /\\u[dD]/.test(json) ? withoutHalves(json) : json;
   if (!SUSPECT_IN_JSON.test(whole)) return whole;
-  return whole.replace(UNSEEN, (found) =>
+  return whole.replace(unseen(), (found) =>
     found === '\n' ? found : Array.from(found.split(''), escaped).join(''),
   );
 }
 
 /** Text in which half a character, as no reader takes it, is U+FFFD. */
 export function wholeCharacters(text: string): string {
-  return text.replace(LONE_SURROGATES, '\ufffd');
+  return text.replace(loneSurrogates(), '\ufffd');
 }
 
 /** Escapes are taken one by one, so that `\\\\ud800` stays the text that it is. */

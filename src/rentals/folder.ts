@@ -1,6 +1,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPlain } from '../files/plain.ts';
+import { textOfUtf8 } from '../files/utf8.ts';
 import { isUuid } from '../rules/ids.ts';
 import { sha256 } from './sha256.ts';
 
@@ -66,7 +67,7 @@ export function exists(path: string): boolean {
 export function readText(path: string): string | undefined {
   try {
     const bytes = readPlain(path, LARGEST);
-    return bytes && new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return bytes && textOfUtf8(bytes);
   } catch {
     return undefined;
   }

@@ -105,7 +105,12 @@ export function openJournal(settings: RentalsSettings): Journal {
           return found;
         }),
       ),
-    find: async (id) => findMachineRecord(await owners(), id),
+    async find(id) {
+      // Nearly always it lies with the account; see `all` of the own folders.
+      const kept = await findMachineRecord([join(folder, (await own()).main)], id);
+      const isFound = kept !== undefined && kept.isSpoilt !== true;
+      return isFound ? kept : findMachineRecord(await owners(), id);
+    },
     outcome(kind, { id, candidates = [], reason: why }) {
       return {
         kind,

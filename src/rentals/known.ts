@@ -1,4 +1,4 @@
-import type { KnownMachine, Rentals } from './contract.ts';
+import type { KnownMachine, Rentals, Sighting } from './contract.ts';
 import type { Journal } from './journal.ts';
 import { sweep } from './leftovers.ts';
 import { type KeptMachine, writeMachine } from './machines.ts';
@@ -14,6 +14,22 @@ export function known(
 ): Pick<Rentals, 'read' | 'machine' | 'unknown' | 'see' | 'track' | 'untrack'> {
   const { now, find, mainOwner, writing } = journal;
   let isUnwritable = false;
+  /** What was found a moment ago, by a command that now reads that very machine from the service. */
+  let looked: KeptMachine | undefined;
+
+  /** The answer of a start or stop tells the status alone; the rest is remembered. */
+  function snapshotOf(sighting: Sighting, kept: KeptMachine | undefined): Snapshot {
+    const before = kept?.record.last;
+    return {
+      id: sighting.id,
+      name: cut(sighting.name) ?? before?.name ?? kept?.record.name ?? sighting.id,
+      status: cut(sighting.status) ?? '',
+      price_per_hour: cut(sighting.price_per_hour) ?? before?.price_per_hour ?? null,
+      offer_name: cut(sighting.offer_name) ?? before?.offer_name ?? null,
+      created_at: cut(sighting.created_at) ?? before?.created_at ?? null,
+      seen_at: now(),
+    };
+  }
 
   function newMachine(last: Snapshot, origin: Origin): MachineRecord {
     return bareMachine(last.id, last.name, origin, last.created_at ?? now());
@@ -64,6 +80,7 @@ export function known(
 
     async machine(id) {
       const kept = await find(id);
+      looked = kept;
       return kept === undefined || kept.isSpoilt === true ? undefined : knownMachine(kept);
     },
 
@@ -72,18 +89,15 @@ export function known(
     },
 
     async see(sighting, origin, request) {
+      const justLooked = looked?.record.id === sighting.id ? looked : undefined;
+      looked = undefined;
+      if (justLooked !== undefined && origin === 'read' && request === undefined) {
+        const { last: before } = justLooked.record;
+        if (isOldNews(before, snapshotOf(sighting, justLooked))) return false;
+      }
       const kept = await find(sighting.id);
       const before = kept?.record.last;
-      // The answer of a start or stop tells the status alone; the rest is remembered.
-      const last: Snapshot = {
-        id: sighting.id,
-        name: cut(sighting.name) ?? before?.name ?? kept?.record.name ?? sighting.id,
-        status: cut(sighting.status) ?? '',
-        price_per_hour: cut(sighting.price_per_hour) ?? before?.price_per_hour ?? null,
-        offer_name: cut(sighting.offer_name) ?? before?.offer_name ?? null,
-        created_at: cut(sighting.created_at) ?? before?.created_at ?? null,
-        seen_at: now(),
-      };
+      const last = snapshotOf(sighting, kept);
       const { untracked_at, ...record } = kept?.record ?? newMachine(last, origin);
       const wanted = origin === 'track' && untracked_at !== undefined;
       if (kept === undefined || wanted || !isOldNews(before, last)) {

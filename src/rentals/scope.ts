@@ -49,32 +49,48 @@ interface Link {
  */
 export async function ownFolders(root: string, scope: Scope): Promise<OwnFolders> {
   const links = await linksIn(root);
-  const ofKey =
-    scope.apiKey === undefined ? undefined : folderOf(scope.service, accountOfKey(scope.apiKey));
-  const mine = links.filter(({ key }) => key === ofKey);
+  const { apiKey } = scope;
+  const ofKey = once(() =>
+    apiKey === undefined ? undefined : folderOf(scope.service, accountOfKey(apiKey)),
+  );
+  const mine = links.filter(({ key }) => key === ofKey());
   const account =
     scope.account === undefined
       ? latest(root, mine)?.account
       : folderOf(scope.service, scope.account);
   if (account === undefined) {
-    const main = ofKey ?? folderOf(scope.service, '');
+    const main = ofKey() ?? folderOf(scope.service, '');
     return { main, all: [main], accountKnown: false };
   }
-  const keys = new Set<string>();
-  for (const { key } of links.filter((link) => link.account === account)) {
-    // A play service that was reset has a new account behind the same key: what was asked for
-    // before any account was known is the first one's.
-    const owner = first(
-      root,
-      links.filter((link) => link.key === key),
-    );
-    if (owner?.account === account) keys.add(key);
-  }
-  if (ofKey !== undefined && mine.length === 0) keys.add(ofKey);
+  // The hashes that name the folders of keys take longer than a look into the account's own.
+  const keys = once(() => {
+    const found = new Set<string>();
+    for (const { key } of links.filter((link) => link.account === account)) {
+      // A play service that was reset has a new account behind the same key: what was asked for
+      // before any account was known is the first one's.
+      const owner = first(
+        root,
+        links.filter((link) => link.key === key),
+      );
+      if (owner?.account === account) found.add(key);
+    }
+    const own = mine.length === 0 ? ofKey() : undefined;
+    return own === undefined ? found : found.add(own);
+  });
   return {
     main: account,
-    all: [account, ...keys],
+    get all() {
+      return [account, ...keys()];
+    },
     accountKnown: scope.account !== undefined || mine.length > 0,
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 

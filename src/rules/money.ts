@@ -9,9 +9,14 @@ export type Money = Big;
 
 /** Reads a decimal string of the service or of a flag: `0`, `-12.5`, `1234567890.123456789`. */
 export function money(text: string): Verdict<Money> {
-  return /^-?[0-9]{1,400}(\.[0-9]{1,400})?$/.test(text)
+  return isMoney(text)
     ? kept(new Big(text))
     : broken('an amount is a decimal number of roubles, such as 1500 or 99.90');
+}
+
+/** Whether {@link money} would read a text, told without its library. */
+export function isMoney(text: string): boolean {
+  return kopecksOf(text) !== undefined || /^-?[0-9]{1,400}(\.[0-9]{1,400})?$/.test(text);
 }
 
 /** The same above zero, for limits: nothing is rented for nothing. */

@@ -103,12 +103,14 @@ function splitShort(
   options: AnyCommand['options'],
   isGroup = false,
 ): string[] {
+  // Most command lines have none, and V8 takes its time to compile an expression.
+  if (!args.some((arg) => arg.includes('='))) return [...args];
   const split: string[] = [];
   let isValue = false;
   for (const [at, arg] of args.entries()) {
     const isEnd = arg === '--' || (isGroup && !arg.startsWith('-'));
     if (isEnd && !isValue) return [...split, ...args.slice(at)];
-    const [, flags = '', value = ''] = (!isValue && /^(-[a-z]+)=(.*)$/is.exec(arg)) || [];
+    const [, flags = '', value = ''] = (!isValue && /^(-[a-zA-Z]+)=(.*)$/s.exec(arg)) || [];
     const isSplit: boolean = takesNext(flags, options);
     split.push(...(isSplit ? [flags, value] : [arg]));
     isValue = !isValue && !isSplit && takesNext(arg, options);

@@ -7,11 +7,12 @@ import { holdsPrivateKey } from '../../rules/private-key.ts';
  * neither sent nor repeated.
  */
 export function refuseSecret(flag: string, text: string): void {
-  const what = /svc_sk_[A-Za-z0-9]/.test(text)
-    ? 'an API key'
-    : holdsPrivateKey(text)
-      ? 'a private key'
-      : undefined;
+  const what =
+    text.includes('svc_sk_') && /svc_sk_[A-Za-z0-9]/.test(text)
+      ? 'an API key'
+      : holdsPrivateKey(text)
+        ? 'a private key'
+        : undefined;
   if (what !== undefined) {
     throw usageError(
       `${flag}: this is ${what}, which does not belong on a command line, where other programs and the shell's history see it (the value is not shown)`,
