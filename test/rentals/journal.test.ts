@@ -316,6 +316,34 @@ describe('machines', () => {
     expect((await journal().read()).machines).toMatchObject([{ id: ID, untracked: false }]);
   });
 
+  test('what another process wrote since a machine was looked up is not lost', async () => {
+    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    const own = journal();
+    await own.machine(ID);
+    await journal().untrack(ID);
+    // Nothing new by what was looked up: the file stays as the other one wrote it.
+    await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
+    await own.see({ id: ID, name: 'trainer', status: 'STOPPED' }, 'read');
+    await own.machine(ID);
+    await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
+    expect((await journal().read({ archived: true })).machines).toMatchObject([
+      { untracked: true, last: { status: 'ACTIVE' } },
+    ]);
+  });
+
+  test('a look-up counts for the first sighting after it alone', async () => {
+    const own = journal();
+    await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    await own.machine(ID);
+    await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
+    for (const path of filesNow()) rmSync(path);
+    expect(await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read')).toBe(true);
+    await own.machine(ID);
+    await own.machine(OTHER);
+    for (const path of filesNow()) rmSync(path);
+    expect(await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read')).toBe(true);
+  });
+
   test('with ids that are no names of files are kept apart', async () => {
     for (const id of ['con', 'CON', 'a.b', 'x'.repeat(200)]) {
       await journal().see({ id, name: 'odd', status: 'ACTIVE' }, 'track');

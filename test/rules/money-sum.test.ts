@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import {
   amountOf,
   createSum,
+  isMoney,
   isNegative,
   kopecksText,
   money,
@@ -19,6 +20,15 @@ const text = fc.oneof(
     .map(([s, a, b]) => `${s}${a}.${b}`),
   fc.constantFrom('', '.', '.50', '1.', '1,50', '1.5x', ' 1.50', '1e2', '-.10', '::.::', '9.9/'),
 );
+
+it('tells an amount from other texts without reading it', () => {
+  fc.assert(
+    fc.property(fc.oneof(text, fc.string()), (one) => {
+      expect(isMoney(one)).toBe(money(one).ok);
+      expect(isMoney(one)).toBe(/^-?[0-9]{1,400}(\.[0-9]{1,400})?$/.test(one));
+    }),
+  );
+});
 
 it('reads and sums what the slow way does, to the last digit', () => {
   fc.assert(

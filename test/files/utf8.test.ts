@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { textOfUtf8 } from '../../src/files/utf8.ts';
+
+function slowly(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const MARK = [0xef, 0xbb, 0xbf];
+/** Bytes that begin, go on with, or can't stand in a character. */
+const odd = fc.constantFrom(
+  ...MARK,
+  0x80,
+  0xc0,
+  0xc3,
+  0xe2,
+  0xed,
+  0xa0,
+  0xf0,
+  0xf4,
+  0xff,
+  0x00,
+  0x7b,
+);
+
+it('reads what a strict TextDecoder reads, a byte order mark included', () => {
+  const bytes = fc.oneof(
+    fc.uint8Array(),
+    fc.array(odd, { maxLength: 6 }).map((some) => Uint8Array.from(some)),
+    fc
+      .tuple(fc.boolean(), fc.string({ unit: 'binary' }))
+      .map(([isMarked, text]) => Buffer.from([...(isMarked ? MARK : []), ...Buffer.from(text)])),
+  );
+  fc.assert(
+    fc.property(bytes, (some) => {
+      expect(textOfUtf8(Buffer.from(some))).toBe(slowly(some));
+    }),
+    { numRuns: 2000 },
+  );
+});
