@@ -15,9 +15,8 @@
 // bin/gpucloud.js takes parts out of the file (see src/start/); `node dist/gpucloud.cjs` runs it as
 // it is.
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
 import { build, transform } from 'esbuild';
-import { BUNDLE, ROOT } from './bundle.mjs';
+import { BUNDLE } from './bundle.mjs';
 import { SLOW } from './lazy-node.mjs';
 
 /** What is loaded on demand and smaller than this is no part of its own. */
@@ -28,8 +27,6 @@ const KIT = /^(?:lazy-node:|src\/(?:commands|rules|output|watch|billing|connect)
 const UNUSUAL = /\/zod\//;
 /** What loads the verbs of a group. */
 const GROUP = /^src\/commands\/[a-z-]+\/index\.ts$/;
-/** Schemas are made when their module runs, and a run checks few of them: each is a chunk. */
-const SCHEMAS = 'src/api/schemas/';
 /** What esbuild writes ahead of a chunk of CommonJS, one of them. */
 const HELPER = /^var __\w+ = .*\n(?:[ })].*\n)*/gm;
 const STATIC_IMPORT = /^var (import_\w+) = require\("\.\/([^"/]+\.js)"\);\n/gm;
@@ -46,8 +43,6 @@ const SEPARATOR = ',\n';
 export async function buildParts() {
   const { metafile, outputFiles } = await build({
     ...BUNDLE,
-    entryPoints: [...BUNDLE.entryPoints, ...filesIn(SCHEMAS)],
-    entryNames: '[name]-[hash]',
     format: 'esm',
     splitting: true,
     // The functions are of CommonJS, so what `import()` becomes is left to the second step.
@@ -151,10 +146,6 @@ async function plainLoader() {
     write: false,
   });
   return outputFiles[0]?.text ?? '';
-}
-
-function filesIn(folder) {
-  return readdirSync(new URL(folder, ROOT)).map((name) => `${folder}${name}`);
 }
 
 function nameOf(path) {
