@@ -26,6 +26,11 @@ export interface Host {
    * short text does, and answers how many of the bytes were taken. The others are for the stream.
    */
   readonly plainOut?: ((bytes: Uint8Array) => number) | undefined;
+  /**
+   * Calls back once when nobody reads stdout any more, where the system tells that without a write.
+   * The answer ends the watch.
+   */
+  readonly watchReader?: ((gone: () => void) => () => void) | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /** The process ends with the run, so that the system closes the connections that are open. */
@@ -177,6 +182,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       return host.stdout;
     },
     ...(host.plainOut === undefined ? {} : { plainOut: host.plainOut }),
+    ...(host.watchReader === undefined ? {} : { watchReader: host.watchReader }),
     env,
     clock: { ...clock, now: () => clock.now() + ahead },
     get colour() {

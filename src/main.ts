@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { namedHome } from './config/folders.ts';
 import type { Host, Interrupts } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
+import { watchReader } from './output/reader.ts';
 import { startProgram } from './programs.ts';
 import { run } from './run.ts';
 import { createStop, type StopSignal } from './stop.ts';
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
     },
     // Nothing may overtake what the stream still has to write.
     plainOut: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
+    watchReader: (gone) => watchReader(1, gone),
     env: process.env,
     endsAtOnce: true,
     clock: {

@@ -47,7 +47,9 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     again(words, changes) {
       // Every run listens for the end of its streams for as long as the process lives.
       for (const stream of [host.stdout, host.stderr]) stream.setMaxListeners(0);
-      return run(words, { ...host, ...changes, endsAtOnce: false });
+      // What is watched is the stdout of the process, and no other.
+      const own = changes.stdout === undefined ? {} : { watchReader: undefined };
+      return run(words, { ...host, ...changes, ...own, endsAtOnce: false });
     },
   };
 

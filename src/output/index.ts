@@ -9,7 +9,7 @@ import type { Block, ListOptions, Live, Output, OutputSettings, View } from './o
 import type { Query } from './query.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
 import { clean } from './sanitise.ts';
-import { createSink, type PlainOut } from './sink.ts';
+import { createSink, type PlainOut, type WatchReader } from './sink.ts';
 
 export { wantsColour } from './colour.ts';
 export { checkColumns } from './columns.ts';
@@ -23,6 +23,7 @@ export interface OutputOptions {
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** The way to a stdout that is no terminal, without opening it; see Host. */
   readonly plainOut?: PlainOut;
+  readonly watchReader?: WatchReader;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly settings: OutputSettings;
@@ -41,9 +42,9 @@ export interface OutputOptions {
  * service's own data. What a format needs is loaded when it is written.
  */
 export function createOutput(options: OutputOptions): Output {
-  const { settings, clock, plainOut } = options;
+  const { settings, clock, plainOut, watchReader } = options;
   const { format, header } = settings;
-  const sink = createSink(() => options.stdout, plainOut);
+  const sink = createSink(() => options.stdout, plainOut, watchReader);
   const isTerminal = () => plainOut === undefined && options.stdout.isTTY === true;
 
   /** What takes the secrets out of a row. */
@@ -274,7 +275,7 @@ export function createOutput(options: OutputOptions): Output {
     const { createPage } = await import('./page.ts');
     const page = createPage(columns);
     const note = (text: string) => void page.stream.write(`${clean(text)}\n`);
-    const { plainOut: _none, ...others } = options;
+    const { plainOut: _none, watchReader: _neither, ...others } = options;
     await write(createOutput({ ...others, stdout: page.stream, note }));
     return page.text();
   }

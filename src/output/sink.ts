@@ -27,14 +27,22 @@ const READER_GONE = new Set([
 /** Writes what it can at once, and answers how many of the bytes were taken; see Host. */
 export type PlainOut = (bytes: Uint8Array) => number;
 
+/** Tells when nobody reads any more, where that shows without a write; see Host. */
+export type WatchReader = (gone: () => void) => () => void;
+
 /**
  * The stream is opened when something is written that `plain` does not take, or when somebody waits
  * for its end. What is the matter with what was not taken, the stream tells: it gets the rest.
  */
-export function createSink(open: () => Writable, plain?: PlainOut): Sink {
+export function createSink(
+  open: () => Writable,
+  plain?: PlainOut,
+  watchReader?: WatchReader,
+): Sink {
   let ended = false;
   let failure: CliError | undefined;
   const waiting = new Set<() => void>();
+  let unwatch: (() => void) | undefined;
 
   function end(error: unknown): void {
     if (ended) return;
@@ -77,7 +85,13 @@ export function createSink(open: () => Writable, plain?: PlainOut): Sink {
     onEnd(callback) {
       waiting.add(callback);
       opened();
-      return () => waiting.delete(callback);
+      unwatch ??= watchReader?.(() => end(readerGone()));
+      return () => {
+        waiting.delete(callback);
+        if (waiting.size > 0) return;
+        unwatch?.();
+        unwatch = undefined;
+      };
     },
   };
 }
@@ -105,6 +119,11 @@ function fileOf(stream: Writable): number | undefined {
 function writeWhole(file: number, text: string | Uint8Array): void {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+/** What a write would be told. */
+function readerGone(): Error {
+  return Object.assign(new Error('nobody reads any more'), { code: 'EPIPE' });
 }
 
 function codeOf(error: unknown): string {

@@ -76,8 +76,9 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:https': NOWHERE,
   // api/: the sockets of the service, and addresses that go past the proxy. watch/ssh: whether a
   // machine answers. browser: the type of the signpost's address. connect/ports: which port of
-  // this computer is free.
-  'node:net': /^(api\/(connect|proxy)|watch\/ssh|commands\/instances\/browser|connect\/ports)\.ts$/,
+  // this computer is free. output/reader: a pipe is waited for as a socket is.
+  'node:net':
+    /^(api\/(connect|proxy)|watch\/ssh|commands\/instances\/browser|connect\/ports|output\/reader)\.ts$/,
   // The sockets of the service, when it speaks https.
   'node:tls': /^api\/(transport|connect)\.ts$/,
   // Programs are started in one place.

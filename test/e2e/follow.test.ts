@@ -171,3 +171,31 @@ test('a follower that is left does not keep the process alive', async () => {
   // After an hour, if the pause were waited for.
   expect(await once(child, 'close')).toEqual([130, null]);
 });
+
+// Others tell it at the next write alone.
+describe.skipIf(process.platform !== 'linux')('a reader who goes (needs Linux)', () => {
+  test('ends it, though nothing ever comes', async () => {
+    log = () => logOf(1);
+    const line = `gpucloud ${FOLLOW.join(' ')} -q | head -1; echo "code \${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = await computer.bash(line, { env: env() });
+    expect({ stdout, stderr }).toEqual({ stdout: 'e1\ncode 0\n', stderr: '' });
+  });
+
+  test('of a pipe that was never written to, or has a name', async () => {
+    log = () => [];
+    const line = (to: string) => `gpucloud ${FOLLOW.join(' ')} -q ${to}; echo "code $?"`;
+    const nothing = { stdout: 'code 0\n', stderr: '' };
+    expect(await computer.bash(line('> >(sleep 1)'), { env: env() })).toMatchObject(nothing);
+    const named = `mkfifo named; sleep 1 < named & ${line('> named')}`;
+    expect(await computer.bash(named, { env: env() })).toMatchObject(nothing);
+  });
+
+  test('of a socket', async () => {
+    log = () => logOf(1);
+    // What Node gives a child for its streams are sockets.
+    const child = start('-q');
+    const ended = new Promise((resolve) => child.on('exit', resolve));
+    await heard(child, 'stdout', /^e1\n$/).then(() => child.stdout.destroy());
+    expect(await ended).toBe(0);
+  });
+});

@@ -327,6 +327,17 @@ describe('off a terminal', () => {
     expect(stderr).toBe('');
   });
 
+  // Others tell it at the next write alone.
+  test.skipIf(process.platform !== 'linux').each(['', '--json', '-o csv --no-header', '-o yaml'])(
+    'a reader who has enough ends it though nothing changes (needs Linux): %s',
+    async (format) => {
+      await rented(1);
+      const line = `gpucloud ${LIST.join(' ')} ${format} | head -n 1 > /dev/null; echo "\${PIPESTATUS[0]}"`;
+      const { stdout, stderr } = await computer.bash(line, { env: key() });
+      expect({ stdout, stderr }).toEqual({ stdout: '0\n', stderr: '' });
+    },
+  );
+
   test('a first reading that fails is the error of the command', async () => {
     await rented(1);
     machines.answer = 'hangUp';

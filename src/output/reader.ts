@@ -1,0 +1,96 @@
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { connect, Socket } from 'node:net';
+
+// Whoever follows may have nothing to write for hours, and only a write is told that the reader has
+// gone: `... --follow | head -1` would not end. The system knows before.
+
+/** What short commands are done within, so that they pay for none of this; in milliseconds. */
+const SHORT_MS = 500;
+/** Between two looks, where the system has to be asked. */
+const LOOK_MS = 1_000;
+
+/**
+ * Calls back once when nobody reads the pipe or socket any more, and never where the system can't
+ * tell: on others than Linux, and behind a connection of TCP, whose other end may read on though it
+ * writes no more. The answer ends the watch.
+ *
+ * @param fd a descriptor that is written to; nothing is written to it here.
+ */
+export function watchReader(fd: number, gone: () => void): () => void {
+  let stop: () => void = () => undefined;
+  const begin = () => {
+    try {
+      stop = watchFor(fd, gone);
+    } catch {
+      // The next write tells, as it does everywhere.
+    }
+  };
+  const timer = setTimeout(begin, SHORT_MS).unref();
+  return () => {
+    clearTimeout(timer);
+    stop();
+  };
+}
+
+/** Throws what the file system throws. */
+function watchFor(fd: number, gone: () => void): () => void {
+  const stat = fstatSync(fd);
+  if (stat.isFIFO()) return watchPipe(fd, gone);
+  if (stat.isSocket()) return watchSocket(fd, gone);
+  return () => undefined;
+}
+
+/** Node's own handle below a socket. No document names it, so that it may be missing some day. */
+interface Handle {
+  /** Takes a descriptor over; answers 0, or the number of an error. */
+  open(fd: number): number;
+}
+type HandleClass = new (kind: 0) => Handle;
+
+/**
+ * Linux wakes whoever waits for a pipe when its last reader goes, even who waits to read from an
+ * end for writing. Of Node's handles, only that of TCP agrees to wait so; the read that follows
+ * fails with EBADF, since nothing can be read there.
+ */
+function watchPipe(fd: number, gone: () => void): () => void {
+  // Opened anew, and not doubled: the mode of the descriptor that others share stays as it is.
+  const own = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  const TcpHandle = handleClass();
+  const handle = TcpHandle && new TcpHandle(0);
+  if (handle?.open(own) !== 0) {
+    closeSync(own);
+    return () => undefined;
+  }
+  const options = { handle, writable: false };
+  const socket = new Socket(options)
+    .on('error', (error) => {
+      if ('code' in error && error.code === 'EBADF') gone();
+    })
+    .unref();
+  socket.resume();
+  return () => socket.destroy();
+}
+
+/** That of a socket which looks for the address of its host until it is given up: none is asked for. */
+function handleClass(): HandleClass | undefined {
+  const asking = connect({ host: 'localhost', port: 1, lookup: () => undefined });
+  const { _handle: handle } = asking as { _handle?: { constructor: unknown } };
+  asking.destroy();
+  return handle?.constructor as HandleClass | undefined;
+}
+
+/** A write of nothing sends nothing; on a socket it fails all the same where nobody reads. */
+function watchSocket(fd: number, gone: () => void): () => void {
+  const nothing = new Uint8Array();
+  const look = () => {
+    try {
+      writeSync(fd, nothing);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) return;
+      clearInterval(looks);
+      gone();
+    }
+  };
+  const looks = setInterval(look, LOOK_MS).unref();
+  return () => clearInterval(looks);
+}
