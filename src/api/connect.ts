@@ -199,6 +199,8 @@ export function codeOf(error: unknown): string {
     }
     // undici's parser gives some of its faults no code.
     if ('name' in error && error.name === 'HTTPParserError') return 'HPE_UNKNOWN';
+    // What undici's parser needs and does not find has no code either: it is V8 that says so.
+    if (error instanceof Error && error.message.includes('WebAssembly')) return 'NO_WASM';
     if (error instanceof AggregateError && error.errors.length > 0) {
       return codeOf(error.errors[0]);
     }

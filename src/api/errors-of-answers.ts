@@ -138,7 +138,9 @@ export function notReached(operation: Operation, call: Call, fault: Fault): unkn
     : `The service could not be reached: ${fault.message}`;
   return new CliError('unreachable', `${words}. Nothing was changed.`, {
     retryable: true,
-    hint: fault.stopped ? `Give it more time with --timeout. ${REACH_HINT}` : REACH_HINT,
+    hint: fault.stopped
+      ? `Give it more time with --timeout. ${REACH_HINT}`
+      : (fault.hint ?? REACH_HINT),
     ...resourceOf(operation),
   });
 }

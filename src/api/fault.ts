@@ -15,6 +15,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the connection was not made in time',
   EHOSTUNREACH: 'there is no way to the host',
   ENETUNREACH: 'there is no way to the network',
+  NO_WASM: 'this Node has no room for WebAssembly, with which answers are read, or runs without it',
   PROXY_407: 'the proxy wants a user name and password (407)',
 };
 
@@ -29,29 +30,44 @@ export function faultWords(code: string): string {
   return `the connection failed (${code})`;
 }
 
+/** What helps where the network is not to blame. */
+export function faultHint(code: string): string | undefined {
+  return code === 'NO_WASM'
+    ? 'Where "ulimit -v" leaves a process less than some 10 GiB of addresses, Node does with less when NODE_OPTIONS holds --disable-wasm-trap-handler. With --jitless there is no WebAssembly.'
+    : undefined;
+}
+
 /** An exchange without a whole answer. What is thrown never is undici's own error. */
 export class Fault extends Error {
   /** The first byte may have left, so that the service may have acted on the request. */
   readonly sent: boolean;
   /** Ended by the call's own signal: its deadline or an interrupt. */
   readonly stopped: boolean;
+  /** See {@link faultHint}. */
+  readonly hint: string | undefined;
   /** What had come of the answer, where its head had come. */
   readonly partial: RawAnswer | undefined;
 
   constructor(
     words: string,
-    details: { sent: boolean; stopped?: boolean; partial?: RawAnswer | undefined },
+    details: {
+      sent: boolean;
+      stopped?: boolean;
+      hint?: string | undefined;
+      partial?: RawAnswer | undefined;
+    },
   ) {
     super(words);
     this.sent = details.sent;
     this.stopped = details.stopped ?? false;
+    this.hint = details.hint;
     this.partial = details.partial;
   }
 
   /** The same fault as the end of several tries, one of which may have left. */
   asSent(sent: boolean): Fault {
-    return sent === this.sent
-      ? this
-      : new Fault(this.message, { sent, stopped: this.stopped, partial: this.partial });
+    if (sent === this.sent) return this;
+    const { stopped, hint, partial } = this;
+    return new Fault(this.message, { sent, stopped, hint, partial });
   }
 }

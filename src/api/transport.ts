@@ -3,7 +3,7 @@ import { Client, type Dispatcher, Pool } from 'undici';
 import type { StopSignal } from '../stop.ts';
 import { ConnectError, type ConnectParts, codeOf, createConnector } from './connect.ts';
 import type { RawAnswer } from './contract.ts';
-import { Fault, faultWords } from './fault.ts';
+import { Fault, faultHint, faultWords } from './fault.ts';
 import { parserCompiler } from './parser.ts';
 import { type ProxyServer, proxyFor } from './proxy.ts';
 
@@ -150,12 +150,12 @@ function dispatch(
     };
     const answer = (): Promise<Answer> | undefined =>
       head === undefined ? undefined : read(head.status, head.headers, joined(chunks));
-    const fail = (words: string, stopped: boolean) => {
+    const fail = (words: string, stopped: boolean, hint?: string) => {
       if (ended) return;
       end();
       const partial = answer();
       if (partial === undefined) {
-        reject(new Fault(words, { sent, stopped }));
+        reject(new Fault(words, { sent, stopped, hint }));
         return;
       }
       partial.then(({ status, headers, text }) => {
@@ -232,7 +232,8 @@ function dispatch(
           whole.then(resolve, reject);
         },
         onResponseError(_controller, error) {
-          fail(faultWords(codeOf(error)), false);
+          const code = codeOf(error);
+          fail(faultWords(code), false, faultHint(code));
         },
       },
     );

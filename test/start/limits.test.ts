@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { HAS_BASH } from '../faults/tools.ts';
+import { type Outcome, outcomeOf } from '../support/program.ts';
+import { type Service, startService } from '../support/service.ts';
+import { type Installation, install } from './installation.ts';
+
+// Computers that many people share give each process little room for addresses.
+
+const ID = '11111111-2222-4333-8444-555555555555';
+const ROOM_KIB = 6 * 1024 * 1024;
+
+let at: Installation;
+let service: Service;
+beforeEach(async () => {
+  at = await install();
+  service = await startService(() => ({
+    status: 200,
+    body: { status: 'success', code: 200, data: { id: ID, name: 'box', status: 'ACTIVE' } },
+  }));
+});
+afterEach(async () => {
+  await service.close();
+  await at.remove();
+});
+
+function bash(line: string, env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  const program = `"$0" "${join(at.root, 'bin', 'gpucloud.js')}" instances get ${ID} -q`;
+  const argv = ['--norc', '-c', line.replace('PROGRAM', program), process.execPath];
+  const key = { GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef', GPUCLOUD_BASE_URL: service.url };
+  return outcomeOf(spawn('bash', argv, { env: { ...at.env, ...key, ...env }, cwd: at.root }));
+}
+
+const major = Number(process.versions.node.split('.')[0]);
+const isLinux = process.platform === 'linux';
+
+describe.skipIf(!HAS_BASH || !isLinux)('a limit of addresses (needs bash and Linux)', () => {
+  const limited = `ulimit -v ${ROOM_KIB}; PROGRAM`;
+  const done = { code: 0, stdout: `${ID}\n`, stderr: '' };
+
+  test('is told for what it is, and what helps does help', async () => {
+    const { code, stdout, stderr } = await bash(limited);
+    // From Node 24 on, nothing has to be done.
+    if (major >= 24) {
+      expect({ code, stdout, stderr }).toEqual(done);
+    } else {
+      expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
+      expect(stderr).toContain('has no room for WebAssembly');
+      expect(stderr).toContain('NODE_OPTIONS holds --disable-wasm-trap-handler');
+      expect(stderr).not.toContain('network');
+    }
+    const remedy = { NODE_OPTIONS: '--disable-wasm-trap-handler' };
+    expect(await bash(limited, remedy)).toEqual(done);
+  });
+});
