@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { type AnyCommand, newProgram, setLocal } from './commands/kit/command.ts';
+import { type AnyCommand, newProgram, setGivenWords, setLocal } from './commands/kit/command.ts';
 import type { Frame } from './commands/kit/frame.ts';
 import { addGlobalOptions, firstWord } from './commands/kit/globals.ts';
 import {
@@ -261,13 +261,13 @@ async function loadEntry(
 ): Promise<void> {
   const loaded = await entry.load();
   if (typeof loaded === 'function') {
-    loaded(command, frame);
+    loaded(setGivenWords(command, words), frame);
     return;
   }
   const word = wordAfterFlags(command, words);
   const verb = word === undefined ? undefined : namedBy(loaded.verbs, word);
   if (verb !== undefined) {
-    (await verb.load())(addListed(command, verb), frame);
+    (await verb.load())(setGivenWords(addListed(command, verb), words), frame);
   } else if (words.length <= 1) {
     // A single word, and no verb: none can be run, so that it is enough to list them.
     for (const { usage, ...listed } of loaded.verbs) {

@@ -1,3 +1,4 @@
+import { isoTime } from '../clock.ts';
 import { resourceId } from '../rules/ids.ts';
 import { isMoney } from '../rules/money.ts';
 import type { Kind } from './entry.ts';
@@ -80,7 +81,7 @@ function priceOf({ price_per_hour_snapshot: price, created_at }: SeenMachine): L
     return undefined;
   }
   const at = Date.parse(created_at ?? '');
-  return { per_hour: price, at: Number.isNaN(at) ? undefined : new Date(at).toISOString() };
+  return { per_hour: price, at: Number.isNaN(at) ? undefined : isoTime(at) };
 }
 
 /** The record with the lesson in it; the very same record where it holds nothing new. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isoTime } from '../clock.ts';
 import { CliError } from '../errors.ts';
 import type { OutcomeDetails, RentalsSettings } from './contract.ts';
 import { findMachineRecord, type KeptMachine, type MachinePlace, machinesIn } from './machines.ts';
@@ -30,7 +31,7 @@ export interface Journal {
 
 export function openJournal(settings: RentalsSettings): Journal {
   const { folder, scope, clock } = settings;
-  const now = () => new Date(clock.now()).toISOString();
+  const now = () => isoTime(clock.now());
   const spoilt = new Set<string>();
   let found: Promise<OwnFolders> | undefined;
 

@@ -46,18 +46,35 @@ function padded(message: Uint8Array): Uint8Array {
   return blocks;
 }
 
-/** Takes up one block. An array of 32 bits cuts each sum to what the standard wants of it. */
+/**
+ * Takes up one block. An array of 32 bits cuts each sum to what the standard wants of it.
+ *
+ * Nothing is called in here: it runs once or twice in a process, too seldom to be optimised, and
+ * calls would take most of the time. `(x >>> n) | (x << (32 - n))` is x, turned to the right: what
+ * falls out comes in on the left.
+ */
 function mix(state: Uint32Array, blocks: Uint8Array, from: number): void {
-  const words = new Uint32Array(BLOCK);
+  const words = new Int32Array(BLOCK);
+  // The first byte is the highest.
   for (let at = 0; at < BLOCK; at += 1) {
-    words[at] = at < 16 ? wordAt(blocks, from + at * 4) : scheduled(words, at);
+    words[at >> 2] = ((words[at >> 2] ?? 0) << 8) | (blocks[from + at] ?? 0);
+  }
+  for (let at = 16; at < BLOCK; at += 1) {
+    const late = words[at - 2] ?? 0;
+    const early = words[at - 15] ?? 0;
+    words[at] =
+      (((late >>> 17) | (late << 15)) ^ ((late >>> 19) | (late << 13)) ^ (late >>> 10)) +
+      (words[at - 7] ?? 0) +
+      (((early >>> 7) | (early << 25)) ^ ((early >>> 18) | (early << 14)) ^ (early >>> 3)) +
+      (words[at - 16] ?? 0);
   }
   let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
   for (let at = 0; at < BLOCK; at += 1) {
-    const turned = right(e, 6) ^ right(e, 11) ^ right(e, 25);
+    const turned = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
     const choice = (e & f) ^ (~e & g);
     const sum = (h + turned + choice + (ROUNDS[at] ?? 0) + (words[at] ?? 0)) | 0;
-    const other = (right(a, 2) ^ right(a, 13) ^ right(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+    const other = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
+    const most = (a & b) ^ (a & c) ^ (b & c);
     h = g;
     g = f;
     f = e;
@@ -65,30 +82,8 @@ function mix(state: Uint32Array, blocks: Uint8Array, from: number): void {
     d = c;
     c = b;
     b = a;
-    a = (sum + other) | 0;
+    a = (sum + other + most) | 0;
   }
   const parts = [a, b, c, d, e, f, g, h];
   for (let at = 0; at < parts.length; at += 1) state[at] = (state[at] ?? 0) + (parts[at] ?? 0);
-}
-
-/** The first byte is the highest. */
-function wordAt(bytes: Uint8Array, at: number): number {
-  const byte = (next: number) => bytes[at + next] ?? 0;
-  return (byte(0) << 24) | (byte(1) << 16) | (byte(2) << 8) | byte(3);
-}
-
-function scheduled(words: Uint32Array, at: number): number {
-  const late = words[at - 2] ?? 0;
-  const early = words[at - 15] ?? 0;
-  return (
-    (right(late, 17) ^ right(late, 19) ^ (late >>> 10)) +
-    (words[at - 7] ?? 0) +
-    (right(early, 7) ^ right(early, 18) ^ (early >>> 3)) +
-    (words[at - 16] ?? 0)
-  );
-}
-
-/** Turned to the right: what falls out comes in on the left. */
-function right(word: number, by: number): number {
-  return (word >>> by) | (word << (32 - by));
 }

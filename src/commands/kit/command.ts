@@ -22,6 +22,8 @@ class StrictCommand extends Command {
   ownWords: number | undefined;
   /** For an operation that the service does not document: the nearest thing there is. */
   nearest: string | undefined;
+  /** The words that this run gives it, where they are known; see {@link setGivenWords}. */
+  given: readonly string[] | undefined;
   /** It needs no service. Counts for what is below it too. */
   local = false;
 
@@ -205,6 +207,16 @@ export function setTold(command: AnyCommand, told: Told): void {
 
 export function toldOf(command: AnyCommand): Told | undefined {
   return command instanceof StrictCommand ? command.told : undefined;
+}
+
+/** Tells a command all words of its line, so that it need not have a flag that none of them names. */
+export function setGivenWords(command: AnyCommand, words: readonly string[]): AnyCommand {
+  if (command instanceof StrictCommand) command.given = words;
+  return command;
+}
+
+export function givenWords(command: AnyCommand): readonly string[] | undefined {
+  return command instanceof StrictCommand ? command.given : undefined;
 }
 
 /** Says of a command that the service documents nothing like it, and what is nearest. */
