@@ -150,7 +150,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['instances ssh'] = @('names instance', 'free')
     $flags['instances scp'] = @('--recursive', 'folders with all that is in them', '-r', 'folders with all that is in them', '--preserve', 'keep times and modes', '-p', 'keep times and modes', '--identity', 'the file of the private key to sign in with', '-i', 'the file of the private key to sign in with', '--user', 'the user on the machine (default: as the service tells)', '--port', 'the port of SSH (default: as the service tells)', '--ssh-option', 'an option as in ssh_config; may be repeated', '--ssh-arg', 'one word more for ssh, such as -A; may be repeated', '--wait', 'wait until the machine answers, however new it is', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings', '--print', 'print the command that would be run, and run nothing')
     $repeats['instances scp'] = $true
-    $takes['instances scp'] = @('file')
+    $takes['instances scp'] = @('path')
     $flags['instances tunnel'] = @('--open', 'open it in the browser, as http where the service gives no link', '--no-reconnect', 'end when the connection is lost', '--identity', 'the file of the private key to sign in with', '-i', 'the file of the private key to sign in with', '--user', 'the user on the machine (default: as the service tells)', '--port', 'the port of SSH (default: as the service tells)', '--ssh-option', 'an option as in ssh_config; may be repeated', '--ssh-arg', 'one word more for ssh, such as -A; may be repeated', '--wait', 'wait until the machine answers, however new it is', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings', '--print', 'print the command that would be run, and run nothing')
     $takes['instances tunnel'] = @('names instance', 'part endpoint')
     $flags['instances ssh-config'] = @('--install', 'write the file, and keep it from now on', '--include', 'the same, and add the Include line to ~/.ssh/config', '--uninstall', 'take both away again', '--print', 'print the configuration instead of a table')
@@ -602,6 +602,16 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $kind, $words = $offer.Split(' ')
     $words = @($words)
     $start = $typed.TrimStart('"', "'")
+    $after = ''
+    $files = @()
+    if ($kind -ceq 'path') {
+        # A machine with a colon, or a file; what follows the colon, only the machine knows.
+        if ($typed -cmatch '^[^/\\]{2,}:') { return }
+        $files = @([System.Management.Automation.CompletionCompleters]::CompleteFilename($typed))
+        $kind = 'names'
+        $words = @('instance')
+        $after = ':'
+    }
     switch -CaseSensitive ($kind) {
         'verbs' {
             if ($helping -and -not $place) { $topics | ForEach-Object { $found.Add(@($_, $_)) } }
@@ -616,12 +626,12 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
         'names' {
             foreach ($wanted in $words) {
                 $rows = @(NameRows $wanted $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
-                    $_.Length -eq 4 -and $_[0] -and -not $used.Contains($_[1])
+                    $_.Length -eq 4 -and $_[0] -and -not $used.Contains($_[1]) -and -not ($after -and $_[1] -cmatch '[:/@]')
                 })
                 $fitting = @($rows | Where-Object { $_[1].StartsWith($start, 'Ordinal') })
-                foreach ($row in $fitting) { $found.Add(@($row[1], "$wanted $($row[3])".TrimEnd(' -'.ToCharArray()))) }
+                foreach ($row in $fitting) { $found.Add(@("$($row[1])$after", "$wanted $($row[3])".TrimEnd(' -'.ToCharArray()))) }
                 if ($fitting.Length -gt 0 -or -not $start) { continue }
-                foreach ($row in $rows) { if ($row[2] -cne '-') { $found.Add(@($row[2], "$($row[1]) $($row[3])".TrimEnd(' -'.ToCharArray()))) } }
+                foreach ($row in $rows) { if ($row[2] -cne '-') { $found.Add(@("$($row[2])$after", "$($row[1]) $($row[3])".TrimEnd(' -'.ToCharArray()))) } }
             }
         }
         'part' {
@@ -673,4 +683,5 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
         $help = if ($pair[1]) { $pair[1] } else { $pair[0] }
         [System.Management.Automation.CompletionResult]::new($text, $pair[0], 'ParameterValue', $help)
     }
+    $files
 }

@@ -248,13 +248,25 @@ __gpucloud_words() {
   fi
 }
 
-# Offers files; where something stands before them, readline does not know which are meant.
+# Makes the names that are offered beginnings of a path on a machine: "trainer:".
+__gpucloud_hosts() {
+  local name
+  local -a names=(\${COMPREPLY[@]+"\${COMPREPLY[@]}"})
+  COMPREPLY=()
+  for name in \${names[@]+"\${names[@]}"}; do
+    # No path begins with these: scp would read them otherwise.
+    [[ $name == *[:/@]* ]] || COMPREPLY[\${#COMPREPLY[@]}]=$name:
+  done
+}
+
+# Offers files; where something else is offered too, readline does not know which are meant. $1
+# stands after those that are no folders.
 __gpucloud_files() {
   local file word plain=\${cur//\\\\/}
   for file in "$plain"*; do
     [[ -e $file ]] || continue
     printf -v word %q "$file"
-    [[ ! -d $file ]] || { word=$word/; __gpucloud_compopt -o nospace; }
+    if [[ -d $file ]]; then word=$word/; __gpucloud_compopt -o nospace; else word=$word\${1-}; fi
     COMPREPLY[\${#COMPREPLY[@]}]=$prefix$word
   done
 }
@@ -271,6 +283,17 @@ __gpucloud_offer() {
     words) __gpucloud_words \${1#* } ;;
     # Nothing is offered, and readline takes over: it knows file names best.
     file) __gpucloud_compopt -o default -o filenames ;;
+    # A machine with a colon, or a file; what follows the colon, only the machine knows.
+    path)
+      [[ \${cur%%/*} != *:* ]] || return
+      __gpucloud_names instance
+      __gpucloud_hosts
+      if [[ -z \${COMPREPLY+set} ]]; then
+        __gpucloud_compopt -o default -o filenames
+      else
+        __gpucloud_compopt -o nospace
+        __gpucloud_files ' '
+      fi ;;
     # NAME=VALUE, or @FILE for one or both.
     field)
       if [[ $cur == *@* ]]; then

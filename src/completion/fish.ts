@@ -289,7 +289,14 @@ function __gpucloud_slot
 end
 
 function __gpucloud_wants_file
-    test "$(__gpucloud_slot)[1]" = file
+    switch "$(__gpucloud_slot)[1]"
+        case file
+            true
+        case path
+            not string match -q -r -- '^[^/]*:' (commandline -ct)
+        case '*'
+            false
+    end
 end
 
 function __gpucloud_complete
@@ -313,6 +320,13 @@ function __gpucloud_complete
         case names
             for one in $words
                 __gpucloud_names $one "$slot[3]" "$slot[4]" "$before" "$word" $slot[6..-1]
+            end
+        case path
+            # A machine with a colon; files come by themselves. Before a colon none of ":/@" is read
+            # as a name, and what follows it, only the machine knows.
+            if not string match -q -r -- '^[^/]*:' "$word"
+                __gpucloud_names instance "$slot[3]" "$slot[4]" "$before" "$word" $slot[6..-1] |
+                    string match -r -v '^[^\\t]*[:/@]' | string replace \\t :\\t
             end
         case part
             __gpucloud_parts $words "$slot[3]" "$slot[4]" "$before" "$slot[6]"

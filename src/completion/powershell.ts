@@ -230,6 +230,16 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
     $kind, $words = $offer.Split(' ')
     $words = @($words)
     $start = $typed.TrimStart('"', "'")
+    $after = ''
+    $files = @()
+    if ($kind -ceq 'path') {
+        # A machine with a colon, or a file; what follows the colon, only the machine knows.
+        if ($typed -cmatch '^[^/\\\\]{2,}:') { return }
+        $files = @([System.Management.Automation.CompletionCompleters]::CompleteFilename($typed))
+        $kind = 'names'
+        $words = @('instance')
+        $after = ':'
+    }
     switch -CaseSensitive ($kind) {
         'verbs' {
             if ($helping -and -not $place) { $topics | ForEach-Object { $found.Add(@($_, $_)) } }
@@ -244,12 +254,12 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
         'names' {
             foreach ($wanted in $words) {
                 $rows = @(NameRows $wanted $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
-                    $_.Length -eq 4 -and $_[0] -and -not $used.Contains($_[1])
+                    $_.Length -eq 4 -and $_[0] -and -not $used.Contains($_[1]) -and -not ($after -and $_[1] -cmatch '[:/@]')
                 })
                 $fitting = @($rows | Where-Object { $_[1].StartsWith($start, 'Ordinal') })
-                foreach ($row in $fitting) { $found.Add(@($row[1], "$wanted $($row[3])".TrimEnd(' -'.ToCharArray()))) }
+                foreach ($row in $fitting) { $found.Add(@("$($row[1])$after", "$wanted $($row[3])".TrimEnd(' -'.ToCharArray()))) }
                 if ($fitting.Length -gt 0 -or -not $start) { continue }
-                foreach ($row in $rows) { if ($row[2] -cne '-') { $found.Add(@($row[2], "$($row[1]) $($row[3])".TrimEnd(' -'.ToCharArray()))) } }
+                foreach ($row in $rows) { if ($row[2] -cne '-') { $found.Add(@("$($row[2])$after", "$($row[1]) $($row[3])".TrimEnd(' -'.ToCharArray()))) } }
             }
         }
         'part' {
@@ -301,4 +311,5 @@ const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" st
         $help = if ($pair[1]) { $pair[1] } else { $pair[0] }
         [System.Management.Automation.CompletionResult]::new($text, $pair[0], 'ParameterValue', $help)
     }
+    $files
 `;

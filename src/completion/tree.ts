@@ -23,6 +23,8 @@ export type Offer =
   | { readonly kind: 'sort'; readonly words: readonly string[] }
   | { readonly kind: 'names'; readonly of: readonly (NameKind | 'terminated-instance')[] }
   | { readonly kind: 'file' }
+  /** A file here, or INSTANCE:PATH, of which the machine alone is known here. */
+  | { readonly kind: 'path' }
   /** EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main]: what follows the numbers can be completed. */
   | { readonly kind: 'port' }
   /** What the machine in the first argument has. */

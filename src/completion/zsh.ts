@@ -114,10 +114,11 @@ __gpucloud_slot() {
   [[ -n $slot && $slot != */* ]]
 }
 
-# Offers the names of the kind $1, and ids where no name fits.
+# Offers the names of the kind $1 with $2 after them, and ids where no name fits.
 __gpucloud_names() {
   local kind=\${1#terminated-} what=$1 tab=$'\\t' folder slot line
-  local -a lines parts names ids
+  local -a lines parts names ids after
+  [[ -z \${2-} ]] || after=(-S $2)
   __gpucloud_folder
   [[ -n $folder ]] || return 1
   if [[ $kind == profile ]]; then
@@ -132,11 +133,13 @@ __gpucloud_names() {
     [[ -n $parts[1] && -n $parts[2] ]] || continue
     # What is there already is not offered again.
     (( ! \${used[(Ie)$parts[2]]} )) || continue
+    # Before a colon none of these is read as a name.
+    [[ -z $after || $parts[2] != *[:/@]* ]] || continue
     names+=("\${\${parts[2]//\\\\/\\\\\\\\}//:/\\\\:}:\${\${parts[4]:#-}:-$kind}")
     [[ $parts[3] == - ]] || ids+=("\${\${parts[3]//\\\\/\\\\\\\\}//:/\\\\:}:$parts[2] \${parts[4]:#-}")
   done
-  _describe -t $what $kind names && return
-  [[ -n $PREFIX ]] && _describe -t $what "$kind id" ids
+  _describe -t $what $kind names $after && return
+  [[ -n $PREFIX ]] && _describe -t $what "$kind id" ids $after
 }
 
 # Offers what the machine in the first argument has of the kind $1: its endpoints or secrets.
@@ -185,6 +188,12 @@ __gpucloud_offer() {
         _describe -t values protocol list -S ''
       fi ;;
     file) _files ;;
+    # A machine with a colon, or a file; what follows the colon, only the machine knows.
+    path)
+      [[ \${PREFIX%%/*} != *:* ]] || return 1
+      __gpucloud_names instance :
+      given=($?)
+      _files || return $given ;;
   esac
 }
 

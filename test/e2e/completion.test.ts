@@ -105,6 +105,36 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       }
     });
 
+    test('scp: machines with a colon beside files, and nothing after the colon', async () => {
+      await keepNames('instance', [
+        'instance\ttrainer\tid-1\tACTIVE',
+        'instance\tmy box\tid-2\tACTIVE',
+        'instance\ta@b\tid-3\tACTIVE',
+      ]);
+      await writeFile(join(computer.home, 'train.py'), '');
+      await writeFile(join(computer.home, 'data.csv'), '');
+      shell = await completingShell(program, computer);
+      for (const [typed, shown] of [
+        // Both begin so.
+        ['tra\t', /scp train/],
+        ['tra\t\t\t', /train\.py[\s\S]*trainer:|trainer:[\s\S]*train\.py/],
+        // No blank after the colon, and one after a file.
+        ['traine\tx', /scp trainer:x/],
+        ['train.\tx', /scp train\.py x/],
+        ['data.csv my\tx', /scp data\.csv my\\ box:x/],
+        ['trainer:x my\tx', /scp trainer:x my\\ box:x/],
+        ['dat\tx', /scp data\.csv x/],
+        ['trainer:dat\tx', /scp trainer:datx/],
+        ['./dat\tx', /scp \.\/data\.csv x/],
+        ['a@\tx', /scp a@x/],
+      ] as const) {
+        shell.type(`gpucloud --profile work instances scp ${typed}`);
+        await shell.shows(shown);
+        shell.type('\u0015');
+        await shell.settled();
+      }
+    });
+
     // No such name gets into the cache; the script would have to bear it all the same.
     test('a hostile name is put on the line as one harmless word', async () => {
       const record = {

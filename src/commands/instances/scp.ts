@@ -21,7 +21,7 @@ export function registerScp(verb: AnyCommand, frame: Frame): void {
       'gpucloud instances scp -r trainer:/workspace/results ./results',
       "gpucloud instances scp 'trainer:checkpoints/*.pt' trainer:log.txt .",
     ],
-    completes: { path: 'file', '--user': 'nothing' },
+    completes: { path: 'path', '--user': 'nothing' },
     passesOn: 'scp',
   })
     .argument('<path...>', 'paths here, or INSTANCE:PATH; the last is the target')

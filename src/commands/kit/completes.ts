@@ -13,6 +13,8 @@ export type Completes =
   /** Offers and images. */
   | 'catalog'
   | 'file'
+  /** A file, or a path on a machine. */
+  | 'path'
   | 'port'
   | PartKind
   /** NAME=VALUE, where what follows an @ is a file. */
@@ -135,6 +137,7 @@ function asOffer(completes: Completes): Offer {
     case 'nothing':
       return { kind: 'free' };
     case 'file':
+    case 'path':
     case 'field':
     case 'port':
       return { kind: completes };
