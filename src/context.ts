@@ -183,6 +183,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     },
     ...(host.plainOut === undefined ? {} : { plainOut: host.plainOut }),
     ...(host.watchReader === undefined ? {} : { watchReader: host.watchReader }),
+    stop: host.interrupts.second,
     env,
     clock: { ...clock, now: () => clock.now() + ahead },
     get colour() {

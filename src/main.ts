@@ -5,6 +5,7 @@ import { namedHome } from './config/folders.ts';
 import type { Host, Interrupts } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
 import { watchReader } from './output/reader.ts';
+import { whenStopped } from './output/sink.ts';
 import { startProgram } from './programs.ts';
 import { run } from './run.ts';
 import { createStop, type StopSignal } from './stop.ts';
@@ -51,16 +52,18 @@ async function main(): Promise<void> {
   };
   process.exitCode = await run(process.argv.slice(2), host);
   // What a slow reader has not taken yet is waited for, which an exit would cut off.
-  if (isStdoutOpen) await written(process.stdout);
-  if (isStderrOpen) await written(process.stderr);
+  const { second } = host.interrupts;
+  if (isStdoutOpen) await written(process.stdout, second);
+  if (isStderrOpen) await written(process.stderr, second);
   // All work is done by now. To close connections and take the heap down would take longer than many
   // a command, and the system takes all of it back at once.
   process.exit();
 }
 
-/** Ends when the system has taken all that a stream was given, or nobody ever will. */
-function written(stream: NodeJS.WriteStream): Promise<void> {
+/** Ends when the system has taken all that a stream was given, or nobody ever will, or is waited for. */
+function written(stream: NodeJS.WriteStream, stop: StopSignal): Promise<void> {
   return new Promise((resolve) => {
+    whenStopped(stop, resolve);
     stream.once('error', () => resolve()).write('', () => resolve());
   });
 }

@@ -118,7 +118,9 @@ function refuseKeys(argv: readonly string[]): void {
 
 /** Writes help, which is all there is when it was asked for. */
 async function print(text: string, host: Host): Promise<void> {
-  if (text !== '') await createSink(() => host.stdout, host.plainOut).write(text);
+  if (text === '') return;
+  const { plainOut: plain, interrupts } = host;
+  await createSink(() => host.stdout, { plain, stop: interrupts.second }).write(text);
 }
 
 /** Help is read best in lines that are not too long; a pipe has no width. */
@@ -192,7 +194,7 @@ async function tell(text: string, host: Host): Promise<void> {
     return;
   }
   try {
-    await createSink(() => host.stderr).write(text);
+    await createSink(() => host.stderr, { stop: host.interrupts.second }).write(text);
   } catch {
     // stderr itself is gone: the exit code is all that is left to tell.
   }

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { usageError } from '../errors.ts';
+import type { StopSignal } from '../stop.ts';
 import type { Coming } from './batch.ts';
 import { paintFor } from './colour.ts';
 import { chosenColumns, sortColumn } from './columns.ts';
@@ -24,6 +25,8 @@ export interface OutputOptions {
   /** The way to a stdout that is no terminal, without opening it; see Host. */
   readonly plainOut?: PlainOut;
   readonly watchReader?: WatchReader;
+  /** Ends the wait for a reader who takes nothing. */
+  readonly stop?: StopSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly settings: OutputSettings;
@@ -42,9 +45,9 @@ export interface OutputOptions {
  * service's own data. What a format needs is loaded when it is written.
  */
 export function createOutput(options: OutputOptions): Output {
-  const { settings, clock, plainOut, watchReader } = options;
+  const { settings, clock, plainOut, watchReader, stop } = options;
   const { format, header } = settings;
-  const sink = createSink(() => options.stdout, plainOut, watchReader);
+  const sink = createSink(() => options.stdout, { plain: plainOut, watchReader, stop });
   const isTerminal = () => plainOut === undefined && options.stdout.isTTY === true;
 
   /** What takes the secrets out of a row. */

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { CliError } from '../errors.ts';
+import type { StopSignal } from '../stop.ts';
 
 /** Where a result is written to, with an honest answer to "has it arrived?". */
 export interface Sink {
@@ -30,14 +31,20 @@ export type PlainOut = (bytes: Uint8Array) => number;
 /** Tells when nobody reads any more, where that shows without a write; see Host. */
 export type WatchReader = (gone: () => void) => () => void;
 
+export interface SinkOptions {
+  readonly plain?: PlainOut | undefined;
+  readonly watchReader?: WatchReader | undefined;
+  /** Ends the wait for a reader who takes nothing: the write fails with its reason. */
+  readonly stop?: StopSignal | undefined;
+}
+
 /**
  * The stream is opened when something is written that `plain` does not take, or when somebody waits
  * for its end. What is the matter with what was not taken, the stream tells: it gets the rest.
  */
 export function createSink(
   open: () => Writable,
-  plain?: PlainOut,
-  watchReader?: WatchReader,
+  { plain, watchReader, stop }: SinkOptions = {},
 ): Sink {
   let ended = false;
   let failure: CliError | undefined;
@@ -47,7 +54,9 @@ export function createSink(
   function end(error: unknown): void {
     if (ended) return;
     ended = true;
-    if (!READER_GONE.has(codeOf(error))) {
+    if (error instanceof CliError) {
+      failure = error;
+    } else if (!READER_GONE.has(codeOf(error))) {
       failure = new CliError('storage', `the result could not be written: ${reasonOf(error)}`, {
         cause: error,
       });
@@ -62,7 +71,7 @@ export function createSink(
       const stream = open();
       // Without a listener the stream's error would end the process, past every exit code of ours.
       stream.on('error', end);
-      writer = writerOf(stream);
+      writer = writerOf(stream, stop);
     }
     return writer;
   }
@@ -98,13 +107,29 @@ export function createSink(
 
 type Writer = (text: string | Uint8Array) => Promise<void>;
 
-function writerOf(stream: Writable): Writer {
+function writerOf(stream: Writable, stop: StopSignal | undefined): Writer {
   const file = fileOf(stream);
   if (file !== undefined) return async (text) => writeWhole(file, text);
   return (text) =>
     new Promise((resolve, reject) => {
-      stream.write(text, (error) => (error ? reject(error) : resolve()));
+      const forget = whenStopped(stop, () => reject(stop?.reason));
+      stream.write(text, (error) => {
+        forget();
+        if (error) reject(error);
+        else resolve();
+      });
     });
+}
+
+/**
+ * Calls back once the run is stopped and what was just written had its time to go out: what the
+ * system takes at once is known to be taken by then. The answer takes the call back.
+ */
+export function whenStopped(stop: StopSignal | undefined, callback: () => void): () => void {
+  const end = () => void setImmediate(callback);
+  stop?.addEventListener('abort', end, { once: true });
+  if (stop?.aborted) end();
+  return () => stop?.removeEventListener('abort', end);
 }
 
 /**
