@@ -1,6 +1,6 @@
 import { isoTime } from '../clock.ts';
 import { resourceId } from '../rules/ids.ts';
-import { isMoney } from '../rules/money.ts';
+import { isMoney } from '../rules/is-money.ts';
 import type { Kind } from './entry.ts';
 import type { NameRecord } from './schema.ts';
 

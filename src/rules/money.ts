@@ -1,4 +1,5 @@
 import Big from 'big.js';
+import { isMoney, type Kopecks, kopecksOf } from './is-money.ts';
 import { broken, kept, type Verdict } from './rule.ts';
 
 /**
@@ -12,11 +13,6 @@ export function money(text: string): Verdict<Money> {
   return isMoney(text)
     ? kept(new Big(text))
     : broken('an amount is a decimal number of roubles, such as 1500 or 99.90');
-}
-
-/** Whether {@link money} would read a text, told without its library. */
-export function isMoney(text: string): boolean {
-  return kopecksOf(text) !== undefined || /^-?[0-9]{1,400}(\.[0-9]{1,400})?$/.test(text);
 }
 
 /** The same above zero, for limits: nothing is rented for nothing. */
@@ -47,12 +43,6 @@ export function isAboveZero(text: string | null | undefined): boolean {
 /** What {@link money} would read, in a form that is quick to make and to add to a {@link Sum}. */
 export type Amount = Money | Kopecks;
 
-/** A whole number of them that a double holds exactly. */
-type Kopecks = number;
-
-/** The longest amount that is counted in kopecks: a thousand of them are far below 2^53. */
-const LONGEST = '99999999999.99'.length;
-
 /** Reads an amount; undefined where {@link money} would refuse it. */
 export function amountOf(text: string): Amount | undefined {
   const kopecks = kopecksOf(text);
@@ -63,20 +53,6 @@ export function amountOf(text: string): Amount | undefined {
 
 export function isNegative(amount: Amount): boolean {
   return typeof amount !== 'number' && amount.lt(0);
-}
-
-/** Of `89.90` and its like, digit by digit; undefined for any other form. */
-function kopecksOf(text: string): Kopecks | undefined {
-  const point = text.length - 3;
-  if (point < 1 || text.length > LONGEST || text[point] !== '.') return undefined;
-  let sum = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    if (at === point) continue;
-    const digit = text.charCodeAt(at) - 48;
-    if (digit < 0 || digit > 9) return undefined;
-    sum = sum * 10 + digit;
-  }
-  return sum;
 }
 
 /**

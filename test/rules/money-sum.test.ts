@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { isMoney } from '../../src/rules/is-money.ts';
 import {
   amountOf,
   createSum,
-  isMoney,
   isNegative,
   kopecksText,
   money,

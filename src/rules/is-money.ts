@@ -1,0 +1,26 @@
+// Apart from money.ts, whose library is not needed to see whether a text is an amount.
+
+/** Whether a text is a decimal of any length, as amounts of roubles are (spec: Conventions). */
+export function isMoney(text: string): boolean {
+  return kopecksOf(text) !== undefined || /^-?[0-9]{1,400}(\.[0-9]{1,400})?$/.test(text);
+}
+
+/** A whole number of them that a double holds exactly. */
+export type Kopecks = number;
+
+/** The longest amount that is counted in kopecks: a thousand of them are far below 2^53. */
+const LONGEST = '99999999999.99'.length;
+
+/** Of `89.90` and its like, digit by digit; undefined for any other form. */
+export function kopecksOf(text: string): Kopecks | undefined {
+  const point = text.length - 3;
+  if (point < 1 || text.length > LONGEST || text[point] !== '.') return undefined;
+  let sum = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (at === point) continue;
+    const digit = text.charCodeAt(at) - 48;
+    if (digit < 0 || digit > 9) return undefined;
+    sum = sum * 10 + digit;
+  }
+  return sum;
+}
