@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, test } from 'vitest';
+import { readPlain } from '../../src/files/plain.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gpucloud-plain-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function file(content: Uint8Array | string): string {
+  const path = join(folder, 'file');
+  writeFileSync(path, content);
+  return path;
+}
+
+describe('a plain file', () => {
+  test.each([0, 1, 8192, 8193, 300_000])('of %i bytes is read whole', (size) => {
+    const bytes = Uint8Array.from({ length: size }, (_, at) => at % 251);
+    expect(readPlain(file(bytes))).toEqual(Buffer.from(bytes));
+  });
+
+  it('is not read where it is larger than it may be', () => {
+    expect(readPlain(file('12345'), 5)?.toString()).toBe('12345');
+    expect(readPlain(file('123456'), 5)).toBeUndefined();
+  });
+
+  it('that tells no size is read to its end', (context) => {
+    const path = '/proc/self/cmdline';
+    if (!existsSync(path)) context.skip('only Linux has such files');
+    expect(readPlain(path)).toEqual(readFileSync(path));
+    expect(readPlain(path)?.length).toBeGreaterThan(0);
+  });
+
+  it('has to be there', () => {
+    expect(() => readPlain(join(folder, 'missing'))).toThrow('ENOENT');
+  });
+});
+
+describe('anything else', () => {
+  it('is not read: a folder', () => {
+    expect(readPlain(folder)).toBeUndefined();
+  });
+
+  it('is not waited for: a pipe that nobody writes to', (context) => {
+    if (process.platform === 'win32') context.skip('Windows has no such pipes');
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect(readPlain(pipe)).toBeUndefined();
+  });
+});
