@@ -81,7 +81,7 @@ export function folders(env: Environment, home: string | undefined, platform: st
  * longer than all else that is done here.
  */
 export function namedHome(env: Environment, platform: string): string | undefined {
-  return platform === 'win32' ? env['USERPROFILE'] : env['HOME'];
+  return platform === 'win32' ? env.USERPROFILE : env.HOME;
 }
 
 interface Place {
