@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { parserCode } from './parser-code.ts';
 
 declare const WebAssembly: { readonly Module: new (code: Uint8Array<ArrayBuffer>) => object };
@@ -6,22 +7,27 @@ declare const WebAssembly: { readonly Module: new (code: Uint8Array<ArrayBuffer>
 // connection. Here that is done earlier, while the connection is on its way: V8 compiles the same
 // code once for a process, and undici finds it done.
 
-/** Flags of V8 that are on by default. */
+/**
+ * Flags of V8 that are on by default. With them Node 20 optimises WebAssembly in the background, and
+ * its exit waits for that: 100 ms and more for a program that reads one answer. In a program that
+ * reads thousands it takes 30 MiB for what is a hundredth of the work. It is decided when a function
+ * is compiled: so all are compiled at once, and not each at its first use. Later versions end
+ * without waiting.
+ */
 const FLAGS = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'] as const;
 
 /** Has undici's parser compiled; what is called again does nothing. */
 export type CompileParser = () => void;
 
 /** @param nodeVersion as `v20.20.2`. */
-export async function parserCompiler(nodeVersion: string | undefined): Promise<CompileParser> {
-  const isSpared = nodeVersion !== undefined && /^v(?:[0-9]|1[0-9]|20|21)\./.test(nodeVersion);
-  const flags = isSpared ? (await import('node:v8')).setFlagsFromString : undefined;
+export function parserCompiler(nodeVersion: string | undefined): CompileParser {
+  const flags = nodeVersion !== undefined && isOld(nodeVersion) ? FLAGS : [];
   /** V8 forgets code of which nothing is left. */
   let compiled: object | undefined;
   return () => {
     const code = compiled === undefined ? parserCode() : undefined;
     if (code === undefined) return;
-    if (flags !== undefined) for (const flag of FLAGS) flags(`--no-${flag}`);
+    for (const flag of flags) setFlagsFromString(`--no-${flag}`);
     try {
       compiled = new WebAssembly.Module(code);
     } catch {
@@ -29,7 +35,12 @@ export async function parserCompiler(nodeVersion: string | undefined): Promise<C
     } finally {
       // The defaults again: under other flags V8 refuses the code that Node has of its own modules,
       // and what was kept of this program.
-      if (flags !== undefined) for (const flag of FLAGS) flags(`--${flag}`);
+      for (const flag of flags) setFlagsFromString(`--${flag}`);
     }
   };
+}
+
+function isOld(nodeVersion: string): boolean {
+  const [major = ''] = nodeVersion.slice(1).split('.');
+  return Number(major) < 22;
 }

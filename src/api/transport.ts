@@ -54,7 +54,7 @@ export async function createTransport(
   const forwarder = proxy !== undefined && target.protocol === 'http:' ? proxy : undefined;
   const tunnel = forwarder === undefined ? proxy : undefined;
   const parts = await connectParts(target, proxy);
-  const compileParser = await parserCompiler(nodeVersion);
+  const compileParser = parserCompiler(nodeVersion);
   const connector = createConnector(parts, tunnel, compileParser);
   const origin =
     forwarder === undefined
