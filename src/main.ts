@@ -2,19 +2,22 @@ import { fstatSync, realpathSync, type Stats, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { namedHome } from './config/folders.ts';
-import type { Host, Interrupts } from './context.ts';
+import type { Host } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
 import { watchReader } from './output/reader.ts';
 import { whenStopped } from './output/sink.ts';
 import { startProgram } from './programs.ts';
-import { run } from './run.ts';
-import { createStop, type StopSignal } from './stop.ts';
+import { faultReport, run } from './run.ts';
+import { createStop, type Stop, type StopSignal } from './stop.ts';
 
 /** The edge: the only file of the program that touches `process`. */
 async function main(): Promise<void> {
   let isStdoutOpen = false;
   let isStderrOpen = false;
   const plain = plainOut();
+  const [first, second] = [createStop(), createStop()];
+  listenForInterrupts(first, second);
+  const faults = listenForFaults(first, second);
   const host: Host = {
     // Each is opened at its first use, which costs time, and most commands read nothing.
     get stdin() {
@@ -45,16 +48,22 @@ async function main(): Promise<void> {
     nodeVersion: process.version,
     pid: process.pid,
     isAlive,
-    interrupts: listenForInterrupts(),
+    interrupts: { first: first.signal, second: second.signal },
     borrowScreen,
     start: startProgram,
     keyring: keyringProgram,
   };
-  process.exitCode = await run(process.argv.slice(2), host);
+  const argv = process.argv.slice(2);
+  const code = await Promise.race([run(argv, host), faults.overdue]);
+  process.exitCode = code;
+  if (code === 0 && faults.first !== undefined) {
+    // The run has not heard of it, or can't end.
+    process.exitCode = 1;
+    host.stderr.write(faultReport(faults.first, argv, process.env));
+  }
   // What a slow reader has not taken yet is waited for, which an exit would cut off.
-  const { second } = host.interrupts;
-  if (isStdoutOpen) await written(process.stdout, second);
-  if (isStderrOpen) await written(process.stderr, second);
+  if (isStdoutOpen) await written(process.stdout, second.signal);
+  if (isStderrOpen) await written(process.stderr, second.signal);
   // All work is done by now. To close connections and take the heap down would take longer than many
   // a command, and the system takes all of it back at once.
   process.exit();
@@ -158,9 +167,7 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
 ];
 
 /** The third signal of a kind finds no listener of ours and ends the process at once. */
-function listenForInterrupts(): Interrupts {
-  const first = createStop();
-  const second = createStop();
+function listenForInterrupts(first: Stop, second: Stop): void {
   for (const [signal, failure, words] of SIGNALS) {
     const stop = () => {
       const reason = new CliError(failure, words);
@@ -175,7 +182,37 @@ function listenForInterrupts(): Interrupts {
   }
   // A file that grows past a limit is told by the failing write; the signal alone would end us.
   process.on('SIGXFSZ', () => undefined);
-  return { first: first.signal, second: second.signal };
+}
+
+interface Faults {
+  /** The first that nobody caught, if any. */
+  readonly first: Error | undefined;
+  /** Ends some time after it, when the run should have. */
+  readonly overdue: Promise<0>;
+}
+
+const UNWINDING_MS = 2_000;
+
+/**
+ * A fault that nobody caught, of ours or of a part, ends the run as two interrupts do, so that what
+ * may have been rented meanwhile is told and settled. Node would print its stack and end at once.
+ */
+function listenForFaults(first: Stop, second: Stop): Faults {
+  let known: Error | undefined;
+  const overdue = new Promise<0>((resolve) => {
+    process.on('uncaughtException', (thrown) => {
+      known ??= thrown instanceof Error ? thrown : new Error(String(thrown));
+      second.abort(known);
+      first.abort(known);
+      setTimeout(() => resolve(0), UNWINDING_MS);
+    });
+  });
+  return {
+    get first() {
+      return known;
+    },
+    overdue,
+  };
 }
 
 void main();

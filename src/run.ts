@@ -63,8 +63,19 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const report = json
     ? jsonReport(told, context?.warnings ?? [], profile)
     : textReport(told, profile);
-  await tell(`${told?.failure === 'interrupted' ? overCtrlC(host) : ''}${report}`, host);
+  const frames = context?.flags.debug === true ? framesOf(told) : '';
+  await tell(`${told?.failure === 'interrupted' ? overCtrlC(host) : ''}${frames}${report}`, host);
   return told?.exitCode ?? context?.exitCode ?? 0;
+}
+
+/** What stderr says of a fault that the run itself did not hear of. */
+export function faultReport(fault: Error, argv: readonly string[], env: Host['env']): string {
+  const told = asCliError(fault);
+  const frames = argv.includes('--debug') ? framesOf(told) : '';
+  const report = wantsJson(undefined, argv, env)
+    ? jsonReport(told, [], undefined)
+    : textReport(told, undefined);
+  return `${frames}${report}`;
 }
 
 /** Parses and acts; help and the version come back from commander as errors and are none. */
@@ -136,6 +147,17 @@ function isHelp(error: unknown): boolean {
   );
 }
 
+const FAULT_HINT =
+  'this is a fault of gpucloud itself; run the command with --debug and report what it prints';
+
+/** Where in the program something unexpected happened, for whoever mends it. */
+function framesOf(told: CliError | undefined): string {
+  if (told?.hint !== FAULT_HINT || !(told.cause instanceof Error)) return '';
+  // What stands above the frames is the message, which the report tells in its own way.
+  const lines = (told.cause.stack ?? '').split('\n').filter((line) => /^ +at /.test(line));
+  return lines.map((line) => `${line}\n`).join('');
+}
+
 function asCliError(error: unknown): CliError {
   if (error instanceof CliError) {
     return error;
@@ -145,7 +167,7 @@ function asCliError(error: unknown): CliError {
   }
   const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return new CliError('refused', `Something unexpected happened: ${words}`, {
-    hint: 'this is a fault of gpucloud itself; run the command with --debug and report what it prints',
+    hint: FAULT_HINT,
     cause: error,
   });
 }

@@ -189,9 +189,9 @@ function isRoots(folder: string): boolean {
   return found === undefined ? isRoots(dirname(folder)) : found.uid === 0;
 }
 
-/** Milliseconds since a file was written. */
+/** Milliseconds since a file was written, or until then: a clock that was wrong may be right again. */
 function age(path: string): number {
-  return Date.now() - lstatSync(path).mtimeMs;
+  return Math.abs(Date.now() - lstatSync(path).mtimeMs);
 }
 
 /** What no one will read again goes, so that the folder stays small through all upgrades. */

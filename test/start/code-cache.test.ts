@@ -372,14 +372,17 @@ describe('a cache that cannot be kept troubles no one', () => {
     }
   });
 
-  test('a writer that died leaves no one without code for ever', async () => {
+  test.each([
+    ['long ago', PACKED],
+    ['while the clock was ahead', new Date('2099-01-01T00:00:00Z')],
+  ])('a writer that died %s leaves no one without code for ever', async (_when, time) => {
     const file = await poison(at, HELP);
     const fresh = `${file}.new`;
     await rename(file, fresh);
     // It may still be at work.
     await soundHelp();
     expect(await readdir(at.codeFolder)).toHaveLength(1);
-    await utimes(fresh, PACKED, PACKED);
+    await utimes(fresh, time, time);
     await soundHelp();
     await soundHelp();
     expect(await at.codeFiles()).toEqual([file]);

@@ -126,10 +126,9 @@ function patienceOf({ interrupts, err }: Context, what: string, billed: boolean)
   const stop = createStop();
   let sent = false;
   const onFirst = () => {
-    if (!sent) {
-      stop.abort(interrupts.first.reason);
-      return;
-    }
+    if (!sent) stop.abort(interrupts.first.reason);
+    // Where the second came first, nobody waits any more.
+    if (!sent || interrupts.second.aborted) return;
     err.warn(
       `Waiting for the answer: ${what} may be there already${billed ? ', and billing' : ''}. Interrupted again, gpucloud leaves without it, and the outcome stays unknown.`,
     );
