@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { usageError } from '../errors.ts';
 import type { StopSignal } from '../stop.ts';
 import type { Coming } from './batch.ts';
+import type { Change } from './changes.ts';
 import { paintFor } from './colour.ts';
 import { chosenColumns, sortColumn } from './columns.ts';
 import { mask } from './mask.ts';
@@ -107,7 +108,12 @@ export function createOutput(options: OutputOptions): Output {
     return sortRows(all, order);
   }
 
-  async function list<T>(given: Rows<T>, view: View<T>, how: ListOptions = {}): Promise<void> {
+  function list<T>(rows: Rows<T>, view: View<T>, how: ListOptions = {}): Promise<void> {
+    const write = () => writeList(rows, view, how);
+    return how.live === true ? sink.whileWatched(write) : write();
+  }
+
+  async function writeList<T>(given: Rows<T>, view: View<T>, how: ListOptions): Promise<void> {
     const live = how.live === true;
     const coming: Coming = {
       live,
@@ -237,16 +243,15 @@ export function createOutput(options: OutputOptions): Output {
         const forms = rows.map(form);
         return findingText(find(one ? forms[0] : forms), format);
       });
-      return writeLines(found, (text) => text, sink);
+      return sink.whileWatched(() => writeLines(found, (text) => text, sink));
     }
     const id = (row: T) => view.id(row);
     if (format === 'json' || format === 'jsonl') {
       const { jsonLine } = await import('./json.ts');
-      return writeLines(
-        changesOf(readings, { id, form }),
-        (change) => jsonLine('row' in change ? form(change.row) : goneForm(change.removed)),
-        sink,
-      );
+      const line = (change: Change<T>) =>
+        jsonLine('row' in change ? form(change.row) : goneForm(change.removed));
+      const changed = changesOf(readings, { id, form });
+      return sink.whileWatched(() => writeLines(changed, line, sink));
     }
     const safe = safely(view);
     const cells = (row: T) => {

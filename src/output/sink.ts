@@ -16,6 +16,11 @@ export interface Sink {
   write(text: string): Promise<void>;
   /** Calls back when {@link ended} turns true; the answer takes the call back. */
   onEnd(callback: () => void): () => void;
+  /**
+   * Does work that may have nothing to write for hours: meanwhile {@link ended} turns true when the
+   * reader goes, and not only when something is written. It has to bear to be left in its midst.
+   */
+  whileWatched(work: () => Promise<void>): Promise<void>;
 }
 
 const READER_GONE = new Set([
@@ -49,7 +54,6 @@ export function createSink(
   let ended = false;
   let failure: CliError | undefined;
   const waiting = new Set<() => void>();
-  let unwatch: (() => void) | undefined;
 
   function end(error: unknown): void {
     if (ended) return;
@@ -94,13 +98,15 @@ export function createSink(
     onEnd(callback) {
       waiting.add(callback);
       opened();
-      unwatch ??= watchReader?.(() => end(readerGone()));
-      return () => {
-        waiting.delete(callback);
-        if (waiting.size > 0) return;
-        unwatch?.();
-        unwatch = undefined;
-      };
+      return () => waiting.delete(callback);
+    },
+    async whileWatched(work) {
+      const forget = watchReader?.(() => end(readerGone()));
+      try {
+        await work();
+      } finally {
+        forget?.();
+      }
     },
   };
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createOutput } from '../../src/output/index.ts';
 import type { Format } from '../../src/output/output.ts';
 import { createSink } from '../../src/output/sink.ts';
 import { type Machine, machines, outputOn, view } from './world.ts';
@@ -218,6 +219,41 @@ describe('writing', () => {
     await expect(createSink(() => throwing).write('x')).rejects.toMatchObject({
       failure: 'storage',
     });
+  });
+
+  it('is looked for only while rows may never come, since other work is not left half done', async () => {
+    let goes: (() => void) | undefined;
+    const watchReader = (gone: () => void) => {
+      goes = gone;
+      return () => {
+        goes = undefined;
+      };
+    };
+    const stdout = new Failing(Number.POSITIVE_INFINITY, '');
+    const out = createOutput({
+      stdout,
+      watchReader,
+      env: {},
+      clock: { now: () => 0, random: () => 0, sleep: async () => undefined },
+      settings: { format: 'jsonl', header: true, showSecrets: false },
+      colour: false,
+      note: () => undefined,
+    });
+    async function* steps() {
+      expect(goes).toBeUndefined();
+      yield row;
+    }
+    await out.list(steps(), view);
+    expect(stdout.taken).toHaveLength(1);
+
+    async function* never() {
+      goes?.();
+      await new Promise(() => undefined);
+      yield row;
+    }
+    await out.list(never(), view, { live: true });
+    expect(stdout.taken).toHaveLength(1);
+    expect(goes).toBeUndefined();
   });
 
   it('takes the death of a stream that nothing is written to in silence', () => {
