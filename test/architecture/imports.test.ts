@@ -63,7 +63,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:string_decoder': ANYWHERE,
   'node:zlib': ANYWHERE,
   // Flags for what undici compiles, on Node 20.
-  'node:v8': /^(?:api\/parser|commands\/kit\/young-room)\.ts$/,
+  'node:v8': /^(?:api\/parser|commands\/kit\/small-heap)\.ts$/,
   // Compiled code is run by the start alone.
   'node:vm': /^start\/index\.ts$/,
   'node:process': NOWHERE,

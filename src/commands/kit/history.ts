@@ -2,7 +2,7 @@ import type { Api, Transaction, TransactionsQuery } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { createMemory } from './memory.ts';
-import { holdYoungRoom } from './young-room.ts';
+import { keepHeapSmall } from './small-heap.ts';
 
 /** The page size that is asked for; the service may give less (its maximum is not documented). */
 const PAGE = 100;
@@ -40,7 +40,7 @@ export async function* wholeHistory(
   try {
     for await (const rows of pagesOf(api, query, (text) => err.warn(text))) {
       page += 1;
-      if (page === LONG && rows.length <= SMALL) release = await holdYoungRoom(host.nodeVersion);
+      if (page === LONG && rows.length <= SMALL) release = await keepHeapSmall(host.nodeVersion);
       yield rows;
     }
   } finally {
