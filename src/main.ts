@@ -54,7 +54,7 @@ async function main(): Promise<void> {
     keyring: keyringProgram,
   };
   const argv = process.argv.slice(2);
-  const code = await Promise.race([run(argv, host), faults.overdue]);
+  const code = await Promise.race([run(argv, host).catch(faults.note), faults.overdue]);
   process.exitCode = code;
   if (code === 0 && faults.first !== undefined) {
     // The run has not heard of it, or can't end.
@@ -189,6 +189,8 @@ interface Faults {
   readonly first: Error | undefined;
   /** Ends some time after it, when the run should have. */
   readonly overdue: Promise<0>;
+  /** Takes one that the run ended with; it answers as `overdue` does. */
+  note(thrown: unknown): 0;
 }
 
 const UNWINDING_MS = 2_000;
@@ -199,11 +201,15 @@ const UNWINDING_MS = 2_000;
  */
 function listenForFaults(first: Stop, second: Stop): Faults {
   let known: Error | undefined;
+  const note = (thrown: unknown) => {
+    known ??= thrown instanceof Error ? thrown : new Error(String(thrown));
+    second.abort(known);
+    first.abort(known);
+    return 0 as const;
+  };
   const overdue = new Promise<0>((resolve) => {
     process.on('uncaughtException', (thrown) => {
-      known ??= thrown instanceof Error ? thrown : new Error(String(thrown));
-      second.abort(known);
-      first.abort(known);
+      note(thrown);
       setTimeout(() => resolve(0), UNWINDING_MS);
     });
   });
@@ -212,6 +218,7 @@ function listenForFaults(first: Stop, second: Stop): Faults {
       return known;
     },
     overdue,
+    note,
   };
 }
 

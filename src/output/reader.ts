@@ -21,8 +21,10 @@ export function watchReader(fd: number, gone: () => void): () => void {
   const begin = () => {
     try {
       stop = watchFor(fd, gone);
-    } catch {
-      // The next write tells, as it does everywhere.
+    } catch (error) {
+      // A pipe with a name can't be opened any more once nobody reads it.
+      if (error instanceof Error && 'code' in error && error.code === 'ENXIO') gone();
+      // Of all else the next write tells, as it does everywhere.
     }
   };
   const timer = setTimeout(begin, SHORT_MS).unref();

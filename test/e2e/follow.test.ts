@@ -188,6 +188,8 @@ describe.skipIf(process.platform !== 'linux')('a reader who goes (needs Linux)',
     expect(await computer.bash(line('> >(sleep 1)'), { env: env() })).toMatchObject(nothing);
     const named = `mkfifo named; sleep 1 < named & ${line('> named')}`;
     expect(await computer.bash(named, { env: env() })).toMatchObject(nothing);
+    const early = `mkfifo early; : < early & ${line('> early')}`;
+    expect(await computer.bash(early, { env: env() })).toMatchObject(nothing);
   });
 
   test('of a socket', async () => {

@@ -9,7 +9,13 @@ import { type Installation, install } from './installation.ts';
 // A fault that nobody caught, such as one in a callback of a library, strikes at any moment.
 
 const ID = '11111111-2222-4333-8444-555555555555';
-const HOOK = "process.on('SIGUSR2', () => { throw new Error('boom'); });";
+const HOOK = `
+  process.on('SIGUSR2', () => { throw new Error('boom'); });
+  const { stringify } = JSON;
+  JSON.stringify = (value, ...more) => {
+    if (value?.error?.message?.includes('Not this')) throw new Error('bang');
+    return stringify(value, ...more);
+  };`;
 
 let at: Installation;
 let service: Service;
@@ -80,6 +86,12 @@ describe.skipIf(process.platform === 'win32')('a fault that nobody caught (needs
     strikes = () => false;
     const next = await run('instances', 'list', '--json');
     expect(JSON.parse(next.stdout)).toMatchObject([{ id: null, name: 'box', status: 'UNKNOWN' }]);
+  });
+
+  test('while an error is being told, it is told instead', async () => {
+    const { code, stderr } = await run('instances', 'list', '--sort', 'Not this', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stderr).error.message).toBe('Something unexpected happened: Error: bang');
   });
 
   test('where nothing hears of it, it ends all the same', async () => {
