@@ -23,6 +23,18 @@ export interface Stop {
 export function createStop(): Stop {
   let ended: { readonly reason: unknown } | undefined;
   const listeners: (() => void)[] = [];
+
+  /** One that an earlier one takes back is not called; one that throws keeps no other from it. */
+  function callAll(): void {
+    const next = listeners.shift();
+    if (next === undefined) return;
+    try {
+      next();
+    } finally {
+      callAll();
+    }
+  }
+
   return {
     signal: {
       get aborted() {
@@ -45,8 +57,7 @@ export function createStop(): Stop {
     abort(reason = new Error('stopped')) {
       if (ended !== undefined) return;
       ended = { reason };
-      // One that an earlier one takes back is not called.
-      for (let next = listeners.shift(); next !== undefined; next = listeners.shift()) next();
+      callAll();
     },
   };
 }

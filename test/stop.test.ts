@@ -56,6 +56,17 @@ describe('a signal', () => {
     expect(() => stop.signal.throwIfAborted()).toThrow('the reason');
   });
 
+  it('calls the others too where one of them throws', () => {
+    const stop = createStop();
+    const called: number[] = [];
+    stop.signal.addEventListener('abort', () => {
+      throw new Error('boom');
+    });
+    for (const at of [1, 2]) stop.signal.addEventListener('abort', () => called.push(at));
+    expect(() => stop.abort()).toThrow('boom');
+    expect(called).toEqual([1, 2]);
+  });
+
   it('has a reason where none was given', () => {
     const stop = createStop();
     stop.abort();
