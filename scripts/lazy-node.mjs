@@ -1,6 +1,7 @@
 // Modules of Node that are no part of its own start cost up to some milliseconds each. In the
 // bundle they are loaded at the first use of a name of theirs, wherever the import stands, so that
-// the source may import them at the top as usual.
+// the source may import them at the top as usual. scripts/parts.mjs sees to its imports; what others
+// require gets a stand-in here.
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
@@ -31,7 +32,6 @@ export const lazyNode = {
   setup({ onResolve, onLoad }) {
     const filter = new RegExp(`^(node:)?(${SLOW.join('|')})$`);
     onResolve({ filter }, ({ path, namespace, kind }) =>
-      // Where the source says `import`, scripts/parts.mjs does it.
       namespace === 'lazy-node' || kind === 'import-statement'
         ? { path, external: true }
         : { path: path.replace(/^node:/, ''), namespace: 'lazy-node' },

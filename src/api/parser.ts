@@ -11,11 +11,11 @@ declare const WebAssembly: { readonly Module: new (code: Uint8Array<ArrayBuffer>
  * Flags of V8 that are on by default. With them each function is compiled at its first use, when the
  * answer is there, and is optimised in the background: that takes 3 to 30 MiB for what is a hundredth
  * of the work of a program that reads thousands of answers, and the exit of Node 20 waits for it, for
- * 100 ms and more. Both is decided when a function is compiled; so all are compiled at once.
+ * 100 ms and more. Both are decided when a function is compiled; so all are compiled at once.
  */
 const FLAGS = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'] as const;
 
-/** Has undici's parser compiled; what is called again does nothing. */
+/** Has undici's parser compiled. Called again it does nothing. */
 export type CompileParser = () => void;
 
 /** @param nodeVersion as `v20.20.2`. */

@@ -191,6 +191,19 @@ test.each<[string, Schema<unknown>, unknown]>([
   expect(zodOf(schema).safeParse(value).success).toBe(false);
 });
 
+/** What a row has from its prototype would be taken for a field of its own. */
+test('no schema has a field that every object has', () => {
+  const fieldsOf = ({ kind, of }: Schema<unknown>): string[] => {
+    if (kind === 'tuple') return of.flatMap(fieldsOf);
+    if (kind === 'array' || kind === 'record') return fieldsOf(of);
+    if (kind !== 'loose' && kind !== 'strict') return [];
+    return Object.entries(of).flatMap(([name, field]) => [name, ...fieldsOf(field)]);
+  };
+  const all = known.flatMap(([, schema]) => fieldsOf(schema));
+  expect(all.length).toBeGreaterThan(100);
+  expect(all.filter((name) => name in Object.prototype)).toEqual([]);
+});
+
 test('what zod would leave out is left to zod', () => {
   const value = JSON.parse('{"id":"x","__proto__":{"id":"y"}}');
   expect(isPlain(described, value)).toBe(false);
