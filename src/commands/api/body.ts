@@ -1,3 +1,4 @@
+import { isTooDeep } from '../../api/depth.ts';
 import { cleanLines, escapeUnseen, mask } from '../../output/index.ts';
 
 /** Where the things in `data` carry secrets (API document: Resources). */
@@ -19,10 +20,14 @@ export interface BodyStyle {
   hide(text: string): string;
 }
 
-/** A whole body as it is shown: JSON with its secrets masked, or a text without terminal controls. */
+/**
+ * A whole body as it is shown: JSON with its secrets masked, or a text without terminal controls.
+ * Nothing of JSON that is nested too deep, in which no secret can be looked for.
+ */
 export function bodyText(text: string, style: BodyStyle): string {
   const value = parsed(text);
   if (value !== undefined) {
+    if (isTooDeep(text)) return '';
     const safe = written(safeBody(value.json, style), style);
     const isWhole = safe === written(value.json, style);
     return style.asItCame && isWhole ? style.hide(text) : `${safe}\n`;

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { clean, PLACEHOLDER } from '../../output/index.ts';
 import { type BodyStyle, bodyText, elementText } from './body.ts';
+import { refuseTooDeep } from './depth.ts';
 import { outcomeOf } from './outcome.ts';
 import { pagesOf } from './pages.ts';
 import { type ApiInput, requestOf } from './request.ts';
@@ -23,6 +24,7 @@ export async function callApi(input: ApiInput, context: Context): Promise<void> 
   const head = input.include ? headText(answer, style) : '';
   await context.out.text(head + bodyText(answer.text, style));
   await throwOutcome(request, answer, context);
+  refuseTooDeep(request, answer);
 }
 
 /** An answer has no columns. What stands in the environment for other commands is left alone. */

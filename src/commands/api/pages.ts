@@ -1,6 +1,7 @@
 import type { Api, RawAnswer, RawRequest } from '../../api/index.ts';
 import { CliError } from '../../errors.ts';
 import { numberIn, parsed } from './body.ts';
+import { refuseTooDeep } from './depth.ts';
 
 /** The elements of one page, or an answer that is not a success. */
 export type Page = { readonly elements: readonly unknown[] } | { readonly refused: RawAnswer };
@@ -18,6 +19,7 @@ export async function* pagesOf(request: RawRequest, api: Api): AsyncGenerator<Pa
       yield { refused: answer };
       return;
     }
+    refuseTooDeep(request, answer);
     const { data, meta } = listIn(answer, request);
     yield { elements: data };
     seen += data.length;

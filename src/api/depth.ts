@@ -1,0 +1,53 @@
+/**
+ * How many lists and objects of an answer may stand within each other. The documented ones have some
+ * six levels. The look at their fields, the masking of secrets and the writers of JSON and YAML call
+ * themselves for each level, and the stack of Node, on which they do so, ends at some 1,500.
+ */
+export const DEEPEST = 500;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Whether a text that is whole JSON is nested more than {@link DEEPEST} levels deep. */
+export function isTooDeep(json: string): boolean {
+  if (!hasBrackets(json, DEEPEST)) return false;
+  let depth = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const sign = json.charCodeAt(at);
+    // Either bracket is 0x20 apart from the other, as letters are: [ and {, ] and }.
+    if (sign === QUOTE) {
+      at = endOfText(json, at);
+    } else if ((sign | 0x20) === 0x7b) {
+      depth += 1;
+      if (depth > DEEPEST) return true;
+    } else if ((sign | 0x20) === 0x7d) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
+
+/** Nearly every answer has fewer, and is not looked through by its characters. */
+function hasBrackets(json: string, most: number): boolean {
+  if (json.length <= most) return false;
+  let left = most;
+  for (const bracket of '[{') {
+    for (let at = json.indexOf(bracket); at >= 0; at = json.indexOf(bracket, at + 1)) {
+      left -= 1;
+      if (left < 0) return true;
+    }
+  }
+  return false;
+}
+
+function endOfText(json: string, from: number): number {
+  for (let at = from + 1; at < json.length; at += 1) {
+    const sign = json.charCodeAt(at);
+    if (sign === QUOTE) return at;
+    if (sign === BACKSLASH) at += 1;
+  }
+  return json.length;
+}
+
+/** Completes "the answer could not be understood: it …". */
+export const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;

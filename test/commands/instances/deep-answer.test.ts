@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DEEPEST } from '../../../src/api/depth.ts';
+import { NEW, RentingService } from '../../support/renting-service.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+import type { Answer } from '../../support/service.ts';
+
+const FORMATS = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id'];
+/** Beside the envelope, `data` and the field. */
+const MOST = DEEPEST - 3;
+
+let world: World;
+let service: RentingService;
+let answer: (path: string) => Answer | undefined = () => undefined;
+beforeEach(async () => {
+  service = new RentingService();
+  answer = () => undefined;
+  world = await createWorld({
+    handler: (request) => answer(request.path) ?? service.handler(request),
+  });
+});
+afterEach(() => world.close());
+
+/** A machine with a field that nobody documents, nested so deep, with a secret at its bottom. */
+function machine(levels: number, status = 200): Answer {
+  const inner = `${'[{"a":'.repeat(levels / 2)}"hunter2hunter2"${'}]'.repeat(levels / 2)}`;
+  const fields = `"id":"${NEW}","name":"box","status":"ACTIVE","metadata":{"x":${inner}},"new":${inner}`;
+  return { status, body: `{"status":"success","code":${status},"data":{${fields}}}` };
+}
+
+describe('an answer that is nested very deep', () => {
+  test.each(FORMATS)('is not understood, and no fault of ours: %s', async (format) => {
+    answer = () => machine(3000);
+    const { code, stdout, stderr } = await world.cli(['instances', 'get', NEW, '-o', format]);
+    expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
+    expect(stderr).toContain(
+      `The answer to GET /instances/{id} could not be understood: it is nested more than ${DEEPEST} levels deep.`,
+    );
+  });
+
+  test.each(FORMATS)('up to the limit is shown like any other: %s', async (format) => {
+    answer = (path) => (path.startsWith('/instances/') ? machine(MOST - 1) : undefined);
+    const { code, stdout } = await world.cli(['instances', 'get', NEW, '-o', format]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(format === 'id' ? NEW : 'box');
+  });
+
+  test('leaves a machine that was created known, and tells it', async () => {
+    service.posts.push(() => {
+      service.rent(NEW, 'box');
+      return machine(3000, 201);
+    });
+    const { code, stdout, stderr } = await world.cli(['instances', 'create', 'box', ...HARDWARE]);
+    expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
+    expect(stderr).toContain(`The machine box was made (${NEW}) and is billing`);
+    expect(stderr).toContain(`gpucloud instances terminate ${NEW}`);
+    const { stdout: listed } = await world.cli(['instances', 'list', '--json']);
+    expect(JSON.parse(listed)).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
+  });
+
+  test('is an error by its status where it is a refusal', async () => {
+    answer = () => machine(3000, 403);
+    expect((await world.cli(['instances', 'get', NEW])).code).toBe(4);
+    expect((await world.cli(['api', 'GET', '/x'])).code).toBe(4);
+  });
+
+  test.each([['/x'], ['/x', '--json'], ['/x', '-o', 'jsonl'], ['/x', '--paginate']])(
+    'is not shown by api: %s %s',
+    async (...argv) => {
+      answer = () => machine(3000);
+      const { code, stdout, stderr } = await world.cli(['api', 'GET', ...argv]);
+      expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
+      expect(stderr).toContain(`The answer to GET /x is nested more than ${DEEPEST} levels deep`);
+    },
+  );
+
+  test('of text that is no JSON is shown by api', async () => {
+    const text = '[{'.repeat(DEEPEST);
+    answer = () => ({ status: 200, body: text });
+    expect((await world.cli(['api', 'GET', '/x'])).stdout).toBe(text);
+  });
+});
