@@ -107,6 +107,25 @@ export class CliError extends Error {
   }
 }
 
+const FAULT_HINT =
+  'this is a fault of gpucloud itself; run the command with --debug and report what it prints';
+
+/** What nobody foresaw, in words. What was thrown is its cause. */
+export function unforeseen(thrown: unknown): CliError {
+  const words = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+  return new CliError('refused', `Something unexpected happened: ${words}`, {
+    hint: FAULT_HINT,
+    cause: thrown,
+  });
+}
+
+/** What was thrown in the place of a {@link CliError}, where a failure comes from that. */
+export function unforeseenIn(failure: CliError | undefined): Error | undefined {
+  const cause = failure?.cause;
+  if (cause instanceof CliError) return unforeseenIn(cause);
+  return failure?.hint === FAULT_HINT && cause instanceof Error ? cause : undefined;
+}
+
 export function usageError(message: string, hint?: string): CliError {
   return new CliError('usage', message, hint === undefined ? {} : { hint });
 }

@@ -3,7 +3,7 @@ import { flagsFor } from './commands/kit/endless.ts';
 import type { Frame } from './commands/kit/frame.ts';
 import { refuseSecret } from './commands/kit/no-secret.ts';
 import { type Context, createContext, type Host } from './context.ts';
-import { CliError, usageError } from './errors.ts';
+import { CliError, unforeseen, unforeseenIn, usageError } from './errors.ts';
 import { checkColumns } from './output/index.ts';
 import { createSink } from './output/sink.ts';
 import { addAllVerbs, buildProgram } from './program.ts';
@@ -147,14 +147,10 @@ function isHelp(error: unknown): boolean {
   );
 }
 
-const FAULT_HINT =
-  'this is a fault of gpucloud itself; run the command with --debug and report what it prints';
-
 /** Where in the program something unexpected happened, for whoever mends it. */
 function framesOf(told: CliError | undefined): string {
-  if (told?.hint !== FAULT_HINT || !(told.cause instanceof Error)) return '';
   // What stands above the frames is the message, which the report tells in its own way.
-  const lines = (told.cause.stack ?? '').split('\n').filter((line) => /^ +at /.test(line));
+  const lines = (unforeseenIn(told)?.stack ?? '').split('\n').filter((line) => /^ +at /.test(line));
   return lines.map((line) => `${line}\n`).join('');
 }
 
@@ -165,11 +161,7 @@ function asCliError(error: unknown): CliError {
   if (error instanceof CommanderError) {
     return usageError(wordsOfCommander(error.message));
   }
-  const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return new CliError('refused', `Something unexpected happened: ${words}`, {
-    hint: FAULT_HINT,
-    cause: error,
-  });
+  return unforeseen(error);
 }
 
 /** One line, and without what was given to a flag that does not exist: it may be a secret. */

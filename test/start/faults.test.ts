@@ -9,6 +9,7 @@ import { type Installation, install } from './installation.ts';
 // A fault that nobody caught, such as one in a callback of a library, strikes at any moment.
 
 const ID = '11111111-2222-4333-8444-555555555555';
+const HARDWARE = ['--offer', ID, '--image', ID, '--ssh-key', ID];
 const HOOK = `
   process.on('SIGUSR2', () => { throw new Error('boom'); });
   const { stringify } = JSON;
@@ -21,15 +22,18 @@ let at: Installation;
 let service: Service;
 let child: ChildProcess | undefined;
 let strikes: (path: string) => boolean;
+/** What the service has beside empty lists. */
+let known: Readonly<Record<string, unknown>>;
 beforeEach(async () => {
   at = await install();
   await writeFile(join(at.root, 'hook.cjs'), HOOK);
+  known = {};
   service = await startService(({ path }) => {
     if (strikes(path)) {
       child?.kill('SIGUSR2');
       return new Promise(() => undefined);
     }
-    return { status: 200, body: { status: 'success', code: 200, data: [] } };
+    return { status: 200, body: { status: 'success', code: 200, data: known[path] ?? [] } };
   });
 });
 afterEach(async () => {
@@ -76,8 +80,7 @@ describe.skipIf(process.platform === 'win32')('a fault that nobody caught (needs
 
   test('while a machine is being rented: it may be billing, and the next command says so', async () => {
     strikes = (path) => path === '/instances';
-    const hardware = ['--offer', ID, '--image', ID, '--ssh-key', ID];
-    const { code, stderr } = await run('instances', 'create', 'box', ...hardware, '--json');
+    const { code, stderr } = await run('instances', 'create', 'box', ...HARDWARE, '--json');
     expect({ code, ...JSON.parse(stderr).error }).toMatchObject({
       code: 'outcome_unknown',
       may_be_billing: true,
@@ -86,6 +89,35 @@ describe.skipIf(process.platform === 'win32')('a fault that nobody caught (needs
     strikes = () => false;
     const next = await run('instances', 'list', '--json');
     expect(JSON.parse(next.stdout)).toMatchObject([{ id: null, name: 'box', status: 'UNKNOWN' }]);
+  });
+
+  test.each([
+    ['create', 'box', 1, ['create', 'box', ...HARDWARE, '--wait']],
+    ['wait', ID, 2, ['wait', ID, '--poll-interval', '1s']],
+  ])(
+    'in the wait of %s: it is billing, and the command that ends it is named',
+    async (_verb, name, reading, argv) => {
+      const box = { id: ID, name: 'box', status: 'PROVISIONING' };
+      known = { '/instances': box, [`/instances/${ID}`]: box };
+      let readings = 0;
+      strikes = (path) => path === `/instances/${ID}` && ++readings === reading;
+      const { code, stderr } = await run('instances', ...argv, '--json');
+      expect(code).toBe(1);
+      const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+      expect(error).toMatchObject({ code: 'refused', may_be_billing: true, resource: ID });
+      expect(error.message).toBe(
+        `Something unexpected happened: Error: boom. Nobody waits for ${name} (${ID}) any more. Count it as still billing. To end it: gpucloud instances terminate ${ID}`,
+      );
+      expect(error.hint).toContain('--debug');
+    },
+  );
+
+  test('in a wait, it is told with its stack to whoever looks for it', async () => {
+    const box = { id: ID, name: 'box', status: 'PROVISIONING' };
+    known = { '/instances': box };
+    strikes = (path) => path === `/instances/${ID}`;
+    const argv = ['create', 'box', ...HARDWARE, '--wait', '--debug'];
+    expect((await run('instances', ...argv)).stderr).toMatch(/^ +at .*hook\.cjs/m);
   });
 
   test('while an error is being told, it is told instead', async () => {

@@ -1,7 +1,8 @@
+import { sentence } from '../../api/errors-of-answers.ts';
 import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../api/index.ts';
 import { knownWay } from '../../connect/way.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
+import { CliError, unforeseen, usageError } from '../../errors.ts';
 import type { Money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import { sharedMemoryGb } from '../../rules/numbers.ts';
@@ -237,19 +238,18 @@ export async function showRented(
 }
 
 /** Ctrl-C came while the answer was on its way, and the answer was waited for. */
-function rentedAllTheSame({ id, name }: Instance, { signal }: Context): unknown {
-  const reason: unknown = signal.reason;
-  return reason instanceof CliError
-    ? new CliError(
-        reason.failure,
-        `${reason.message} The machine ${name ?? id} (${id}) was rented all the same, and is billing.`,
-        {
-          hint: `end it with "gpucloud instances terminate ${id}", see it with "gpucloud instances get ${id}"`,
-          resource: id,
-          mayBeBilling: true,
-        },
-      )
-    : reason;
+function rentedAllTheSame({ id, name }: Instance, { signal }: Context): CliError {
+  const reason = signal.reason instanceof CliError ? signal.reason : unforeseen(signal.reason);
+  return new CliError(
+    reason.failure,
+    `${sentence(reason.message)} The machine ${name ?? id} (${id}) was rented all the same, and is billing.`,
+    {
+      hint: `end it with "gpucloud instances terminate ${id}", see it with "gpucloud instances get ${id}"`,
+      resource: id,
+      mayBeBilling: true,
+      cause: reason,
+    },
+  );
 }
 
 /** What is typed for a machine: its name where it follows the rule, so that it pastes as it is. */

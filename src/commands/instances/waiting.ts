@@ -1,7 +1,8 @@
+import { sentence } from '../../api/errors-of-answers.ts';
 import type { Api, Instance } from '../../api/index.ts';
 import { placeOf } from '../../connect/way.ts';
 import type { Context } from '../../context.ts';
-import { CliError, type LoggedEvent, SeveralErrors } from '../../errors.ts';
+import { CliError, type LoggedEvent, SeveralErrors, unforeseen } from '../../errors.ts';
 import { pollInterval, positiveDuration } from '../../rules/durations.ts';
 import type { StopSignal } from '../../stop.ts';
 import { createGate, type Gate } from '../../watch/gate.ts';
@@ -118,8 +119,9 @@ export async function waitFor(
     progress.update(`${told} ✔`);
     await keepSighting(sightingOf(instance), context);
     return instance;
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+  } catch (thrown) {
+    // A fault of our own ends the wait as well, and nothing else.
+    const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
     if (error.failure !== 'otherEnd') throw withBill(error, awaited, last?.status);
     if (last !== undefined) await keepSighting(sightingOf(last), context);
     throw withBill(error, awaited, last?.status, await lastEvents(target.id, api));
@@ -217,11 +219,11 @@ function withBill(
   });
 }
 
-/** A refused key, say, ends the wait, and not the machine. */
+/** A refused key, say, ends the wait, and not the machine. The hint is what helps against it. */
 function leftBilling(error: CliError, { id, name }: Target): CliError {
   return new CliError(
     error.failure,
-    `${error.message} Nobody waits for ${name} (${id}) any more. Count it as still billing.`,
+    `${sentence(error.message)} Nobody waits for ${name} (${id}) any more. Count it as still billing. To end it: gpucloud instances terminate ${id}`,
     {
       ...(error.hint === undefined ? {} : { hint: error.hint }),
       ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }),

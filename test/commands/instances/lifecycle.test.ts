@@ -633,7 +633,7 @@ describe('a wait that ends early', () => {
     expect(code).toBe(4);
     expect(JSON.parse(stderr).error).toMatchObject({
       message: expect.stringContaining(
-        'Nobody waits for box-1 (box-1) any more. Count it as still billing.',
+        'Nobody waits for box-1 (box-1) any more. Count it as still billing. To end it: gpucloud instances terminate box-1',
       ),
       may_be_billing: true,
       resource: 'box-1',
