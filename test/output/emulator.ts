@@ -25,13 +25,14 @@ export function createEmulator(columns: number, rows: number): Emulator {
     new Writable({
       decodeStrings: false,
       write(chunk: string | Buffer, _encoding, done) {
-        writes.push(String(chunk));
+        if (chunk !== '') writes.push(String(chunk));
         terminal.write(String(chunk), done);
       },
     }),
     { isTTY: true as const, columns, rows },
   );
-  const settled = () => new Promise<void>((resolve) => terminal.write('', resolve));
+  // Behind whatever the stream still holds back while the terminal is busy.
+  const settled = () => new Promise<void>((resolve) => stream.write('', () => resolve()));
   function lines(from: number): string {
     const { active } = terminal.buffer;
     return Array.from(

@@ -195,11 +195,6 @@ describe('a long table', () => {
   });
 });
 
-/** The program has nothing to do for a moment, however long that takes on a busy computer. */
-async function idle(): Promise<void> {
-  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-}
-
 describe('a live table', () => {
   it('writes all that it was given when it is asked to', async () => {
     for (const format of ['table', 'json', 'jsonl', 'yaml', 'csv', 'id'] as const) {
@@ -232,7 +227,7 @@ describe('a live table', () => {
     const long = 'a note that is longer than the line of the terminal';
     async function* happening() {
       yield { name: 'one', note: 'a' };
-      await idle();
+      await page.written('one');
       yield { name: 'eleven', note: long };
     }
     await out.list(happening(), view, { live: true });
@@ -246,10 +241,10 @@ describe('a live table', () => {
     async function* happening() {
       yield { name: 'one', note: 'a' };
       yield { name: 'two', note: 'b' };
-      await idle();
+      await page.written('two');
       seen.push(page.text);
       yield { name: 'a longer one', note: 'c' };
-      await idle();
+      await page.written('longer');
       seen.push(page.text);
     }
     await out.list(happening(), names, { live: true });

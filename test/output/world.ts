@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import type { Clock } from '../../src/clock.ts';
 import { createOutput } from '../../src/output/index.ts';
@@ -28,6 +29,12 @@ export class Page extends Writable {
     this.text += String(chunk);
     this.writes += 1;
     done();
+    this.emit('written');
+  }
+
+  /** Ends when what was written holds the text. */
+  async written(text: string): Promise<void> {
+    while (!this.text.includes(text)) await once(this, 'written');
   }
 }
 

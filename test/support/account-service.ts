@@ -22,9 +22,9 @@ export class AccountService {
   limit = 100;
   /** Paths that are answered so, whatever there is. */
   readonly broken = new Map<string, Answer | 'hangUp'>();
-  /** The most requests that were under way at once. */
-  most = 0;
-  #under = 0;
+  /** None is answered before so many requests are under way at once. */
+  together = 1;
+  readonly #waiting: (() => void)[] = [];
 
   constructor(now: number) {
     this.now = now;
@@ -84,11 +84,13 @@ export class AccountService {
   }
 
   readonly handler: Handler = async (request) => {
-    this.#under += 1;
-    this.most = Math.max(this.most, this.#under);
-    // Long enough for what is asked at the same time to arrive.
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    this.#under -= 1;
+    const all = new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#waiting.length >= this.together) {
+      // Those that come later find what they waited for.
+      this.together = 1;
+      for (const answer of this.#waiting.splice(0)) answer();
+    }
+    await all;
     return this.#answer(request);
   };
 
