@@ -112,6 +112,13 @@ const FAULT_HINT =
 
 /** What nobody foresaw, in words. What was thrown is its cause. */
 export function unforeseen(thrown: unknown): CliError {
+  // Parts of Node itself look for it, and the sandbox looks at them.
+  if (thrown instanceof ReferenceError && thrown.message === 'WebAssembly is not defined') {
+    return new CliError('refused', 'Node runs without WebAssembly, which gpucloud needs.', {
+      hint: 'start node without --jitless, which may stand in NODE_OPTIONS too',
+      cause: thrown,
+    });
+  }
   const words = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
   return new CliError('refused', `Something unexpected happened: ${words}`, {
     hint: FAULT_HINT,

@@ -15,11 +15,12 @@ const WORDS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the connection was not made in time',
   EHOSTUNREACH: 'there is no way to the host',
   ENETUNREACH: 'there is no way to the network',
-  NO_WASM: 'this Node has no room for WebAssembly, with which answers are read, or runs without it',
+  NO_WASM: 'Node has no room for WebAssembly, with which answers are read',
   PROXY_407: 'the proxy wants a user name and password (407)',
 };
 
 export function faultWords(code: string): string {
+  if (isWithoutWasm(code)) return 'Node runs without WebAssembly, with which answers are read';
   const words = WORDS[code];
   if (words !== undefined) return words;
   if (code.startsWith('PROXY_')) return `the proxy refused the connection (${code.slice(6)})`;
@@ -32,9 +33,15 @@ export function faultWords(code: string): string {
 
 /** What helps where the network is not to blame. */
 export function faultHint(code: string): string | undefined {
+  if (isWithoutWasm(code))
+    return 'Start node without --jitless, which may stand in NODE_OPTIONS too.';
   return code === 'NO_WASM'
-    ? 'Where "ulimit -v" leaves a process less than some 10 GiB of addresses, Node does with less when NODE_OPTIONS holds --disable-wasm-trap-handler. With --jitless there is no WebAssembly.'
+    ? 'Where "ulimit -v" leaves a process less than some 10 GiB of addresses, Node does with less when NODE_OPTIONS holds --disable-wasm-trap-handler.'
     : undefined;
+}
+
+function isWithoutWasm(code: string): boolean {
+  return code === 'NO_WASM' && !('WebAssembly' in globalThis);
 }
 
 /** An exchange without a whole answer. What is thrown never is undici's own error. */

@@ -54,3 +54,31 @@ describe.skipIf(!HAS_BASH || !isLinux)('a limit of addresses (needs bash and Lin
     expect(await bash(limited, remedy)).toEqual(done);
   });
 });
+
+describe('a Node that was told to run without WebAssembly', () => {
+  const program = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    outcomeOf(
+      spawn(process.execPath, ['--jitless', join(at.root, 'bin', 'gpucloud.js'), ...argv], {
+        env: { ...at.env, ...env },
+        cwd: at.root,
+      }),
+    );
+
+  test('asks no service, and says what to do', async () => {
+    const env = {
+      GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
+      GPUCLOUD_BASE_URL: service.url,
+    };
+    const { code, stdout, stderr } = await program(['instances', 'get', ID], env);
+    expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
+    expect(stderr).toMatch(
+      /^error: .*: Node runs without WebAssembly, with .*\nhint: .*--jitless/m,
+    );
+  });
+
+  test('says the same of the sandbox, which Node 24 still serves', async () => {
+    const { code, stdout, stderr } = await program(['--profile', 'sandbox', 'me', 'get']);
+    expect({ code, stdout }).toEqual({ code: major >= 24 ? 6 : 1, stdout: '' });
+    expect(stderr).toMatch(/^error: .*Node runs without WebAssembly, .*\nhint: .*--jitless/m);
+  });
+});
