@@ -4,6 +4,7 @@ import type { StopSignal } from '../stop.ts';
 import { ConnectError, type ConnectParts, codeOf, createConnector } from './connect.ts';
 import type { RawAnswer } from './contract.ts';
 import { Fault, faultHint, faultWords } from './fault.ts';
+import { skipInterim } from './interim.ts';
 import { parserCompiler } from './parser.ts';
 import { type ProxyServer, proxyFor } from './proxy.ts';
 
@@ -67,6 +68,12 @@ export async function createTransport(
     headersTimeout: 0,
     bodyTimeout: 0,
   };
+  const connectOnce: typeof options.connect = (to, done) =>
+    connector.connect(to, (...outcome) => {
+      const [, socket] = outcome;
+      if (socket !== null) skipInterim(socket);
+      done(...outcome);
+    });
   const pool = new Pool(origin, { ...options, pipelining: 1 });
   const once = new Set<Client>();
 
@@ -78,7 +85,7 @@ export async function createTransport(
       }
       // A connection kept from an earlier request may be closing just now, and a POST lost on it
       // would leave its outcome unknown; so each gets a new one.
-      const client = new Client(origin, { ...options, pipelining: 0 });
+      const client = new Client(origin, { ...options, connect: connectOnce, pipelining: 0 });
       once.add(client);
       return dispatch(client, sent, signal, onSending).finally(() => {
         once.delete(client);
