@@ -10,6 +10,8 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_CLOSED: 'the connection was closed',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
   HPE_INVALID_EOF_STATE: 'the answer was cut off',
+  EMFILE: 'too many files are open in this process',
+  ENFILE: 'too many files are open on this computer',
   ENOTFOUND: 'the name of the host is not known',
   EAI_AGAIN: 'the name of the host could not be looked up',
   ETIMEDOUT: 'the connection was not made in time',
@@ -33,6 +35,7 @@ export function faultWords(code: string): string {
 
 /** What helps where the network is not to blame. */
 export function faultHint(code: string): string | undefined {
+  if (code === 'EMFILE') return 'Let a process open more of them: ulimit -n 1024';
   if (isWithoutWasm(code))
     return 'Start node without --jitless, which may stand in NODE_OPTIONS too.';
   return code === 'NO_WASM'

@@ -55,6 +55,20 @@ describe.skipIf(!HAS_BASH || !isLinux)('a limit of addresses (needs bash and Lin
   });
 });
 
+describe.skipIf(!HAS_BASH || !isLinux)('a limit of open files (needs bash and Linux)', () => {
+  test('is told for what it is', async () => {
+    // How many Node itself opens hangs on its version.
+    let low: Outcome | undefined;
+    for (let limit = 27; low === undefined && limit > 18; limit -= 1) {
+      const outcome = await bash(`ulimit -n ${limit}; PROGRAM`);
+      if (outcome.code !== 0) low = outcome;
+    }
+    expect(low).toMatchObject({ code: 6, stdout: '' });
+    expect(low?.stderr).toMatch(/^error: .*: too many files are open .*\nhint: .*ulimit -n/m);
+    expect(low?.stderr).not.toContain('network');
+  });
+});
+
 describe('a Node that was told to run without WebAssembly', () => {
   const program = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     outcomeOf(
