@@ -44,7 +44,7 @@ export function faultHint(code: string): string | undefined {
 }
 
 function isWithoutWasm(code: string): boolean {
-  return code === 'NO_WASM' && !('WebAssembly' in globalThis);
+  return code === 'NO_WASM' && typeof WebAssembly === 'undefined';
 }
 
 /** An exchange without a whole answer. What is thrown never is undici's own error. */

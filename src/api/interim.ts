@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 
 /** The longest head of an interim answer that is waited for; undici takes none that is longer. */
 const LONGEST = 16 * 1024;
@@ -14,7 +14,7 @@ const END = '\r\n\r\n';
  *
  * It has to listen before whoever reads the connection does, who then finds what is left.
  */
-export function skipInterim(socket: Socket): void {
+export function skipInterim(socket: Readable): void {
   let held = Buffer.alloc(0);
   const onReadable = () => {
     const chunk: Buffer | null = socket.read();
