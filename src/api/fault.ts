@@ -1,5 +1,7 @@
 import type { RawAnswer } from './contract.ts';
 
+declare const WebAssembly: object | undefined;
+
 /** Words for a fault of the network, chosen by its code: an error's own text may hold anything. */
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
