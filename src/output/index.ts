@@ -10,7 +10,7 @@ import { mask } from './mask.ts';
 import type { Block, ListOptions, Live, Output, OutputSettings, View } from './output.ts';
 import type { Query } from './query.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
-import { clean } from './sanitise.ts';
+import { clean, escapeUnseen } from './sanitise.ts';
 import { createSink, type PlainOut, type WatchReader } from './sink.ts';
 
 export { wantsColour } from './colour.ts';
@@ -159,6 +159,12 @@ export function createOutput(options: OutputOptions): Output {
       }
       default: {
         const { writeLines } = await import('./lines.ts');
+        if (format === 'jsonl') {
+          const { unescapedLine } = await import('./json.ts');
+          const form = structured(view);
+          const line = (row: T) => unescapedLine(form(row));
+          return writeLines(rows, line, sink, '', coming, escapeUnseen);
+        }
         const { before, line } = await lines(view, format);
         return writeLines(rows, line, sink, before, coming);
       }

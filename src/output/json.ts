@@ -13,8 +13,17 @@ export function jsonLine(value: unknown): string {
   return `${encode(value, 0)}\n`;
 }
 
+/** The same as {@link jsonLine}, when {@link escapeUnseen} has gone through all lines at once. */
+export function unescapedLine(value: unknown): string {
+  return `${unescaped(value, 0)}\n`;
+}
+
 function encode(value: unknown, indent: number): string {
-  return escapeUnseen(JSON.stringify(value, null, indent) ?? 'null');
+  return escapeUnseen(unescaped(value, indent));
+}
+
+function unescaped(value: unknown, indent: number): string {
+  return JSON.stringify(value, null, indent) ?? 'null';
 }
 
 /**
@@ -27,12 +36,12 @@ export async function writeJsonArray<T>(
   sink: Sink,
   coming: Coming,
 ): Promise<void> {
-  const batch = createBatch(sink, coming.live);
+  const batch = createBatch(sink, coming.live, escapeUnseen);
   coming.onFlush?.(() => batch.finish());
   let empty = true;
   await eachRow(rows, sink, (row) => {
     // As the only element of an array it has the indentation of any element.
-    const element = encode([form(row)], 2).slice(2, -2);
+    const element = unescaped([form(row)], 2).slice(2, -2);
     const before = empty ? '[\n' : ',\n';
     empty = false;
     return batch.add(before + element);

@@ -30,6 +30,20 @@ export function tableText(value: Cell, kind: Kind | undefined, reader: Reader): 
   return clean(plainText(value, kind, reader));
 }
 
+/** Whether the table shows a text of a kind as it comes (once it is clean), in no colour. */
+export function isShownRaw(kind: Kind | undefined, { terminal }: Reader): boolean {
+  switch (kind) {
+    case undefined:
+    case 'text':
+      return true;
+    case 'money':
+    case 'time':
+      return !terminal;
+    default:
+      return false;
+  }
+}
+
 /** What a person sees in details, where there is room: times as local time and relative. */
 export function detailText(value: Cell, kind: Kind | undefined, reader: Reader): string {
   if (kind === 'time' && reader.terminal && typeof value === 'string') {

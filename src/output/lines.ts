@@ -4,7 +4,7 @@ import type { Sink } from './sink.ts';
 
 /**
  * Writes a text for each row, in few writes. Whole rows are of use even when the source fails later,
- * so that what came before the failure is written.
+ * so that what came before the failure is written. For `finished` see {@link createBatch}.
  */
 export async function writeLines<T>(
   rows: Rows<T>,
@@ -12,8 +12,9 @@ export async function writeLines<T>(
   sink: Sink,
   before = '',
   coming?: Coming,
+  finished?: (batch: string) => string,
 ): Promise<void> {
-  const batch = createBatch(sink, true);
+  const batch = createBatch(sink, true, finished);
   coming?.onFlush?.(() => batch.finish());
   if (before !== '') await batch.add(before);
   try {

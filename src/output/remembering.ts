@@ -1,8 +1,13 @@
 /** The same function, which does not do its work again for the value that it was given last. */
 export function remembering<V, R>(work: (value: V) => R): (value: V) => R {
-  let last: { readonly value: V; readonly result: R } | undefined;
-  return (value) => {
-    if (last === undefined || last.value !== value) last = { value, result: work(value) };
-    return last.result;
+  let value: V | undefined;
+  let result: R | undefined;
+  let isFirst = true;
+  return (given) => {
+    if (given === value && !isFirst) return result as R;
+    isFirst = false;
+    value = given;
+    result = work(given);
+    return result;
   };
 }

@@ -1,14 +1,14 @@
 import { type Coming, createBatch } from './batch.ts';
 import { cardOf } from './cards.ts';
 import type { Paint } from './colour.ts';
-import { isNumeric, kindColour, type Reader, tableText } from './kinds.ts';
+import { isNumeric, isShownRaw, kindColour, type Reader, tableText } from './kinds.ts';
 import {
   fitted,
   GAP,
   headerCells,
   type Layout,
+  type LayoutColumn,
   layoutOf,
-  lineFrom,
   lineOf,
   NO_CELL,
   placed,
@@ -130,20 +130,69 @@ function shownValue(value: Cell, kind: Kind | undefined, reader: Reader): Shown 
   return { text, colour: kindColour(text, kind), numeric: typeof value === 'number' };
 }
 
-/** Lines for rows without end. The cell of a row is often that of the row before it. */
+/** Lines for rows without end. */
 function lineWriter<T>(
   columns: readonly Column<T>[],
   layout: Layout,
   style: TableStyle,
 ): (row: T) => string {
-  const cells = layout.columns.map((place, at) => {
-    const { kind } = columns[at] ?? {};
-    const cell = (value: Cell) =>
-      placed(shownValue(value, kind, style), place, layout.spare, style.paint);
-    // How long ago a time was is another thing in a moment.
-    return kind === 'time' && style.terminal ? cell : remembering(cell);
-  });
-  return (row) => lineFrom(cells.map((cell, at) => cell(columns[at]?.value(row))));
+  const last = layout.columns.length - 1;
+  const cells = layout.columns.map((place, at) =>
+    cellWriter(columns[at]?.kind, place, layout.spare, style, at === last),
+  );
+  return (row) => {
+    let line = '';
+    let end = '';
+    for (let at = 0; at <= last; at += 1) {
+      end = cells[at]?.(columns[at]?.value(row)) ?? '';
+      line += end;
+    }
+    return endsInSpace(end) ? `${line.trimEnd()}\n` : `${line}\n`;
+  };
+}
+
+/**
+ * A cell in its place, with the gap behind it, where it is not the last. It is often that of the row
+ * before it, and nearly always nothing but ASCII, which is as wide as it is long and has nothing to
+ * be cleaned of.
+ */
+function cellWriter(
+  kind: Kind | undefined,
+  place: LayoutColumn,
+  spare: number,
+  style: TableStyle,
+  isLast: boolean,
+): (value: Cell) => string {
+  const least = place.width;
+  const most = place.right ? Number.POSITIVE_INFINITY : least + spare;
+  const spaces = Array.from({ length: least + 1 }, (_, count) => ' '.repeat(count));
+  const after = isLast ? '' : ' '.repeat(GAP);
+  const isRaw = isShownRaw(kind, style);
+  const cell = (value: Cell) => {
+    const isQuick =
+      isRaw &&
+      typeof value === 'string' &&
+      value !== '' &&
+      value.length <= most &&
+      !BEYOND_ASCII.test(value);
+    if (!isQuick) {
+      const text = placed(shownValue(value, kind, style), place, spare, style.paint);
+      return isLast ? text : text + after;
+    }
+    const fill = spaces[least - value.length] ?? '';
+    if (place.right) return fill + value + after;
+    return isLast ? value : value + fill + after;
+  };
+  // How long ago a time was is another thing in a moment.
+  return kind === 'time' && style.terminal ? cell : remembering(cell);
+}
+
+const BEYOND_ASCII = /[^ -~]/;
+
+/** Whether a line that ends so is to be cut at its end; a cell of the last column is never empty. */
+function endsInSpace(text: string): boolean {
+  const code = text.charCodeAt(text.length - 1);
+  return code <= 32 || (code > 126 && text.trimEnd() !== text);
 }
 
 type Draw = (rows: readonly (readonly Shown[])[], layout: Layout) => string;

@@ -1,8 +1,8 @@
 import stringWidth from 'string-width';
 
-/** Characters that take one cell each; they make up nearly all text, and need no measuring. */
-const SINGLE =
-  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u20bd]*$/;
+/** Other than characters that take one cell each; those make up nearly all text, and need no measuring. */
+const NOT_SINGLE =
+  /[^\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u20bd]/;
 
 /** Besides, characters that always take two: Han, kana, Hangul syllables, full-width forms. */
 const KNOWN =
@@ -10,7 +10,7 @@ const KNOWN =
 
 /** Terminal cells that a clean line takes. */
 export function width(text: string): number {
-  return SINGLE.test(text) ? text.length : stringWidth(text);
+  return NOT_SINGLE.test(text) ? stringWidth(text) : text.length;
 }
 
 /** Whether every table of widths, however old, agrees on this text. */
@@ -22,7 +22,7 @@ export function widthIsUndisputed(text: string): boolean {
 export function clamp(text: string, limit: number): string {
   if (width(text) <= limit) return text;
   const room = Math.max(limit, 1) - 1;
-  if (SINGLE.test(text)) return `${text.slice(0, room)}…`;
+  if (!NOT_SINGLE.test(text)) return `${text.slice(0, room)}…`;
   const kept: string[] = [];
   let used = 0;
   for (const point of text) {
