@@ -64,7 +64,8 @@ function hasFields(row: Readonly<Record<string, unknown>>, fields: Fields): bool
     const schema = schemas[at] as Schema<unknown>;
     const value = row[names[at] as string];
     // What most fields of most rows are, without going into the matter.
-    if (typeof value === 'string' && schema.kind === 'string' && schema.checks.length === 0) continue;
+    if (typeof value === 'string' && schema.kind === 'string' && schema.checks.length === 0)
+      continue;
     if (!isPlain(schema, value)) return false;
   }
   return true;

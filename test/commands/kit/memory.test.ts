@@ -34,6 +34,13 @@ it('takes nothing for another: each spelling is an id of its own', () => {
     '0000000000000000000000000000000a',
     '00000000-0000-0000-00000-00000000000',
     'a0000000-0000-0000-0000-000000000000',
+    // Of the length of a UUID, but nothing that has a byte for each character, or looks like no id.
+    '\u0000'.repeat(36),
+    `${'\u0000'.repeat(35)}a`,
+    'a'.repeat(36),
+    '\u0161'.repeat(36),
+    '\ud800'.repeat(36),
+    '\ufffd'.repeat(36),
     '',
   ];
   const memory = createMemory(100);

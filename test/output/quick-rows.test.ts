@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { kindColour, tableText } from '../../src/output/kinds.ts';
+import { layoutOf, lineOf, NO_CELL, type Shown } from '../../src/output/layout.ts';
+import type { Cell, Kind, View } from '../../src/output/output.ts';
+import { cleanData, escapeUnseen } from '../../src/output/sanitise.ts';
+import { NOW, written } from './world.ts';
+
+// Most cells are plain ASCII and are written as they are, and JSON is looked over in batches. Whatever
+// a row holds, it has to come out as it does the slow way, cell by cell and line by line.
+
+type Row = readonly Cell[];
+
+const KINDS: readonly (Kind | undefined)[] = [undefined, 'time', 'status', 'money', 'text', 'yes'];
+
+const view: View<Row> = {
+  columns: KINDS.map((kind, at) => ({
+    id: `c${at}`,
+    header: `COLUMN ${at}`,
+    ...(kind === undefined ? {} : { kind }),
+    value: (row) => row[at],
+  })),
+  id: () => null,
+  empty: '',
+};
+
+const odd = fc.string({
+  unit: fc.constantFrom(
+    ...[
+      'a',
+      'Z',
+      '0',
+      ' ',
+      '  ',
+      '-',
+      '.',
+      ',',
+      '"',
+      "'",
+      '\\',
+      '\\u',
+      'd83d',
+      '~',
+      '!',
+      '#',
+      '[',
+      '+',
+    ],
+    ...['\t', '\n', '\r', '\u0000', '\u001b', '\u001b[31m', '\u007f', '\u0085', '\u00a0', '\u00ad'],
+    ...['я', '₽', '漢', '😀', '\ud83d', '\ude00', '\u200d', '\u202e', '\u2028', '\u3000', '\ufeff'],
+  ),
+  maxLength: 12,
+});
+const text = fc.oneof(
+  odd,
+  fc.constantFrom('ACTIVE', 'ERROR', '89.90', '-1.5', '2026-03-01T11:00:00.000Z', '', ' ', '-'),
+  fc.uuid(),
+);
+const cell: fc.Arbitrary<Cell> = fc.oneof(
+  { weight: 6, arbitrary: text },
+  fc.constantFrom(null, undefined, true, false, 0, -0, 12, 1e21, 0.1),
+);
+const row = fc.tuple(...KINDS.map(() => cell));
+/** With some that say what the one before says. */
+const rows = fc
+  .array(fc.tuple(row, fc.boolean()), { minLength: 1, maxLength: 15 })
+  .map((given) => given.flatMap(([one, twice]) => (twice ? [one, [...one]] : [one])));
+
+/** So many that the table is written line by line. */
+const BEFORE: readonly Row[] = Array.from({ length: 201 }, (_, at) => [
+  `row ${at}`,
+  '2026-03-01T11:00:00.000Z',
+  'ACTIVE',
+  '10.00',
+  'x',
+  true,
+]);
+
+async function* paged(...pages: (readonly Row[])[]) {
+  yield* pages;
+}
+
+describe.each([
+  ['in a pipe', undefined],
+  ['in a terminal', { columns: 200 }],
+  ['in a terminal that is nearly too narrow', { columns: 44 }],
+])('a long table %s', (_name, terminal) => {
+  test('has the lines that cells make which are shown one by one', async () => {
+    const reader = { terminal: terminal !== undefined, now: () => NOW };
+    const shown = (given: Row): Shown[] =>
+      KINDS.map((kind, at) => {
+        const value = given[at];
+        const told = tableText(value, kind, reader);
+        if (told === '') return NO_CELL;
+        return { text: told, colour: kindColour(told, kind), numeric: typeof value === 'number' };
+      });
+    const layout = layoutOf(
+      view.columns.map(() => ''),
+      KINDS.map((kind) => kind === 'money'),
+      BEFORE.map(shown),
+      terminal?.columns ?? Number.POSITIVE_INFINITY,
+    );
+    await fc.assert(
+      fc.asyncProperty(rows, async (given) => {
+        const pages = paged(BEFORE, given);
+        const { stdout } = await written(
+          { header: false },
+          (out) => out.list({ pages }, view),
+          terminal,
+        );
+        const lines = given.map((one) => lineOf(shown(one), layout, (_colour, plain) => plain));
+        expect(stdout.slice(-lines.join('').length)).toBe(lines.join(''));
+        expect(stdout.split('\n').length).toBe(BEFORE.length + given.length + 1);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+const machine = (value: Cell) => (value === null || value === undefined ? '' : String(value));
+
+test('csv quotes what it has to, and only that', async () => {
+  const quoted = (told: string) =>
+    /[",\r\n]/.test(told) || told.trim() !== told ? `"${told.replaceAll('"', '""')}"` : told;
+  await fc.assert(
+    fc.asyncProperty(rows, async (given) => {
+      const settings = { format: 'csv', header: false } as const;
+      const { stdout } = await written(settings, (out) => out.list(given, view));
+      const lines = given.map((one) =>
+        one.map((value) => quoted(cleanData(machine(value)))).join(','),
+      );
+      expect(stdout).toBe(lines.map((line) => `${line}\r\n`).join(''));
+    }),
+  );
+});
+
+test('tsv escapes what it has to, and only that', async () => {
+  const escaped = (told: string) =>
+    told
+      .replaceAll('\\', '\\\\')
+      .replaceAll('\t', '\\t')
+      .replaceAll('\n', '\\n')
+      .replaceAll('\r', '\\r');
+  await fc.assert(
+    fc.asyncProperty(rows, async (given) => {
+      const settings = { format: 'tsv', header: false } as const;
+      const { stdout } = await written(settings, (out) => out.list(given, view));
+      const lines = given.map((one) =>
+        one.map((value) => escaped(cleanData(machine(value)))).join('\t'),
+      );
+      expect(stdout).toBe(lines.map((line) => `${line}\n`).join(''));
+    }),
+  );
+});
+
+test('JSON that is looked over in batches is the same as line by line', async () => {
+  const things = fc.array(fc.dictionary(odd, fc.oneof(text, fc.jsonValue({ maxDepth: 2 }))), {
+    minLength: 1,
+    maxLength: 10,
+  });
+  const asItIs: View<unknown> = { columns: [], id: () => null, empty: '' };
+  await fc.assert(
+    fc.asyncProperty(things, async (given) => {
+      const lines = await written({ format: 'jsonl' }, (out) => out.list(given, asItIs));
+      const line = (thing: unknown) => `${escapeUnseen(JSON.stringify(thing))}\n`;
+      expect(lines.stdout).toBe(given.map(line).join(''));
+      const document = await written({ format: 'json' }, (out) => out.list(given, asItIs));
+      expect(document.stdout).toBe(`${escapeUnseen(JSON.stringify(given, null, 2))}\n`);
+    }),
+  );
+});
