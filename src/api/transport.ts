@@ -80,11 +80,12 @@ export async function createTransport(
   return {
     exchange(request, signal, onSending) {
       const sent = forwarder === undefined ? request : forwarded(request, target, forwarder);
-      if (isRepeatable(request.method)) {
+      if (isRepeatable(request.method) && request.body === undefined) {
         return dispatch(pool, sent, signal, onSending);
       }
       // A connection kept from an earlier request may be closing just now, and a POST lost on it
-      // would leave its outcome unknown; so each gets a new one.
+      // would leave its outcome unknown; so each gets a new one. So does whatever has a body, which
+      // is what `100 Continue` answers: it is looked for at the front of a new connection alone.
       const client = new Client(origin, { ...options, connect: connectOnce, pipelining: 0 });
       once.add(client);
       return dispatch(client, sent, signal, onSending).finally(() => {

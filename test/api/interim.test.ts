@@ -46,6 +46,14 @@ describe('a create is done after', () => {
   });
 });
 
+test('a PATCH is done after 100 Continue, in one try', async () => {
+  const { url, connections } = await rawServer((socket) => {
+    socket.write(CONTINUE, () => socket.write(ANSWER.replace('201 Created', '200 OK')));
+  });
+  await apiFor(url).users.update({ name: 'me' });
+  expect(connections()).toBe(1);
+});
+
 describe('the outcome of a create stays unknown after', () => {
   test.each<[string, Bytes]>([
     ['100 Continue and nothing else', [CONTINUE]],
