@@ -16,6 +16,13 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** How much of a body that is too large is kept, for an id to be saved from. */
 const KEPT_BYTES = 64 * 1024;
 
+/**
+ * A hundred readings at once, and what is read beside them. A connection is free for its next request
+ * a turn of the event loop after an answer; where there is no bound undici makes a new one for what
+ * does not wait so long, with all the round trips and the reckoning of TLS.
+ */
+const MOST_CONNECTIONS = 104;
+
 export interface WireRequest {
   readonly method: string;
   /** The whole path from the origin on, with the query. */
@@ -74,7 +81,7 @@ export async function createTransport(
       if (socket !== null) skipInterim(socket);
       done(...outcome);
     });
-  const pool = new Pool(origin, { ...options, pipelining: 1 });
+  const pool = new Pool(origin, { ...options, pipelining: 1, connections: MOST_CONNECTIONS });
   const once = new Set<Client>();
 
   return {

@@ -30,7 +30,7 @@ const FREE_TEXTS = new Set([
 const WAY_IN = 'connection_info';
 
 /**
- * A copy of `value` without its secrets.
+ * `value` without its secrets: a copy, where it has any.
  *
  * `paths` are dotted (`connection_info.secrets`, `docker_config.env[].value`). Everything under a
  * path is masked leaf by leaf: keys and structure stay, and so do null and ''. Where the service
@@ -77,7 +77,12 @@ function maskAt(value: unknown, path: readonly string[], secrets: Set<string>): 
     return value.map((item: unknown) => maskAt(item, next, secrets));
   }
   if (step === '[]') return maskLeaves(value, secrets);
-  return mapValues(value, (field, key) => (key === step ? maskAt(field, rest, secrets) : field));
+  // Most rows have nothing at most paths, and need no copy.
+  if (!Object.hasOwn(value, step)) return value;
+  const field: unknown = Reflect.get(value, step);
+  const masked = maskAt(field, rest, secrets);
+  if (masked === field) return value;
+  return mapValues(value, (other, key) => (key === step ? masked : other));
 }
 
 function maskLeaves(value: unknown, secrets: Set<string>): unknown {

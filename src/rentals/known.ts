@@ -14,8 +14,8 @@ export function known(
 ): Pick<Rentals, 'read' | 'machine' | 'unknown' | 'see' | 'track' | 'untrack'> {
   const { now, find, mainOwner, writing } = journal;
   let isUnwritable = false;
-  /** What was found a moment ago, by a command that now reads that very machine from the service. */
-  let looked: KeptMachine | undefined;
+  /** What was found a moment ago, by a command that now reads these very machines from the service. */
+  const looked = new Map<string, KeptMachine>();
 
   /** The answer of a start or stop tells the status alone; the rest is remembered. */
   function snapshotOf(sighting: Sighting, kept: KeptMachine | undefined): Snapshot {
@@ -57,6 +57,8 @@ export function known(
       const open = await journal.requests();
       const kept = await journal.machines(archived ? ['machines', 'archive'] : ['machines']);
       const known = new Map(kept.map((machine) => [machine.record.id, knownMachine(machine)]));
+      looked.clear();
+      for (const machine of kept) looked.set(machine.record.id, machine);
       for (const request of open) {
         const id = machineIdOf(request);
         if (id !== undefined) {
@@ -80,7 +82,8 @@ export function known(
 
     async machine(id) {
       const kept = await find(id);
-      looked = kept;
+      if (kept === undefined) looked.delete(id);
+      else looked.set(id, kept);
       return kept === undefined || kept.isSpoilt === true ? undefined : knownMachine(kept);
     },
 
@@ -89,8 +92,8 @@ export function known(
     },
 
     async see(sighting, origin, request) {
-      const justLooked = looked?.record.id === sighting.id ? looked : undefined;
-      looked = undefined;
+      const justLooked = looked.get(sighting.id);
+      looked.delete(sighting.id);
       if (justLooked !== undefined && origin === 'read' && request === undefined) {
         const { last: before } = justLooked.record;
         if (isOldNews(before, snapshotOf(sighting, justLooked))) return false;
