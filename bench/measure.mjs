@@ -12,8 +12,8 @@ export function median(numbers) {
  * slows them all down. Commands that fail are told and left out.
  *
  * @param {Record<string, {argv: readonly string[], env?: object}>} commands the first is the floor
- * @returns {Record<string, {ms: number, ratio: number, of: (other: string) => number}>} medians:
- *   of the times, and of the ratios within a round
+ * @returns {Record<string, {ms: number, ratio: number, of: (other: string) => number, more: (other: string) => number}>}
+ *   medians: of the times, and of the ratios and the differences within a round
  */
 export function race(commands, { rounds, env }) {
   const names = Object.keys(commands);
@@ -39,10 +39,16 @@ export function race(commands, { rounds, env }) {
     for (const name of round % 2 === 0 ? names : [...names].reverse()) times[name].push(run(name));
   }
   const of = (name, other) => median(times[name].map((ms, round) => ms / times[other][round]));
+  const more = (name, other) => median(times[name].map((ms, round) => ms - times[other][round]));
   return Object.fromEntries(
     names.map((name) => [
       name,
-      { ms: median(times[name]), ratio: of(name, names[0]), of: (other) => of(name, other) },
+      {
+        ms: median(times[name]),
+        ratio: of(name, names[0]),
+        of: (other) => of(name, other),
+        more: (other) => more(name, other),
+      },
     ]),
   );
 }

@@ -14,7 +14,7 @@ export function known(
 ): Pick<Rentals, 'read' | 'machine' | 'unknown' | 'see' | 'track' | 'untrack'> {
   const { now, find, mainOwner, writing } = journal;
   let isUnwritable = false;
-  /** What was found a moment ago, by a command that now reads these very machines from the service. */
+  /** What the last look found, of a command that now reads these very machines from the service. */
   const looked = new Map<string, KeptMachine>();
 
   /** The answer of a start or stop tells the status alone; the rest is remembered. */
@@ -82,8 +82,8 @@ export function known(
 
     async machine(id) {
       const kept = await find(id);
-      if (kept === undefined) looked.delete(id);
-      else looked.set(id, kept);
+      looked.clear();
+      if (kept !== undefined) looked.set(id, kept);
       return kept === undefined || kept.isSpoilt === true ? undefined : knownMachine(kept);
     },
 

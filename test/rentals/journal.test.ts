@@ -344,6 +344,19 @@ describe('machines', () => {
     expect(await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read')).toBe(true);
   });
 
+  test('a list is a look-up of each machine in it', async () => {
+    const own = journal();
+    for (const id of [ID, OTHER]) await own.see({ id, name: 'box', status: 'ACTIVE' }, 'track');
+    await own.read();
+    for (const path of filesNow()) rmSync(path);
+    // Nothing new, so that its file is not asked for again.
+    expect(await own.see({ id: ID, name: 'box', status: 'ACTIVE' }, 'read')).toBe(false);
+    expect(filesNow()).toEqual([]);
+    expect(await own.see({ id: OTHER, name: 'box', status: 'STOPPED' }, 'read')).toBe(true);
+    expect(await own.see({ id: ID, name: 'box', status: 'ACTIVE' }, 'read')).toBe(true);
+    expect(filesNow()).toHaveLength(2);
+  });
+
   test('with ids that are no names of files are kept apart', async () => {
     for (const id of ['con', 'CON', 'a.b', 'x'.repeat(200)]) {
       await journal().see({ id, name: 'odd', status: 'ACTIVE' }, 'track');
