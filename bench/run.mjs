@@ -266,13 +266,7 @@ async function manyMachines() {
     { rounds: quick ? 3 : 11, env: ENV },
   );
   const note = `${near.ms.toFixed(0)} ms without waiting, ${far.ms.toFixed(0)} ms where an answer takes ${WAIT_MS} ms`;
-  row(
-    `instances list, ${MACHINES} machines`,
-    far.more('near') / WAIT_MS,
-    'round trips',
-    2.5,
-    note,
-  );
+  row(`instances list, ${MACHINES} machines`, far.more('near') / WAIT_MS, 'round trips', 2.5, note);
 }
 
 function tableText() {
