@@ -18,6 +18,7 @@ import { createHash } from 'node:crypto';
 import { build, transform } from 'esbuild';
 import { BUNDLE } from './bundle.mjs';
 import { SLOW } from './lazy-node.mjs';
+import { RECORDED, usualChunks } from './usual.mjs';
 
 /** What is loaded on demand and smaller than this is no part of its own. */
 const LEAST_BYTES = 8000;
@@ -111,6 +112,18 @@ export async function buildParts() {
     ...others.filter(isApart).map((chunk) => [chunk]),
   ];
 
+  const texts = new Map(outputFiles.map(({ path, text }) => [nameOf(path), text]));
+  const first = await layOut(parts, texts, isCommonJs);
+  const ran = await usualChunks(first.text(RECORDED));
+  const usual = parts.flat().filter((_chunk, id) => ran.has(id));
+  const rest = parts.map((part) => part.filter((chunk) => !usual.includes(chunk)));
+  const all = [usual, ...rest.filter((part) => part.length > 0)];
+  const { text } = await layOut(all, texts, isCommonJs);
+  return { text: text(), metafile, names: all.flat().map((chunk) => chunk.exports) };
+}
+
+/** The parts as the text of a file. Chunks are numbered as they stand in them. */
+async function layOut(parts, texts, isCommonJs) {
   const known = new Map(
     parts
       .flat()
@@ -119,7 +132,6 @@ export async function buildParts() {
         { id, isCommonJs: isCommonJs(entryPoint) },
       ]),
   );
-  const texts = new Map(outputFiles.map(({ path, text }) => [nameOf(path), text]));
   const written = [];
   for (const part of parts) {
     const functions = [];
@@ -131,8 +143,8 @@ export async function buildParts() {
     written.push(`({${functions.join(',\n')}})`);
   }
   const rows = parts.map((part) => part.map(({ path }) => known.get(nameOf(path)).id));
-  const names = parts.flat().map((chunk) => chunk.exports);
-  return { text: assembled(written, rows, await plainLoader()), metafile, names };
+  const loader = await plainLoader();
+  return { text: (partAt) => assembled(written, rows, loader, partAt) };
 }
 
 /** What runs the parts where bin/gpucloud.js does not. */
@@ -210,7 +222,7 @@ function asAscii(text) {
   );
 }
 
-function assembled(written, rows, loader) {
+function assembled(written, rows, loader, partAt = '(part)=>parts[part]') {
   const intro = `${loader}const parts=[\n`;
   let at = intro.length;
   const table = written.map((text, index) => {
@@ -218,7 +230,7 @@ function assembled(written, rows, loader) {
     at += text.length + SEPARATOR.length;
     return row;
   });
-  const outro = '\n];\nloader.runChunks(table,(part)=>parts[part],require);\n';
+  const outro = `\n];\nloader.runChunks(table,${partAt},require);\n`;
   const rest = `const table=${JSON.stringify(table)};\n${intro}${written.join(SEPARATOR)}${outro}`;
   return `//${createHash('sha256').update(rest).digest('hex').slice(0, 32)}\n${rest}`;
 }

@@ -1,0 +1,77 @@
+// Which chunks of the bundle the usual commands run. They stand together at its beginning, so that
+// such a command reads and compiles one text, and little that it has no use for. It is found out by
+// running them: the sandbox is their service.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+/** Instead of what answers the functions of a part (src/start/loader.ts): each tells that it runs. */
+export const RECORDED = `(part)=>Object.fromEntries(Object.entries(parts[part]).map(([id,chunk])=>[id,
+(...all)=>{require('node:fs').appendFileSync(process.env.CHUNKS,id+'\\n');return chunk(...all)}]))`;
+
+const CREATE = ['instances', 'create', '--name', 'box', '--yes', '-q'];
+/** What people and scripts call all day; CONTRIBUTING.md tells how a command is added. */
+const USUAL = (id) => [
+  ['--help'],
+  ['instances', 'get', id, '--json'],
+  ['instances', 'get', 'box'],
+  ['instances', 'list', '--json'],
+  ['instances', 'list'],
+  ['instances', 'events', id],
+  ['instances', 'terminate', id, '--yes'],
+  ['drives', 'list'],
+  ['billing', 'balance'],
+];
+
+/**
+ * @param bundle its text, with {@link RECORDED}.
+ * @returns the numbers of the chunks.
+ */
+export async function usualChunks(bundle) {
+  const folder = mkdtempSync(join(tmpdir(), 'gpucloud-build-'));
+  const program = join(folder, 'gpucloud.cjs');
+  writeFileSync(program, bundle);
+  let runs = 0;
+  const start = (argv, input = '') => {
+    runs += 1;
+    const record = join(folder, `run-${runs}`);
+    const child = spawn(process.execPath, [program, ...argv], {
+      env: { HOME: folder, NO_COLOR: '1', CHUNKS: record },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    child.stdin.end(input);
+    return { child, record };
+  };
+  const run = async (argv, input) => {
+    const { child, record } = start(argv, input);
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    if (code !== 0) throw new Error(`gpucloud ${argv.join(' ')} does not run (${code}): ${err}`);
+    return { out: out.trim(), chunks: readFileSync(record, 'utf8').trim().split('\n').map(Number) };
+  };
+
+  const service = start(['sandbox', 'serve', '--json', '--state', join(folder, 'service.json')]);
+  try {
+    const [line] = await once(service.child.stdout.setEncoding('utf8'), 'data');
+    const { url, api_key } = JSON.parse(line);
+    await run(['login', '--base-url', url, '--key-stdin'], api_key);
+    const { offers, images } = JSON.parse((await run(['sandbox', 'catalog', '--json'])).out);
+    const hardware = ['--offer', offers[0].id, '--image', images[0].id];
+    const created = await run([...CREATE, ...hardware]);
+    const chunks = new Set(created.chunks);
+    for (const argv of USUAL(created.out)) {
+      for (const id of (await run(argv)).chunks) chunks.add(id);
+    }
+    return chunks;
+  } finally {
+    service.child.kill();
+    await once(service.child, 'close');
+    rmSync(folder, { recursive: true });
+  }
+}
