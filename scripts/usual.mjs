@@ -13,7 +13,7 @@ export const RECORDED = `(part)=>Object.fromEntries(Object.entries(parts[part]).
 (...all)=>{require('node:fs').appendFileSync(process.env.CHUNKS,id+'\\n');return chunk(...all)}]))`;
 
 const CREATE = ['instances', 'create', '--name', 'box', '--yes', '-q'];
-/** What people and scripts call all day; CONTRIBUTING.md tells how a command is added. */
+/** What people and scripts call all day. What one more would add to the text, all of them read. */
 const USUAL = (id) => [
   ['--help'],
   ['instances', 'get', id, '--json'],
@@ -58,7 +58,12 @@ export async function usualChunks(bundle) {
 
   const service = start(['sandbox', 'serve', '--json', '--state', join(folder, 'service.json')]);
   try {
-    const [line] = await once(service.child.stdout.setEncoding('utf8'), 'data');
+    const [line] = await Promise.race([
+      once(service.child.stdout.setEncoding('utf8'), 'data'),
+      once(service.child, 'close').then(() =>
+        Promise.reject(new Error('The sandbox does not run.')),
+      ),
+    ]);
     const { url, api_key } = JSON.parse(line);
     await run(['login', '--base-url', url, '--key-stdin'], api_key);
     const { offers, images } = JSON.parse((await run(['sandbox', 'catalog', '--json'])).out);
@@ -70,8 +75,10 @@ export async function usualChunks(bundle) {
     }
     return chunks;
   } finally {
-    service.child.kill();
-    await once(service.child, 'close');
+    if (service.child.exitCode === null) {
+      service.child.kill();
+      await once(service.child, 'close');
+    }
     rmSync(folder, { recursive: true });
   }
 }

@@ -1,5 +1,6 @@
 import { fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import type { Table } from './loader.ts';
+import { scratch } from './scratch.ts';
 
 /** The bundle, as scripts/parts.mjs writes it. */
 export interface Bundle {
@@ -58,7 +59,7 @@ export function readBundle(file: string): Bundle {
 
 /** All of it is ASCII, which is read several times faster than UTF-8. */
 function read(fd: number, from: number, length: number): string {
-  const bytes = Buffer.allocUnsafeSlow(length);
+  const bytes = scratch(length);
   for (let at = 0; at < length; ) {
     const count = readSync(fd, bytes, at, length - at, from + at);
     if (count === 0) throw new Error('the bundle is cut short');

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolders } from '../files/make-folders.ts';
+import { scratch } from './scratch.ts';
 
 // Compiled code of the program, kept between runs. V8 runs it without looking at it, so:
 //
@@ -54,6 +55,8 @@ export interface KeptCode {
 const MOST_BYTES = 32 * 1024 * 1024;
 /** Code begins at a multiple of this, so that V8 reads it where it stands. */
 const ALIGNED_BYTES = 64;
+/** The second half is read in pieces of this, to be compared with the first. */
+const PIECE_BYTES = 256 * 1024;
 
 /** Files of all commands, of all versions of gpucloud and of Node, together. */
 const MOST_FILES = 60;
@@ -75,8 +78,11 @@ export function readCode(shelf: Shelf): KeptCode | undefined {
   try {
     const stat = fstatSync(fd);
     if (!stat.isFile() || !isPrivate(stat, shelf) || stat.size > MOST_BYTES) return undefined;
-    const bytes = Buffer.allocUnsafeSlow(stat.size);
-    return readSync(fd, bytes, 0, stat.size, 0) === stat.size ? unpack(bytes, shelf) : undefined;
+    const half = Buffer.allocUnsafeSlow(Math.ceil(stat.size / 2));
+    if (readSync(fd, half, 0, half.length, 0) !== half.length || !standsTwice(fd, half)) {
+      return undefined;
+    }
+    return unpack(half, shelf);
   } finally {
     closeSync(fd);
   }
@@ -146,9 +152,18 @@ type Header = [
   sizes: readonly (readonly [part: number, bytes: number])[],
 ];
 
-function unpack(bytes: Buffer, shelf: Shelf): KeptCode | undefined {
-  const half = bytes.subarray(0, bytes.length / 2);
-  if (half.length === 0 || !half.equals(bytes.subarray(half.length))) return undefined;
+/** Whether what was read of the file comes once more in it. */
+function standsTwice(fd: number, half: Buffer): boolean {
+  for (let at = 0; at < half.length; at += PIECE_BYTES) {
+    const first = half.subarray(at, at + PIECE_BYTES);
+    const second = scratch(first.length);
+    const count = readSync(fd, second, 0, second.length, half.length + at);
+    if (count !== first.length || !second.equals(first)) return false;
+  }
+  return half.length > 0;
+}
+
+function unpack(half: Buffer, shelf: Shelf): KeptCode | undefined {
   const end = half.indexOf('\n') + 1;
   const [told, words, sizes]: Header = JSON.parse(half.toString('utf8', 0, end));
   if (told !== identity(shelf)) return undefined;

@@ -1,5 +1,5 @@
-import { fstatSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { fstatSync, realpathSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { folders, namedHome } from '../config/folders.ts';
 import { type Bundle, readBundle } from './bundle.ts';
@@ -21,7 +21,7 @@ function start(argv: readonly string[]): void {
   const asksVersion = more.length === 0 && (only === '--version' || only === '-V');
   if (asksVersion && attempt(sayVersion) === VERSION.length) return;
 
-  const bundle = readBundle(join(__dirname, '..', 'dist', 'gpucloud.cjs'));
+  const bundle = openBundle();
   const shelf = attempt(() => shelfOf(bundle, argv));
   const kept = shelf && attempt(() => readCode(shelf));
   const compiled = new Map<number, Script>();
@@ -48,6 +48,18 @@ function start(argv: readonly string[]): void {
     });
   }
   runChunks(bundle.table, compile, (id) => require(String(id)));
+}
+
+/** npm links this file onto PATH, and NODE_PRESERVE_SYMLINKS_MAIN keeps Node from following a link. */
+function openBundle(): Bundle {
+  const beside = (folder: string) => readBundle(join(folder, '..', 'dist', 'gpucloud.cjs'));
+  try {
+    return beside(__dirname);
+  } catch (error) {
+    const folder = dirname(realpathSync(__filename));
+    if (folder === __dirname) throw error;
+    return beside(folder);
+  }
 }
 
 /** Answers the bytes that were written; what can't be written is for the program itself to tell. */

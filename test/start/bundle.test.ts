@@ -1,4 +1,14 @@
-import { copyFile, mkdtemp, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import {
+  copyFile,
+  mkdtemp,
+  readFile,
+  rm,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +18,8 @@ import { expect, test } from 'vitest';
 import { buildParts } from '../../scripts/parts.mjs';
 import { readBundle } from '../../src/start/bundle.ts';
 import { type Part, runChunks } from '../../src/start/loader.ts';
+import { outcomeOf } from '../support/program.ts';
+import { install } from './installation.ts';
 
 const FILE = fileURLToPath(new URL('../../dist/gpucloud.cjs', import.meta.url));
 const require = createRequire(FILE);
@@ -140,6 +152,23 @@ test('chunks that need each other, and modules of CommonJS, are what they are wi
   );
   expect(seen).toEqual(['one and two of function', true, 1, 1, true, true]);
   expect(made).toEqual(['old']);
+});
+
+test('it is found from a link on PATH, also where Node does not follow that', async () => {
+  const at = await install();
+  try {
+    const linked = join(at.root, 'elsewhere');
+    await symlink(join(at.root, 'bin', 'gpucloud.js'), linked);
+    for (const NODE_PRESERVE_SYMLINKS_MAIN of ['', '1']) {
+      const env = { ...at.env, NODE_PRESERVE_SYMLINKS_MAIN };
+      const { code, stdout } = await outcomeOf(
+        spawn(process.execPath, [linked, 'profiles', 'list', '--json'], { env }),
+      );
+      expect({ code, stdout: JSON.parse(stdout) }).toMatchObject({ code: 0, stdout: [{}] });
+    }
+  } finally {
+    await at.remove();
+  }
 });
 
 test('an upgrade leaves the run with the code that it began with', async () => {

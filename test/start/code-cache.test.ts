@@ -204,6 +204,10 @@ describe('what is not whole is not run', () => {
       await writeFile(file, bytes.subarray(0, length));
       expect({ length, kept: kept(shelf) }).toEqual({ length, kept: undefined });
     }
+    for (const more of [1, 2, 64]) {
+      await writeFile(file, Buffer.concat([bytes, bytes.subarray(0, more)]));
+      expect({ more, kept: kept(shelf) }).toEqual({ more, kept: undefined });
+    }
   });
 
   test.each([0.1, 0.5, 0.9])('by the program itself: a bit at %d of the file', async (share) => {
