@@ -1,6 +1,6 @@
 import type { Schema } from '../schema/schema.ts';
 import type { Page } from './contract.ts';
-import { isTooDeep, TOO_DEEP } from './depth.ts';
+import { isValueTooDeep, TOO_DEEP } from './depth.ts';
 import { parseExactly } from './exact.ts';
 import { check } from './schemas/check.ts';
 import { type Meta, meta } from './schemas/envelope.ts';
@@ -72,7 +72,7 @@ function bodyOf(answer: Answer): Understood<Record<string, unknown>> {
       ? { ok: false, what: 'it is an HTML page, perhaps of a proxy' }
       : { ok: false, what: 'it is not whole JSON' };
   }
-  if (isTooDeep(answer.text)) return { ok: false, what: `it ${TOO_DEEP}` };
+  if (isValueTooDeep(json)) return { ok: false, what: `it ${TOO_DEEP}` };
   return isObject(json)
     ? { ok: true, value: json, odd: [] }
     : { ok: false, what: 'it is not a JSON object' };

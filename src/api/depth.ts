@@ -27,6 +27,28 @@ export function isTooDeep(json: string): boolean {
   return false;
 }
 
+/**
+ * The same of a value of JSON. Where there is one this is quicker by far: V8 knows the fields of like
+ * rows, and texts are passed by whole.
+ */
+export function isValueTooDeep(value: unknown, levels = DEEPEST): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += 1) {
+      const item: unknown = value[at];
+      if (typeof item === 'object' && isValueTooDeep(item, levels - 1)) return true;
+    }
+    return false;
+  }
+  const fields = value as Readonly<Record<string, unknown>>;
+  for (const name in fields) {
+    const field = fields[name];
+    if (typeof field === 'object' && isValueTooDeep(field, levels - 1)) return true;
+  }
+  return false;
+}
+
 /** Nearly every answer has fewer, and is not looked through by its characters. */
 function hasBrackets(json: string, most: number): boolean {
   if (json.length <= most) return false;

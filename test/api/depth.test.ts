@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DEEPEST, isTooDeep } from '../../src/api/depth.ts';
+import { DEEPEST, isTooDeep, isValueTooDeep } from '../../src/api/depth.ts';
 
 const nested = (levels: number, open = '[', close = ']') =>
   `${open.repeat(levels)}1${close.repeat(levels)}`;
@@ -27,13 +27,23 @@ describe('an answer is too deep', () => {
     ],
   ])('by one level: %s', (_name, within, beyond) => {
     expect([within, beyond].map(isTooDeep)).toEqual([false, true]);
-    expect(() => [within, beyond].map((text) => JSON.parse(text))).not.toThrow();
+    const values = [within, beyond].map((text) => JSON.parse(text));
+    expect(values.map((value) => isValueTooDeep(value))).toEqual([false, true]);
   });
 
   test('never for brackets inside its texts', () => {
     const brackets = '[{'.repeat(DEEPEST);
     for (const text of [brackets, `\\"${brackets}`, `${brackets}\\\\`]) {
-      expect(isTooDeep(`{"a":"${text}","${text}":[]}`)).toBe(false);
+      const json = `{"a":"${text}","${text}":[]}`;
+      expect(isTooDeep(json)).toBe(false);
+      expect(isValueTooDeep(JSON.parse(json))).toBe(false);
+    }
+  });
+
+  test('under a name that every object has, too', () => {
+    for (const name of ['__proto__', 'constructor']) {
+      const value = JSON.parse(`{"${name}":${nested(DEEPEST)}}`);
+      expect(isValueTooDeep(value)).toBe(true);
     }
   });
 
@@ -44,7 +54,9 @@ describe('an answer is too deep', () => {
       fc.property(texts, fc.integer({ min: DEEPEST - 3, max: DEEPEST + 3 }), (text, levels) => {
         const value = JSON.stringify({ [text]: [text] });
         const json = nested(levels, `[${value},`, ']').replace('1]', `${value}]`);
-        expect(isTooDeep(json)).toBe(depthOf(JSON.parse(json)) > DEEPEST);
+        const isDeep = depthOf(JSON.parse(json)) > DEEPEST;
+        expect(isTooDeep(json)).toBe(isDeep);
+        expect(isValueTooDeep(JSON.parse(json))).toBe(isDeep);
       }),
       { numRuns: 100 },
     );
