@@ -165,8 +165,10 @@ function cellWriter(
 ): (value: Cell) => string {
   const least = place.width;
   const most = place.right ? Number.POSITIVE_INFINITY : least + spare;
-  const spaces = Array.from({ length: least + 1 }, (_, count) => ' '.repeat(count));
   const after = isLast ? '' : ' '.repeat(GAP);
+  /** By how many cells a text is narrower than its column. */
+  const before = Array.from({ length: least + 1 }, (_, cells) => ' '.repeat(cells));
+  const behind = before.map((spaces) => (isLast ? '' : spaces + after));
   const isRaw = isShownRaw(kind, style);
   const cell = (value: Cell) => {
     const isQuick =
@@ -179,9 +181,10 @@ function cellWriter(
       const text = placed(shownValue(value, kind, style), place, spare, style.paint);
       return isLast ? text : text + after;
     }
-    const fill = spaces[least - value.length] ?? '';
-    if (place.right) return fill + value + after;
-    return isLast ? value : value + fill + after;
+    const narrower = least - value.length;
+    return place.right
+      ? (before[narrower] ?? '') + value + after
+      : value + (behind[narrower] ?? after);
   };
   // How long ago a time was is another thing in a moment.
   return kind === 'time' && style.terminal ? cell : remembering(cell);
