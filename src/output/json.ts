@@ -38,14 +38,25 @@ export async function writeJsonArray<T>(
 ): Promise<void> {
   const batch = createBatch(sink, coming.live, escapeUnseen);
   coming.onFlush?.(() => batch.finish());
+  // To write a few at once takes two thirds of the time; one that is waited for goes by itself.
+  const most = coming.live ? 1 : FEW;
+  let few: unknown[] = [];
   let empty = true;
-  await eachRow(rows, sink, (row) => {
-    // As the only element of an array it has the indentation of any element.
-    const element = unescaped([form(row)], 2).slice(2, -2);
+  const put = () => {
+    // As elements of an array they have the indentation of any element.
+    const elements = unescaped(few, 2).slice(2, -2);
     const before = empty ? '[\n' : ',\n';
     empty = false;
-    return batch.add(before + element);
+    few = [];
+    return batch.add(before + elements);
+  };
+  await eachRow(rows, sink, (row) => {
+    few.push(form(row));
+    return few.length < most ? undefined : put();
   });
+  if (few.length > 0) await put();
   await batch.add(empty ? '[]\n' : '\n]\n');
   await batch.finish();
 }
+
+const FEW = 10;
