@@ -10,7 +10,7 @@ import { mask } from './mask.ts';
 import type { Block, ListOptions, Live, Output, OutputSettings, View } from './output.ts';
 import type { Query } from './query.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
-import { clean, escapeUnseen } from './sanitise.ts';
+import { clean, escapeWritten } from './sanitise.ts';
 import { createSink, type PlainOut, type WatchReader } from './sink.ts';
 
 export { wantsColour } from './colour.ts';
@@ -163,7 +163,7 @@ export function createOutput(options: OutputOptions): Output {
           const { unescapedLine } = await import('./json.ts');
           const form = structured(view);
           const line = (row: T) => unescapedLine(form(row));
-          return writeLines(rows, line, sink, '', coming, escapeUnseen);
+          return writeLines(rows, line, sink, '', coming, escapeWritten);
         }
         const { before, line } = await lines(view, format);
         return writeLines(rows, line, sink, before, coming);

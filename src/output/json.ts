@@ -1,6 +1,6 @@
 import { type Coming, createBatch } from './batch.ts';
 import { eachRow, type Rows } from './rows.ts';
-import { escapeUnseen } from './sanitise.ts';
+import { escapeUnseen, escapeWritten } from './sanitise.ts';
 import type { Sink } from './sink.ts';
 
 /** One document, indented by two spaces. */
@@ -13,7 +13,7 @@ export function jsonLine(value: unknown): string {
   return `${encode(value, 0)}\n`;
 }
 
-/** The same as {@link jsonLine}, when {@link escapeUnseen} has gone through all lines at once. */
+/** The same as {@link jsonLine}, when {@link escapeWritten} has gone through all lines at once. */
 export function unescapedLine(value: unknown): string {
   return `${unescaped(value, 0)}\n`;
 }
@@ -36,7 +36,7 @@ export async function writeJsonArray<T>(
   sink: Sink,
   coming: Coming,
 ): Promise<void> {
-  const batch = createBatch(sink, coming.live, escapeUnseen);
+  const batch = createBatch(sink, coming.live, escapeWritten);
   coming.onFlush?.(() => batch.finish());
   // To write a few at once takes two thirds of the time; one that is waited for goes by itself.
   const most = coming.live ? 1 : FEW;
