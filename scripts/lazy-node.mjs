@@ -32,7 +32,7 @@ export const lazyNode = {
   setup({ onResolve, onLoad }) {
     const filter = new RegExp(`^(node:)?(${SLOW.join('|')})$`);
     onResolve({ filter }, ({ path, namespace, kind }) =>
-      namespace === 'lazy-node' || kind === 'import-statement'
+      namespace === 'lazy-node' || kind !== 'require-call'
         ? { path, external: true }
         : { path: path.replace(/^node:/, ''), namespace: 'lazy-node' },
     );

@@ -1,6 +1,10 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../api/certificate.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
@@ -63,15 +67,7 @@ beforeEach(async () => {
   at = await install();
   await writeFile(join(at.root, 'tell.cjs'), TELL);
   await writeFile(join(at.root, 'tell-flags.cjs'), TELL_FLAGS);
-  const machine = { id: ID, name: 'trainer', status: 'ACTIVE' };
-  const data = (path: string) => {
-    if (path === '/users/me') return { id: 'user-1' };
-    return path.startsWith('/instances/') ? machine : [];
-  };
-  service = await startService(({ path }) => ({
-    status: 200,
-    body: { status: 'success', code: 200, data: data(path) },
-  }));
+  service = await startService(({ path }) => ({ status: 200, body: bodyFor(path) }));
 });
 afterEach(async () => {
   await service.close();
@@ -79,6 +75,16 @@ afterEach(async () => {
 });
 
 const ID = '11111111-2222-4333-8444-555555555555';
+
+function bodyFor(path: string) {
+  const machine = { id: ID, name: 'trainer', status: 'ACTIVE' };
+  const others = path === '/users/me' ? { id: 'user-1' } : [];
+  return {
+    status: 'success',
+    code: 200,
+    data: path.startsWith('/instances/') ? machine : others,
+  };
+}
 
 interface Loaded {
   readonly bytes: number;
@@ -93,12 +99,14 @@ async function loaded(...argv: string[]): Promise<Loaded> {
   return told('tell.cjs', argv);
 }
 
-async function told(hook: string, argv: readonly string[]) {
+async function told(hook: string, argv: readonly string[], url = service.url) {
   const { code, stderr } = await at.run(argv, {
     env: {
       NODE_OPTIONS: `--require ${join(at.root, hook)}`,
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      NODE_NO_WARNINGS: '1',
       GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
-      GPUCLOUD_BASE_URL: service.url,
+      GPUCLOUD_BASE_URL: url,
     },
   });
   expect(code).toBe(0);
@@ -143,6 +151,25 @@ test.each([
   const allowed =
     /^(diagnostics_channel|events|net|os|process|stream|stream\/promises|string_decoder|timers\/promises|tty|v8|vm|perf_hooks|util\/types|async_hooks)$/;
   expect(modules.filter((name) => !allowed.test(name))).toEqual([]);
+});
+
+test('https needs no more of the bundle', async () => {
+  const key = { cert: CERTIFICATE, key: CERTIFICATE_KEY };
+  const server = createServer(key, ({ url = '' }, response) => {
+    response.end(JSON.stringify(bodyFor(url)));
+  }).listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const get = ['instances', 'get', ID, '--json'];
+    await told('tell.cjs', get, url);
+    expect(await told('tell.cjs', get, url)).toMatchObject({
+      texts: 1,
+      modules: expect.arrayContaining(['tls']),
+    });
+  } finally {
+    server.close();
+  }
 });
 
 const major = Number(process.versions.node.split('.')[0]);
