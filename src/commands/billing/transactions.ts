@@ -70,11 +70,14 @@ export async function transactions(input: TransactionsInput, context: Context): 
   // People alone read them; a script has the rows, and a million of them to go through fast.
   const totals = context.out.format === 'table' ? createTotals() : undefined;
   let undated = 0;
-  const chosen = (row: Transaction): boolean => {
-    const inside = period === undefined ? true : isWithin(row, period);
-    if (inside === undefined) undated += 1;
-    return inside !== false;
-  };
+  const chosen = (page: readonly Transaction[]): readonly Transaction[] =>
+    period === undefined
+      ? page
+      : page.filter((row) => {
+          const inside = isWithin(row, period);
+          if (inside === undefined) undated += 1;
+          return inside !== false;
+        });
 
   if (input.all || (period !== undefined && page === undefined)) {
     const history = wholeHistory(api, query, context);
@@ -97,11 +100,11 @@ export async function transactions(input: TransactionsInput, context: Context): 
 
 async function* counted(
   pages: Iterable<readonly Transaction[]> | AsyncIterable<readonly Transaction[]>,
-  chosen: (row: Transaction) => boolean,
+  chosen: (page: readonly Transaction[]) => readonly Transaction[],
   totals: Totals | undefined,
 ): AsyncGenerator<readonly Transaction[]> {
   for await (const page of pages) {
-    const rows = page.filter(chosen);
+    const rows = chosen(page);
     for (const row of rows) totals?.add(row);
     yield rows;
   }
