@@ -314,8 +314,9 @@ export function createOutput(options: OutputOptions): Output {
     screen,
     async prepare() {
       await query();
-      // Its library is at hand before anything is rented.
-      if (settings.format === 'yaml') await (await import('./yaml.ts')).loadYaml();
+      // What writes it is at hand before anything is rented.
+      if (format === 'yaml') await (await import('./yaml.ts')).loadYaml();
+      if (format === 'csv' || format === 'tsv') await import('./separated.ts');
     },
     list,
     changes,
