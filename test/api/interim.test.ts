@@ -1,4 +1,4 @@
-import { createSecureContext, createServer, type TLSSocket, connect as tlsConnect } from 'node:tls';
+import { createSecureContext, createServer, type TLSSocket } from 'node:tls';
 import { Client } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createConnector } from '../../src/api/connect.ts';
@@ -75,8 +75,7 @@ test('interim answers are taken off an encrypted connection as well', async () =
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const trusting = () => createSecureContext({ ca: CERTIFICATE });
-  const tls = { connect: tlsConnect, createSecureContext: trusting };
-  const connector = createConnector({ tls }, undefined, () => undefined);
+  const connector = createConnector(undefined, () => undefined, trusting);
   const client = new Client(urlOf(server).replace('http:', 'https:'), {
     connect: (to, done) =>
       connector.connect(to, (...outcome) => {
