@@ -3,9 +3,8 @@ import type { Readable } from 'node:stream';
 /** The longest head of an interim answer that is waited for; undici takes none that is longer. */
 const LONGEST = 16 * 1024;
 /** 101 is an answer of its own: the connection goes over to another protocol. */
-const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d[ \r]/;
+const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d[ \r\n]/;
 const STATUS_LINE = 'HTTP/1.1 100 ';
-const END = '\r\n\r\n';
 
 /**
  * Takes interim answers (1xx) off the front of a new connection that carries one request. A client
@@ -20,20 +19,25 @@ export function skipInterim(socket: Readable): void {
     const chunk: Buffer | null = socket.read();
     if (chunk === null) return;
     held = Buffer.concat([held, chunk]);
-    for (;;) {
-      const head = held.toString('latin1', 0, LONGEST);
-      const end = INTERIM.test(head) ? head.indexOf(END) : undefined;
-      if (end === undefined ? isBegun(head) : end < 0 && held.length < LONGEST) return;
-      if (end === undefined || end < 0) break;
-      held = held.subarray(end + END.length);
-    }
+    const { at, isWhole } = skipped(held.toString('latin1'));
+    held = held.subarray(at);
+    if (!isWhole && held.length < LONGEST) return;
     socket.off('readable', onReadable);
     socket.unshift(held);
   };
   socket.on('readable', onReadable);
 }
 
-/** Too short to tell what it is. */
-function isBegun(head: string): boolean {
-  return head.length < STATUS_LINE.length && STATUS_LINE.startsWith(head.slice(0, 9));
+/** Where the interim answers at the front end, and whether it is plain that no other one follows. */
+function skipped(text: string): { at: number; isWhole: boolean } {
+  // Lines may end in LF alone (RFC 9112, 2.2), and undici too passes over empty ones.
+  const ends = /\n\r?\n/g;
+  for (let at = 0; ; at = ends.lastIndex) {
+    while (text[at] === '\r' || text[at] === '\n') at += 1;
+    const told = text.slice(at, at + STATUS_LINE.length);
+    // What is too short to tell may become one.
+    if (!INTERIM.test(told + STATUS_LINE.slice(told.length))) return { at, isWhole: true };
+    ends.lastIndex = at;
+    if (!ends.test(text)) return { at, isWhole: false };
+  }
 }
