@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
@@ -33,15 +33,17 @@ const USUAL = (id) => [
 export async function usualChunks(bundle) {
   const folder = mkdtempSync(join(tmpdir(), 'gpucloud-build-'));
   const program = join(folder, 'gpucloud.cjs');
-  writeFileSync(program, bundle);
+  const children = new Set();
   let runs = 0;
   const start = (argv, input = '') => {
     runs += 1;
     const record = join(folder, `run-${runs}`);
     const child = spawn(process.execPath, [program, ...argv], {
-      env: { HOME: folder, NO_COLOR: '1', CHUNKS: record },
+      env: { HOME: folder, USERPROFILE: folder, NO_COLOR: '1', CHUNKS: record },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
+    children.add(child);
+    child.once('close', () => children.delete(child));
     child.stdin.end(input);
     return { child, record };
   };
@@ -56,29 +58,43 @@ export async function usualChunks(bundle) {
     return { out: out.trim(), chunks: readFileSync(record, 'utf8').trim().split('\n').map(Number) };
   };
 
-  const service = start(['sandbox', 'serve', '--json', '--state', join(folder, 'service.json')]);
+  // The service would outlive a build that is ended from outside.
+  const onSignal = (signal) => {
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of SIGNALS) process.once(signal, onSignal);
+
   try {
-    const [line] = await Promise.race([
-      once(service.child.stdout.setEncoding('utf8'), 'data'),
-      once(service.child, 'close').then(() =>
-        Promise.reject(new Error('The sandbox does not run.')),
-      ),
-    ]);
-    const { url, api_key } = JSON.parse(line);
-    await run(['login', '--base-url', url, '--key-stdin'], api_key);
-    const { offers, images } = JSON.parse((await run(['sandbox', 'catalog', '--json'])).out);
-    const hardware = ['--offer', offers[0].id, '--image', images[0].id];
-    const created = await run([...CREATE, ...hardware]);
-    const chunks = new Set(created.chunks);
-    for (const argv of USUAL(created.out)) {
-      for (const id of (await run(argv)).chunks) chunks.add(id);
-    }
-    return chunks;
+    writeFileSync(program, bundle);
+    return await chunksOf(start, run, folder);
   } finally {
-    if (service.child.exitCode === null) {
-      service.child.kill();
-      await once(service.child, 'close');
+    for (const child of children) {
+      child.kill();
+      await once(child, 'close');
     }
-    rmSync(folder, { recursive: true });
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+    rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'];
+
+async function chunksOf(start, run, folder) {
+  const service = start(['sandbox', 'serve', '--json', '--state', join(folder, 'service.json')]);
+  const [line] = await Promise.race([
+    once(service.child.stdout.setEncoding('utf8'), 'data'),
+    once(service.child, 'close').then(() => Promise.reject(new Error('The sandbox does not run.'))),
+  ]);
+  const { url, api_key } = JSON.parse(line);
+  await run(['login', '--base-url', url, '--key-stdin'], api_key);
+  const { offers, images } = JSON.parse((await run(['sandbox', 'catalog', '--json'])).out);
+  const hardware = ['--offer', offers[0].id, '--image', images[0].id];
+  const created = await run([...CREATE, ...hardware]);
+  const chunks = new Set(created.chunks);
+  for (const argv of USUAL(created.out)) {
+    for (const id of (await run(argv)).chunks) chunks.add(id);
+  }
+  return chunks;
 }
