@@ -166,9 +166,11 @@ function cellWriter(
   const least = place.width;
   const most = place.right ? Number.POSITIVE_INFINITY : least + spare;
   const after = isLast ? '' : ' '.repeat(GAP);
-  /** By how many cells a text is narrower than its column. */
-  const before = Array.from({ length: least + 1 }, (_, cells) => ' '.repeat(cells));
-  const behind = before.map((spaces) => (isLast ? '' : spaces + after));
+  // What stands ready for a text that is narrower than its column by so many cells.
+  const before = Array.from({ length: Math.min(least, MOST_READY) + 1 }, (_, cells) =>
+    spaces(cells),
+  );
+  const behind = before.map((filling) => (isLast ? '' : filling + after));
   const isRaw = isShownRaw(kind, style);
   const cell = (value: Cell) => {
     const isQuick =
@@ -183,14 +185,21 @@ function cellWriter(
     }
     const narrower = least - value.length;
     return place.right
-      ? (before[narrower] ?? '') + value + after
-      : value + (behind[narrower] ?? after);
+      ? (before[narrower] ?? spaces(narrower)) + value + after
+      : value + (behind[narrower] ?? (isLast ? '' : spaces(narrower) + after));
   };
   // How long ago a time was is another thing in a moment.
   return kind === 'time' && style.terminal ? cell : remembering(cell);
 }
 
 const BEYOND_ASCII = /[^ -~]/;
+
+/** One text of the service may be a million cells wide, and its column with it. */
+const MOST_READY = 100;
+
+function spaces(cells: number): string {
+  return ' '.repeat(Math.max(0, cells));
+}
 
 /** Whether a line that ends so is to be cut at its end; a cell of the last column is never empty. */
 function endsInSpace(text: string): boolean {

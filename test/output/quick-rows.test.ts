@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { kindColour, tableText } from '../../src/output/kinds.ts';
 import { layoutOf, lineOf, NO_CELL, type Shown } from '../../src/output/layout.ts';
 import type { Cell, Kind, View } from '../../src/output/output.ts';
@@ -117,6 +117,23 @@ describe.each([
   });
 });
 
+test('what fills a column is not made ready for each of its cells, however wide a text makes it', async () => {
+  const cells = 50_000;
+  const two = { columns: view.columns.slice(0, 2), id: view.id, empty: '' };
+  const time = '2026-03-01T11:00:00.000Z';
+  const wide: Row = ['x'.repeat(cells), time];
+  const fillings = vi.spyOn(String.prototype, 'repeat');
+  onTestFinished(() => fillings.mockRestore());
+  const pages = paged([wide, ...BEFORE], [['narrow', time]], [[12, time]]);
+  const { stdout } = await written({ header: false }, (out) => out.list({ pages }, two));
+  expect(fillings.mock.calls.length).toBeLessThan(cells / 10);
+  expect(stdout.split('\n').slice(-3)).toEqual([
+    `${'narrow'.padEnd(cells)}  ${time}`,
+    `${'12'.padEnd(cells)}  ${time}`,
+    '',
+  ]);
+});
+
 const machine = (value: Cell) => (value === null || value === undefined ? '' : String(value));
 
 test('csv quotes what it has to, and only that', async () => {
@@ -153,11 +170,20 @@ test('tsv escapes what it has to, and only that', async () => {
   );
 });
 
-test('JSON that is looked over in batches is the same as line by line', async () => {
-  const things = fc.array(fc.dictionary(odd, fc.oneof(text, fc.jsonValue({ maxDepth: 2 }))), {
-    minLength: 1,
-    maxLength: 10,
-  });
+const ODD_IN_JSON = ['\\ud83d', '\\', '\n', '\u001b', '\u007f', '\u0085', '\ud83d', '😀', '\u2028'];
+
+const inJson = (key: fc.Arbitrary<string>, value: fc.Arbitrary<unknown>) =>
+  fc.array(fc.dictionary(key, value), { minLength: 1, maxLength: 10 });
+
+test.each<readonly [string, ReturnType<typeof inJson>]>([
+  ['of any kind', inJson(odd, fc.oneof(text, fc.jsonValue({ maxDepth: 2 })))],
+  // Each odd thing by itself has to tell that a batch is to be looked over.
+  ...ODD_IN_JSON.map((one) => {
+    const nearlyUsual = fc.string({ unit: fc.constantFrom('a', '"', one), maxLength: 4 });
+    const named = one.length > 2 ? one : `U+${one.codePointAt(0)?.toString(16)}`;
+    return [`with ${named}`, inJson(nearlyUsual, nearlyUsual)] as const;
+  }),
+])('JSON %s that is looked over in batches is the same as line by line', async (_name, things) => {
   const asItIs: View<unknown> = { columns: [], id: () => null, empty: '' };
   await fc.assert(
     fc.asyncProperty(things, async (given) => {
