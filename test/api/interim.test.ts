@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { createSecureContext, createServer, type TLSSocket } from 'node:tls';
 import { Client } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -69,6 +70,17 @@ describe('the outcome of a create stays unknown after', () => {
     expect((await failureOf(created)).failure).toBe('outcomeUnknown');
     expect(server.connections()).toBe(1);
   });
+});
+
+test('an interim answer without end is left to whoever reads the connection', async () => {
+  const connection = new Readable({ read: () => undefined });
+  skipInterim(connection);
+  const endless = `HTTP/1.1 103 x\r\nX: ${'x'.repeat(40_000)}`;
+  for (const part of [endless.slice(0, 5), endless.slice(5, 10_000), endless.slice(10_000)]) {
+    connection.push(part);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(String(connection.read())).toBe(endless);
 });
 
 test('interim answers are taken off an encrypted connection as well', async () => {

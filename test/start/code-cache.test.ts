@@ -210,6 +210,26 @@ describe('what is not whole is not run', () => {
     }
   });
 
+  test('of code that is compared in several pieces, whatever byte is changed', async () => {
+    await at.run(HELP);
+    const [file = ''] = await at.codeFiles();
+    const shelf = shelfOf(file, await readFile(file));
+    const large = Buffer.from(Array.from({ length: 700_000 }, (_, place) => place % 251));
+    keepCode(shelf, { words: ['run'], code: new Map([[0, large]]) });
+    expect(readCode(shelf)?.code.get(0)).toEqual(large);
+
+    const bytes = await readFile(file);
+    const half = bytes.length / 2;
+    const piece = 256 * 1024;
+    const edges = [0, piece - 1, piece, 2 * piece - 1, 2 * piece, half - 1];
+    for (const place of edges.flatMap((edge) => [edge, half + edge])) {
+      const spoiled = Buffer.from(bytes);
+      spoiled.writeUInt8(spoiled.readUInt8(place) ^ 1, place);
+      await writeFile(file, spoiled);
+      expect({ place, kept: kept(shelf) }).toEqual({ place, kept: undefined });
+    }
+  });
+
   test.each([0.1, 0.5, 0.9])('by the program itself: a bit at %d of the file', async (share) => {
     await at.run(HELP);
     const [file = ''] = await at.codeFiles();
