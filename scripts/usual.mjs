@@ -41,6 +41,7 @@ export async function usualChunks(bundle) {
     const child = spawn(process.execPath, [program, ...argv], {
       env: { HOME: folder, USERPROFILE: folder, NO_COLOR: '1', CHUNKS: record },
       stdio: ['pipe', 'pipe', 'pipe'],
+      timeout: MOST_MS,
     });
     children.add(child);
     child.once('close', () => children.delete(child));
@@ -79,6 +80,8 @@ export async function usualChunks(bundle) {
   }
 }
 
+/** For all of it, the service included: it takes seconds. */
+const MOST_MS = 120_000;
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'];
 
 async function chunksOf(start, run, folder) {

@@ -50,16 +50,15 @@ function start(argv: readonly string[]): void {
   runChunks(bundle.table, compile, (id) => require(String(id)));
 }
 
-/** npm links this file onto PATH, and NODE_PRESERVE_SYMLINKS_MAIN keeps Node from following a link. */
+/**
+ * npm links this file onto PATH. By its settings Node can be told not to follow that link, and what
+ * stands beside the link is anyone's.
+ */
 function openBundle(): Bundle {
-  const beside = (folder: string) => readBundle(join(folder, '..', 'dist', 'gpucloud.cjs'));
-  try {
-    return beside(__dirname);
-  } catch (error) {
-    const folder = dirname(realpathSync(__filename));
-    if (folder === __dirname) throw error;
-    return beside(folder);
-  }
+  const { env, execArgv } = process;
+  const isAsked = env.NODE_PRESERVE_SYMLINKS_MAIN || env.NODE_OPTIONS || execArgv.length > 0;
+  const folder = isAsked ? dirname(realpathSync(__filename)) : __dirname;
+  return readBundle(join(folder, '..', 'dist', 'gpucloud.cjs'));
 }
 
 /** Answers the bytes that were written; what can't be written is for the program itself to tell. */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import {
   copyFile,
+  mkdir,
   mkdtemp,
   readFile,
   rm,
@@ -157,12 +158,23 @@ test('chunks that need each other, and modules of CommonJS, are what they are wi
 test('it is found from a link on PATH, also where Node does not follow that', async () => {
   const at = await install();
   try {
-    const linked = join(at.root, 'elsewhere');
+    const path = join(at.root, 'path');
+    const linked = join(path, 'bin', 'gpucloud');
+    await mkdir(join(path, 'bin'), { recursive: true });
     await symlink(join(at.root, 'bin', 'gpucloud.js'), linked);
-    for (const NODE_PRESERVE_SYMLINKS_MAIN of ['', '1']) {
-      const env = { ...at.env, NODE_PRESERVE_SYMLINKS_MAIN };
+    // Beside the link is not beside the program.
+    await mkdir(join(path, 'dist'));
+    await writeFile(join(path, 'dist', 'gpucloud.cjs'), 'not a bundle');
+    const list = [linked, 'profiles', 'list', '--json'];
+    for (const [flags, settings] of [
+      [[], {}],
+      [[], { NODE_PRESERVE_SYMLINKS_MAIN: '1' }],
+      [[], { NODE_OPTIONS: '--preserve-symlinks-main' }],
+      [['--preserve-symlinks-main'], {}],
+    ] as const) {
+      const env = { ...at.env, ...settings };
       const { code, stdout } = await outcomeOf(
-        spawn(process.execPath, [linked, 'profiles', 'list', '--json'], { env }),
+        spawn(process.execPath, [...flags, ...list], { env }),
       );
       expect({ code, stdout: JSON.parse(stdout) }).toMatchObject({ code: 0, stdout: [{}] });
     }
