@@ -26,16 +26,16 @@ export async function runProgram(argv: Argv, reached: Reached, context: Context)
   } catch (error) {
     throw notStarted(file, error);
   }
+  const isFailed = code === SSH_FAILED && !context.signal.aborted;
+  const trouble = isFailed ? await probe(reached, context) : undefined;
+  // The Ctrl-C that ended ssh is ours too. We may hear of it after its end.
   if (context.signal.aborted) {
     const { reason } = context.signal;
     context.endWith(reason instanceof CliError ? reason.exitCode : code);
     return;
   }
   context.endWith(code);
-  if (code === SSH_FAILED) {
-    const trouble = await probe(reached, context);
-    if (trouble !== undefined) context.err.warn(troubleWords(trouble, reached, context));
-  }
+  if (trouble !== undefined) context.err.warn(troubleWords(trouble, reached, context));
 }
 
 /** The error for a program that could not be started at all. */

@@ -1,6 +1,9 @@
+import { existsSync, readFileSync, watch } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../../src/errors.ts';
+import { createStop } from '../../../src/stop.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 
@@ -55,6 +58,31 @@ async function started(world: World): Promise<string[]> {
   if (!(await readdir(world.home)).includes('started')) return [];
   return (await readFile(join(world.home, 'started'), 'utf8')).trimEnd().split('\n');
 }
+
+test('a Ctrl-C that ends ssh may be heard after its end', async () => {
+  const world = await worldWith({});
+  const calls = join(world.home, 'calls');
+  await writeFile(
+    join(world.home, 'bin', 'ssh'),
+    `#!/bin/sh\necho ssh >> '${calls}'\n[ "$(wc -l < '${calls}')" -lt 2 ] && exit 255\nexec sleep 1\n`,
+  );
+  const interrupt = createStop();
+  // Why ssh failed is being found out: it has ended.
+  const watcher = watch(world.home, () => {
+    if (existsSync(calls) && readFileSync(calls, 'utf8').split('\n').length > 2) {
+      interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+    }
+  });
+  try {
+    const { code, stderr } = await world.cli(['instances', 'ssh', ID], {
+      env: { PATH: `${join(world.home, 'bin')}:/usr/bin:/bin` },
+      interrupts: { first: interrupt.signal, second: createStop().signal },
+    });
+    expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
+  } finally {
+    watcher.close();
+  }
+});
 
 describe('a machine that can not be entered', () => {
   test.each([
