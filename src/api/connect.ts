@@ -1,6 +1,6 @@
-import { request as httpRequest } from 'node:http';
+import type { request as httpRequest } from 'node:http';
 import { isIP, connect as netConnect, type Socket } from 'node:net';
-import { createSecureContext, type SecureContext, connect as tlsConnect } from 'node:tls';
+import type * as Tls from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { ProxyServer } from './proxy.ts';
 
@@ -20,6 +20,12 @@ export class ConnectError extends Error {
   }
 }
 
+/** Loaded by the caller only where they are needed: https and a proxy each cost start-up time. */
+export interface ConnectParts {
+  tls?: Pick<typeof Tls, 'connect' | 'createSecureContext'>;
+  http?: typeof httpRequest;
+}
+
 export interface Connector {
   readonly connect: buildConnector.connector;
   /** Drops connections that are still on their way, which undici itself would wait for. */
@@ -33,12 +39,11 @@ type Done = (error: ConnectError | undefined, socket?: Socket) => void;
  *
  * @param meanwhile what there is to do while a connection is on its way; it is done before one is
  *   handed over.
- * @param newContext whom to trust: all authorities that Node knows.
  */
 export function createConnector(
+  parts: ConnectParts,
   tunnel: ProxyServer | undefined,
   meanwhile: () => void,
-  newContext: () => SecureContext = () => createSecureContext(),
 ): Connector {
   const waiting = new Set<Socket>();
 
@@ -78,14 +83,15 @@ export function createConnector(
       if (error === undefined) encrypt(host, port, socket, done);
       else done(error);
     });
-    // Node's TLS and the certificates of all authorities: Node 20 takes as long for them as an answer
-    // takes that comes from far.
+    // The certificates of all authorities: Node 20 takes as long for them as an answer takes that
+    // comes from far.
     whileOnItsWay(socket, secureContext);
   }
 
   function encrypt(host: string, port: number, under: Socket, done: Done): void {
+    const { tls } = parts;
     const secured = attempt(() =>
-      tlsConnect({
+      tls?.connect({
         host,
         port,
         socket: under,
@@ -105,19 +111,24 @@ export function createConnector(
     settle(secured, 'secureConnect', done);
   }
 
-  let context: SecureContext | undefined;
-  function secureContext(): SecureContext {
-    context ??= newContext();
+  let context: Tls.SecureContext | undefined;
+  function secureContext(): Tls.SecureContext | undefined {
+    context ??= parts.tls?.createSecureContext();
     return context;
   }
 
   function dig(proxy: ProxyServer, authority: string, done: Done): void {
+    const { http } = parts;
+    if (http === undefined) {
+      done(new ConnectError('ERR_PROXY_NOT_LOADED'));
+      return;
+    }
     dial(proxy.url.hostname, proxy.port, proxy.url.protocol === 'https:', (error, socket) => {
       if (socket === undefined) {
         done(error);
         return;
       }
-      const asking = httpRequest({
+      const asking = http({
         method: 'CONNECT',
         path: authority,
         setHost: false,

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Client, type Dispatcher, Pool } from 'undici';
 import type { StopSignal } from '../stop.ts';
-import { ConnectError, codeOf, createConnector } from './connect.ts';
+import { ConnectError, type ConnectParts, codeOf, createConnector } from './connect.ts';
 import type { RawAnswer } from './contract.ts';
 import { Fault, faultHint, faultWords } from './fault.ts';
 import { skipInterim } from './interim.ts';
@@ -52,13 +52,18 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @param nodeVersion as `v20.20.2`.
  * @throws CliError `usage` when the environment names a proxy that can't be used.
  */
-export function createTransport(target: URL, env: Environment, nodeVersion?: string): Transport {
+export async function createTransport(
+  target: URL,
+  env: Environment,
+  nodeVersion?: string,
+): Promise<Transport> {
   const proxy = proxyFor(target, env);
   // curl forwards plain http through the proxy itself and digs a tunnel for https.
   const forwarder = proxy !== undefined && target.protocol === 'http:' ? proxy : undefined;
   const tunnel = forwarder === undefined ? proxy : undefined;
+  const parts = await connectParts(target, proxy);
   const compileParser = parserCompiler(nodeVersion);
-  const connector = createConnector(tunnel, compileParser);
+  const connector = createConnector(parts, tunnel, compileParser);
   const origin =
     forwarder === undefined
       ? target.origin
@@ -113,6 +118,18 @@ function ending(): Error {
 
 function isRepeatable(method: string): boolean {
   return method !== 'POST' && method !== 'PUT';
+}
+
+async function connectParts(target: URL, proxy: ProxyServer | undefined): Promise<ConnectParts> {
+  const parts: ConnectParts = {};
+  if (target.protocol === 'https:' || proxy?.url.protocol === 'https:') {
+    const { connect, createSecureContext } = await import('node:tls');
+    parts.tls = { connect, createSecureContext };
+  }
+  if (target.protocol === 'https:' && proxy !== undefined) {
+    parts.http = (await import('node:http')).request;
+  }
+  return parts;
 }
 
 function forwarded(request: WireRequest, target: URL, proxy: ProxyServer): WireRequest {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { createSecureContext, createServer, type TLSSocket } from 'node:tls';
+import { createSecureContext, createServer, type TLSSocket, connect as tlsConnect } from 'node:tls';
 import { Client } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createConnector } from '../../src/api/connect.ts';
@@ -90,7 +90,8 @@ test('interim answers are taken off an encrypted connection as well', async () =
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const trusting = () => createSecureContext({ ca: CERTIFICATE });
-  const connector = createConnector(undefined, () => undefined, trusting);
+  const tls = { connect: tlsConnect, createSecureContext: trusting };
+  const connector = createConnector({ tls }, undefined, () => undefined);
   const client = new Client(urlOf(server).replace('http:', 'https:'), {
     connect: (to, done) =>
       connector.connect(to, (...outcome) => {

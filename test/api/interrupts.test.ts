@@ -93,7 +93,7 @@ test.each(['GET', 'POST'])(
       texts.push(text);
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
     });
-    const transport = createTransport(new URL(server.url), {});
+    const transport = await createTransport(new URL(server.url), {});
     onTestFinished(() => transport.close());
     const controller = new AbortController();
     let sending = 0;

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect, createServer, type Socket } from 'node:net';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, connect as tlsConnect } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createConnector } from '../../src/api/connect.ts';
 import { proxyFor } from '../../src/api/proxy.ts';
@@ -197,10 +197,14 @@ test('a tunnel carries TLS to the service', async () => {
   const through = await proxy();
   const service = await secureService();
   const { Client } = await import('undici');
+  const { request } = await import('node:http');
   const connector = createConnector(
+    {
+      tls: { connect: tlsConnect, createSecureContext: () => createSecureContext(TRUSTED) },
+      http: request,
+    },
     { url: new URL(through.url), port: Number(new URL(through.url).port) },
     () => undefined,
-    () => createSecureContext(TRUSTED),
   );
   const client = new Client(service.url, { connect: connector.connect });
   const answer = await client.request({ method: 'GET', path: '/users/me' });

@@ -1,5 +1,5 @@
 import { createServer } from 'node:https';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, connect as tlsConnect } from 'node:tls';
 import { Client } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { createConnector } from '../../src/api/connect.ts';
@@ -28,7 +28,11 @@ async function get(
   context: typeof createSecureContext,
   meanwhile = () => {},
 ): Promise<string> {
-  const connector = createConnector(undefined, meanwhile, context);
+  const connector = createConnector(
+    { tls: { connect: tlsConnect, createSecureContext: context } },
+    undefined,
+    meanwhile,
+  );
   const client = new Client(url, { connect: connector.connect });
   try {
     const answer = await client.request({ method: 'GET', path: '/' });
