@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { Client, type Dispatcher, Pool } from 'undici';
 import type { StopSignal } from '../stop.ts';
 import { ConnectError, type ConnectParts, codeOf, createConnector } from './connect.ts';
@@ -277,9 +277,13 @@ async function read(
     }
     ({ plain, isWhole } = unpacked);
   }
-  const text = plain.toString('utf8').replace(/^\uFEFF/, '');
+  // Nearly every answer is, which is both told and read several times faster.
+  const isPlainText = isAscii(plain);
+  const text = isPlainText
+    ? plain.toString('latin1')
+    : plain.toString('utf8').replace(/^\uFEFF/, '');
   if (!isWhole) return { status, headers, text, problem: 'is packed, and cut off or damaged' };
-  return isUtf8(plain)
+  return isPlainText || isUtf8(plain)
     ? { status, headers, text }
     : { status, headers, text, problem: 'is not UTF-8' };
 }

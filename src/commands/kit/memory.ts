@@ -14,8 +14,7 @@ export interface Memory {
 export function createMemory(least: number): Memory {
   let young = createGeneration(least);
   let old = createGeneration(least);
-  const bytes = Buffer.alloc(MOST_BYTES);
-  const words = new Int32Array(bytes.buffer, bytes.byteOffset, WORDS);
+  const words = new Int32Array(WORDS);
 
   function isNewText(text: string): boolean {
     if (old.texts.has(text) || young.texts.has(text)) return false;
@@ -35,9 +34,7 @@ export function createMemory(least: number): Memory {
 
   return {
     isNew(text) {
-      // As many bytes as characters: each is of ASCII, and no other text has the same bytes.
-      const isId =
-        text.length === LENGTH && bytes.write(text, 'utf8') === LENGTH && words[0] !== FREE;
+      const isId = text.length === LENGTH && packed(text, words) && words[0] !== FREE;
       if (!(isId ? isNewId() : isNewText(text))) return false;
       young.size += 1;
       if (young.size >= least) {
@@ -52,8 +49,7 @@ export function createMemory(least: number): Memory {
 /** Of a UUID. */
 const LENGTH = 36;
 const WORDS = LENGTH / 4;
-/** Of so many characters, whatever they are. */
-const MOST_BYTES = LENGTH * 3;
+const ASCII = 0x7f;
 /** The first word of a place that nothing has been put to; no id begins with four of NUL. */
 const FREE = 0;
 
@@ -94,6 +90,21 @@ function isSame(places: Int32Array, at: number, id: Int32Array): boolean {
     if (places[at + word] !== id[word]) return false;
   }
   return true;
+}
+
+/** Four characters a word; answers whether all are ASCII, so that no other text has the same words. */
+function packed(text: string, into: Int32Array): boolean {
+  let all = 0;
+  for (let word = 0; word < WORDS; word += 1) {
+    const at = word * 4;
+    const one = text.charCodeAt(at);
+    const two = text.charCodeAt(at + 1);
+    const three = text.charCodeAt(at + 2);
+    const four = text.charCodeAt(at + 3);
+    all |= one | two | three | four;
+    into[word] = one | (two << 8) | (three << 16) | (four << 24);
+  }
+  return all <= ASCII;
 }
 
 /** Spreads ids that count up as well as those at random. */
