@@ -1,3 +1,5 @@
+import { endOfText } from './json-texts.ts';
+
 /**
  * How many lists and objects of an answer may stand within each other. The documented ones have some
  * six levels. The look at their fields, the masking of secrets and the writers of JSON and YAML call
@@ -6,7 +8,6 @@
 export const DEEPEST = 500;
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /** Whether a text that is whole JSON is nested more than {@link DEEPEST} levels deep. */
 export function isTooDeep(json: string): boolean {
@@ -60,15 +61,6 @@ function hasBrackets(json: string, most: number): boolean {
     }
   }
   return false;
-}
-
-function endOfText(json: string, from: number): number {
-  for (let at = from + 1; at < json.length; at += 1) {
-    const sign = json.charCodeAt(at);
-    if (sign === QUOTE) return at;
-    if (sign === BACKSLASH) at += 1;
-  }
-  return json.length;
 }
 
 /** Completes "the answer could not be understood: it …". */

@@ -1,3 +1,5 @@
+import { changedBetweenTexts } from './json-texts.ts';
+
 /**
  * A number that a double may not hold: many digits, or an exponent. It is looked for only where a
  * number of JSON can begin, since there is `1e` or the like in nearly every UUID.
@@ -5,8 +7,7 @@
 const SUSPECT = /[:,[ \n\r\t]-?[0-9](?:(?:\.?[0-9]){15}|(?:\.?[0-9]){0,14}[eE])/;
 const IS_NUMBER = /^-?[0-9]/;
 
-/** Texts first, so that what stands inside one is never taken for a number. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
+const NUMBERS = /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
 
 /**
  * Reads JSON as JSON.parse does, but for a number that would come out as another one (an integer
@@ -17,11 +18,12 @@ export function parseExactly(json: string): unknown {
   const value: unknown = JSON.parse(json);
   if (!SUSPECT.test(json) && (json.startsWith('{') || !IS_NUMBER.test(json))) return value;
   let changed = false;
-  const exact = json.replace(TOKENS, (token) => {
-    if (token.startsWith('"') || isExact(token)) return token;
+  const asText = (number: string) => {
+    if (isExact(number)) return number;
     changed = true;
-    return `"${token}"`;
-  });
+    return `"${number}"`;
+  };
+  const exact = changedBetweenTexts(json, (piece) => piece.replace(NUMBERS, asText));
   return changed ? JSON.parse(exact) : value;
 }
 
@@ -35,7 +37,14 @@ function decimal(number: string): string {
   const [, sign = '', whole = '', part = '', power = '0'] =
     /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(number) ?? [];
   const digits = `${whole}${part}`.replace(/^0+/, '');
-  const short = digits.replace(/0+$/, '');
+  const short = withoutZeros(digits);
   if (short === '') return '0';
   return `${sign}${short}e${Number(power) - part.length + digits.length - short.length}`;
+}
+
+/** Without the zeros at its end. An expression would look for them anew at each zero of a long number. */
+function withoutZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
 }

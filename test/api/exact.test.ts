@@ -12,6 +12,7 @@ test.each([
   ['after a line break', `{"a":\n\t${BIG}\r\n}`, { a: BIG }],
   ['of many decimals', '[0.1000000000000000055]', ['0.1000000000000000055']],
   ['with an exponent', '[ 1e400, 1.5e3]', ['1e400', 1500]],
+  ['after a text that ends in a backslash', `["\\\\",${BIG},"a\\"1e400"]`, ['\\', BIG, 'a"1e400']],
   ['beside a text like one', `{"a":"[${BIG}, 1e400]","b":7}`, { a: `[${BIG}, 1e400]`, b: 7 }],
 ])('a number that a double can not hold, %s, is a text of its digits', (_where, json, value) => {
   expect(parseExactly(json)).toEqual(value);
@@ -24,4 +25,14 @@ test('everything else is what JSON.parse makes of it', () => {
       expect(parseExactly(text)).toEqual(JSON.parse(text));
     }),
   );
+});
+
+test('an answer of nothing but one long text or number is read like any other', () => {
+  const long = 12 * 1024 * 1024;
+  for (const text of ['x'.repeat(long), 'a"\\\n'.repeat(long / 8)]) {
+    expect(parseExactly(`{"b":${BIG},"a":${JSON.stringify(text)}}`)).toEqual({ b: BIG, a: text });
+  }
+  // Were it looked through once for each of its zeros, it would take hours.
+  const zeros = `1.${'0'.repeat(long)}1`;
+  expect(parseExactly(`[${zeros}]`)).toEqual([zeros]);
 });
