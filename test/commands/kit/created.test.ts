@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { writeCreated } from '../../../src/commands/kit/created.ts';
+import { CliError, unforeseenIn } from '../../../src/errors.ts';
+import { textReport } from '../../../src/report.ts';
+
+const ID = '11111111-2222-4333-8444-555555555555';
+
+async function failureOf(thrown: unknown): Promise<CliError> {
+  const written = writeCreated('The machine', ID, true, () => Promise.reject(thrown));
+  const error: unknown = await written.catch((failure: unknown) => failure);
+  if (!(error instanceof CliError)) throw new Error('it ended without an error of ours');
+  return error;
+}
+
+test.each([
+  [
+    'a full disk',
+    new CliError('storage', 'the result could not be written: ENOSPC'),
+    `The machine ${ID} was created, but the result could not be written: ENOSPC`,
+  ],
+  [
+    'a second Ctrl-C',
+    new CliError('interrupted', 'Interrupted.'),
+    `The machine ${ID} was created. Interrupted.`,
+  ],
+  [
+    'a fault of our own',
+    new TypeError('x is not a function'),
+    `The machine ${ID} was created. Something unexpected happened: TypeError: x is not a function`,
+  ],
+])('%s while the result is written loses no id', async (_what, thrown, words) => {
+  const error = await failureOf(thrown);
+  expect(error.message).toBe(words);
+  expect(error).toMatchObject({ resource: ID, mayBeBilling: true });
+  expect(error.failure).toBe(thrown instanceof CliError ? thrown.failure : 'refused');
+  expect(textReport(error, undefined)).toContain(ID);
+});
+
+test('a fault of our own is one still: --debug finds where it was', async () => {
+  const fault = new TypeError('x');
+  expect(unforeseenIn(await failureOf(fault))).toBe(fault);
+});
+
+test('what was written is no failure', async () => {
+  await expect(writeCreated('The machine', ID, true, async () => undefined)).resolves.toBe(
+    undefined,
+  );
+});
