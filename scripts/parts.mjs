@@ -5,7 +5,8 @@
 //   //<name: a hash of all that follows>
 //   const table=<where the parts are, from the next line on; see src/start/loader.ts>;
 //   <the loader> const parts=[
-//   ({0:function(require,exports,define,wrap){...},
+//   ([function(require,exports,define,wrap){...},
+//   ...]),
 //   ...
 //   ];...
 //
@@ -136,15 +137,19 @@ async function layOut(parts, texts, isCommonJs) {
   for (const part of parts) {
     const functions = [];
     for (const { path } of part) {
-      const { id } = known.get(nameOf(path));
-      functions.push(`${id}:${await functionOf(nameOf(path), texts, known)}`);
+      functions.push(await functionOf(nameOf(path), texts, known));
     }
     // In brackets, so that what is cut out of the file is an expression without being copied again.
-    written.push(`({${functions.join(',\n')}})`);
+    written.push(`([${functions.join(',\n')}])`);
   }
-  const rows = parts.map((part) => part.map(({ path }) => known.get(nameOf(path)).id));
+  let next = 0;
+  const firsts = parts.map((part) => {
+    const first = next;
+    next += part.length;
+    return first;
+  });
   const loader = await plainLoader();
-  return { text: (partAt) => assembled(written, rows, loader, partAt) };
+  return { text: (partAt) => assembled(written, firsts, loader, partAt) };
 }
 
 /** What runs the parts where bin/gpucloud.js does not. */
@@ -222,11 +227,11 @@ function asAscii(text) {
   );
 }
 
-function assembled(written, rows, loader, partAt = '(part)=>parts[part]') {
+function assembled(written, firsts, loader, partAt = '(part)=>parts[part]') {
   const intro = `${loader}const parts=[\n`;
   let at = intro.length;
   const table = written.map((text, index) => {
-    const row = [at, text.length, rows[index]];
+    const row = [at, text.length, firsts[index]];
     at += text.length + SEPARATOR.length;
     return row;
   });

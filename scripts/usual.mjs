@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 /** Instead of what answers the functions of a part (src/start/loader.ts): each tells that it runs. */
-export const RECORDED = `(part)=>Object.fromEntries(Object.entries(parts[part]).map(([id,chunk])=>[id,
-(...all)=>{require('node:fs').appendFileSync(process.env.CHUNKS,id+'\\n');return chunk(...all)}]))`;
+export const RECORDED = `(part)=>parts[part].map((chunk,at)=>(...all)=>{
+require('node:fs').appendFileSync(process.env.CHUNKS,table[part][2]+at+'\\n');return chunk(...all)})`;
 
 const CREATE = ['instances', 'create', '--name', 'box', '--yes', '-q'];
 /** What people and scripts call all day. What one more would add to the text, all of them read. */

@@ -67,6 +67,7 @@ export function learnNames(folder: string, lessons: readonly Lesson[]): void {
   for (const kind of NAME_KINDS) {
     const some = lessons.filter((lesson) => kindOf(lesson) === kind);
     if (kind === 'profile' || some.length === 0) continue;
+    if (some.every((lesson) => isWritten(folder, lesson))) continue;
     const shelves = SHELVES[kind].map((shelf) => {
       const file = join(folder, `${shelf}.tsv`);
       return { shelf, file, before: textOf(file) };
@@ -80,6 +81,14 @@ export function learnNames(folder: string, lessons: readonly Lesson[]): void {
       if (after !== before) replace(file, after);
     }
   }
+}
+
+/** What is looked at again stands there already: no need to go through all names for it. */
+function isWritten(folder: string, lesson: Lesson): boolean {
+  if (lesson.what !== 'one') return false;
+  const shelf = shelfOf(lesson.name);
+  const [line] = lineOf(shelf, lesson.name);
+  return line !== undefined && textOf(join(folder, `${shelf}.tsv`)).includes(`\n${line}`);
 }
 
 function kindOf(lesson: Lesson): NameKind {
@@ -188,7 +197,7 @@ function callable(names: readonly KnownName[]): readonly KnownName[] {
  * A name that a shell could take for more than a word is left out and the thing stands under its
  * id, which is as good for every command.
  */
-function lineOf(shelf: Shelf, { id, name, state }: KnownName): string[] {
+function lineOf(shelf: string, { id, name, state }: KnownName): string[] {
   const shown = [name, id].find(isPlain);
   return shown === undefined ? [] : [`${[shelf, shown, orDash(id), orDash(state)].join('\t')}\n`];
 }

@@ -10,7 +10,7 @@ export interface Bundle {
   readonly size: number;
   readonly mtimeMs: number;
   readonly table: Table;
-  /** The source of an expression: an object of functions, one for each chunk of the part. */
+  /** The source of an expression: a list of functions, one for each chunk of the part. */
   textOf(part: number): string;
 }
 
@@ -19,7 +19,7 @@ const NAME_AT = 2;
 const TABLE_BEGINS = 'const table=';
 const TABLE_ENDS = ';';
 /** The first two lines are shorter. */
-const HEAD_BYTES = 16 * 1024;
+const HEAD_BYTES = 4 * 1024;
 
 /**
  * Opens the file for as long as the process lives, and reads of it what the run needs. A machine may

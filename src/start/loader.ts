@@ -1,5 +1,8 @@
-/** What the bundle is made of: parts, each with its place in the text and the numbers of its chunks. */
-export type Table = readonly (readonly [at: number, length: number, chunks: readonly number[]])[];
+/**
+ * What the bundle is made of: parts, each with its place in the text and the number of its first
+ * chunk. Chunks are numbered as they stand, from 0 on.
+ */
+export type Table = readonly (readonly [at: number, length: number, first: number])[];
 
 /**
  * A chunk as a function; scripts/parts.mjs makes them. What it returns, if anything, is what it
@@ -14,7 +17,7 @@ export type Chunk = (
 /** What a chunk exports, by its number; or a module of Node. Runs the chunk at its first use. */
 type Load = (id: number | string) => unknown;
 /** The functions of one part. */
-export type Part = Readonly<Record<number, Chunk>>;
+export type Part = readonly Chunk[];
 
 /**
  * Runs the first chunk.
@@ -23,10 +26,6 @@ export type Part = Readonly<Record<number, Chunk>>;
  * @param node what `require` means outside of the bundle.
  */
 export function runChunks(table: Table, partAt: (index: number) => Part, node: Load): void {
-  const partOf: number[] = [];
-  for (const [part, [, , chunks]] of table.entries()) {
-    for (const id of chunks) partOf[id] = part;
-  }
   const parts: Part[] = [];
   const ran: unknown[] = [];
   const modules = new Map<string, unknown>();
@@ -36,14 +35,15 @@ export function runChunks(table: Table, partAt: (index: number) => Part, node: L
   }
 
   function run(id: number): unknown {
-    const part = partOf[id] ?? -1;
+    const part = partOf(table, id);
     const functions = parts[part] ?? partAt(part);
     parts[part] = functions;
+    const chunk = functions[id - firstOf(table, part)];
     // Of chunks that need each other, one sees the other in the midst of its run.
     const exports = {};
     ran[id] = exports;
     try {
-      ran[id] = functions[id]?.(load, exports, defineNames, asModule) ?? exports;
+      ran[id] = chunk?.(load, exports, defineNames, asModule) ?? exports;
     } catch (error) {
       // The next use runs it again, rather than finding half of it.
       ran[id] = undefined;
@@ -59,6 +59,17 @@ export function runChunks(table: Table, partAt: (index: number) => Part, node: L
   }
 
   load(0);
+}
+
+/** The usual commands need the first part alone, or nearly so. */
+function partOf(table: Table, id: number): number {
+  let part = 0;
+  while (firstOf(table, part + 1) <= id) part += 1;
+  return part;
+}
+
+function firstOf(table: Table, part: number): number {
+  return table[part]?.[2] ?? Number.POSITIVE_INFINITY;
 }
 
 /** Names that stay alive: each is read anew. */

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -132,6 +132,36 @@ describe('the file', () => {
     await world.cli(['templates', 'list']);
     expect((await names('-env', 'template')).every((line) => line.startsWith('template '))).toBe(
       true,
+    );
+  });
+
+  test('tells what was seen last of each machine, whether or not it was news', async () => {
+    const states = ['ACTIVE', 'STOPPED', 'TERMINATED'] as const;
+    const seen = fc.record({
+      id: fc.constantFrom('1', '11', '111'),
+      state: fc.constantFrom(...states),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(seen, { minLength: 1, maxLength: 12 }), async (sightings) => {
+        const own = await mkdtemp(join(world.home, 'seen-'));
+        const last = new Map<string, string>();
+        for (const { id, state } of sightings) {
+          const name = { kind: 'instance' as const, id, name: `box-${id}`, state };
+          learnNames(own, [{ what: 'one', name }]);
+          last.set(id, state);
+        }
+        const known = [...last].sort().map(([id, state]) => ({
+          kind: 'instance' as const,
+          id,
+          name: `box-${id}`,
+          state,
+        }));
+        for (const shelf of ['instance', 'terminated-instance'] as const) {
+          const text = await readFile(join(own, `${shelf}.tsv`), 'utf8').catch(() => '');
+          expect(text).toBe(textFor(shelf, known));
+        }
+      }),
+      { numRuns: 50 },
     );
   });
 
