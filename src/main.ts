@@ -173,7 +173,9 @@ function listenForInterrupts(first: Stop, second: Stop): void {
       const reason = new CliError(failure, words);
       if (first.signal.aborted) {
         second.abort(reason);
-        process.off(signal, stop);
+        // Not at once: a part that hears of the same signal and finds itself alone ends the process
+        // (signal-exit of proper-lockfile), before anything was told.
+        setImmediate(() => process.off(signal, stop));
       } else {
         first.abort(reason);
       }

@@ -17,14 +17,12 @@ const NUMBERS = /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
 export function parseExactly(json: string): unknown {
   const value: unknown = JSON.parse(json);
   if (!SUSPECT.test(json) && (json.startsWith('{') || !IS_NUMBER.test(json))) return value;
-  let changed = false;
-  const asText = (number: string) => {
-    if (isExact(number)) return number;
-    changed = true;
-    return `"${number}"`;
-  };
-  const exact = changedBetweenTexts(json, (piece) => piece.replace(NUMBERS, asText));
-  return changed ? JSON.parse(exact) : value;
+  const exact = changedBetweenTexts(json, (piece) => piece.replace(NUMBERS, asTextUnlessExact));
+  return exact === json ? value : JSON.parse(exact);
+}
+
+function asTextUnlessExact(number: string): string {
+  return isExact(number) ? number : `"${number}"`;
 }
 
 function isExact(number: string): boolean {

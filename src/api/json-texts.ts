@@ -23,12 +23,19 @@ function isEscaped(json: string, at: number): boolean {
 /** Whole JSON, in which `change` has been given each piece that stands outside of its texts. */
 export function changedBetweenTexts(json: string, change: (piece: string) => string): string {
   const pieces: string[] = [];
+  // There may be millions of texts; what stays as it is stays in one piece.
+  let kept = 0;
   for (let at = 0; at < json.length; ) {
     const quote = json.indexOf(QUOTE, at);
     const end = quote < 0 ? json.length : quote;
-    pieces.push(change(json.slice(at, end)));
-    at = quote < 0 ? json.length : endOfText(json, quote) + 1;
-    pieces.push(json.slice(end, at));
+    const piece = json.slice(at, end);
+    const changed = change(piece);
+    if (changed !== piece) {
+      pieces.push(json.slice(kept, at), changed);
+      kept = end;
+    }
+    at = quote < 0 ? end : endOfText(json, quote) + 1;
   }
+  pieces.push(json.slice(kept));
   return pieces.join('');
 }

@@ -67,11 +67,12 @@ export function learnNames(folder: string, lessons: readonly Lesson[]): void {
   for (const kind of NAME_KINDS) {
     const some = lessons.filter((lesson) => kindOf(lesson) === kind);
     if (kind === 'profile' || some.length === 0) continue;
-    if (some.every((lesson) => isWritten(folder, lesson))) continue;
     const shelves = SHELVES[kind].map((shelf) => {
       const file = join(folder, `${shelf}.tsv`);
       return { shelf, file, before: textOf(file) };
     });
+    const [only, ...more] = some;
+    if (only?.what === 'one' && more.length === 0 && isWritten(only.name, shelves)) continue;
     const names = applied(
       shelves.flatMap(({ before }) => parse(kind, before)),
       some,
@@ -83,12 +84,34 @@ export function learnNames(folder: string, lessons: readonly Lesson[]): void {
   }
 }
 
-/** What is looked at again stands there already: no need to go through all names for it. */
-function isWritten(folder: string, lesson: Lesson): boolean {
-  if (lesson.what !== 'one') return false;
-  const shelf = shelfOf(lesson.name);
-  const [line] = lineOf(shelf, lesson.name);
-  return line !== undefined && textOf(join(folder, `${shelf}.tsv`)).includes(`\n${line}`);
+/**
+ * What is looked at again stands in its place already, and its id and its name nowhere else: no need
+ * to go through all names for it.
+ */
+function isWritten(
+  name: KnownName,
+  shelves: readonly { readonly shelf: Shelf; readonly before: string }[],
+): boolean {
+  const own = shelfOf(name);
+  const [line = ''] = lineOf(own, name);
+  const [, shown, id] = line.split('\t');
+  if (shown === undefined || id === undefined) return false;
+  return shelves.every(({ shelf, before }) => {
+    if (shelf !== own) return !before.includes(`\t${id}\t`);
+    const end = before.indexOf('\n');
+    const [head, lines] = [before.slice(0, end), before.slice(end)];
+    return (
+      `${head}\t`.includes(`\t${shown}\t`) &&
+      lines.includes(`\n${line}`) &&
+      isOnce(lines, `\t${shown}\t`) &&
+      isOnce(lines, `\t${id}\t`)
+    );
+  });
+}
+
+function isOnce(text: string, part: string): boolean {
+  const at = text.indexOf(part);
+  return at >= 0 && text.indexOf(part, at + 1) < 0;
 }
 
 function kindOf(lesson: Lesson): NameKind {

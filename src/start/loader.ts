@@ -39,11 +39,12 @@ export function runChunks(table: Table, partAt: (index: number) => Part, node: L
     const functions = parts[part] ?? partAt(part);
     parts[part] = functions;
     const chunk = functions[id - firstOf(table, part)];
+    if (chunk === undefined) throw new Error('The files of gpucloud do not fit: install it again');
     // Of chunks that need each other, one sees the other in the midst of its run.
     const exports = {};
     ran[id] = exports;
     try {
-      ran[id] = chunk?.(load, exports, defineNames, asModule) ?? exports;
+      ran[id] = chunk(load, exports, defineNames, asModule) ?? exports;
     } catch (error) {
       // The next use runs it again, rather than finding half of it.
       ran[id] = undefined;

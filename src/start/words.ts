@@ -9,7 +9,10 @@ declare const GPUCLOUD_WORDS: string;
  * Each command keeps its own code, so that no run reads what only others need.
  */
 export function chosenCommand(argv: readonly string[]): string {
-  const at = argv.findIndex((word) => isAmong(GPUCLOUD_GROUPS, word));
+  // A profile may be called as a group is; the built-in one is.
+  const at = argv.findIndex(
+    (word, place) => isAmong(GPUCLOUD_GROUPS, word) && argv[place - 1] !== '--profile',
+  );
   const [group = '', verb = ''] = at < 0 ? [] : argv.slice(at);
   return isKnown(verb) && !verb.startsWith('-') ? `${group}-${verb}` : group;
 }

@@ -165,6 +165,36 @@ describe('the file', () => {
     );
   });
 
+  test.each([
+    ['has lost its first line', (text: string) => text.slice(text.indexOf('\n') + 1)],
+    ['holds it twice', (text: string) => `${text}instance\tbox\t1\tSTOPPED\n`],
+    ['holds another of its name', (text: string) => `${text}instance\tbox\t2\tACTIVE\n`],
+  ])('is put right by what is looked at again, where it %s', async (_how, spoil) => {
+    const own = await mkdtemp(join(world.home, 'spoilt-'));
+    const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
+    const file = join(own, 'instance.tsv');
+    learnNames(own, [{ what: 'one', name }]);
+    const spoilt = spoil(await readFile(file, 'utf8'));
+    await writeFile(file, spoilt);
+    learnNames(own, [{ what: 'one', name }]);
+    const others = spoilt.includes('\t2\t') ? [{ ...name, id: '2' }] : [];
+    expect(await readFile(file, 'utf8')).toBe(textFor('instance', [name, ...others]));
+  });
+
+  test('forgets a machine where it lived, when it is seen ended again', async () => {
+    const own = await mkdtemp(join(world.home, 'raced-'));
+    const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
+    learnNames(own, [{ what: 'one', name }]);
+    const before = await readFile(join(own, 'instance.tsv'), 'utf8');
+    const ended = { ...name, state: 'TERMINATED' };
+    learnNames(own, [{ what: 'one', name: ended }]);
+    // Another process that read the file earlier writes it now.
+    await writeFile(join(own, 'instance.tsv'), before);
+    learnNames(own, [{ what: 'one', name: ended }]);
+    expect(await readFile(join(own, 'instance.tsv'), 'utf8')).toBe('');
+    expect(await readFile(join(own, 'terminated-instance.tsv'), 'utf8')).toContain('\tbox\n');
+  });
+
   test('stays short, however many there are', async () => {
     const many = join(world.home, 'many');
     const drives = Array.from({ length: 5000 }, (_, at) => ({

@@ -18,7 +18,7 @@ import { Script } from 'node:vm';
 import { expect, test } from 'vitest';
 import { buildParts } from '../../scripts/parts.mjs';
 import { readBundle } from '../../src/start/bundle.ts';
-import { type Part, runChunks } from '../../src/start/loader.ts';
+import { type Part, runChunks, type Table } from '../../src/start/loader.ts';
 import { outcomeOf } from '../support/program.ts';
 import { install } from './installation.ts';
 
@@ -113,6 +113,20 @@ test('a chunk that fails is run again at the next use, and not taken for a whole
     () => undefined,
   );
   expect(seen).toEqual(['not now', 'whole']);
+  expect(times).toBe(2);
+});
+
+test('a table that does not fit its parts is told, and nothing passes for having run', () => {
+  const tables = [[[0, 0, [0, 1]]], [[0, 0, 5]], [[0, 0, null]], []] as unknown as Table[];
+  for (const table of tables) {
+    const run = () =>
+      runChunks(
+        table,
+        () => [() => undefined],
+        () => undefined,
+      );
+    expect(run).toThrow('install it again');
+  }
 });
 
 test('chunks that need each other, and modules of CommonJS, are what they are without the bundle', () => {

@@ -9,10 +9,26 @@ import { type Installation, install } from './installation.ts';
 // A reader who takes nothing holds a command back for as long as it likes; two signals end it.
 
 const ROWS = 500;
+const ID = '11111111-2222-4333-8444-555555555555';
+
+const MACHINE = {
+  id: ID,
+  name: 'box',
+  status: 'PROVISIONING',
+  // More than a pipe and what reads it hold.
+  failure_reason: 'x'.repeat(1024 * 1024),
+  offer: { id: '40904090-0000-4000-8000-000000000001', name: 'RTX 4090', region: 'eu-1' },
+};
 
 let asked = 0;
-const service = createServer(({ url }, response) => {
+const service = createServer(({ url, method }, response) => {
   asked += 1;
+  response.setHeader('content-type', 'application/json');
+  if (method === 'POST') {
+    response.statusCode = 201;
+    response.end(JSON.stringify({ status: 'success', code: 201, data: MACHINE }));
+    return;
+  }
   const page = Number(new URL(url ?? '', 'http://x').searchParams.get('page'));
   const data = Array.from({ length: ROWS }, (_, at) => ({
     id: `t-${page}-${at}`,
@@ -20,7 +36,6 @@ const service = createServer(({ url }, response) => {
     description: 'x'.repeat(500),
   }));
   const meta = { total: 1000 * ROWS, page, limit: ROWS, total_pages: 1000 };
-  response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ status: 'success', code: 200, data, meta }));
 });
 
@@ -45,30 +60,63 @@ async function stalled(): Promise<void> {
   }
 }
 
+/** Starts a command whose stdout nothing reads. */
+function start(argv: readonly string[]) {
+  asked = 0;
+  const { port } = service.address() as AddressInfo;
+  const started = spawn(process.execPath, [join(at.root, 'bin', 'gpucloud.js'), ...argv], {
+    env: {
+      ...at.env,
+      GPUCLOUD_BASE_URL: `http://127.0.0.1:${port}`,
+      GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child = started;
+  let told = '';
+  started.stderr.setEncoding('utf8').on('data', (text: string) => {
+    told += text;
+  });
+  return {
+    stdout: started.stdout,
+    async twice(signal: NodeJS.Signals) {
+      const ended = Promise.all([once(started, 'exit'), once(started.stderr, 'end')]);
+      started.kill(signal);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      started.kill(signal);
+      const [[code, by]] = await ended;
+      return { ended: [code, by], told };
+    },
+  };
+}
+
 describe('a long list that nobody takes', () => {
   test.each(['jsonl', 'table', 'json'])('ends at the second signal: %s', async (format) => {
-    asked = 0;
-    const { port } = service.address() as AddressInfo;
     const argv = ['billing', 'transactions', '--all', '--limit', String(ROWS), '-o', format];
-    child = spawn(process.execPath, [join(at.root, 'bin', 'gpucloud.js'), ...argv], {
-      env: {
-        ...at.env,
-        GPUCLOUD_BASE_URL: `http://127.0.0.1:${port}`,
-        GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
-      },
-      // Nothing reads stdout.
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let told = '';
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      told += text;
-    });
+    const started = start(argv);
     await stalled();
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    child.kill('SIGTERM');
-    expect(await ended).toEqual([143, null]);
+    const { ended, told } = await started.twice('SIGTERM');
+    expect(ended).toEqual([143, null]);
     expect(told).toContain('Terminated.');
+  });
+});
+
+describe('a machine that was rented, and that nobody takes', () => {
+  const create = ['instances', 'create', '--name', 'box', '--offer', MACHINE.offer.id];
+  const image = ['--image', '22042204-0000-4000-8000-000000000011'];
+
+  // In a home where nothing was learned yet, its offer is, which takes the lock of a part that
+  // listens to signals too.
+  test.each([
+    ['json', 'SIGINT', 130],
+    ['jsonl', 'SIGTERM', 143],
+    ['table', 'SIGINT', 130],
+  ] as const)('is named when the second signal comes: %s', async (format, signal, code) => {
+    const started = start([...create, ...image, '--yes', '-o', format]);
+    await once(started.stdout, 'readable');
+    const { ended, told } = await started.twice(signal);
+    expect(ended).toEqual([code, null]);
+    expect(told).toContain(`The machine ${ID} was created.`);
+    expect(told).toContain(`gpucloud instances terminate ${ID}`);
   });
 });

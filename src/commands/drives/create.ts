@@ -67,7 +67,7 @@ export async function create(input: CreateInput, context: Context): Promise<void
   context.err.note(
     `Created the drive ${name} (${drive.id}): ${hourly(drive)}, billing from now on.`,
   );
-  await writeCreated('The drive', drive.id, true, () => context.out.item(drive, driveView));
+  await writeCreated({ what: 'The drive', id: drive.id }, () => context.out.item(drive, driveView));
 }
 
 /** What was not given is asked for, and then the whole is shown as the command that needs no question. */

@@ -231,7 +231,8 @@ export async function showRented(
       early = error;
     }
   }
-  await writeCreated('The machine', rented.id, true, () => context.out.item(latest, instanceView));
+  const made = { what: 'The machine', id: rented.id, remedy: remedyFor(rented.id) };
+  await writeCreated(made, () => context.out.item(latest, instanceView));
   if (early !== undefined) throw early;
   if (context.signal.aborted) throw rentedAllTheSame(rented, context);
   nextSteps(latest, context);
@@ -244,12 +245,16 @@ function rentedAllTheSame({ id, name }: Instance, { signal }: Context): CliError
     reason.failure,
     `${sentence(reason.message)} The machine ${name ?? id} (${id}) was rented all the same, and is billing.`,
     {
-      hint: `end it with "gpucloud instances terminate ${id}", see it with "gpucloud instances get ${id}"`,
+      hint: remedyFor(id),
       resource: id,
       mayBeBilling: true,
       cause: reason,
     },
   );
+}
+
+function remedyFor(id: string): string {
+  return `end it with "gpucloud instances terminate ${id}", see it with "gpucloud instances get ${id}"`;
 }
 
 /** What is typed for a machine: its name where it follows the rule, so that it pastes as it is. */

@@ -4,9 +4,10 @@ import { CliError, unforeseenIn } from '../../../src/errors.ts';
 import { textReport } from '../../../src/report.ts';
 
 const ID = '11111111-2222-4333-8444-555555555555';
+const MADE = { what: 'The machine', id: ID, remedy: 'end it' };
 
 async function failureOf(thrown: unknown): Promise<CliError> {
-  const written = writeCreated('The machine', ID, true, () => Promise.reject(thrown));
+  const written = writeCreated(MADE, () => Promise.reject(thrown));
   const error: unknown = await written.catch((failure: unknown) => failure);
   if (!(error instanceof CliError)) throw new Error('it ended without an error of ours');
   return error;
@@ -36,13 +37,17 @@ test.each([
   expect(textReport(error, undefined)).toContain(ID);
 });
 
+test('what to do about the failure goes before how to end what it costs', async () => {
+  const full = new CliError('storage', 'the disk is full', { hint: 'make room' });
+  expect((await failureOf(full)).hint).toBe('make room');
+  expect((await failureOf(new CliError('interrupted', 'Interrupted.'))).hint).toBe('end it');
+});
+
 test('a fault of our own is one still: --debug finds where it was', async () => {
   const fault = new TypeError('x');
   expect(unforeseenIn(await failureOf(fault))).toBe(fault);
 });
 
 test('what was written is no failure', async () => {
-  await expect(writeCreated('The machine', ID, true, async () => undefined)).resolves.toBe(
-    undefined,
-  );
+  await expect(writeCreated(MADE, async () => undefined)).resolves.toBe(undefined);
 });

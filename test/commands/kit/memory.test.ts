@@ -39,6 +39,10 @@ it('takes nothing for another: each spelling is an id of its own', () => {
     `${'\u0000'.repeat(35)}a`,
     'a'.repeat(36),
     '\u0161'.repeat(36),
+    `${'a'.repeat(35)}\u0161`,
+    // One more than a UUID has: the first of them alone tell nothing.
+    'a'.repeat(37),
+    `${'a'.repeat(36)}b`,
     '\ud800'.repeat(36),
     '\ufffd'.repeat(36),
     '',
