@@ -20,7 +20,24 @@ function start(argv: readonly string[]): void {
   const [only, ...more] = argv;
   const asksVersion = more.length === 0 && (only === '--version' || only === '-V');
   if (asksVersion && attempt(sayVersion) === VERSION.length) return;
+  try {
+    run(argv);
+  } catch (error) {
+    // Nothing was done yet. What happens later, the program itself hears of and tells.
+    if (argv.includes('--debug')) throw error;
+    process.exitCode = 1;
+    attempt(() => writeSync(2, brokenWords(error)));
+  }
+}
 
+/** Node would print the line that threw, which is a page of what a bundler wrote. */
+function brokenWords(error: unknown): string {
+  // V8 quotes what it can't read, whatever that is.
+  const why = (error instanceof Error ? error.message : String(error)).replace(/\p{Cc}+/gu, ' ');
+  return `error: gpucloud can't be started, its files are incomplete or damaged: ${why}\nhint: install it again: npm install --global gpucloud\n`;
+}
+
+function run(argv: readonly string[]): void {
   const bundle = openBundle();
   const shelf = attempt(() => shelfOf(bundle, argv));
   const kept = shelf && attempt(() => readCode(shelf));

@@ -39,7 +39,7 @@ export function runChunks(table: Table, partAt: (index: number) => Part, node: L
     const functions = parts[part] ?? partAt(part);
     parts[part] = functions;
     const chunk = functions[id - firstOf(table, part)];
-    if (chunk === undefined) throw new Error('The files of gpucloud do not fit: install it again');
+    if (chunk === undefined) throw new Error('the parts of the bundle are of another build');
     // Of chunks that need each other, one sees the other in the midst of its run.
     const exports = {};
     ran[id] = exports;

@@ -125,7 +125,7 @@ test('a table that does not fit its parts is told, and nothing passes for having
         () => [() => undefined],
         () => undefined,
       );
-    expect(run).toThrow('install it again');
+    expect(run).toThrow('of another build');
   }
 });
 
@@ -194,6 +194,31 @@ test('it is found from a link on PATH, also where Node does not follow that', as
       );
       expect({ code, stdout: JSON.parse(stdout) }).toMatchObject({ code: 0, stdout: [{}] });
     }
+  } finally {
+    await at.remove();
+  }
+});
+
+test.each<[string, (text: string) => string | undefined]>([
+  ['missing', () => undefined],
+  ['empty', () => ''],
+  ['cut short', (text) => text.slice(0, 100_000)],
+  ['no bundle', () => '//name\nconst table=[\u001b]0;x\u0007];\n'],
+  ['of a build whose table is another', (text) => text.replace(/,0\],/, ',[0,1]],')],
+])('a program whose file is %s says so in two lines, and does nothing', async (_how, spoilt) => {
+  const at = await install();
+  try {
+    const text = spoilt(await readFile(at.bundle, 'utf8'));
+    await rm(at.bundle);
+    if (text !== undefined) await writeFile(at.bundle, text);
+    const { code, stdout, stderr } = await at.run(['instances', 'terminate', 'box', '--yes']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(
+      /^error: gpucloud can't be started, .*\nhint: install it again: npm install --global gpucloud\n$/,
+    );
+    const debugged = await at.run(['instances', 'list', '--debug']);
+    expect(debugged.code).toBe(1);
+    expect(debugged.stderr).toMatch(/^ +at /m);
   } finally {
     await at.remove();
   }
