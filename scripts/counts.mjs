@@ -1,21 +1,47 @@
-// Prints the counts of test runs as one line: `N passed, N failed, N skipped`.
+// Tells which tests failed, and why, and prints the counts of test runs as one line at the end:
+// `N passed, N failed, N skipped`. A long run is often known by its last lines alone.
 import { readFileSync } from 'node:fs';
+import { basename, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
-const files = process.argv.slice(2);
+const given = process.argv.slice(2);
+const files = given.length === 0 ? ['coverage/results.json'] : given;
 
-/** What is not there, or is no result: the build, types or lint failed before a test could run. */
-const NOTHING_RAN = { numPassedTests: 0, numFailedTests: 1, numPendingTests: 0 };
+/** What is not there, or is no result: the build, types or lint failed, or the run was ended. */
+const NOTHING_RAN = { numPassedTests: 0, numFailedTests: 1, numPendingTests: 0, testResults: [] };
+
+/** Lines of each failure: what was expected, what was found, and where. */
+const LINES = 24;
 
 function resultsOf(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
+    console.log(`failed (${basename(file, '.json')}): it left no result`);
     return NOTHING_RAN;
   }
 }
 
-const all = (files.length === 0 ? ['coverage/results.json'] : files).map(resultsOf);
-const sum = (name) => all.reduce((total, results) => total + results[name], 0);
-console.log(
-  `${sum('numPassedTests')} passed, ${sum('numFailedTests')} failed, ${sum('numPendingTests')} skipped`,
-);
+function tell(run, file, title, messages) {
+  console.log(`failed (${basename(run, '.json')}): ${relative('', file)}: ${title}`);
+  const lines = messages.map(stripVTControlCharacters).join('\n').split('\n').slice(0, LINES);
+  console.log(lines.map((line) => `  ${line}`).join('\n'));
+}
+
+const counts = { passed: 0, failed: 0, skipped: 0 };
+for (const run of files) {
+  const results = resultsOf(run);
+  counts.passed += results.numPassedTests;
+  counts.failed += results.numFailedTests;
+  counts.skipped += results.numPendingTests;
+  for (const { name, status, message, assertionResults } of results.testResults) {
+    const failed = assertionResults.filter((each) => each.status === 'failed');
+    for (const each of failed) tell(run, name, each.fullName, each.failureMessages);
+    // A file whose tests could not begin has none that failed.
+    if (status === 'failed' && failed.length === 0) {
+      counts.failed += 1;
+      tell(run, name, 'the whole file', [message]);
+    }
+  }
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);

@@ -33,8 +33,10 @@ for major in 20 22 24 26; do
     continue
   fi
   echo "The built program on Node $("$node" --version):"
-  # One version may hang without holding the whole run up.
+  # One version may hang without holding the whole run up; it has left no result then.
+  results="coverage/results-node-$major.json"
+  mkdir -p coverage && : > "$results"
   timeout 400 "$node" node_modules/vitest/vitest.mjs run test/e2e test/start \
-    --reporter=dot --reporter=json --outputFile.json="coverage/results-node-$major.json" || code=1
+    --reporter=dot --reporter=json --outputFile.json="$results" || code=1
 done
 exit "$code"

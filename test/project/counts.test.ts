@@ -1,0 +1,61 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+// What a run of all checks ends with: its last lines are often all that is kept of it.
+
+const root = join(import.meta.dirname, '../..');
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gpucloud-test-'));
+  writeFileSync(
+    join(folder, 'some.test.js'),
+    `test('holds', () => {});
+     test.skip('is left out', () => {});
+     describe('sums', () => { test('do not add up', () => { expect(1 + 1).toBe(3); }); });`,
+  );
+  writeFileSync(
+    join(folder, 'hook.test.js'),
+    `beforeAll(() => { throw new Error('no service'); });
+     test('is never reached', () => {});`,
+  );
+  writeFileSync(join(folder, 'broken.test.js'), `import './missing.js'; test('a', () => {});`);
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const argv = [vitest, 'run', '--globals', '--root', folder, '--reporter=json'];
+  spawnSync(process.execPath, [...argv, '--outputFile.json=node-1.json'], { cwd: folder });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function counts(...files: string[]): string[] {
+  const argv = [join(root, 'scripts/counts.mjs'), ...files];
+  return execFileSync(process.execPath, argv, { cwd: folder, encoding: 'utf8' })
+    .trimEnd()
+    .split('\n');
+}
+
+test('each failed test is told by its run, file, name and reason, and then the counts', () => {
+  const lines = counts('node-1.json');
+  expect(lines.at(-1)).toBe('1 passed, 3 failed, 2 skipped');
+  const at = lines.indexOf('failed (node-1): some.test.js: sums do not add up');
+  expect(lines[at + 1]).toBe('  AssertionError: expected 2 to be 3 // Object.is equality');
+  expect(lines.filter((line) => line.startsWith('failed'))).toHaveLength(3);
+});
+
+test('so is a file whose tests could not begin', () => {
+  const lines = counts('node-1.json');
+  const hook = lines.findIndex((line) => line.startsWith('failed (node-1): hook.test.js: '));
+  expect(lines[hook + 1]).toContain('no service');
+  const broken = lines.findIndex((line) => line.startsWith('failed (node-1): broken.test.js: '));
+  expect(lines[broken + 1]).toContain('missing.js');
+});
+
+test('a run that left no result counts as one that failed', () => {
+  expect(counts('node-1.json', 'never.json').at(-1)).toBe('1 passed, 4 failed, 2 skipped');
+  expect(counts('never.json')).toEqual([
+    'failed (never): it left no result',
+    '0 passed, 1 failed, 0 skipped',
+  ]);
+});
