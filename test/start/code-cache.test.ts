@@ -340,7 +340,7 @@ describe('a cache that cannot be kept troubles no one', () => {
   test('no home, a relative folder, a file where the folder should be', async () => {
     const nowhere = { GPUCLOUD_STATE_DIR: undefined, GPUCLOUD_CONFIG_DIR: undefined };
     for (const env of [
-      { ...nowhere, HOME: '/nonexistent/home' },
+      { ...nowhere, HOME: '/proc/nowhere' },
       { ...nowhere, HOME: '/dev/null' },
       { GPUCLOUD_STATE_DIR: 'relative' },
     ]) {
