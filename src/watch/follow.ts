@@ -27,7 +27,7 @@ export interface FollowOptions<L extends FollowedLog<E>, E extends LogEvent> {
   /** Whether an event is to be handed on; the others are passed over for good. */
   shows(event: E): boolean;
   /** Whether an event ends its log: none behind it is handed on. */
-  isLast(event: E): boolean;
+  isLast(event: E, log: L): boolean;
   /**
    * Brings all that was handed on to its reader. False when there is none any more: then the last
    * events don't count as handed on, and the stream ends.
@@ -113,7 +113,7 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
           yield { log: one.log, event: one.event };
         }
         handed.push(one);
-        if (options.isLast(one.event)) {
+        if (options.isLast(one.event, one.log)) {
           ending.delete(one.log);
           over.add(one.log);
         }

@@ -8,6 +8,7 @@ import {
   nullable,
   number,
   oneOf,
+  optional,
   record,
   strictObject,
   string,
@@ -15,29 +16,36 @@ import {
 } from '../schema/schema.ts';
 import type { SavedMemory } from './log-memory.ts';
 
+/** What is known of a log between two runs. */
+export interface SavedLog extends SavedMemory {
+  /** The type of event that the log was followed until and that came, while others were waited for. */
+  readonly reached?: string | undefined;
+}
+
 /** Where a follow that ended is taken up again: what is known of each log, in a file. */
 export interface ResumeFile {
   /** What was known of a log at the end of the last run; undefined for one that is new to the file. */
-  of(log: string): SavedMemory | undefined;
+  of(log: string): SavedLog | undefined;
   /**
    * Puts what is known now in the place of what was; other logs stay as they are. On disk when it
    * ends, whole or not at all. Throws CliError('storage').
    */
-  save(logs: ReadonlyMap<string, SavedMemory>): Promise<void>;
+  save(logs: ReadonlyMap<string, SavedLog>): Promise<void>;
 }
 
 /** Larger than any that this program writes for a few hundred machines. */
 const LARGEST = 64 * 1024 * 1024;
 
-const savedMemory = strictObject({
+const savedLog = strictObject({
   horizon: nullable(number()),
   known: array(tuple(string(), number())),
+  reached: optional(string()),
 });
 
 const schema = strictObject({
   kind: oneOf('gpucloud-follow'),
   version: oneOf(1),
-  instances: record(savedMemory),
+  instances: record(savedLog),
 });
 
 /**
@@ -55,9 +63,9 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
       kind: 'gpucloud-follow',
       version: 1,
       instances: Object.fromEntries(
-        [...saved].map(([id, { horizon, known }]) => [
+        [...saved].map(([id, { horizon, known, reached }]) => [
           id,
-          { horizon, known: known.map(([event, time]) => [event, time]) },
+          { horizon, known: known.map(([event, time]) => [event, time]), reached },
         ]),
       ),
     };
@@ -82,7 +90,7 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
   };
 }
 
-async function read(path: string, named: string): Promise<Record<string, SavedMemory>> {
+async function read(path: string, named: string): Promise<Record<string, SavedLog>> {
   let text: string | undefined;
   try {
     const file = await stat(path);

@@ -1,12 +1,11 @@
 import type { Api, Instance, InstanceEvent } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors, usageError } from '../../errors.ts';
-import type { Progress } from '../../output/output.ts';
 import { createStop, firstOf, type StopSignal } from '../../stop.ts';
 import { type FollowedLog, type FollowTold, follow } from '../../watch/follow.ts';
 import { createFollower } from '../../watch/follower.ts';
 import { createLogMemory, type LogMemory } from '../../watch/log-memory.ts';
-import type { ResumeFile } from '../../watch/resume.ts';
+import type { ResumeFile, SavedLog } from '../../watch/resume.ts';
 import { eachBounded } from '../kit/bounded.ts';
 import { severalGiven } from '../kit/several.ts';
 import { keepSighting, sightingOf } from '../kit/sighting.ts';
@@ -21,6 +20,8 @@ const AT_ONCE = 4;
 interface MachineLog extends FollowedLog<InstanceEvent> {
   readonly target: Target;
   readonly memory: LogMemory;
+  /** The type of event that ended it. */
+  reached?: string;
 }
 
 /** `instances events --follow`: the events of machines as they come, until all have ended. */
@@ -31,13 +32,16 @@ export async function followEvents(input: EventsInput, context: Context): Promis
     context,
   );
   const resume = input.resume === undefined ? undefined : await openResume(input.resume);
+  // An earlier run saw these end, and was ended itself before the others did.
+  const open = targets.filter(({ id }) => !isOver(resume?.of(id), input));
   const api = await context.api();
   const left = createStop();
   const signal = firstOf(context.signal, left.signal);
   const otherEnds = new Map<string, CliError>();
-  const logs = logsOf(targets, input, { api, signal, context, resume, otherEnds });
+  const logs = logsOf(open, input, { api, signal, context, resume, otherEnds });
   const story = tellerOf(logs, context);
   let flush = async () => true;
+  let hasReader = true;
 
   async function* rows(): AsyncGenerator<InstanceEvent> {
     const stream = follow<MachineLog, InstanceEvent>({
@@ -47,8 +51,15 @@ export async function followEvents(input: EventsInput, context: Context): Promis
       interval: input.pollInterval,
       each: (some, work) => eachBounded(some, AT_ONCE, work),
       shows: ({ type }) => input.type === undefined || input.type.includes(type ?? ''),
-      isLast: ({ type }) => input.until !== undefined && type?.toUpperCase() === input.until,
-      flush: () => flush(),
+      isLast({ type }, log) {
+        if (input.until === undefined || type?.toUpperCase() !== input.until) return false;
+        log.reached = input.until;
+        return true;
+      },
+      async flush() {
+        hasReader = await flush();
+        return hasReader;
+      },
       onTaken: async () => resume?.save(savedOf(logs)),
       tell: story.tell,
     });
@@ -72,6 +83,7 @@ export async function followEvents(input: EventsInput, context: Context): Promis
     left.abort();
   }
   if (context.signal.aborted) throw interrupted(input, targets, context);
+  if (hasReader && resume !== undefined) await forgetEnds(targets, resume);
   const [first, ...others] = [...story.gone, ...otherEnds.values()];
   if (first !== undefined) {
     throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
@@ -94,9 +106,26 @@ async function openResume(file: string): Promise<ResumeFile> {
 }
 
 /** Where a log has not been begun, the next run begins it. */
-function savedOf(logs: readonly MachineLog[]) {
+function savedOf(logs: readonly MachineLog[]): Map<string, SavedLog> {
   const begun = logs.filter(({ memory }) => memory.begun);
-  return new Map(begun.map(({ target, memory }) => [target.id, memory.saved()]));
+  return new Map(
+    begun.map(({ target, memory, reached }) => [target.id, { ...memory.saved(), reached }]),
+  );
+}
+
+/** A type of event comes once and again; a status is read anew. */
+function isOver(saved: SavedLog | undefined, { until }: EventsInput): boolean {
+  return until !== undefined && saved?.reached === until;
+}
+
+/** All have ended: the next run with this file waits for what comes then. */
+async function forgetEnds(targets: readonly Target[], resume: ResumeFile): Promise<void> {
+  const logs = new Map<string, SavedLog>();
+  for (const { id } of targets) {
+    const saved = resume.of(id);
+    if (saved?.reached !== undefined) logs.set(id, { ...saved, reached: undefined });
+  }
+  if (logs.size > 0) await resume.save(logs);
 }
 
 interface Parts {
@@ -168,7 +197,7 @@ function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: stri
 function tellerOf(logs: readonly MachineLog[], context: Context) {
   const { err, out } = context;
   const gone: CliError[] = [];
-  let progress: Progress | undefined = err.progress(`${named(logs)}: reading the log`);
+  let progress = logs.length === 0 ? undefined : err.progress(`${named(logs)}: reading the log`);
   let looks = 0;
 
   /** From here on, nothing may turn beside the rows. */
