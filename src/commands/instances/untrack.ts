@@ -1,22 +1,25 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import type { UnknownRental } from '../../rentals/index.ts';
+import { instant, relative } from '../../output/time.ts';
+import type { KnownMachine, UnknownRental } from '../../rentals/index.ts';
 import { resourceId } from '../../rules/ids.ts';
+import { kopecksText, money } from '../../rules/money.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import { confirm } from '../kit/confirm.ts';
 import type { Frame } from '../kit/frame.ts';
 import { checked } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { describe } from '../kit/verb.ts';
-import { findMachines, type Target } from './resolve.ts';
+import { findMachines } from './resolve.ts';
 import { type Changed, changedView } from './view.ts';
 
 export function registerUntrack(verb: AnyCommand, frame: Frame): void {
   describe(verb, {
     view: changedView,
     notes:
-      'The machine itself goes on, and costs what it costs. What is known of it is kept: "list --all"\n' +
-      'shows it, "track" takes it back. An UNKNOWN is named by the name that was asked for.',
+      'The machine itself goes on, and costs what it costs: it asks before it takes out one that was not\n' +
+      'last seen TERMINATED (-y says yes). What is known of it is kept: "list --all" shows it, "track ID"\n' +
+      'takes it back. An UNKNOWN is named by the name that was asked for.',
     examples: ['gpucloud instances untrack trainer', 'gpucloud instances untrack lost-box --yes'],
   })
     .argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`)
@@ -39,43 +42,86 @@ export async function untrack(given: readonly string[], context: Context): Promi
     typed.filter((text) => !unknown.some(({ name }) => name === text)),
     context,
   );
-  for (const { id, name } of targets) {
-    if (!machines.some((machine) => machine.id === id)) {
-      throw new CliError('notFound', `No machine "${name}" is known here.`, {
-        resource: name,
-        hint: 'gpucloud instances list --all shows those that are',
-      });
-    }
-  }
+  const known = targets.map(({ id, name }): KnownMachine => {
+    const machine = machines.find((one) => one.id === id);
+    if (machine !== undefined) return machine;
+    throw new CliError('notFound', `No machine "${name}" is known here.`, {
+      resource: name,
+      hint: 'gpucloud instances list --all shows those that are',
+    });
+  });
   const lost = unknown.filter(({ name }) => typed.includes(name));
-  if (lost.length > 0) {
-    await confirm(
-      context,
-      `Forget ${lost.map(wordsOf).join(' and ')}? What was asked for may exist and be billing, and nothing here will say so any more.`,
-    );
-  }
+  const costly = known.filter(mayBill);
+  if (lost.length + costly.length > 0) await confirm(context, questionOf(lost, costly, context));
   for (const { uid } of lost) {
     await rentals.resolve(uid, 'dismissed', { reason: 'untracked' });
   }
-  for (const { id } of targets) {
+  for (const { id } of known) {
     await rentals.untrack(id);
   }
-  tellBilling(targets, context);
+  tellWhatIsLeft(known, context);
   const rows: Changed[] = [
     ...lost.map(({ uid, name }) => ({ id: uid, name, status: 'DISMISSED' })),
-    ...targets.map(({ id, name }) => ({ id, name, status: 'UNTRACKED' })),
+    ...known.map(({ id, name }) => ({ id, name, status: 'UNTRACKED' })),
   ];
   await context.out.list(rows, changedView);
 }
 
-function wordsOf({ name, asked_at }: UnknownRental): string {
+/**
+ * A machine that was taken out before loses nothing more. One that the service did not find (GONE)
+ * counts as one that may bill: a 404 alone ends nothing (design: The journal).
+ */
+function mayBill({ archived }: KnownMachine): boolean {
+  return !archived;
+}
+
+function questionOf(
+  lost: readonly UnknownRental[],
+  machines: readonly KnownMachine[],
+  { clock }: Context,
+): string {
+  const out = machines.map((machine) => machineWords(machine, clock.now())).join(' and ');
+  const forgotten = lost.map(requestWords).join(' and ');
+  const asked = [
+    ...(out === '' ? [] : [`Take ${out} out of the list`]),
+    ...(forgotten === '' ? [] : [`${out === '' ? 'F' : 'f'}orget ${forgotten}`]),
+  ].join(', and ');
+  const goesOn =
+    machines.length === 1
+      ? 'It goes on at the service, and bills if it runs. '
+      : 'They go on at the service, and bill if they run. ';
+  const mayBe = lost.length === 0 ? '' : 'What was asked for may exist and be billing. ';
+  return `${asked}? ${out === '' ? '' : goesOn}${mayBe}Nothing here will say so any more.`;
+}
+
+/** `trainer (ID, last seen ACTIVE 2 h ago, 89.90 RUB an hour)` */
+function machineWords({ id, name, last }: KnownMachine, now: number): string {
+  const seen = instant(last?.seen_at ?? '');
+  const price = money(last?.price_per_hour ?? '');
+  const facts = [
+    ...(name === id ? [] : [id]),
+    last === undefined
+      ? 'never seen'
+      : `last seen ${last.status}${seen === undefined ? '' : ` ${relative(seen, now)}`}`,
+    ...(price.ok ? [`${kopecksText(price.value)} RUB an hour`] : []),
+  ];
+  return `${name} (${facts.join(', ')})`;
+}
+
+function requestWords({ name, asked_at }: UnknownRental): string {
   return `the request for ${name} (asked for at ${asked_at})`;
 }
 
-function tellBilling(targets: readonly Target[], { err }: Context): void {
-  for (const { id, name } of targets) {
-    err.warn(
-      `${name} is out of the list, and goes on as before: if it runs it is billing. To end it: gpucloud instances terminate ${id}`,
-    );
+/** The list was the place where the id was found, so the last words hold it. */
+function tellWhatIsLeft(machines: readonly KnownMachine[], { err }: Context): void {
+  for (const { id, name, last } of machines) {
+    const back = `To take it back: gpucloud instances track ${id}`;
+    if (last?.status === 'TERMINATED') {
+      err.note(`${name} is out of the list; it was TERMINATED when last seen. ${back}`);
+    } else {
+      err.warn(
+        `${name} is out of the list, and goes on as before: if it runs it is billing. ${back}. To end it: gpucloud instances terminate ${id}`,
+      );
+    }
   }
 }

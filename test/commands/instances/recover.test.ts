@@ -392,7 +392,7 @@ describe('a machine of the archive that a drive names', () => {
     expect(await listed()).toEqual([]);
     service.rent(ID, 'trainer', { status: 'ACTIVE' });
     expect(await listed()).toMatchObject([{ id: ID, status: 'ACTIVE' }]);
-    await world.cli(['instances', 'untrack', ID]);
+    await world.cli(['instances', 'untrack', ID, '--yes']);
     expect(await listed()).toEqual([]);
   });
 });
@@ -563,15 +563,61 @@ describe('instances track and untrack', () => {
   test('untrack says that this stops no billing, and --all still shows the machine', async () => {
     await begin();
     await world.cli(CREATE);
-    const { code, stderr, requests } = await world.cli(['instances', 'untrack', 'trainer']);
+    const { code, stderr, requests } = await world.cli(['instances', 'untrack', 'trainer', '--yes']);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     expect(stderr).toBe(
-      `warning: trainer is out of the list, and goes on as before: if it runs it is billing. To end it: gpucloud instances terminate ${NEW}\n`,
+      `warning: trainer is out of the list, and goes on as before: if it runs it is billing. To take it back: gpucloud instances track ${NEW}. To end it: gpucloud instances terminate ${NEW}\n`,
     );
     expect(await listed()).toEqual([]);
     expect(await listed('--all')).toMatchObject([{ id: NEW }]);
     await world.cli(['instances', 'track', NEW]);
     expect(await listed()).toMatchObject([{ id: NEW }]);
+  });
+
+  test('untrack of a machine that may bill wants --yes off a terminal, also with others', async () => {
+    await begin();
+    await world.cli(CREATE);
+    service.rent(ID, 'old-box', { status: 'TERMINATED' });
+    await world.cli(['instances', 'track', ID]);
+    for (const [argv, stdin] of [
+      [['trainer'], ''],
+      [['old-box', 'trainer'], ''],
+      [['-'], `${ID}\n${NEW}\n`],
+    ] as const) {
+      const refused = await world.cli(['instances', 'untrack', ...argv], { stdin });
+      expect({ ...refused, stderr: '' }).toEqual({ code: 2, stdout: '', stderr: '', requests: [] });
+      expect(refused.stderr).toMatch(
+        new RegExp(
+          `^error: this needs a confirmation and nobody can be asked here: add --yes \\(Take trainer \\(${NEW}, last seen PROVISIONING now\\) out of the list\\? It goes on at the service, and bills if it runs\\. Nothing here will say so any more\\.\\)\n$`,
+        ),
+      );
+    }
+    expect(await listed()).toMatchObject([{ id: NEW }]);
+  });
+
+  test('in a terminal the answer decides, and Enter leaves it where it is', async () => {
+    await begin();
+    await world.cli(CREATE);
+    const kept = await world.cli(['instances', 'untrack', 'trainer'], { terminal: true, stdin: '\n' });
+    expect(kept.code).toBe(130);
+    expect(await listed()).toMatchObject([{ id: NEW }]);
+    const out = await world.cli(['instances', 'untrack', 'trainer'], { terminal: true, stdin: 'y\n' });
+    expect(out.code).toBe(0);
+    expect(await listed()).toEqual([]);
+  });
+
+  test('untrack asks nothing of a machine that was last seen TERMINATED, or that is out already', async () => {
+    await begin();
+    service.rent(ID, 'old-box', { status: 'TERMINATED' });
+    await world.cli(['instances', 'track', ID]);
+    const over = await world.cli(['instances', 'untrack', 'old-box', '-q']);
+    expect(over).toMatchObject({ code: 0, stdout: `${ID}\n` });
+    expect(over.stderr).toBe(
+      `old-box is out of the list; it was TERMINATED when last seen. To take it back: gpucloud instances track ${ID}\n`,
+    );
+    await world.cli(CREATE);
+    await world.cli(['instances', 'untrack', 'trainer', '--yes']);
+    expect((await world.cli(['instances', 'untrack', 'trainer'])).code).toBe(0);
   });
 
   test('untrack forgets an UNKNOWN only when it is confirmed', async () => {

@@ -58,7 +58,9 @@ describe('- reads what is meant from stdin', () => {
 
   test('untrack and track take them too', async () => {
     const id = await rent('box-a');
-    const gone = await world.cli(['instances', 'untrack', '-', '--json'], { stdin: `${id}\n` });
+    const gone = await world.cli(['instances', 'untrack', '-', '--json', '--yes'], {
+      stdin: `${id}\n`,
+    });
     expect(statuses(gone.stdout)).toEqual([['box-a', 'UNTRACKED']]);
     const back = await world.cli(['instances', 'track', '-', '--json'], { stdin: `${id}\n` });
     expect(statuses(back.stdout)).toEqual([['box-a', 'ACTIVE']]);
