@@ -7,29 +7,42 @@ export function nearestFirst(word: string, names: readonly string[]): string[] {
     .map(({ name }) => name);
 }
 
-/** How many letters must be put in, taken out or changed to make one word of the other. */
+/**
+ * How many letters must be put in, taken out, changed or swapped with their neighbour to make one word
+ * of the other.
+ */
 function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (const [above, letter] of [...from].entries()) {
+  const [letters, others] = [[...from], [...to]];
+  let before: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: others.length + 1 }, (_, at) => at);
+  for (const [above, letter] of letters.entries()) {
     const next = [above + 1];
-    for (const [left, other] of [...to].entries()) {
+    for (const [left, other] of others.entries()) {
       const changed = (row[left] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(changed, (row[left + 1] ?? 0) + 1, (next[left] ?? 0) + 1));
+      const isSwapped =
+        left > 0 && letter === others[left - 1] && other === letters[above - 1] && letter !== other;
+      const swapped = isSwapped ? (before[left - 1] ?? 0) + 1 : changed;
+      next.push(Math.min(changed, swapped, (row[left + 1] ?? 0) + 1, (next[left] ?? 0) + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row.at(-1) ?? 0;
 }
 
 /**
  * The name that was most likely meant; undefined where none is near: a third of the letters may be
- * wrong, and one that begins with what was typed is near too.
+ * wrong, `most` at most, and one that begins with what was typed is near too.
  */
-export function nearest(word: string, names: readonly string[]): string | undefined {
+export function nearest(
+  word: string,
+  names: readonly string[],
+  most = Number.POSITIVE_INFINITY,
+): string | undefined {
   const wanted = word.toLowerCase();
   const [first] = nearestFirst(word, names);
   if (first === undefined || wanted === '') return undefined;
-  const allowed = Math.max(1, Math.floor(Math.max(wanted.length, first.length) / 3));
+  const third = Math.floor(Math.max(wanted.length, first.length) / 3);
+  const allowed = Math.min(most, Math.max(1, third));
   if (distance(wanted, first.toLowerCase()) <= allowed) return first;
   return wanted.length < 3
     ? undefined

@@ -10,7 +10,7 @@ import type { Frame } from '../kit/frame.ts';
 import { type Moment, since } from '../kit/moment.ts';
 import { brokenRule, ruled } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { tellUndocumented, typesOf } from '../kit/types.ts';
+import { refuseMistyped, tellUndocumented, typesOf } from '../kit/types.ts';
 import { describe } from '../kit/verb.ts';
 import { eventView, viewOf } from './event-view.ts';
 import { findMachines, type Target } from './resolve.ts';
@@ -18,6 +18,8 @@ import { beginningAt } from './service-time.ts';
 
 /** API document: Events. New types may come, so that others are let through. */
 const TYPES = ['INFO', 'WARNING', 'ERROR', 'STATUS_CHANGE', 'BILLING'] as const;
+
+const STATUSES_AND_TYPES: readonly string[] = [...INSTANCE_STATUSES, ...TYPES];
 
 /** Types that are no status as well: to wait for one of them needs no look at the machine. */
 export const MERE_TYPES: readonly string[] = TYPES.filter((type) => type !== 'ERROR');
@@ -71,7 +73,10 @@ export function registerEvents(verb: AnyCommand, frame: Frame): void {
     .action((instances, flags, command) => events({ instances, ...flags }, frame.context(command)));
 }
 
-/** Statuses and types are the service's own words; new ones may come, so any word is waited for. */
+/**
+ * Statuses and types are the service's own words; new ones may come, so any word unlike them is
+ * waited for.
+ */
 function ending(text: string): string {
   const word = text.toUpperCase().replaceAll('-', '_');
   if (!/^[A-Z_]{1,40}$/.test(word)) {
@@ -81,6 +86,7 @@ function ending(text: string): string {
       `it is a status or a type of event, such as ${ENDS.join(', ')}`,
     );
   }
+  refuseMistyped('--until', text, STATUSES_AND_TYPES);
   return word;
 }
 
@@ -104,7 +110,7 @@ export async function events(input: EventsInput, context: Context): Promise<void
   checkTogether(input);
   tellUndocumented(input.type ?? [], TYPES, context);
   const ends = input.until === undefined ? [] : [input.until];
-  tellUndocumented(ends, [...INSTANCE_STATUSES, ...TYPES], context, 'status or type');
+  tellUndocumented(ends, STATUSES_AND_TYPES, context, 'status or type');
   if (input.follow === true) {
     const { followEvents } = await import('./follow-events.ts');
     return followEvents(input, context);

@@ -6,7 +6,7 @@ import { type AnyCommand, Option } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { brokenRule, ruled } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { tellUndocumented } from '../kit/types.ts';
+import { refuseMistyped, tellUndocumented } from '../kit/types.ts';
 import { describe } from '../kit/verb.ts';
 import { findMachines } from './resolve.ts';
 import { type Changed, changedView } from './view.ts';
@@ -46,12 +46,14 @@ export function registerWait(verb: AnyCommand, frame: Frame): void {
     );
 }
 
-/** Statuses are the service's own words; new ones may come, so any word is waited for. */
+/** Statuses are the service's own words; new ones may come, so any word unlike them is waited for. */
 function wanted(text: string): string {
   if (!/^[A-Za-z_]{1,40}$/.test(text)) {
     throw brokenRule('--for', text, 'it is ssh or a status, such as active, stopped or terminated');
   }
-  return text.toLowerCase() === 'ssh' ? 'ssh' : text.toUpperCase();
+  const word = text.toUpperCase();
+  refuseMistyped('--for', text, [...INSTANCE_STATUSES, 'SSH']);
+  return word === 'SSH' ? 'ssh' : word;
 }
 
 export interface WaitInput {

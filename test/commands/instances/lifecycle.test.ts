@@ -649,8 +649,8 @@ describe('a wait that ends early', () => {
   });
 
   test.each([
-    ['wait', ['--for', 'stoped', '--timeout', '1s'], 'status'],
-    ['events', ['--follow', '--until', 'stoped'], 'status or type'],
+    ['wait', ['--for', 'hibernating', '--timeout', '1s'], 'status'],
+    ['events', ['--follow', '--until', 'hibernating'], 'status or type'],
   ])(
     '%s notes a word that the document does not know, when it begins',
     async (verb, words, what) => {
@@ -658,8 +658,44 @@ describe('a wait that ends early', () => {
       const { stderr } = await near.cli(['instances', verb, 'box-1', ...words]);
       await near.close();
       expect(stderr).toContain(
-        `Not a ${what} of the API document, asked for all the same: STOPED.`,
+        `Not a ${what} of the API document, asked for all the same: HIBERNATING.`,
       );
+    },
+  );
+
+  test.each([
+    [['wait', 'box-1', '--for', 'actve'], '--for "actve"', 'active'],
+    [['wait', 'box-1', '--for', 'ACITVE'], '--for "ACITVE"', 'active'],
+    [['wait', 'box-1', '--for', 'terminate'], '--for "terminate"', 'terminated'],
+    [['wait', 'box-1', '--for', 'stop'], '--for "stop"', 'stopped'],
+    [['wait', 'box-1', '--for', 'shh'], '--for "shh"', 'ssh'],
+    [['events', 'box-1', '--follow', '--until', 'activ'], '--until "activ"', 'active'],
+    [['events', 'box-1', '--follow', '--until', 'eror'], '--until "eror"', 'error'],
+    [['events', 'box-1', '--type', 'billin'], '--type "billin"', 'billing'],
+    [
+      ['events', 'box-1', '--type', 'error,state-change'],
+      '--type "state-change"',
+      'status_change',
+    ],
+  ])('%j is refused before any request', async (words, what, meant) => {
+    const near = await worldOf(['ACTIVE']);
+    const refused = await near.cli(['instances', ...words]);
+    await near.close();
+    expect(refused).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `error: ${what}: the API document has no such word (Did you mean ${meant}?)\n`,
+      requests: [],
+    });
+  });
+
+  test.each(['inactive', 'restarting', 'booting', 'resetting', 'updating', 'paused'])(
+    'a status that may be new, %s, is waited for',
+    async (word) => {
+      const near = await worldOf([word.toUpperCase()]);
+      const { code } = await near.cli(['instances', 'wait', 'box-1', '--for', word]);
+      await near.close();
+      expect(code).toBe(0);
     },
   );
 });
