@@ -672,11 +672,7 @@ describe('a wait that ends early', () => {
     [['events', 'box-1', '--follow', '--until', 'activ'], '--until "activ"', 'active'],
     [['events', 'box-1', '--follow', '--until', 'eror'], '--until "eror"', 'error'],
     [['events', 'box-1', '--type', 'billin'], '--type "billin"', 'billing'],
-    [
-      ['events', 'box-1', '--type', 'error,state-change'],
-      '--type "state-change"',
-      'status_change',
-    ],
+    [['events', 'box-1', '--type', 'error,state-change'], '--type "state-change"', 'status_change'],
   ])('%j is refused before any request', async (words, what, meant) => {
     const near = await worldOf(['ACTIVE']);
     const refused = await near.cli(['instances', ...words]);

@@ -563,7 +563,12 @@ describe('instances track and untrack', () => {
   test('untrack says that this stops no billing, and --all still shows the machine', async () => {
     await begin();
     await world.cli(CREATE);
-    const { code, stderr, requests } = await world.cli(['instances', 'untrack', 'trainer', '--yes']);
+    const { code, stderr, requests } = await world.cli([
+      'instances',
+      'untrack',
+      'trainer',
+      '--yes',
+    ]);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     expect(stderr).toBe(
       `warning: trainer is out of the list, and goes on as before: if it runs it is billing. To take it back: gpucloud instances track ${NEW}. To end it: gpucloud instances terminate ${NEW}\n`,
@@ -598,10 +603,16 @@ describe('instances track and untrack', () => {
   test('in a terminal the answer decides, and Enter leaves it where it is', async () => {
     await begin();
     await world.cli(CREATE);
-    const kept = await world.cli(['instances', 'untrack', 'trainer'], { terminal: true, stdin: '\n' });
+    const kept = await world.cli(['instances', 'untrack', 'trainer'], {
+      terminal: true,
+      stdin: '\n',
+    });
     expect(kept.code).toBe(130);
     expect(await listed()).toMatchObject([{ id: NEW }]);
-    const out = await world.cli(['instances', 'untrack', 'trainer'], { terminal: true, stdin: 'y\n' });
+    const out = await world.cli(['instances', 'untrack', 'trainer'], {
+      terminal: true,
+      stdin: 'y\n',
+    });
     expect(out.code).toBe(0);
     expect(await listed()).toEqual([]);
   });
