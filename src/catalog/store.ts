@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
+import { errorCode, faultOf } from '../files/error-code.ts';
 import { readPlain } from '../files/plain.ts';
 import { type CatalogFile, judge } from './schema.ts';
 
@@ -69,8 +70,8 @@ function textOf(path: string): string | undefined {
     return bytes.toString('utf8');
   } catch (error) {
     if (error instanceof CliError) throw error;
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw unusable(path, `it can't be read (${codeOf(error)})`, error);
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw unusable(path, `it can't be read (${faultOf(error)})`, error);
   }
 }
 
@@ -89,11 +90,7 @@ function unusable(path: string, what: string, cause?: unknown): CliError {
 function notKept(path: string, cause: unknown): CliError {
   return new CliError(
     'storage',
-    `The names of offers and images could not be kept in ${path} (${codeOf(cause)}); what was there before still is.`,
+    `The names of offers and images could not be kept in ${path} (${faultOf(cause)}); what was there before still is.`,
     { hint: `check ${dirname(path)}, or name another folder in GPUCLOUD_STATE_DIR`, cause },
   );
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
 }

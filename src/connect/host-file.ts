@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
+import { errorCode } from '../files/error-code.ts';
 import { readPlain } from '../files/plain.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
@@ -137,7 +138,7 @@ export function removeHosts(files: SshFiles): void {
 
 export function storageError(what: string, error: unknown): CliError {
   if (error instanceof CliError) return error;
-  const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  const reason = errorCode(error) ?? String(error);
   return new CliError('storage', `${what} (${reason}).`, { cause: error });
 }
 
@@ -190,7 +191,7 @@ function textOf(path: string): string {
     if (bytes === undefined) throw new Error('it is not a plain file');
     return bytes.toString('utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    if (errorCode(error) === 'ENOENT') return '';
     throw error;
   }
 }

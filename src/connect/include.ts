@@ -1,6 +1,7 @@
 import { chmod, lstat, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
+import { errorCode } from '../files/error-code.ts';
 import { makeFolders } from '../files/make-folders.ts';
 import { replaceFile } from '../files/replace.ts';
 import { configWord } from './argv.ts';
@@ -74,7 +75,7 @@ async function contentOf(config: string): Promise<Content | undefined> {
   try {
     path = await realpath(config);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
     // A link that leads nowhere is somebody's, and may lead somewhere tomorrow.
     if (await isThere(config)) throw error;
     return undefined;
@@ -111,7 +112,7 @@ async function edit(
     }
     throw new Error('it changes all the time');
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const reason = errorCode(error) ?? String(error);
     throw new CliError('storage', `${config} could not be changed (${reason}).`, {
       hint: `change it by hand; the line is: ${includeLine(hosts)}`,
       cause: error,

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorCode } from './error-code.ts';
 import { checkArrived, syncFolder } from './replace.ts';
 
 /** A file that is on disk in its final size, and stays open for a later change in place. */
@@ -85,6 +86,6 @@ function isThere(file: number, path: string): boolean {
     const named = statSync(path, { bigint: true });
     return named.ino === open.ino && named.dev === open.dev;
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
+    return errorCode(error) !== 'ENOENT';
   }
 }

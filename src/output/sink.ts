@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { CliError } from '../errors.ts';
+import { errorCode } from '../files/error-code.ts';
 import type { StopSignal } from '../stop.ts';
 
 /** Where a result is written to, with an honest answer to "has it arrived?". */
@@ -158,7 +159,7 @@ function readerGone(): Error {
 }
 
 function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
+  return errorCode(error) ?? '';
 }
 
 function reasonOf(error: unknown): string {

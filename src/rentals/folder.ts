@@ -1,5 +1,6 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode } from '../files/error-code.ts';
 import { readPlain } from '../files/plain.ts';
 import { textOfUtf8 } from '../files/utf8.ts';
 import { isUuid } from '../rules/ids.ts';
@@ -47,7 +48,7 @@ function entriesOf(folder: string): Dirent[] {
     const entries = readdirSync(folder, { withFileTypes: true });
     return entries.filter(({ name }) => name.endsWith('.json'));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+    if (errorCode(error) === 'ENOENT') {
       return [];
     }
     throw error;
@@ -59,7 +60,7 @@ export function exists(path: string): boolean {
     lstatSync(path);
     return true;
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
+    return errorCode(error) !== 'ENOENT';
   }
 }
 

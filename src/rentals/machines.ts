@@ -1,5 +1,6 @@
 import { linkSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { errorCode } from '../files/error-code.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
 import { exists, filesIn, machineFile, readText } from './folder.ts';
@@ -103,6 +104,6 @@ function moved(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode } from '../files/error-code.ts';
 
 /** The name of a folder of one owner. */
 export const OWNER = /^[0-9a-f]{24}$/;
@@ -23,7 +24,7 @@ export async function namesIn(folder: string): Promise<string[]> {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+    if (errorCode(error) === 'ENOENT') {
       return [];
     }
     throw error;

@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { CliError } from '../errors.ts';
+import { errorCode } from '../files/error-code.ts';
 import type { Answer, Call, Operation } from './operations.ts';
 import { notFound, Refusal, refusalBody } from './refusal.ts';
 
@@ -169,7 +170,7 @@ function json(status: number, body: Record<string, unknown>): Response {
 }
 
 function portError(port: number, error: Error): CliError {
-  const code = 'code' in error ? String(error.code) : 'unknown';
+  const code = errorCode(error) ?? 'unknown';
   return new CliError('usage', `the sandbox can't listen on port ${port} (${code})`, {
     hint: 'port 0 takes any free port',
     cause: error,

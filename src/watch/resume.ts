@@ -1,5 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { CliError } from '../errors.ts';
+import { errorCode, faultOf } from '../files/error-code.ts';
 import { replaceFile } from '../files/replace.ts';
 import { parse } from '../schema/parse.ts';
 import {
@@ -74,7 +75,7 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
     } catch (error) {
       throw new CliError(
         'storage',
-        `--resume "${named}": how far the events were followed could not be written (${codeOf(error)}).`,
+        `--resume "${named}": how far the events were followed could not be written (${faultOf(error)}).`,
         { hint, cause: error },
       );
     }
@@ -97,10 +98,10 @@ async function read(path: string, named: string): Promise<Record<string, SavedLo
     // A pipe would be waited for without an end.
     text = file.isFile() && file.size <= LARGEST ? await readFile(path, 'utf8') : undefined;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return {};
+    if (errorCode(error) === 'ENOENT') return {};
     throw new CliError(
       'storage',
-      `--resume "${named}": the file can't be read (${codeOf(error)}).`,
+      `--resume "${named}": the file can't be read (${faultOf(error)}).`,
       {
         cause: error,
       },
@@ -124,8 +125,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
 }

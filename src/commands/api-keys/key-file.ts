@@ -1,6 +1,7 @@
 import { open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError, usageError } from '../../errors.ts';
+import { faultOf } from '../../files/error-code.ts';
 import { syncFolder } from '../../files/replace.ts';
 import type { Place } from './place.ts';
 
@@ -18,7 +19,7 @@ const WRONG_PATH: Readonly<Record<string, string>> = {
  */
 export async function reservedFile(path: string): Promise<Place> {
   const handle = await open(path, 'wx', 0o600).catch((error: unknown) => {
-    const code = codeOf(error);
+    const code = faultOf(error);
     const wrong = path === '' ? 'a path is not empty' : WRONG_PATH[code];
     throw wrong === undefined
       ? new CliError(
@@ -45,14 +46,10 @@ export async function reservedFile(path: string): Promise<Place> {
         syncFolder(dirname(path));
       } catch (error) {
         await drop().catch(() => undefined);
-        throw new CliError('storage', `${path} could not be written (${codeOf(error)})`, {
+        throw new CliError('storage', `${path} could not be written (${faultOf(error)})`, {
           cause: error,
         });
       }
     },
   };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
 }

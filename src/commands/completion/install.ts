@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { SCRIPT_NAMES, type Shell } from '../../completion/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { faultOf } from '../../files/error-code.ts';
 import { makeFolders } from '../../files/make-folders.ts';
 import { replaceFile } from '../../files/replace.ts';
 
@@ -32,7 +33,7 @@ export async function install(
       makeFolders(dirname(file), 0o777);
       await replaceFile(file, script);
     } catch (error) {
-      const reason = error instanceof Error && 'code' in error ? error.code : 'unknown reason';
+      const reason = faultOf(error);
       throw new CliError('storage', `The script could not be written to ${file} (${reason}).`, {
         hint: `put it where you like: gpucloud completion ${shell} > FILE`,
         resource: file,

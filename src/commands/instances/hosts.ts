@@ -12,6 +12,7 @@ import {
 import { knownWay } from '../../connect/way.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { faultOf } from '../../files/error-code.ts';
 import { privateFolder } from '../../files/private-folder.ts';
 import type { Listed } from '../kit/known-machines.ts';
 
@@ -66,7 +67,7 @@ export async function filesOf(context: Context): Promise<SshFiles> {
     // ssh would make it for everybody to read.
     await (await open(files.knownHosts, 'a', 0o600)).close();
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? error.code : 'unknown reason';
+    const reason = faultOf(error);
     throw new CliError(
       'storage',
       `The file of host keys could not be made: ${files.knownHosts} (${reason}).`,

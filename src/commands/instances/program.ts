@@ -4,6 +4,7 @@ import { shellLine } from '../../connect/quote.ts';
 import { type Trouble, troubleIn } from '../../connect/trouble.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { errorCode } from '../../files/error-code.ts';
 import type { Argv } from './print-command.ts';
 import { type Reached, refuseDocumentation } from './reach.ts';
 
@@ -40,7 +41,7 @@ export async function runProgram(argv: Argv, reached: Reached, context: Context)
 
 /** The error for a program that could not be started at all. */
 export function notStarted(file: string, error: unknown): CliError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  const code = errorCode(error) ?? String(error);
   return code === 'ENOENT'
     ? new CliError('refused', `There is no ${file} on PATH: machines are entered with OpenSSH.`, {
         hint: 'install an OpenSSH client (openssh-client on Debian and Ubuntu, an optional feature on Windows); "gpucloud doctor" checks it',

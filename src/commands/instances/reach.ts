@@ -6,6 +6,7 @@ import type { Manner } from '../../connect/argv.ts';
 import { isDocumentation, type Way, wayInto } from '../../connect/way.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { faultOf } from '../../files/error-code.ts';
 import { keepSighting, sightingOf } from '../kit/sighting.ts';
 import { filesOf, keepHost } from './hosts.ts';
 import type { ReachInput } from './reach-flags.ts';
@@ -72,7 +73,7 @@ async function identityFile(
   try {
     await access(path, constants.R_OK);
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? error.code : 'unknown reason';
+    const reason = faultOf(error);
     throw usageError(`--identity "${typed}": the file can't be read (${reason})`);
   }
   return path;

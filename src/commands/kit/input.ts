@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { faultOf } from '../../files/error-code.ts';
 
 /** What people give by hand is short; more than this is a mistake, or `/dev/zero`. */
 const LONGEST = 1024 * 1024;
@@ -26,8 +27,7 @@ export async function readText(flag: string, path: string, longest = LONGEST): P
       if (text.length > longest) break;
     }
   } catch (error) {
-    const reason =
-      error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+    const reason = faultOf(error);
     throw usageError(`${flag} "${path}": the file can't be read (${reason})`);
   }
   return atMost(flag, path, text, longest);

@@ -3,6 +3,7 @@ import { platform } from 'node:os';
 import type { Readable } from 'node:stream';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { errorCode } from '../../files/error-code.ts';
 import { apiKey } from '../../rules/api-key.ts';
 import type { StopSignal } from '../../stop.ts';
 import { checkedSecret } from '../kit/parse.ts';
@@ -80,6 +81,6 @@ function keyIn(flag: string, text: string): string {
 }
 
 function unreadable(flag: string, error: unknown): Error {
-  const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  const why = errorCode(error) ?? 'unknown';
   return usageError(`${flag}: it can't be read (${why})`);
 }
