@@ -107,6 +107,25 @@ export class CliError extends Error {
   }
 }
 
+export const INTERRUPTS = ['interrupted', 'terminated', 'hungUp'] as const satisfies Failure[];
+
+/** Whether a person or the system ended the work: Ctrl-C, a signal to terminate, a closed terminal. */
+export function isInterrupt(error: unknown): error is Interrupt {
+  return error instanceof CliError && INTERRUPTS.some((failure) => failure === error.failure);
+}
+
+interface Interrupt extends CliError {
+  readonly failure: (typeof INTERRUPTS)[number];
+}
+
+/**
+ * Whether a fault of one reading of several leaves the others alone. A refused key, an interrupt and
+ * a fault of our own don't.
+ */
+export function isOfOneReading(error: unknown): error is CliError {
+  return error instanceof CliError && error.failure !== 'authentication' && !isInterrupt(error);
+}
+
 const FAULT_HINT =
   'this is a fault of gpucloud itself; run the command with --debug and report what it prints';
 
@@ -171,9 +190,11 @@ export class SeveralErrors extends CliError {
 
   constructor(errors: readonly [CliError, ...CliError[]], summary?: CliError) {
     const worst = worstOf(errors) ?? errors[0];
+    const asked = errors.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
     super(worst.failure, worst.message, {
       retryable: errors.every((error) => error.retryable),
       mayBeBilling: errors.some((error) => error.mayBeBilling),
+      ...(asked.length === 0 ? {} : { retryAfterMs: Math.max(...asked) }),
       ...(worst.hint === undefined ? {} : { hint: worst.hint }),
       ...(worst.httpStatus === undefined ? {} : { httpStatus: worst.httpStatus }),
       ...(worst.resource === undefined ? {} : { resource: worst.resource }),

@@ -111,6 +111,9 @@ function plainOut(): Host['plainOut'] {
   };
 }
 
+/** Timers of Node fire at once beyond this. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
 function sleep(milliseconds: number, signal?: StopSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
@@ -121,10 +124,18 @@ function sleep(milliseconds: number, signal?: StopSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
+    let left = milliseconds;
+    let timer: NodeJS.Timeout;
+    const next = () => {
+      const longest = Math.min(left, LONGEST_TIMER);
+      left -= longest;
+      timer = setTimeout(left > 0 ? next : end, longest);
+    };
+    const end = () => {
       signal?.removeEventListener('abort', stop);
       resolve();
-    }, milliseconds);
+    };
+    next();
     signal?.addEventListener('abort', stop, { once: true });
   });
 }

@@ -29,8 +29,10 @@ export function refusal(operation: Operation, call: Call, answer: Answer): CliEr
   const { status } = answer;
   const words = said(answer, call.hide);
   const about = resourceOf(operation);
+  const wait = retryAfterMs(answer.headers['retry-after'], call.clock.now());
+  const asked = wait === undefined ? {} : { retryAfterMs: wait };
   if (isWebPage(answer) && status !== 429 && (status < 300 || status >= 400)) {
-    return refusedByPage(operation, status, words);
+    return refusedByPage(operation, status, words, asked);
   }
   if (status === 401 || status === 403) {
     const what =
@@ -40,10 +42,7 @@ export function refusal(operation: Operation, call: Call, answer: Answer): CliEr
       hint: call.keyRemedy,
     });
   }
-  if (status === 429) {
-    const wait = retryAfterMs(answer.headers['retry-after'], call.clock.now());
-    return rateLimited(status, wait);
-  }
+  if (status === 429) return rateLimited(status, wait);
   if (status === 404) {
     const { missing } = operation;
     return missing === undefined
@@ -84,7 +83,7 @@ export function refusal(operation: Operation, call: Call, answer: Answer): CliEr
     return new CliError(
       'refused',
       sentence(`The service failed ${operation.doing} (${status}): ${words}`),
-      { httpStatus: status, retryable: true, hint: againHint(operation), ...about },
+      { httpStatus: status, retryable: true, hint: againHint(operation), ...asked, ...about },
     );
   }
   return new CliError('refused', sentence(refused), {
@@ -98,7 +97,12 @@ export function refusal(operation: Operation, call: Call, answer: Answer): CliEr
  * An error whose body is a page for a browser is not the service's own word. Its status decides the
  * kind as ever, but nothing is said of a key, a machine or funds that the service may never have seen.
  */
-function refusedByPage(operation: Operation, status: number, words: string): CliError {
+function refusedByPage(
+  operation: Operation,
+  status: number,
+  words: string,
+  asked: Pick<ErrorDetails, 'retryAfterMs'>,
+): CliError {
   const failed = status >= 500 || status === 408;
   const kind =
     status === 401 || status === 403 ? 'authentication' : status === 404 ? 'notFound' : 'refused';
@@ -107,7 +111,7 @@ function refusedByPage(operation: Operation, status: number, words: string): Cli
     sentence(
       `The request ${operation.doing} was ${failed ? 'not answered' : 'refused'} (${status}): ${words}`,
     ),
-    { httpStatus: status, retryable: failed, hint: PAGE_HINT, ...resourceOf(operation) },
+    { httpStatus: status, retryable: failed, hint: PAGE_HINT, ...asked, ...resourceOf(operation) },
   );
 }
 

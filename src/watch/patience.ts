@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { CliError } from '../errors.ts';
+import { askedPause, createPassing, type Passing } from './passing.ts';
 
 export interface Faulted<L> {
   readonly log: L;
@@ -25,12 +26,6 @@ export interface Met<L> {
   readonly fatal: CliError | undefined;
 }
 
-/** So many answers in a row that make no sense are no passing fault any more. */
-const ODD_ANSWERS = 5;
-
-/** A machine that was there is gone when so many answers in a row say so. */
-const GONE_ANSWERS = 2;
-
 /**
  * Tells the faults that waiting may mend from the others, in the rounds of readings of several
  * things. A fault before anything could be read is told at once, as by a command that reads once: it
@@ -40,16 +35,14 @@ export function createPatience<L extends { hasStarted(): boolean }>({
   clock,
   tell,
 }: PatienceOptions<L>) {
-  const odd = new Map<L, number>();
-  const missing = new Map<L, number>();
+  const passing = new Map<L, Passing>();
   let lostAt: number | undefined;
-
   let hasStarted = false;
 
-  function isPassing({ log, error }: Faulted<L>): boolean {
-    if (!hasStarted) return false;
-    if (error.failure === 'notUnderstood') return again(odd, log) < ODD_ANSWERS;
-    return error.retryable || error.failure === 'unreachable';
+  function passingOf(log: L): Passing {
+    const one = passing.get(log) ?? createPassing();
+    passing.set(log, one);
+    return one;
   }
 
   return {
@@ -61,13 +54,12 @@ export function createPatience<L extends { hasStarted(): boolean }>({
       for (const look of looks) {
         const { log } = look;
         if (!('error' in look)) {
-          odd.delete(log);
-          missing.delete(log);
+          passing.delete(log);
         } else if (look.error.failure === 'notFound') {
-          if (log.hasStarted() && again(missing, log) < GONE_ANSWERS) continue;
+          if (passingOf(log).passes(look.error, log.hasStarted())) continue;
           gone.add(log);
           tell.gone(log, look.error);
-        } else if (isPassing(look)) {
+        } else if (hasStarted && passingOf(log).passes(look.error, true)) {
           lost.push(look);
         } else {
           fatal ??= look.error;
@@ -85,15 +77,7 @@ export function createPatience<L extends { hasStarted(): boolean }>({
         tell.back(clock.now() - lostAt);
         lostAt = undefined;
       }
-      const asked = lost.map(({ error }) => error.retryAfterMs ?? 0);
-      return { gone, atLeast: Math.max(0, ...asked), fatal };
+      return { gone, atLeast: askedPause(lost.map(({ error }) => error)), fatal };
     },
   };
-}
-
-/** Counts what happened once more. */
-function again<L>(counts: Map<L, number>, log: L): number {
-  const count = (counts.get(log) ?? 0) + 1;
-  counts.set(log, count);
-  return count;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
-import { CliError, type Failure } from '../errors.ts';
+import { CliError, type Failure, isInterrupt } from '../errors.ts';
 import type { StopSignal } from '../stop.ts';
+import { askedPause, createPassing, pauseAfter } from './passing.ts';
 
 export interface Poll<T> {
   read(): Promise<T>;
@@ -8,56 +9,70 @@ export interface Poll<T> {
   readonly interval: number;
   readonly clock: Clock;
   readonly signal: StopSignal;
+  /** A person sees each fault and its age as it is, and ends the poll. */
+  readonly isSeen?: boolean;
+  /** Why parts of a reading are missing or old, where the rest of it could be read. */
+  faultsIn?(reading: T): readonly CliError[];
   /** Whether nothing can change any more. */
   isOver?(reading: T): boolean;
 }
 
 /** A reading, or why there is none at this turn. */
-export type Turn<T> = { readonly value: T } | { readonly fault: CliError };
+export type Turn<T> = ({ readonly value: T } | { readonly fault: CliError }) & {
+  /** Milliseconds until the next reading. */
+  readonly pause: number;
+  /** It is so long because the service asked for it. */
+  readonly isAsked: boolean;
+};
 
-/** After faults the pause grows up to this, so that a service in trouble is not pressed. */
-const LONGEST_PAUSE_MS = 30_000;
-
-/** What no waiting mends. */
-const FINAL: readonly Failure[] = [
-  'authentication',
-  'usage',
-  'storage',
-  'interrupted',
-  'terminated',
-  'hungUp',
-];
+/** What is no matter of the service, or refused by it for good. */
+const FINAL: readonly Failure[] = ['authentication', 'usage', 'storage'];
 
 /**
  * Reads again and again until it is interrupted. The first reading has to succeed, as for a command
- * that reads once; a later fault is a turn of its own, unless waiting can't mend it: a key that is
- * refused ends the poll.
+ * that reads once; a later fault is a turn of its own, unless waiting can't mend it. No reading
+ * comes before the service wants it (Retry-After), and no deadline is there for that to pass.
  */
 export async function* poll<T>({
   read,
   interval,
   clock,
   signal,
+  isSeen = false,
+  faultsIn,
   isOver,
 }: Poll<T>): AsyncGenerator<Turn<T>> {
+  const passing = createPassing();
+  // A view that stands on a screen is more than its end would be: it goes on through a sign-in page
+  // or a 404 however long they last, and whoever looks at it sees them and their age. Where nobody
+  // looks, a program would wait for ever for what does not come: there the common rule holds.
+  const passes = (error: CliError) => isSeen || passing.passes(error, true);
   let faults = 0;
   for (let first = true; ; first = false) {
     signal.throwIfAborted();
+    let turn: Turn<T>;
     try {
       const value = await read();
       faults = 0;
-      yield { value };
-      if (isOver?.(value) === true) return;
+      passing.mended();
+      turn = { value, ...longer(interval, faultsIn?.(value) ?? []) };
     } catch (error) {
       if (first || signal.aborted || !(error instanceof CliError)) throw error;
-      if (FINAL.includes(error.failure)) throw error;
+      if (FINAL.includes(error.failure) || isInterrupt(error) || !passes(error)) throw error;
       faults += 1;
-      yield { fault: error };
+      turn = { fault: error, ...longer(pauseAfter(faults, interval), [error]) };
     }
-    await clock.sleep(pauseAfter(faults, interval), signal);
+    yield turn;
+    if ('value' in turn && isOver?.(turn.value) === true) return;
+    await clock.sleep(turn.pause, signal);
   }
 }
 
-function pauseAfter(faults: number, interval: number): number {
-  return Math.max(interval, Math.min(LONGEST_PAUSE_MS, interval * 2 ** (faults - 1)));
+/** Our own pause, or the one that the service asked for, whichever is longer. */
+function longer(
+  own: number,
+  faults: readonly CliError[],
+): Pick<Turn<unknown>, 'pause' | 'isAsked'> {
+  const asked = askedPause(faults);
+  return { pause: Math.max(own, asked), isAsked: asked > own };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
 import type { StopSignal } from '../stop.ts';
+import { askedPause, createPassing, pauseAfter } from './passing.ts';
 
 /** What a wait needs to know of a machine (API document: Instance). */
 export interface Watched {
@@ -34,44 +35,34 @@ export interface Wait<T extends Watched> {
   /** A status that is known to have been there already, such as STOPPING in the answer of stop. */
   readonly after?: string;
   onReading?(machine: T, elapsed: number): void;
-  /** A reading failed in a way that may pass; the wait goes on. */
-  onFault?(error: CliError, elapsed: number): void;
+  /** A reading failed in a way that may pass; the wait goes on after so many milliseconds. */
+  onFault?(error: CliError, elapsed: number, pause: number): void;
 }
 
 /** A last reading gets this long at least, however near the deadline is. */
 const LAST_READING_MS = 5_000;
 
-/** So many answers in a row that make no sense are no passing fault any more. */
-const ODD_ANSWERS = 5;
-
-/** After faults the pause grows up to this, so that a service in trouble is not pressed. */
-const LONGEST_PAUSE_MS = 30_000;
-
 /**
  * Reads a machine until it has the status that is waited for, and answers that reading.
  *
  * Throws CliError('otherEnd') when the machine came to rest elsewhere, CliError('deadline') when
- * the time is over, the signal's reason when interrupted, and what the reading throws unless it is
- * a fault of the network, which is waited out. So is an answer that makes no sense, such as the
- * sign-in page of a network, once the machine is known to be there.
+ * the time is over, CliError('rateLimited') as soon as the service asks for a pause (Retry-After)
+ * that goes beyond it, the signal's reason when interrupted, and what the reading throws unless it
+ * may pass (see passing.ts). A shorter pause is kept in full.
  */
 export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T> {
   const started = wait.clock.now();
   const elapsed = () => wait.clock.now() - started;
   const seen = new Set(wait.after === undefined ? [] : [wait.after]);
+  const passing = createPassing();
   let last: T | undefined;
-  let odd = 0;
-  const passes = (error: CliError) => {
-    if (error.failure !== 'notUnderstood')
-      return error.failure === 'unreachable' || error.retryable;
-    odd += 1;
-    return seen.size > 0 && odd < ODD_ANSWERS;
-  };
   for (let faults = 0; ; ) {
-    const machine = await readThroughFaults(wait, elapsed, passes);
-    if (machine !== undefined) odd = 0;
-    faults = machine === undefined ? faults + 1 : 0;
-    if (machine !== undefined) {
+    const reading = await readOnce(wait, elapsed);
+    let fault: CliError | undefined;
+    if ('machine' in reading) {
+      const { machine } = reading;
+      faults = 0;
+      passing.mended();
       last = machine;
       wait.onReading?.(machine, elapsed());
       if (isNear(wait, machine)) {
@@ -82,11 +73,22 @@ export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T
       }
       seen.add(machine.status);
       wait.signal.throwIfAborted();
+    } else {
+      fault = reading.fault;
+      faults += 1;
+      if (!passing.passes(fault, seen.size > 0)) throw fault;
     }
     const left = wait.timeout - elapsed();
-    if (left <= 0) throw deadline(wait, last);
     // The last pause is as short as the deadline wants it, so that a last reading decides.
-    await wait.clock.sleep(Math.min(pauseAfter(faults, wait.interval), left), wait.signal);
+    let pause = Math.min(pauseAfter(faults, wait.interval), left);
+    if (fault !== undefined) {
+      const asked = askedPause([fault]);
+      if (asked > 0 && asked > left) throw askedTooMuch(fault, asked, left, last);
+      pause = Math.max(pause, asked);
+      wait.onFault?.(fault, elapsed(), pause);
+    }
+    if (left <= 0) throw deadline(wait, last);
+    await wait.clock.sleep(pause, wait.signal);
   }
 }
 
@@ -95,24 +97,38 @@ function isNear<T extends Watched>({ target, also }: Wait<T>, { status }: T): bo
   return status === target || also?.before.includes(status) === true;
 }
 
-function pauseAfter(faults: number, interval: number): number {
-  return Math.max(interval, Math.min(LONGEST_PAUSE_MS, interval * 2 ** (faults - 1)));
-}
-
-async function readThroughFaults<T extends Watched>(
+async function readOnce<T extends Watched>(
   wait: Wait<T>,
   elapsed: () => number,
-  passes: (error: CliError) => boolean,
-): Promise<T | undefined> {
+): Promise<{ readonly machine: T } | { readonly fault: CliError }> {
   wait.signal.throwIfAborted();
   try {
-    return await wait.read(Math.max(LAST_READING_MS, wait.timeout - elapsed()));
+    return { machine: await wait.read(Math.max(LAST_READING_MS, wait.timeout - elapsed())) };
   } catch (error) {
     if (wait.signal.aborted || !(error instanceof CliError)) throw error;
-    if (!passes(error)) throw error;
-    wait.onFault?.(error, elapsed());
-    return undefined;
+    return { fault: error };
   }
+}
+
+/** The service would answer only after the deadline, so that waiting on would tell nothing. */
+function askedTooMuch(
+  fault: CliError,
+  asked: number,
+  left: number,
+  last: Watched | undefined,
+): CliError {
+  const seen = last === undefined ? 'was never seen' : `was last seen ${last.status}`;
+  return new CliError(
+    'rateLimited',
+    `${fault.message} It may be asked again in ${inSeconds(asked)}, and this wait would be over in ${inSeconds(Math.max(0, left))}; the machine ${seen}.`,
+    {
+      retryable: true,
+      retryAfterMs: asked,
+      cause: fault,
+      ...(fault.httpStatus === undefined ? {} : { httpStatus: fault.httpStatus }),
+      ...(last === undefined ? {} : { resource: last.id }),
+    },
+  );
 }
 
 function deadline<T extends Watched>(wait: Wait<T>, last: T | undefined): CliError {
@@ -153,6 +169,10 @@ function otherEnd(machine: Watched, target: string): CliError {
     `The machine is ${machine.status} and will not become ${target} by itself${reason}.`,
     { resource: machine.id },
   );
+}
+
+function inSeconds(milliseconds: number): string {
+  return `${Math.ceil(milliseconds / 1000)} s`;
 }
 
 function spoken(milliseconds: number): string {

@@ -143,6 +143,22 @@ describe('Retry-After', () => {
   });
 });
 
+describe('an error that all tries ended with', () => {
+  const page503: Step = (_request, response) => {
+    response.writeHead(503, { 'content-type': 'text/html', 'retry-after': '7' });
+    response.end('<!doctype html><html><body>Back soon</body></html>');
+  };
+
+  test.each([
+    ['503', status(503, { 'retry-after': '7' })],
+    ['503 with a page', page503],
+    ['429', status(429, { 'retry-after': '7' })],
+  ])('carries for how long a %s asked to wait', async (_what, step) => {
+    const { api } = await run([step, step, step]);
+    expect((await failureOf(api.users.me())).retryAfterMs).toBe(7_000);
+  });
+});
+
 const NEVER: [string, boolean, (api: Api) => Promise<unknown>, unknown][] = [
   ['create', true, (api) => api.instances.create(CREATE), machine('PROVISIONING')],
   [

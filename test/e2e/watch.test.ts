@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -16,7 +17,16 @@ interface Machines {
   status: string;
   /** What every reading of a machine is answered instead. */
   answer: Answer | 'hangUp' | 'silence' | undefined;
+  /** A machine that is asked for too often. */
+  refused: string | undefined;
 }
+
+/** The service wants to be left alone for so many seconds. */
+const busy = (seconds: number): Answer => ({
+  status: 429,
+  headers: { 'retry-after': String(seconds) },
+  body: { statusCode: 429, message: 'too many', error: 'Too Many Requests' },
+});
 
 let computer: Computer;
 let machines: Machines;
@@ -44,7 +54,12 @@ const idOf = (at: number) => `${String(at).padStart(8, '0')}-1111-4222-8333-4444
 /** Starts the service and makes its machines known to the computer. */
 async function rented(count: number): Promise<void> {
   const ids = Array.from({ length: count }, (_, at) => idOf(at));
-  const state: Omit<Machines, 'service'> = { ids, status: 'ACTIVE', answer: undefined };
+  const state: Omit<Machines, 'service'> = {
+    ids,
+    status: 'ACTIVE',
+    answer: undefined,
+    refused: undefined,
+  };
   let seeding = true;
   const service = await startService(async ({ path }) => {
     if (path === '/users/me') return ok({ id: 'u1', email: 'a@example.com', balance: '10' });
@@ -52,6 +67,7 @@ async function rented(count: number): Promise<void> {
     if (state.answer === 'silence') return new Promise(() => undefined);
     if (state.answer !== undefined) return state.answer;
     const id = path.split('/')[2] ?? '';
+    if (id === state.refused) return busy(120);
     if (path.endsWith('/events?limit=5')) return ok([]);
     return ok({
       id,
@@ -179,6 +195,35 @@ describe('a live view in a terminal', () => {
     await shown.shows(/Status: +STOPPED[\s\S]*\nRead at [\d:]{8}, again/);
   });
 
+  test('tells for how long the service wants to be left alone, and ends at once meanwhile', async () => {
+    await rented(1);
+    const shown = watch(['instances', 'get', idOf(0), '--watch', '--interval', '500ms'], {
+      columns: 200,
+    });
+    await shown.shows(/Status: +ACTIVE/);
+    machines.answer = busy(120);
+    await shown.shows(/ and asks to wait 120 s \(Retry-After\)\. Trying again in 120 s\.$/);
+    const asked = machines.service.requests.length;
+    await shown.shows(/Status: +ACTIVE[\s\S]*\nLast read [1-9]\d* s ago: .* again in 11\d s\.$/);
+    expect(machines.service.requests.length).toBe(asked);
+    shown.type(CTRL_C);
+    expect(await shown.ended()).toBe(130);
+    expect(lastLine(shown.scrollback())).toMatch(/^Last read .* \(Retry-After\)\.$/);
+  });
+
+  test('tells it below a list of which a part was refused', async () => {
+    await rented(2);
+    const shown = watch(LIST, { columns: 200 });
+    await shown.shows(/box-1 .*ACTIVE/);
+    machines.refused = idOf(1);
+    await shown.shows(
+      /1 of 2 machines could not be read[\s\S]*again in 1[12]\d s, as the service asks/,
+    );
+    const asked = machines.service.requests.length;
+    await shown.shows(/again in 11\d s, as the service asks\. Ctrl-C ends\.$/);
+    expect(machines.service.requests.length).toBe(asked);
+  });
+
   test('ends when the key is refused', async () => {
     await rented(2);
     const shown = watch(LIST);
@@ -254,28 +299,42 @@ describe('a terminal on which nothing can be redrawn', () => {
     expect(shown.written()).not.toContain('\u001b');
   });
 
-  test('that has no columns does not spin', async () => {
-    await rented(2);
-    const shown = watch([], {
-      program: 'bash',
-      args: ['-c', `stty cols 0 rows 0; exec "$0" "$@"`, process.execPath, PROGRAM, ...LIST],
-    });
-    await shown.shows(() => shown.written().includes('box-1'));
-    const before = { written: shown.written().length, ticks: await ticksOf(shown.pid) };
-    const readings = machines.service.requests.length;
-    await shown.shows(() => machines.service.requests.length > readings + 12);
-    expect(shown.written().length).toBe(before.written);
-    // Four readings and more, at a hundredth of a second a tick: a spin takes hundreds.
-    expect((await ticksOf(shown.pid)) - before.ticks).toBeLessThan(100);
-    shown.type(CTRL_C);
-    expect(await shown.ended()).toBe(130);
-  });
+  // Linux alone tells how long a thread wanted to run.
+  test.skipIf(!existsSync(SCHEDULED))(
+    'that has no columns does not spin (needs Linux)',
+    async () => {
+      await rented(2);
+      const shown = watch([], {
+        program: 'bash',
+        args: ['-c', `stty cols 0 rows 0; exec "$0" "$@"`, process.execPath, PROGRAM, ...LIST],
+      });
+      await shown.shows(() => /box-1[^\n]*\n/.test(shown.written()));
+      const written = shown.written();
+      const before = await sleptFor(shown.pid);
+      const readings = machines.service.requests.length;
+      await shown.shows(() => machines.service.requests.length > readings + 12);
+      expect(shown.written()).toBe(written);
+      // Twelve requests are four readings with three pauses of half a second between them, in which
+      // there is nothing to do: however busy the computer is, it sleeps through them. What spins never
+      // sleeps, since to wait for a processor is not to sleep.
+      expect((await sleptFor(shown.pid)) - before).toBeGreaterThan(750);
+      shown.type(CTRL_C);
+      expect(await shown.ended()).toBe(130);
+    },
+  );
 });
 
-/** Hundredths of a second that a process has computed for, in user and system mode. */
-async function ticksOf(pid: number): Promise<number> {
-  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
-  return Number(fields[11]) + Number(fields[12]);
+/** Nanoseconds that a thread has run for, and those for which it waited for a processor. */
+const SCHEDULED = '/proc/self/schedstat';
+
+/**
+ * Milliseconds, from some moment on, in which the main thread of a process had nothing to do: it
+ * neither ran nor waited for a processor.
+ */
+async function sleptFor(pid: number): Promise<number> {
+  const text = await readFile(SCHEDULED.replace('self', `${pid}/task/${pid}`), 'utf8');
+  const [ran = 0, waited = 0] = text.split(' ').map(Number);
+  return performance.now() - (ran + waited) / 1e6;
 }
 
 describe('off a terminal', () => {
@@ -338,6 +397,23 @@ describe('off a terminal', () => {
     },
   );
 
+  // Timers of Node fire at once beyond some 25 days.
+  test('a pause of a year is one, and not a storm of requests', async () => {
+    await rented(1);
+    const child = computer.start([...LIST, '-o', 'tsv'], { env: key() });
+    await heard(child, 'stdout', /box-0/);
+    machines.answer = busy(31_536_000);
+    await heard(child, 'stderr', /warning: .* Trying again in 31536000 s\.\n/);
+    const asked = machines.service.requests.length;
+    // While another whole program starts, asks and ends, this one would have asked many times.
+    machines.answer = undefined;
+    await computer.gpucloud(['instances', 'get', idOf(0)], { env: key() });
+    expect(machines.service.requests.slice(asked)).toHaveLength(1);
+    const end = outcomeOf(child);
+    child.kill('SIGTERM');
+    expect((await end).code).toBe(143);
+  });
+
   test('a first reading that fails is the error of the command', async () => {
     await rented(1);
     machines.answer = 'hangUp';
@@ -378,6 +454,22 @@ describe('waiting for several machines in a terminal', () => {
     machines.status = 'ACTIVE';
     expect(await shown.ended()).toBe(0);
     expect(shown.scrollback()).toMatch(/box-\d can be read again: ACTIVE\.[\s\S]*NAME +ID/);
+  });
+
+  test('a pause that the service asks for is in their lines, and Ctrl-C ends it at once', async () => {
+    await rented(2);
+    machines.status = 'PROVISIONING';
+    const shown = watch(WAIT, { columns: 400 });
+    await shown.shows(/^box-0: PROVISIONING .*\nbox-1: PROVISIONING/);
+    machines.answer = busy(120);
+    await shown.shows(
+      /box-0: could not be read; reading again at [\d:]{8} \(\d+ s\)\nbox-1: could not be read; reading again at/,
+    );
+    const asked = machines.service.requests.length;
+    shown.type(CTRL_C);
+    expect(await shown.ended()).toBe(130);
+    expect(shown.scrollback()).toContain('Count them as still billing.');
+    expect(machines.service.requests.length).toBe(asked);
   });
 
   test.each([

@@ -1,16 +1,24 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { poll, type Turn } from '../../src/watch/poll.ts';
+import { type Poll, poll, type Turn } from '../../src/watch/poll.ts';
 import { manualClock } from '../support/clock.ts';
 
 const unreachable = new CliError('unreachable', 'Could not reach the service.');
 
+const html = new CliError('notUnderstood', 'The answer is an HTML page.');
+const missing = new CliError('notFound', 'There is no such machine (404).');
+const refused = new CliError('refused', 'The service refused it (400).');
+
+const busy = (retryAfterMs: number) =>
+  new CliError('rateLimited', 'No more requests for now (429).', { retryable: true, retryAfterMs });
+
 /** Polls what the answers say, one after the other, and stops with the last. */
-async function turnsOf(answers: readonly (string | CliError)[]) {
+async function turnsOf(answers: readonly (string | CliError)[], more: Partial<Poll<string>> = {}) {
   const clock = manualClock();
   const stop = new AbortController();
   const left = [...answers];
   const turns: Turn<string>[] = [];
+  const shown = (turn: Turn<string>) => ('fault' in turn ? turn.fault : turn.value);
   const read = async () => {
     const answer = left.shift();
     if (answer === undefined) {
@@ -22,29 +30,70 @@ async function turnsOf(answers: readonly (string | CliError)[]) {
   };
   let end: unknown;
   try {
-    for await (const turn of poll({ read, interval: 2_000, clock, signal: stop.signal })) {
+    const given = { read, interval: 2_000, clock, signal: stop.signal, ...more };
+    for await (const turn of poll(given)) {
       turns.push(turn);
     }
   } catch (error) {
     end = error;
   }
-  return { turns, end, slept: clock.slept };
+  return { turns, shown: turns.map(shown), end, slept: clock.slept };
 }
 
 test('the first reading has to succeed', async () => {
-  expect(await turnsOf([unreachable, 'a'])).toEqual({ turns: [], end: unreachable, slept: [] });
+  expect(await turnsOf([unreachable, 'a'])).toMatchObject({
+    turns: [],
+    end: unreachable,
+    slept: [],
+  });
 });
 
 test('a later fault is a turn, and the pauses grow up to 30 s until a reading succeeds', async () => {
   const faults = Array.from({ length: 6 }, () => unreachable);
-  const { turns, slept } = await turnsOf(['a', ...faults, 'b']);
-  expect(turns).toEqual([{ value: 'a' }, ...faults.map((fault) => ({ fault })), { value: 'b' }]);
+  const { shown, slept } = await turnsOf(['a', ...faults, 'b']);
+  expect(shown).toEqual(['a', ...faults, 'b']);
   expect(slept).toEqual([2_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 2_000]);
 });
 
-test('a refused key ends it', async () => {
-  const refused = new CliError('authentication', 'The key was refused.');
-  expect((await turnsOf(['a', refused, 'b'])).end).toBe(refused);
+test('no reading comes before the service wants it, and a turn tells how long that is', async () => {
+  const { turns, slept } = await turnsOf(['a', busy(120_000), busy(120_000), busy(1_000), 'b']);
+  // The third fault in a row has a pause of our own of 8 s, which is longer than what was asked for.
+  expect(slept).toEqual([2_000, 120_000, 120_000, 8_000, 2_000]);
+  expect(turns.map(({ pause, isAsked }) => [pause, isAsked])).toEqual([
+    [2_000, false],
+    [120_000, true],
+    [120_000, true],
+    [8_000, false],
+    [2_000, false],
+  ]);
+});
+
+test('nor after a reading of which a part was refused', async () => {
+  const faultsIn = (reading: string) =>
+    reading === 'half' ? [unreachable, busy(90_000), busy(60_000)] : [];
+  const { slept } = await turnsOf(['half', 'whole'], { faultsIn });
+  expect(slept).toEqual([90_000, 2_000]);
+});
+
+test.each([false, true])('a refused key ends it; seen by a person: %s', async (isSeen) => {
+  const unknown = new CliError('authentication', 'The key was refused.');
+  expect((await turnsOf(['a', unknown, 'b'], { isSeen })).end).toBe(unknown);
+});
+
+describe('what may not pass', () => {
+  test('ends it where nobody looks: a refusal, and what stays odd or missing', async () => {
+    expect((await turnsOf(['a', refused, 'b'])).end).toBe(refused);
+    const odd = await turnsOf(['a', html, html, html, html, 'b', html, html, html, html, html]);
+    expect(odd).toMatchObject({ end: html, slept: { length: 10 } });
+    expect((await turnsOf(['a', missing, 'b', missing, missing])).end).toBe(missing);
+  });
+
+  test('is shown to a person for as long as they like', async () => {
+    const faults = [refused, missing, missing, html, html, html, html, html, html];
+    const { shown, end } = await turnsOf(['a', ...faults, 'b'], { isSeen: true });
+    expect(shown).toEqual(['a', ...faults, 'b']);
+    expect(end).toMatchObject({ failure: 'interrupted' });
+  });
 });
 
 test('an interrupt ends it, in a reading and between two', async () => {
@@ -69,5 +118,6 @@ test('what is over is read no more', async () => {
   })) {
     values.push(turn);
   }
-  expect({ values, slept: clock.slept }).toEqual({ values: [{ value: 'TERMINATED' }], slept: [] });
+  expect(values).toMatchObject([{ value: 'TERMINATED' }]);
+  expect(clock.slept).toEqual([]);
 });

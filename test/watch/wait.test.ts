@@ -80,9 +80,73 @@ describe('waiting for a status', () => {
     expect((await waiting([odd, 'ACTIVE'], { after: 'PROVISIONING' })).outcome).toBe('ACTIVE');
   });
 
+  test('that a machine is not there is believed at the second time, of one that was', async () => {
+    const missing = new CliError('notFound', 'There is no such machine (404).');
+    expect((await waiting(['CREATING', missing, 'ACTIVE'])).outcome).toBe('ACTIVE');
+    const apart = ['CREATING', missing, 'CREATING', missing, 'ACTIVE'];
+    expect((await waiting(apart)).outcome).toBe('ACTIVE');
+    expect((await waiting(['CREATING', missing, missing, 'ACTIVE'])).outcome).toBe(missing);
+    expect((await waiting([missing, 'ACTIVE'])).outcome).toBe(missing);
+    expect((await waiting([missing, 'ACTIVE'], { after: 'PROVISIONING' })).outcome).toBe('ACTIVE');
+  });
+
   test('what a key is refused is no fault of the network', async () => {
     const refused = new CliError('authentication', 'The key was refused.');
     expect((await waiting(['CREATING', refused])).outcome).toBe(refused);
+  });
+});
+
+describe('a pause that the service asks for', () => {
+  const busy = (retryAfterMs: number) =>
+    new CliError('rateLimited', 'No more requests for now (429).', {
+      retryable: true,
+      httpStatus: 429,
+      retryAfterMs,
+    });
+
+  test('is kept in full, and our own where that is longer', async () => {
+    const statuses = ['CREATING', busy(50_000), unreachable, busy(1_000), 'ACTIVE'];
+    const { outcome, slept } = await waiting(statuses, { timeout: 120_000 });
+    expect({ outcome, slept }).toEqual({
+      outcome: 'ACTIVE',
+      slept: [2_000, 50_000, 4_000, 8_000],
+    });
+  });
+
+  test('is kept to the very end of the wait', async () => {
+    const { outcome, slept } = await waiting(['CREATING', busy(58_000), 'ACTIVE']);
+    expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 58_000] });
+  });
+
+  test('that goes beyond the deadline ends the wait at once', async () => {
+    const { outcome, faults, slept } = await waiting(['CREATING', busy(58_001), 'ACTIVE']);
+    expect(outcome).toMatchObject({
+      failure: 'rateLimited',
+      exitCode: 11,
+      httpStatus: 429,
+      resource: 'm1',
+      message:
+        'No more requests for now (429). It may be asked again in 59 s, and this wait would be over in 58 s; the machine was last seen CREATING.',
+    });
+    expect({ faults, slept }).toEqual({ faults: [], slept: [2_000] });
+  });
+
+  test('is told with the fault', async () => {
+    const told: number[] = [];
+    const onFault = (_fault: CliError, _elapsed: number, pause: number) => void told.push(pause);
+    await waiting(['CREATING', busy(30_000), unreachable, 'ACTIVE'], { onFault });
+    expect(told).toEqual([30_000, 4_000]);
+  });
+
+  test('ends with an interrupt', async () => {
+    const stop = new AbortController();
+    const why = new CliError('interrupted', 'Interrupted.');
+    const onFault = () => stop.abort(why);
+    const { outcome, slept } = await waiting(['CREATING', busy(30_000), 'ACTIVE'], {
+      onFault,
+      signal: stop.signal,
+    });
+    expect({ outcome, slept }).toEqual({ outcome: why, slept: [2_000] });
   });
 });
 

@@ -1,4 +1,4 @@
-import { CliError } from '../../errors.ts';
+import { CliError, isInterrupt } from '../../errors.ts';
 
 export type Verdict = 'pass' | 'warn' | 'fail';
 
@@ -36,7 +36,7 @@ export function notChecked(id: string, reason: string): Check {
 /** The finding that an error is. Ctrl-C and its like are none, and are thrown on. */
 export function failWith(id: string, error: unknown): Check {
   if (error instanceof CliError) {
-    if (['interrupted', 'terminated', 'hungUp'].includes(error.failure)) throw error;
+    if (isInterrupt(error)) throw error;
     return fail(id, error.message, error.hint ?? null);
   }
   return fail(id, `an unexpected error: ${error instanceof Error ? error.message : String(error)}`);

@@ -1,6 +1,6 @@
 import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { isOfOneReading } from '../../errors.ts';
 import { kopecksText, money } from '../../rules/money.ts';
 import type { Target } from './resolve.ts';
 
@@ -49,12 +49,10 @@ async function readIfPossible({ id }: Target, context: Context): Promise<Instanc
     return await (await context.api()).instances.get(id, { timeoutMs: PATIENCE });
   } catch (error) {
     // The request itself tells what is wrong.
-    if (!(error instanceof CliError) || THROWN.includes(error.failure)) throw error;
+    if (!isOfOneReading(error)) throw error;
     return undefined;
   }
 }
 
 /** Milliseconds that a person waits for it. */
 const PATIENCE = 5000;
-
-const THROWN = ['authentication', 'interrupted', 'terminated', 'hungUp'];

@@ -1,7 +1,7 @@
 import { momentOf } from '../../billing/ledger.ts';
 import { restOfHour } from '../../billing/paid-hour.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, isOfOneReading } from '../../errors.ts';
 import { spanText } from '../../output/span.ts';
 import type { KnownMachine } from '../../rentals/index.ts';
 import { kopecksText, money } from '../../rules/money.ts';
@@ -61,12 +61,10 @@ async function told({ id, name }: Target, context: Context): Promise<string | un
     return `${machine.name ?? name}: ${facts.join(', ')}${back}.`;
   } catch (error) {
     // Whoever wants to end a machine must not fail for a reading; the question says what is known.
-    if (!(error instanceof CliError) || THROWN.includes(error.failure)) throw error;
+    if (!isOfOneReading(error)) throw error;
     return undefined;
   }
 }
-
-const THROWN = ['authentication', 'interrupted', 'terminated', 'hungUp'];
 
 /** Whoever wants to end a machine must not fail for a journal that can't be read. */
 async function knownMachines(context: Context): Promise<readonly KnownMachine[]> {

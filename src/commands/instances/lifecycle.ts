@@ -1,6 +1,6 @@
 import type { Api, CallOptions } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError, type Failure } from '../../errors.ts';
+import { CliError, isInterrupt } from '../../errors.ts';
 import type { Gate } from '../../watch/gate.ts';
 import { eachBounded } from '../kit/bounded.ts';
 import { keepSighting } from '../kit/sighting.ts';
@@ -81,7 +81,7 @@ async function askOne(
     await keepSighting({ id, name, status: answer.status }, context);
     return { id, name, ...answer };
   } catch (error) {
-    if (sent || !(error instanceof CliError) || !INTERRUPTS.includes(error.failure)) throw error;
+    if (sent || !isInterrupt(error)) throw error;
     throw new CliError(
       error.failure,
       `${error.message} ${name} (${id}) was not ${done}: nothing was sent, and it goes on as it was.`,
@@ -89,8 +89,6 @@ async function askOne(
     );
   }
 }
-
-const INTERRUPTS: readonly Failure[] = ['interrupted', 'terminated', 'hungUp'];
 
 async function awaitOne(
   { id, name, status: after }: Changed,

@@ -71,8 +71,8 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         const known = await readKnownMachines(how, api, context);
         await keepHosts(known.rows, context);
         // What is shown is as old as all of these rows would be: it stays, with its age.
-        if (known.faults[0] !== undefined && known.faults.length === known.asked) {
-          throw known.faults[0];
+        if (known.faults.length > 0 && known.faults.length === known.asked) {
+          throw longestAsking(faultsIn(known));
         }
         const machines = new Map(known.rows.map((row) => [row.id, row]));
         for (const id of shown.keys()) {
@@ -88,6 +88,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
       show: ({ rows }, out) => show(rows, out),
       rows: ({ rows }) => rows,
       view: listedView,
+      faultsIn,
       warnings: (known) => [
         ...(known.driveFault === undefined ? [] : [drivesUnread(known.driveFault)]),
         ...(known.faults.length === 0 ? [] : [machinesUnread(known)]),
@@ -96,6 +97,15 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
     interval,
     context,
   );
+}
+
+function faultsIn({ faults, driveFault }: KnownMachines): readonly CliError[] {
+  return driveFault === undefined ? faults : [...faults, driveFault];
+}
+
+/** One stands for all of them, and the next reading waits as long as it says. */
+function longestAsking(faults: readonly CliError[]): CliError | undefined {
+  return [...faults].sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
 }
 
 async function show(rows: readonly Listed[], out: Output): Promise<void> {

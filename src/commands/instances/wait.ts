@@ -24,7 +24,9 @@ export function registerWait(verb: AnyCommand, frame: Frame): void {
     view: changedView,
     replaces: ['--timeout'],
     completes: { '--for': ['active', 'stopped', 'terminated', 'ssh'] },
-    notes: 'Exit code 0 once all have it, 8 past --timeout, 12 for a machine that ended elsewhere.',
+    notes:
+      'Exit code 0 once all have it, 8 past --timeout, 11 where the service wants to be left alone\n' +
+      'until after it, 12 for a machine that ended elsewhere.',
     examples: [
       'gpucloud instances wait trainer',
       'gpucloud instances wait trainer lab --for stopped --timeout 5m',

@@ -2,7 +2,15 @@ import { sentence } from '../../api/errors-of-answers.ts';
 import type { Api, Instance } from '../../api/index.ts';
 import { placeOf } from '../../connect/way.ts';
 import type { Context } from '../../context.ts';
-import { CliError, type LoggedEvent, SeveralErrors, unforeseen } from '../../errors.ts';
+import {
+  CliError,
+  type Failure,
+  isInterrupt,
+  type LoggedEvent,
+  SeveralErrors,
+  unforeseen,
+} from '../../errors.ts';
+import { clockTime } from '../../output/time.ts';
 import { pollInterval, positiveDuration } from '../../rules/durations.ts';
 import type { StopSignal } from '../../stop.ts';
 import { createGate, type Gate } from '../../watch/gate.ts';
@@ -83,6 +91,7 @@ export async function waitFor(
   const api = await context.api();
   let last: Instance | undefined;
   let failing = false;
+  let asked = false;
   const progress = err.progress(`${target.name}: waiting`);
   let told = target.name;
   const tell = (words: string, elapsed: number) => {
@@ -103,16 +112,23 @@ export async function waitFor(
         awaited.onReading?.(machine);
         if (failing) err.note(`${target.name} can be read again: ${machine.status}.`);
         failing = false;
+        asked = false;
         const isNear = until === 'ssh' && WITH_SSH.includes(machine.status);
         tell(isNear ? `${machine.status}, waiting for SSH` : machine.status, elapsed);
       },
-      onFault(fault, elapsed) {
+      onFault(fault, elapsed, pause) {
+        const asks = fault.retryAfterMs !== undefined;
         // In the log of a script as well: a silent outage looks like a machine that takes its time.
-        if (!failing) {
-          err.warn(`${target.name} could not be read: ${fault.message} Waiting goes on.`);
+        if (!failing || (asks && !asked)) {
+          const goesOn = asks
+            ? `It is read again in ${Math.ceil(pause / 1000)} s.`
+            : 'Waiting goes on.';
+          err.warn(`${target.name} could not be read: ${fault.message} ${goesOn}`);
         }
         failing = true;
-        tell('could not be read; trying again', elapsed);
+        asked ||= asks;
+        const again = asks ? `reading again at ${clockTime(clock.now() + pause)}` : 'trying again';
+        tell(`could not be read; ${again}`, elapsed);
       },
     });
     // Beside others that go on, the line of this one stays.
@@ -183,6 +199,9 @@ async function lastEvents(id: string, api: Api): Promise<LoggedEvent[]> {
 /** Statuses after which a machine costs nothing more (API document: terminate, "billing stops"). */
 const PAID_OFF: readonly string[] = ['TERMINATING', 'TERMINATED'];
 
+/** What the time of the wait has ended, and not a word of the service about this machine. */
+const TIMES_OVER: readonly Failure[] = ['deadline', 'rateLimited'];
+
 /** Says what the early end of a wait means for the machine and the bill. */
 function withBill(
   error: CliError,
@@ -194,7 +213,8 @@ function withBill(
   const { id, name } = target;
   const status = seen ?? after;
   const billing = status === undefined || !PAID_OFF.includes(status);
-  if (!interrupted && error.failure !== 'deadline' && error.failure !== 'otherEnd') {
+  const timesOver = TIMES_OVER.includes(error.failure);
+  if (!interrupted && !timesOver && error.failure !== 'otherEnd') {
     // Of a machine that was never seen, nothing is known.
     const isThere = status !== undefined && billing && error.failure !== 'notFound';
     return isThere ? leftBilling(error, target) : error;
@@ -204,13 +224,21 @@ function withBill(
     : `${name} (${id}): ${error.message}`;
   const meaning = billing ? 'Count it as still billing.' : 'It is not billing any more.';
   const goesOn =
-    interrupted && (until === 'STOPPED' || until === 'TERMINATED')
+    (interrupted || error.failure === 'rateLimited') &&
+    (until === 'STOPPED' || until === 'TERMINATED')
       ? ' What was asked for goes on at the service.'
       : '';
+  const next = billing
+    ? `see it with "gpucloud instances get ${id}", end it with "gpucloud instances terminate ${id}"`
+    : `see it with "gpucloud instances get ${id}"`;
+  const { httpStatus, retryAfterMs } = error;
+  const onceMore =
+    retryAfterMs === undefined
+      ? ''
+      : `in ${Math.ceil(retryAfterMs / 1000)} s, wait on with "gpucloud instances wait ${id} --for ${until.toLowerCase()}"; `;
   return new CliError(error.failure, `${what}${goesOn} ${meaning}`, {
-    hint: billing
-      ? `see it with "gpucloud instances get ${id}", end it with "gpucloud instances terminate ${id}"`
-      : `see it with "gpucloud instances get ${id}"`,
+    hint: `${onceMore}${next}`,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
     resource: id,
     retryable: error.retryable,
     mayBeBilling: billing,
@@ -233,10 +261,6 @@ function leftBilling(error: CliError, { id, name }: Target): CliError {
       cause: error,
     },
   );
-}
-
-function isInterrupt({ failure }: CliError): boolean {
-  return failure === 'interrupted' || failure === 'terminated' || failure === 'hungUp';
 }
 
 /**

@@ -3,7 +3,7 @@ import { momentOf, postingOf } from '../../billing/ledger.ts';
 import type { Chargeable, Explained } from '../../billing/unexplained.ts';
 import { explain } from '../../billing/unexplained.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { type CliError, isOfOneReading } from '../../errors.ts';
 import { type Money, zero } from '../../rules/money.ts';
 import { learnAccount, tellMissing } from './account.ts';
 import { type KnownMachines, type Listed, readKnownMachines } from './known-machines.ts';
@@ -65,7 +65,7 @@ export async function readAccount(
     try {
       return await reading;
     } catch (error) {
-      if (!(error instanceof CliError) || THROWN.includes(error.failure)) throw error;
+      if (!isOfOneReading(error)) throw error;
       faults.push({ part: name, error });
       return undefined;
     }
@@ -81,8 +81,6 @@ export async function readAccount(
   const charges = await checkedCharges({ ...read, now }, context);
   return { now, ...read, charges, faults };
 }
-
-const THROWN = ['authentication', 'interrupted', 'terminated', 'hungUp'];
 
 async function readMachines(
   me: Promise<User>,

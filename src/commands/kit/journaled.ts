@@ -1,6 +1,6 @@
 import type { Api, CallOptions } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError, type Failure } from '../../errors.ts';
+import { CliError, type Failure, isInterrupt } from '../../errors.ts';
 import type { Intent, Outcome, RentalRequest } from '../../rentals/index.ts';
 import { salvage } from '../../rentals/salvage.ts';
 import { createStop, type StopSignal } from '../../stop.ts';
@@ -152,8 +152,7 @@ function patienceOf({ interrupts, err }: Context, what: string, billed: boolean)
   };
 }
 
-const INTERRUPTS: readonly Failure[] = ['interrupted', 'terminated', 'hungUp'];
-const NEVER_LEFT: readonly Failure[] = ['usage', 'unreachable', ...INTERRUPTS];
+const NEVER_LEFT: readonly Failure[] = ['usage', 'unreachable'];
 /** The service has answered, and said no. */
 const REFUSED: readonly Failure[] = [
   'refused',
@@ -169,7 +168,7 @@ function outcomeOf(error: unknown, sent: boolean): Outcome {
     return sent ? 'unknown' : 'not_sent';
   }
   if (!sent) {
-    return NEVER_LEFT.includes(error.failure) ? 'not_sent' : 'unknown';
+    return NEVER_LEFT.includes(error.failure) || isInterrupt(error) ? 'not_sent' : 'unknown';
   }
   const { failure, httpStatus = 0 } = error;
   const isNo = httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408;
@@ -206,7 +205,7 @@ function told(
     // A fault of gpucloud itself, after the request may have left.
     return outcome === 'unknown' ? unknownAfter(error, name, operation) : error;
   }
-  if (outcome === 'not_sent' && INTERRUPTS.includes(error.failure)) {
+  if (outcome === 'not_sent' && isInterrupt(error)) {
     return new CliError(
       error.failure,
       `${error.message} Nothing was sent, so nothing was created.`,

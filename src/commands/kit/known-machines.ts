@@ -1,6 +1,6 @@
 import type { Api, Drive, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError, type Failure } from '../../errors.ts';
+import { type CliError, isOfOneReading } from '../../errors.ts';
 import { instant, relative } from '../../output/time.ts';
 import type { KnownMachine, Rentals, Snapshot, UnknownRental } from '../../rentals/index.ts';
 import { resourceId } from '../../rules/ids.ts';
@@ -34,9 +34,6 @@ export interface KnownMachines {
   /** Why the drives, which name machines too, could not be read. */
   readonly driveFault: CliError | undefined;
 }
-
-/** What ends the whole reading: a refused key, and Ctrl-C. */
-const ENDING: readonly Failure[] = ['authentication', 'interrupted', 'terminated', 'hungUp'];
 
 /**
  * As many readings at once: two hundred machines are two rounds of waiting. They are reads, and a
@@ -125,7 +122,7 @@ async function attachedTo(
     const found = ids.filter((id) => resourceId(id).ok);
     return { found, fault: undefined, isOdd: found.length < ids.length };
   } catch (error) {
-    if (!(error instanceof CliError) || ENDING.includes(error.failure)) throw error;
+    if (!isOfOneReading(error)) throw error;
     return { found: [], fault: error, isOdd: false };
   }
 }
@@ -148,7 +145,7 @@ async function readOne(
     const row = { id, name: instance.name ?? id, status: instance.status, instance };
     return known?.untracked === true ? { ...row, note: 'untracked' } : row;
   } catch (error) {
-    if (!(error instanceof CliError) || ENDING.includes(error.failure)) throw error;
+    if (!isOfOneReading(error)) throw error;
     const name = known?.name ?? id;
     const last = known?.last;
     if (error.failure === 'notFound') {

@@ -1,6 +1,4 @@
-import { CliError, type Failure } from '../../errors.ts';
-
-const LEAVINGS: readonly Failure[] = ['interrupted', 'terminated', 'hungUp'];
+import { CliError, isInterrupt } from '../../errors.ts';
 
 /**
  * Asks, before anything is sent. Whoever leaves is told what that means: `meaning` is a sentence,
@@ -10,7 +8,7 @@ export async function asking<T>(meaning: string, ask: () => Promise<T>): Promise
   try {
     return await ask();
   } catch (error) {
-    if (!(error instanceof CliError) || !LEAVINGS.includes(error.failure)) throw error;
+    if (!isInterrupt(error)) throw error;
     throw new CliError(error.failure, `${error.message} ${meaning}`, {
       cause: error,
       ...(error.hint === undefined ? {} : { hint: error.hint }),

@@ -51,6 +51,7 @@ function worded({ words, error }: AlikeFaults): CliError {
       ...(error.hint === undefined ? {} : { hint: error.hint }),
       ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }),
       ...(error.resource === undefined ? {} : { resource: error.resource }),
+      ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
     },
   );
 }

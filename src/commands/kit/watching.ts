@@ -19,6 +19,8 @@ export interface Watching<T, R> {
   readonly view: View<R>;
   /** The command is about one thing: a query looks at it, and not at a list of it. */
   readonly one?: true;
+  /** Why parts of this reading are missing or old: the next waits for as long as the service asks. */
+  faultsIn?(reading: T): readonly CliError[];
   /** What else a person should know of this reading. */
   warnings?(reading: T): readonly string[];
   /** Nothing changes any more, so that the watch ends by itself. */
@@ -54,15 +56,17 @@ export async function watch<T, R>(
   // A reader who has gone ends the readings too, whatever they wait for.
   const left = createStop();
   const signal = firstOf(context.signal, left.signal);
+  // What --debug prints would stand across the view.
+  const live = context.flags.debug === true ? undefined : await context.out.live();
   const turns = poll({
     read: () => watching.read(),
     interval,
     clock,
     signal,
+    isSeen: live !== undefined,
+    ...(watching.faultsIn === undefined ? {} : { faultsIn: watching.faultsIn }),
     ...(watching.isOver === undefined ? {} : { isOver: watching.isOver }),
   });
-  // What --debug prints would stand across the view.
-  const live = context.flags.debug === true ? undefined : await context.out.live();
   try {
     if (live === undefined) await printChanges(turns, watching, context);
     else await redraw(turns, watching, live, interval, context);
@@ -93,15 +97,21 @@ async function printChanges<T, R>(
   async function* rowsOf(): AsyncGenerator<readonly R[]> {
     let first = true;
     let failing = false;
+    let asked = false;
     let told: readonly string[] = [];
     for await (const turn of turns) {
       if ('fault' in turn) {
-        if (!failing) context.err.warn(`${turn.fault.message} Trying again.`);
+        // An outage is told once, and once more where the service asks for a pause in the midst of it.
+        if (!failing || (turn.isAsked && !asked)) {
+          context.err.warn(`${turn.fault.message} ${againWords(turn.isAsked, turn.pause)}`);
+        }
         failing = true;
+        asked ||= turn.isAsked;
         continue;
       }
       if (failing) context.err.note('The service answers again.');
       failing = false;
+      asked = false;
       const warnings = watching.warnings?.(turn.value) ?? [];
       for (const text of warnings) {
         if (!told.includes(text)) context.err.warn(text);
@@ -132,30 +142,34 @@ async function redraw<T, R>(
   const held = err.hold();
   const stopped = new AbortController();
   let readAt = 0;
+  let nextAt = 0;
+  let asked = false;
   let fault: CliError | undefined;
   let warnings: readonly string[] = [];
   let over = false;
 
-  const isLate = () => clock.now() - readAt > interval + LATE_MS;
+  const isLate = () => clock.now() > nextAt + LATE_MS;
   function foot(): Foot[] {
     // What was held back is told below the last frame, and not in it as well.
     const notes = over ? [] : held.lines;
     const said = [...warnings.map((text) => `warning: ${text}`), ...notes];
     return [
       ...said.map((text) => ({ text, colour: 'yellow' as const })),
-      ageLine({ readAt, now: clock.now(), fault, late: isLate(), over, interval }),
+      ageLine({ readAt, nextAt, now: clock.now(), fault, asked, late: isLate(), over, interval }),
     ];
   }
 
   async function tick(): Promise<void> {
     for (;;) {
       await clock.sleep(TICK_MS, stopped.signal);
-      if (fault !== undefined || isLate()) await live.refresh();
+      if (fault !== undefined || asked || isLate()) await live.refresh();
     }
   }
 
   try {
     for await (const turn of turns) {
+      nextAt = clock.now() + turn.pause;
+      asked = turn.isAsked;
       if ('fault' in turn) {
         fault = turn.fault;
         await live.refresh();
@@ -183,26 +197,40 @@ async function redraw<T, R>(
 /** A reading is late when it takes this much longer than the pause. */
 const LATE_MS = 3_000;
 
+/** How long the service itself wants to be left alone is told; our own pauses are short. */
+function againWords(asked: boolean, left: number): string {
+  return asked && left > 0 ? `Trying again in ${inSeconds(left)}.` : 'Trying again.';
+}
+
+function inSeconds(milliseconds: number): string {
+  return `${Math.ceil(milliseconds / 1000)} s`;
+}
+
 interface Age {
   readonly readAt: number;
+  readonly nextAt: number;
   readonly now: number;
   readonly fault: CliError | undefined;
+  /** The pause is what the service asked for. */
+  readonly asked: boolean;
   readonly late: boolean;
   /** The view has ended, and nobody tries again. */
   readonly over: boolean;
   readonly interval: number;
 }
 
-function ageLine({ readAt, now, fault, late, over, interval }: Age): Foot {
+function ageLine(line: Age): Foot {
+  const { readAt, nextAt, now, fault, asked, late, over, interval } = line;
   const age = `Last read ${relative(readAt, now)}`;
   if (fault !== undefined) {
-    return { text: `${age}: ${fault.message}${over ? '' : ' Trying again.'}`, colour: 'red' };
+    const again = over ? '' : ` ${againWords(asked, nextAt - now)}`;
+    return { text: `${age}: ${fault.message}${again}`, colour: 'red' };
   }
   if (over) return { text: `Read at ${clockTime(readAt)}.`, colour: 'dim' };
-  return late
-    ? { text: `${age}: no answer yet.`, colour: 'yellow' }
-    : {
-        text: `Read at ${clockTime(readAt)}, again every ${interval / 1000} s. Ctrl-C ends.`,
-        colour: 'dim',
-      };
+  if (late) return { text: `${age}: no answer yet.`, colour: 'yellow' };
+  const again =
+    asked && nextAt > now
+      ? `again in ${inSeconds(nextAt - now)}, as the service asks`
+      : `again every ${interval / 1000} s`;
+  return { text: `Read at ${clockTime(readAt)}, ${again}. Ctrl-C ends.`, colour: 'dim' };
 }

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { quoted } from '../../completion/quote.ts';
 import type { Context } from '../../context.ts';
-import { CliError, FAILURES } from '../../errors.ts';
+import { CliError, FAILURES, INTERRUPTS } from '../../errors.ts';
 import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
 import type { View } from '../../output/output.ts';
 import type { AnyCommand } from '../kit/command.ts';
@@ -114,12 +114,10 @@ function reasonOf(report: string): string | undefined {
 /** The tour can't go on without a step; an interrupt of one is an interrupt of all. */
 function done(step: TourStep, code: number, reason?: string): void {
   if (code === 0) return;
-  const ended = ENDED.find((name) => FAILURES[name].exit === code);
+  const ended = INTERRUPTS.find((name) => FAILURES[name].exit === code);
   const why = ended !== undefined || reason === undefined ? '.' : `: ${reason}`;
   throw new CliError(ended ?? 'refused', `The tour ended at "${lineOf(step)}"${why}`);
 }
-
-const ENDED = ['interrupted', 'terminated', 'hungUp'] as const;
 
 function lineOf(step: TourStep): string {
   return ['gpucloud', ...step.argv]

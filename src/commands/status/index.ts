@@ -51,10 +51,15 @@ async function watchStatus(all: boolean, interval: number, context: Context): Pr
         const reading = await readAccount(context, { quiet: true });
         // The view of before says more than one of which nothing could be read.
         if (isNothingRead(reading)) assertWhole(reading.faults);
-        return overviewOf(reading);
+        const faults = reading.faults.map(({ error }) => error);
+        return {
+          overview: overviewOf(reading),
+          faults: [...faults, ...(reading.machines?.faults ?? [])],
+        };
       },
-      show: (overview, out) => show(overview, all, out, context),
-      rows: (overview) => [overview],
+      show: ({ overview }, out) => show(overview, all, out, context),
+      rows: ({ overview }) => [overview],
+      faultsIn: ({ faults }) => faults,
       view: statusView,
       one: true,
     },

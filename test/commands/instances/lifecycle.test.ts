@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { answersSsh } from '../../../src/watch/ssh.ts';
+import { manualClock } from '../../support/clock.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 
@@ -426,6 +427,76 @@ describe('instances wait for machines of a service in trouble', () => {
     expect(stderr).toMatch(
       /^warning: box-1 could not be read: .+ Waiting goes on\.\nbox-1 can be read again: CREATING\.\n$/,
     );
+  });
+
+  /**
+   * A service that refuses each machine its second reading, and wants to be left alone for so many
+   * seconds: whoever comes sooner is refused for as long again.
+   */
+  async function strictWorld(seconds: number, end: string) {
+    const clock = manualClock();
+    const asked = new Map<string, number>();
+    const allowedAt = new Map<string, number>();
+    const early: string[] = [];
+    const world = await createWorld({
+      clock,
+      handler({ path }) {
+        const id = path.split('/')[2] ?? '';
+        const count = (asked.get(id) ?? 0) + 1;
+        asked.set(id, count);
+        const isEarly = clock.now() < (allowedAt.get(id) ?? 0);
+        if (isEarly) early.push(id);
+        if (count !== 2 && !isEarly) return machine(id, count === 1 ? 'CREATING' : end);
+        allowedAt.set(id, clock.now() + seconds * 1000);
+        return { status: 429, headers: { 'retry-after': String(seconds) }, body: {} };
+      },
+    });
+    return { ...world, early, asked };
+  }
+  const WAIT = ['instances', 'wait', 'box-1', '--poll-interval', '500ms'];
+  const BUSY =
+    'The service takes no more requests for now (429) and asks to wait 120 s (Retry-After).';
+
+  test('a pause that the service asks for is kept in full, and told once', async () => {
+    const strict = await strictWorld(120, 'ACTIVE');
+    const { code, stderr, requests } = await strict.cli([...WAIT, '-q']);
+    await strict.close();
+    expect({ code, early: strict.early, requests: requests.length }).toEqual({
+      code: 0,
+      early: [],
+      requests: 3,
+    });
+    expect(strict.clock.slept).toEqual([500, 120_000]);
+    expect(stderr).toBe(
+      `warning: box-1 could not be read: ${BUSY} It is read again in 120 s.\nbox-1 can be read again: ACTIVE.\n`,
+    );
+  });
+
+  test('a pause beyond the deadline ends the wait at once, with 11 and what to do', async () => {
+    const strict = await strictWorld(120, 'ACTIVE');
+    const { code, stdout, stderr, requests } = await strict.cli([...WAIT, '--timeout', '1m', '-q']);
+    await strict.close();
+    expect({ code, stdout, requests: requests.length }).toEqual({
+      code: 11,
+      stdout: '',
+      requests: 2,
+    });
+    expect(stderr).toBe(
+      `error: box-1 (box-1): ${BUSY} It may be asked again in 120 s, and this wait would be over in 60 s; the machine was last seen CREATING. Count it as still billing.\n` +
+        'hint: in 120 s, wait on with "gpucloud instances wait box-1 --for active"; see it with "gpucloud instances get box-1", end it with "gpucloud instances terminate box-1"\n',
+    );
+  });
+
+  test('each of several keeps its own pause, and scripts learn what is billing', async () => {
+    const strict = await strictWorld(120, 'CREATING');
+    const argv = ['instances', 'wait', 'box-1', 'box-2', '--timeout', '1m', '--json'];
+    const { code, stderr } = await strict.cli(argv);
+    await strict.close();
+    expect({ code, early: strict.early }).toEqual({ code: 11, early: [] });
+    expect(JSON.parse(stderr).error.errors).toMatchObject([
+      { code: 'rate_limited', http_status: 429, resource: 'box-1', may_be_billing: true },
+      { code: 'rate_limited', http_status: 429, resource: 'box-2', may_be_billing: true },
+    ]);
   });
 
   test('twenty are awaited at once, and eight readings at most are on their way', async () => {

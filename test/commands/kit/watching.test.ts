@@ -82,14 +82,42 @@ describe('--watch off a terminal', () => {
   });
 
   test('tells an outage once, goes on, and pauses longer meanwhile', async () => {
-    const refused: Answer = { status: 400, body: { statusCode: 400, message: 'no', error: 'x' } };
+    const page: Answer = { status: 200, body: '<html>' };
     const { code, stdout, stderr } = await watched(
-      [[A], refused, refused, [drive('a', 'IN_USE')], []],
+      [[A], page, page, [drive('a', 'IN_USE')], []],
       ['-o', 'tsv', '--no-header', '--columns', 'status', '--interval', '2s'],
     );
     expect({ code, stdout }).toEqual({ code: 130, stdout: 'AVAILABLE\nIN_USE\n' });
-    expect(stderr).toMatch(/^warning: .*\(400\).* Trying again\.\nThe service answers again\.\n$/);
+    expect(stderr).toMatch(/^warning: .*HTML.* Trying again\.\nThe service answers again\.\n$/);
     expect(world?.clock.slept).toEqual(expect.arrayContaining([2_000, 4_000]));
+  });
+
+  test('asks again no sooner than the service wants, and says so once', async () => {
+    const busy: Answer = { status: 429, headers: { 'retry-after': '120' }, body: {} };
+    const { code, stdout, stderr } = await watched(
+      [[A], busy, busy, [drive('a', 'IN_USE')], []],
+      ['-o', 'tsv', '--no-header', '--columns', 'status', '--interval', '2s'],
+    );
+    expect({ code, stdout }).toEqual({ code: 130, stdout: 'AVAILABLE\nIN_USE\n' });
+    expect(stderr).toBe(
+      'warning: The service takes no more requests for now (429) and asks to wait 120 s (Retry-After). Trying again in 120 s.\nThe service answers again.\n',
+    );
+    const long = world?.clock.slept.filter((pause) => pause >= 2_000);
+    expect(long).toEqual([2_000, 120_000, 120_000, 2_000]);
+  });
+
+  test('tells a pause that is asked for in the midst of an outage', async () => {
+    const page: Answer = { status: 200, body: '<html>' };
+    const busy: Answer = { status: 429, headers: { 'retry-after': '120' }, body: {} };
+    const { stderr } = await watched([[A], page, busy, busy, [A], []], ['-o', 'tsv']);
+    expect(stderr.match(/^warning: .*HTML.* Trying again\.$/gm)).toHaveLength(1);
+    expect(stderr.match(/^warning: .* Trying again in 120 s\.$/gm)).toHaveLength(1);
+  });
+
+  test('ends with a refusal, since nobody sees it go on in vain', async () => {
+    const refused: Answer = { status: 400, body: { statusCode: 400, message: 'no', error: 'x' } };
+    const { code, stdout } = await watched([[A], refused, [A], []], ['-q']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: 'id-a\n' });
   });
 
   test('ends when the key is refused', async () => {

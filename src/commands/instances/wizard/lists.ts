@@ -1,7 +1,7 @@
 import type { Drive, SshKey, Template } from '../../../api/index.ts';
 import type { CatalogEntry, Kind } from '../../../catalog/index.ts';
 import type { Context } from '../../../context.ts';
-import { CliError } from '../../../errors.ts';
+import { CliError, isOfOneReading } from '../../../errors.ts';
 import { type TakenNames, takenNames } from './names.ts';
 
 /** What there is to choose from. A list that could not be read is undefined. */
@@ -64,7 +64,6 @@ export async function readLists(context: Context): Promise<Lists> {
 
 /** The balance is good to know and no more. */
 function refusedOnly(error: unknown): undefined {
-  if (!(error instanceof CliError) || error.failure === 'authentication') throw error;
-  if (['interrupted', 'terminated', 'hungUp'].includes(error.failure)) throw error;
+  if (!isOfOneReading(error)) throw error;
   return undefined;
 }
