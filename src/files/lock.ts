@@ -32,7 +32,8 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
   try {
     return await work();
   } finally {
-    if (lost === undefined) await release();
+    // What was done is done, and what went wrong is told: a lock that stays goes stale by itself.
+    if (lost === undefined) await release().catch(() => undefined);
   }
 }
 

@@ -4,10 +4,13 @@
  *   child add FOLDER WHO COUNT   makes COUNT changes, one after the other
  *   child fill FOLDER LENGTH     makes one change that adds about LENGTH bytes
  *   child read FOLDER            reads
+ *   child shut FOLDER            reads under the lock, and makes FOLDER unwritable meanwhile
  *
  * Prints one JSON line: `{"profiles": 3}` or the error that a person would be told.
  */
+import { chmod } from 'node:fs/promises';
 import { openConfig, withProfile } from '../../src/config/index.ts';
+import { locked } from '../../src/config/locked.ts';
 import { CliError } from '../../src/errors.ts';
 
 // conf and the lock bring handlers that end the process at SIGXFSZ, which a limit on the size of
@@ -32,6 +35,12 @@ async function run(): Promise<number> {
   const config = openConfig(folder);
   if (verb === 'read') {
     return Object.keys((await config.read()).profiles).length;
+  }
+  if (verb === 'shut') {
+    return await locked(config.path, async () => {
+      await chmod(folder, 0o500);
+      return Object.keys((await config.read()).profiles).length;
+    });
   }
   let profiles = 0;
   for (let made = 0; made < (verb === 'add' ? Number(second) : 1); made += 1) {

@@ -8,6 +8,7 @@ import {
   readFile,
   rm,
   stat,
+  utimes,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -218,10 +219,9 @@ test.runIf(mounts)(
   },
 );
 
-test.runIf(mounts)('a read-only disk can be read, and is told at once', async () => {
+test.runIf(mounts)('a read-only disk can be read, and is told', async () => {
   await mkdir(folder);
   await writeFile(path, ONE);
-  const begun = performance.now();
   const found = await shell(`unshare --mount --map-root-user bash -c '
     mount --bind "$3" "$3" && mount -o remount,ro,bind "$3"
     "$1" "$2" read "$3"; "$1" "$2" fill "$3" 10
@@ -229,21 +229,29 @@ test.runIf(mounts)('a read-only disk can be read, and is told at once', async ()
   expect(found[0]).toEqual({ profiles: 1 });
   expect(found[1]).toMatchObject({ failure: 'storage', exitCode: 9 });
   expect(found[1]?.message).toContain('read-only');
-  expect(performance.now() - begun).toBeLessThan(5000);
   expect(await readFile(path, 'utf8')).toBe(ONE);
 });
 
-test('a read-only folder can be read, and is told at once', async () => {
+test('a read-only folder can be read, and is told', async () => {
   await ownedFile(ONE, 0o600);
   await chmod(folder, 0o500);
   expect(await bound('read', folder)).toEqual([{ profiles: 1 }]);
-  const begun = performance.now();
   const [answer] = await bound('fill', folder, '10');
   expect(answer).toMatchObject({ failure: 'storage', exitCode: 9 });
   expect(answer?.message).toContain(path);
   expect(answer?.message).toContain('permission denied');
-  expect(performance.now() - begun).toBeLessThan(5000);
   expect(await readFile(path, 'utf8')).toBe(ONE);
+});
+
+test('a lock that can not be given back fails no work, and is taken over later', async () => {
+  await ownedFile(ONE, 0o600);
+  expect(await bound('shut', folder)).toEqual([{ profiles: 1 }]);
+  expect(await readdir(folder)).toEqual(['config.json', 'config.json.lock']);
+  await chmod(folder, 0o700);
+  const long = new Date(Date.now() - 11_000);
+  await utimes(`${path}.lock`, long, long);
+  expect(await bound('add', folder, 'next', '1')).toEqual([{ profiles: 2 }]);
+  expect(await readdir(folder)).toEqual(['config.json']);
 });
 
 test('a folder that can not be made is told', async () => {
