@@ -227,6 +227,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     return openKeys({
       helper: host.keyring,
       start,
+      stop: interrupts.first,
       complain(text) {
         // In JSON modes a program finds one object on stderr, and no words of others.
         if (format === 'json' || format === 'jsonl' || host.stderr.destroyed) return;

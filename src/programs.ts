@@ -23,11 +23,25 @@ export interface Running {
   /**
    * The exit code; 128 and the signal's number where one ended it, as shells have it. Rejects with
    * the system's error where it can't be started: `ENOENT` when there is no such program.
+   *
+   * What others hold open that a heard program has started (an agent in the background) is not
+   * waited for. All that was said before its end has been heard by then, and nothing is after it.
    */
   readonly ended: Promise<number>;
-  /** Nothing happens where it has ended. */
+  /** Whether its time ran out, and it was ended for that. */
+  readonly isLate: boolean;
+  /**
+   * Nothing happens where it has ended. A heard program is waited for, so it may not go on for long:
+   * it gets SIGKILL at the second call, or when it is still there after a second.
+   */
   kill(signal: Signal): void;
 }
+
+/** Milliseconds in which a program that was asked to end does so. */
+const GRACE = 1_000;
+
+/** Milliseconds after the end of a program in which its pipes are closed, unless others have them. */
+const LAST_WORDS = 200;
 
 /** Starts a program. What comes of it, a failure to start included, is told by `ended`. */
 export async function startProgram({
@@ -51,21 +65,65 @@ export async function startProgram({
   }
   // One that ends without reading is told by its exit code.
   child.stdin?.on('error', () => undefined).end(say);
-  // Node's own `timeout` keeps the process up for all of it where the program can't be started.
-  const timer = timeout === undefined ? undefined : setTimeout(() => child.kill(), timeout);
-  const ended = new Promise<number>((resolve, reject) => {
+
+  let isLate = false;
+  let isAsked = false;
+  /** What comes next where nothing else does. */
+  let timer: NodeJS.Timeout | undefined;
+  const afterwards = (milliseconds: number, step: () => void) => {
+    clearTimeout(timer);
+    timer = setTimeout(step, milliseconds);
+  };
+  let resolve: (code: number) => void = () => undefined;
+  const ended = new Promise<number>((answer, reject) => {
+    resolve = answer;
     child.on('error', (error) => {
+      // Of a program that runs, it says that we may not end it (sudo, for one).
+      if (child.pid !== undefined) return;
       clearTimeout(timer);
       reject(error);
-    });
-    child.on('close', (code, signal) => {
-      clearTimeout(timer);
-      const told = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
-      // The Ctrl-C that ended it is ours too, and may be heard a moment later.
-      setImmediate(() => resolve(told));
     });
   });
   // Whoever started it may look later.
   ended.catch(() => undefined);
-  return { ended, kill: (signal) => void child.kill(signal) };
+
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  function letGo(): void {
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    // One that not even SIGKILL ends is left behind.
+    if (!hasEnded()) tell(null, 'SIGKILL');
+    child.unref();
+  }
+  function end(signal: Signal): void {
+    if (hasEnded()) return;
+    const isLast = isAsked || signal === 'SIGKILL';
+    isAsked = true;
+    child.kill(isLast ? 'SIGKILL' : signal);
+    if (isLast) afterwards(LAST_WORDS, letGo);
+    else afterwards(GRACE, () => end('SIGKILL'));
+  }
+  function tell(code: number | null, signal: NodeJS.Signals | null): void {
+    clearTimeout(timer);
+    const told = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+    // The Ctrl-C that ended it is ours too, and may be heard a moment later.
+    setImmediate(() => resolve(told));
+  }
+  child.on('exit', () => afterwards(LAST_WORDS, letGo));
+  child.on('close', tell);
+
+  // Node's own `timeout` keeps the process up for all of it where the program can't be started.
+  if (timeout !== undefined) {
+    afterwards(timeout, () => {
+      isLate = true;
+      end('SIGTERM');
+    });
+  }
+  return {
+    ended,
+    get isLate() {
+      return isLate;
+    },
+    kill: hear === undefined ? (signal) => void child.kill(signal) : end,
+  };
 }

@@ -1,4 +1,5 @@
 import { CliError } from '../errors.ts';
+import type { StopSignal } from '../stop.ts';
 import type { Start } from './keyring.ts';
 
 /** Milliseconds: somebody may have to type a passphrase or to touch a token. */
@@ -10,14 +11,16 @@ const MOST = 64 * 1024;
 /**
  * Runs the command of a password manager, and answers the first line that it prints: `pass` and its
  * like keep notes in those below. It has the terminal for its own questions, and what it says on
- * stderr goes to `complain`; what it prints is never repeated.
+ * stderr goes to `complain`; what it prints is never repeated. It is ended after a minute.
  *
- * Throws CliError('authentication').
+ * Throws CliError('authentication'), or the reason of `stop`, whatever the command printed by then:
+ * whoever waits for a key wants nothing else of it.
  */
 export async function runKeyCommand(
   argv: readonly string[],
   whose: string,
   start: Start,
+  stop: StopSignal,
   complain: (text: string) => void,
 ): Promise<string> {
   const [file = '', ...args] = argv;
@@ -38,10 +41,13 @@ export async function runKeyCommand(
       why === 'ENOENT' ? `there is no program "${file}" on PATH` : `it can't be started (${why})`,
     );
   });
+  stop.throwIfAborted();
   if (code !== 0) {
     throw failed(
       whose,
-      code === 143 ? 'it did not end within 60 s' : `it ended with exit code ${code}`,
+      running.isLate
+        ? `it had not ended after ${PATIENCE / 1000} s, so it was ended`
+        : `it ended with exit code ${code}`,
     );
   }
   const key = (printed.split('\n', 1)[0] ?? '').trim();

@@ -34,7 +34,7 @@ export function openKeyring(
     if (helper === undefined) throw new NoKeyring('no keyring can be reached from here');
     let told = '';
     let complaint = '';
-    const { ended } = await start({
+    const running = await start({
       ...helper(),
       say: JSON.stringify({ ...question, service: SERVICE }),
       timeout: PATIENCE,
@@ -43,12 +43,15 @@ export function openKeyring(
         else complaint += text;
       },
     });
-    const code = await ended.catch((error: unknown) => {
+    await running.ended.catch((error: unknown) => {
       throw new NoKeyring(`its program can't be started (${codeOf(error)})`);
     });
-    if (code > 128) throw new NoKeyring(`it did not answer within ${PATIENCE / 1000} s`);
     const answer = parsed(told);
-    if (answer === undefined) throw new NoKeyring(withoutAnswer(complaint));
+    if (answer === undefined) {
+      throw new NoKeyring(
+        running.isLate ? `it did not answer within ${PATIENCE / 1000} s` : withoutAnswer(complaint),
+      );
+    }
     if ('fault' in answer) throw new NoKeyring(words(answer.fault));
     return answer.found;
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CliError } from '../errors.ts';
+import type { StopSignal } from '../stop.ts';
 import type { KeyPlace } from './key.ts';
 import { runKeyCommand } from './key-command.ts';
 import { NoKeyring, openKeyring, SERVICE, type Start } from './keyring.ts';
@@ -8,6 +9,8 @@ export interface KeysSettings {
   /** The program that asks the system's keyring; undefined where there is none. */
   readonly helper: (() => { file: string; args: readonly string[] }) | undefined;
   readonly start: Start;
+  /** The first interrupt: what is asked ends by it. */
+  readonly stop: StopSignal;
   /** Gets what the command of a password manager says on its stderr. */
   complain(text: string): void;
 }
@@ -16,19 +19,20 @@ export interface KeysSettings {
 export interface Keys {
   /**
    * The key of a profile. Throws CliError('authentication') where its place has none, or can't be
-   * asked.
+   * asked, and the reason of `stop`.
    */
   read(profile: string, place: KeyPlace): Promise<string>;
   /**
    * Puts a key into the system's keyring under an entry of its own, so that the entry it replaces
-   * stands until the profile no longer names it. Throws CliError('storage') with the reason.
+   * stands until the profile no longer names it. Throws CliError('storage') with the reason, and
+   * the reason of `stop` where it was not kept for that.
    */
   putIntoKeyring(profile: string, key: string): Promise<KeyPlace & { kind: 'keyring' }>;
   /** Takes a key out of its place, where that is not config.json. Throws CliError('storage'). */
   remove(profile: string, place: KeyPlace | undefined): Promise<void>;
 }
 
-export function openKeys({ helper, start, complain }: KeysSettings): Keys {
+export function openKeys({ helper, start, stop, complain }: KeysSettings): Keys {
   const keyring = openKeyring(helper, start);
   const printed = new Map<string, Promise<string>>();
 
@@ -36,7 +40,8 @@ export function openKeys({ helper, start, complain }: KeysSettings): Keys {
   function print(profile: string, argv: readonly string[]): Promise<string> {
     const command = JSON.stringify(argv);
     const key =
-      printed.get(command) ?? runKeyCommand(argv, `the profile "${profile}"`, start, complain);
+      printed.get(command) ??
+      runKeyCommand(argv, `the profile "${profile}"`, start, stop, complain);
     printed.set(command, key);
     return key;
   }
@@ -45,7 +50,10 @@ export function openKeys({ helper, start, complain }: KeysSettings): Keys {
     async read(profile, place) {
       if (place.kind === 'file') return place.key;
       if (place.kind === 'command') return await print(profile, place.argv);
-      const key = await asked(keyring.get(place.entry), (why) => notReadable(profile, why));
+      const key = await asked(
+        keyring.get(place.entry).finally(() => stop.throwIfAborted()),
+        (why) => notReadable(profile, why),
+      );
       if (key === undefined) throw gone(profile, place.entry);
       return key;
     },
@@ -53,7 +61,11 @@ export function openKeys({ helper, start, complain }: KeysSettings): Keys {
     async putIntoKeyring(profile, key) {
       const entry = `${profile} ${randomUUID().slice(0, 8)}`;
       await asked(
-        keyring.set(entry, key),
+        keyring.set(entry, key).catch((error: unknown) => {
+          // Ctrl-C ended its program, and is no fault of the keyring that the file would make up for.
+          stop.throwIfAborted();
+          throw error;
+        }),
         (why) =>
           new CliError('storage', `The system keyring can't keep the key: ${why}.`, {
             hint: 'keep it in a file that only you may read: gpucloud login --store file',

@@ -120,6 +120,38 @@ describe('a password manager keeps the key', () => {
     expect(outcome.stderr).toContain(words);
   });
 
+  test('what it leaves in the background is not waited for', async () => {
+    const env = await manager(`sleep 1000 & echo $! > "$HOME/agent"; echo ${key}`);
+    try {
+      expect(await login(env, 'vault')).toMatchObject({ code: 0 });
+      expect(await computer.gpucloud(['me', 'get'], { env })).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
+    } finally {
+      process.kill(Number(await readFile(join(computer.home, 'agent'), 'utf8')), 'SIGKILL');
+    }
+  });
+
+  test.each([
+    ['SIGINT', 130, 'error: Interrupted.\n'],
+    ['SIGTERM', 143, 'error: Terminated.\n'],
+    ['SIGHUP', 129, 'error: The terminal hung up.\n'],
+  ] as const)(
+    '%s ends the wait for it with %i, whatever it does about that',
+    async (signal, exit, words) => {
+      await login(await manager(`echo ${key}`), 'vault');
+      const env = await manager(
+        "trap '' INT TERM HUP; echo waiting >&2; while :; do sleep 0.05; done",
+      );
+      const child = computer.start(['me', 'get'], { env });
+      const ended = outcomeOf(child);
+      await heard(child, 'stderr', /waiting/);
+      child.kill(signal);
+      expect(await ended).toEqual({ code: exit, stdout: '', stderr: `waiting\n${words}` });
+    },
+  );
+
   test('doctor says where it is, and does not run it for that', async () => {
     const env = await manager(`echo x >> "$HOME/calls"; echo ${key}`);
     await login(env, 'vault');
@@ -182,6 +214,39 @@ describe('without a keyring', () => {
       );
       expect(refused.code).toBe(9);
       expect(refused.stderr).toContain('it did not answer within 3 s');
+    } finally {
+      silent.close();
+    }
+  });
+
+  test.each([
+    ['login', ['login', '--base-url', 'URL', '--key-stdin']],
+    ['me get', ['me', 'get']],
+    ['doctor', ['doctor', '--json']],
+  ])('an interrupt of "%s" meanwhile is no fault of the keyring', async (_name, words) => {
+    await mkdir(join(computer.home, 'config'), { mode: 0o700 });
+    const config = JSON.stringify({
+      current: 'work',
+      profiles: { work: { base_url: url, keyring: 'work 1' } },
+    });
+    await writeFile(join(computer.home, 'config', 'config.json'), config, { mode: 0o600 });
+    const socket = join(computer.home, 'bus');
+    const silent: Server = createServer();
+    const asked = new Promise<unknown>((resolve) => silent.once('connection', resolve));
+    await new Promise<void>((resolve) => silent.listen(socket, resolve));
+    try {
+      const argv = words.map((word) => (word === 'URL' ? url : word));
+      const child = computer.start(argv, {
+        env: { DBUS_SESSION_BUS_ADDRESS: `unix:path=${socket}` },
+      });
+      const ended = outcomeOf(child, key);
+      await asked;
+      child.kill('SIGINT');
+      const { code, stdout, stderr } = await ended;
+      expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+      expect(stderr).toContain('Interrupted.');
+      expect(stderr).not.toContain('keyring');
+      expect(await readFile(join(computer.home, 'config', 'config.json'), 'utf8')).toBe(config);
     } finally {
       silent.close();
     }

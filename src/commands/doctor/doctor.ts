@@ -39,6 +39,8 @@ export async function doctor(context: Context): Promise<void> {
     clear();
     progress.done();
   }
+  // A program that the interrupt ended is no finding.
+  context.signal.throwIfAborted();
   await show(checks, context);
   const failed = checks.filter(({ status }) => status === 'fail');
   if (failed.length > 0) {

@@ -1,9 +1,11 @@
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { access, chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { nodeCheck } from '../../../src/commands/doctor/computer.ts';
 import { keyPrefix } from '../../../src/commands/doctor/settings.ts';
+import { CliError } from '../../../src/errors.ts';
+import { createStop } from '../../../src/stop.ts';
 import { type CliOptions, createWorld, TEST_KEY, type World } from '../../support/run-cli.ts';
 import type { Answer, Handler } from '../../support/service.ts';
 
@@ -63,6 +65,21 @@ async function examine(world: World, env: CliOptions['env'] = {}, ...argv: strin
 }
 
 describe('doctor', () => {
+  test('an interrupt is no finding', async () => {
+    const world = await worldOf(well, false);
+    await fakeSsh(world, `trap '' INT; echo > "${world.home}/asked"; while :; do sleep 0.05; done`);
+    const [first, second] = [createStop(), createStop()];
+    const run = world.cli(['doctor', '--json'], {
+      env: { PATH: `${bin(world)}:${process.env.PATH}`, LANG: 'C.UTF-8' },
+      interrupts: { first: first.signal, second: second.signal },
+    });
+    await vi.waitFor(() => access(join(world.home, 'asked')), 20_000);
+    first.abort(new CliError('interrupted', 'Interrupted.'));
+    const { code, stdout, stderr } = await run;
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(JSON.parse(stderr).error).toMatchObject({ code: 'interrupted' });
+  });
+
   test('where all is well', async () => {
     const world = await worldOf();
     const { code, stdout, stderr, requests } = await world.cli(['doctor'], withSsh(world));

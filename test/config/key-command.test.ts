@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { runKeyCommand } from '../../src/config/key-command.ts';
+import type { Start } from '../../src/config/keyring.ts';
+import { startProgram } from '../../src/programs.ts';
+import { createStop } from '../../src/stop.ts';
+
+const KEY = 'svc_sk_test_0123456789abcdef';
+const never = createStop().signal;
+
+const start: Start = (program) => startProgram({ ...program, env: process.env });
+
+/** A minute is more than a test has. */
+const impatient: Start = (program) => start({ ...program, timeout: 300 });
+
+const run = (script: string, how: Start) =>
+  runKeyCommand(['sh', '-c', script], 'the profile "work"', how, never, () => undefined);
+
+test('a command that never ends is ended, and the error says so without the key', async () => {
+  const deaf = `trap '' TERM; echo ${KEY}; while :; do sleep 0.05; done`;
+  const error = await run(deaf, impatient).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    failure: 'authentication',
+    message:
+      'The key command of the profile "work" gave no key: it had not ended after 60 s, so it was ended.',
+    hint: 'run it by hand to see why; another place for the key: gpucloud login --store keyring|file',
+  });
+  expect(JSON.stringify(error)).not.toContain(KEY);
+});
+
+test('a command that ends as if it had been ended is told by its exit code', async () => {
+  await expect(run(`echo ${KEY}; exit 143`, start)).rejects.toMatchObject({
+    message: expect.stringContaining('it ended with exit code 143'),
+  });
+});
+
+test('an interrupt goes before whatever the command made of it', async () => {
+  const stop = createStop();
+  const reason = new Error('interrupted');
+  const interrupting: Start = async (program) => {
+    const running = await start(program);
+    return { ...running, ended: running.ended.finally(() => stop.abort(reason)) };
+  };
+  for (const script of [`echo ${KEY}`, 'exit 1']) {
+    const argv = ['sh', '-c', script];
+    await expect(
+      runKeyCommand(argv, 'the profile "work"', interrupting, stop.signal, () => undefined),
+    ).rejects.toBe(reason);
+  }
+});

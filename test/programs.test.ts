@@ -1,0 +1,210 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { access, chmod, copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Running, startProgram } from '../src/programs.ts';
+import { outcomeOf } from './support/program.ts';
+
+// Real programs. Where one would be waited for in vain, the test ends at its time limit.
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gpucloud-programs-'));
+});
+/** Processes that a program has left in the background, which say their ids. */
+const left: number[] = [];
+afterEach(async () => {
+  for (const id of left.splice(0)) process.kill(id, 'SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Heard {
+  readonly running: Running;
+  readonly said: () => string;
+  /** Ends when it has said something that fits. */
+  says(pattern: RegExp): Promise<void>;
+}
+
+async function hear(script: string, timeout?: number): Promise<Heard> {
+  let said = '';
+  let listen: () => void = () => undefined;
+  const running = await startProgram({
+    file: 'sh',
+    args: ['-c', script],
+    env: { ...process.env, FOLDER: folder },
+    ...(timeout === undefined ? {} : { timeout }),
+    hear(text) {
+      said += text;
+      listen();
+    },
+  });
+  return {
+    running,
+    said: () => said,
+    says: (pattern) =>
+      new Promise((resolve) => {
+        listen = () => {
+          if (pattern.test(said)) resolve();
+        };
+        listen();
+      }),
+  };
+}
+
+async function appears(path: string): Promise<void> {
+  for (;;) {
+    try {
+      return await access(path);
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+const DEAF = "trap '' INT TERM HUP; echo ready; while :; do sleep 0.05; done";
+
+describe('a program that leaves another in the background', () => {
+  test('is not waited for past its own end, and all that it said is heard', async () => {
+    const { running, said } = await hear(
+      'sleep 1000 & echo $!; head -c 60000 /dev/zero | tr "\\0" x; echo last >&2; exit 3',
+    );
+    expect(await running.ended).toBe(3);
+    left.push(Number.parseInt(said(), 10));
+    expect(said().match(/x/g)).toHaveLength(60_000);
+    expect(said()).toContain('last\n');
+    expect(running.isLate).toBe(false);
+  });
+
+  test('is no more heard when it has ended', async () => {
+    const { running, said } = await hear(
+      `trap '' PIPE; (while echo more; do sleep 0.01; done; echo > "$FOLDER/unheard") 2>&- & echo first`,
+    );
+    expect(await running.ended).toBe(0);
+    const then = said();
+    // What it says has nobody who reads it.
+    await appears(join(folder, 'unheard'));
+    expect(said()).toBe(then);
+  });
+
+  test('keeps no process of ours from its end', async () => {
+    const child = ours(`
+      const { ended } = await startProgram({
+        file: 'sh',
+        args: ['-c', 'sleep 1000 & echo $!'],
+        env: process.env,
+        hear: (text) => process.stdout.write(text),
+      });
+      console.log(await ended);`);
+    const { code, stdout } = await outcomeOf(await child);
+    left.push(Number.parseInt(stdout, 10));
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\n0\n$/) });
+  });
+});
+
+describe('a program that hears no signal', () => {
+  test('is ended when its time is over', async () => {
+    const { running } = await hear(DEAF, 500);
+    expect(await running.ended).toBeGreaterThan(128);
+    expect(running.isLate).toBe(true);
+  });
+
+  test('is ended a while after the first one', async () => {
+    const { running, says } = await hear(DEAF);
+    await says(/ready/);
+    running.kill('SIGINT');
+    expect(await running.ended).toBe(137);
+    expect(running.isLate).toBe(false);
+  });
+
+  test('is ended at once by the second one', async () => {
+    const { running, says } = await hear(DEAF);
+    await says(/ready/);
+    // Were each of them just the first again, there would be no end.
+    const again = setInterval(() => running.kill('SIGINT'), 100);
+    expect(await running.ended).toBe(137);
+    clearInterval(again);
+  });
+
+  test('has its own way with our terminal', async () => {
+    const running = await startProgram({
+      file: 'sh',
+      args: [
+        '-c',
+        `trap 'n=$((n + 1)); [ $n = 3 ] && exit 7' INT; echo > "$0"; while :; do sleep 0.05; done`,
+        join(folder, 'ready'),
+      ],
+      env: process.env,
+    });
+    await appears(join(folder, 'ready'));
+    const again = setInterval(() => running.kill('SIGINT'), 150);
+    expect(await running.ended).toBe(7);
+    clearInterval(again);
+  });
+});
+
+const isRoot = process.getuid?.() === 0;
+const canBeAnother = isRoot && spawnSync('setpriv', ['--reuid=65534', 'true']).status === 0;
+const WHY = canBeAnother ? '' : ' (skipped: it takes root, and setpriv)';
+
+test.skipIf(!canBeAnother)(`a program of another user is let go of${WHY}`, async () => {
+  // As sudo is, which not even SIGKILL of ours reaches.
+  const sudo = join(folder, 'sudo');
+  await chmod(folder, 0o755);
+  await copyFile('/bin/bash', sudo);
+  await chmod(sudo, 0o4755);
+  const child = await ours(
+    `
+      const { ended, kill } = await startProgram({
+        file: ${JSON.stringify(sudo)},
+        args: ['-p', '-c', 'exec setpriv --reuid=0 sh -c "echo \\\\$\\\\$; exec sleep 1000"'],
+        env: process.env,
+        hear(text) {
+          process.stdout.write(text);
+          kill('SIGINT');
+        },
+      });
+      console.log(await ended);`,
+    65_534,
+  );
+  const { code, stdout, stderr } = await outcomeOf(child);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+\n137\n$/),
+    stderr: '',
+  });
+  left.push(Number.parseInt(stdout, 10));
+});
+
+test('a program that is not there is told, and may be ended all the same', async () => {
+  const running = await startProgram({
+    file: 'no-such-program',
+    args: [],
+    env: process.env,
+    timeout: 1_000,
+    hear: () => undefined,
+  });
+  running.kill('SIGINT');
+  await expect(running.ended).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+/** A process that runs `lines`, and ends when nothing keeps it. */
+async function ours(lines: string, uid?: number) {
+  const outfile = join(folder, 'ours.mjs');
+  await build({
+    stdin: {
+      contents: `import { startProgram } from './src/programs.ts';\n${lines}`,
+      resolveDir: new URL('..', import.meta.url).pathname,
+    },
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'error',
+  });
+  return spawn(process.execPath, [outfile], {
+    env: { PATH: process.env.PATH ?? '' },
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+}
