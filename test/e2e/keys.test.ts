@@ -121,7 +121,7 @@ describe('a password manager keeps the key', () => {
   });
 
   test('what it leaves in the background is not waited for', async () => {
-    const env = await manager(`sleep 1000 & echo $! > "$HOME/agent"; echo ${key}`);
+    const env = await manager(`sleep 1000 & echo $! >> "$HOME/agents"; echo ${key}`);
     try {
       expect(await login(env, 'vault')).toMatchObject({ code: 0 });
       expect(await computer.gpucloud(['me', 'get'], { env })).toMatchObject({
@@ -129,7 +129,8 @@ describe('a password manager keeps the key', () => {
         stderr: '',
       });
     } finally {
-      process.kill(Number(await readFile(join(computer.home, 'agent'), 'utf8')), 'SIGKILL');
+      const agents = await readFile(join(computer.home, 'agents'), 'utf8');
+      for (const id of agents.trim().split('\n')) process.kill(Number(id), 'SIGKILL');
     }
   });
 
