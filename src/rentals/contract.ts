@@ -136,6 +136,8 @@ export interface Rentals {
   machine(id: string): Promise<KnownMachine | undefined>;
   /** The requests alone. */
   unknown(): Promise<readonly UnknownRental[]>;
+  /** Ids of what requests of that operation are known to have made, long settled ones too. */
+  made(operation: Operation): Promise<ReadonlySet<string>>;
   /**
    * Keeps what was seen of a machine. One that was not known is taken up, and the answer is true.
    * `request` is the one that it came from. What fails here is told by CliError('storage'); of

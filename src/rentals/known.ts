@@ -4,6 +4,8 @@ import { sweep } from './leftovers.ts';
 import { type KeptMachine, writeMachine } from './machines.ts';
 import { machineIdOf, machineOf, tidy, uncertainOf } from './open-requests.ts';
 import type { MachineRecord, Origin, Snapshot } from './record.ts';
+import type { RequestRecord } from './request-file.ts';
+import { settledRequests } from './requests.ts';
 
 /** Milliseconds after which a reading is written down although it showed nothing new. */
 const FRESH = 10 * 60_000;
@@ -11,7 +13,7 @@ const FRESH = 10 * 60_000;
 /** Machines as they were last seen, and what was asked for beside them. */
 export function known(
   journal: Journal,
-): Pick<Rentals, 'read' | 'machine' | 'unknown' | 'see' | 'track' | 'untrack'> {
+): Pick<Rentals, 'read' | 'machine' | 'unknown' | 'made' | 'see' | 'track' | 'untrack'> {
   const { now, find, mainOwner, writing } = journal;
   let isUnwritable = false;
   /** What the last look found, of a command that now reads these very machines from the service. */
@@ -89,6 +91,21 @@ export function known(
 
     async unknown() {
       return uncertainOf(await journal.requests()).unknown;
+    },
+
+    async made(operation) {
+      const ids = new Set<string>();
+      const take = ({ intent, outcome }: RequestRecord) => {
+        const isIts = intent.operation === operation && outcome?.kind === 'rented';
+        if (isIts && outcome.id !== undefined) ids.add(outcome.id);
+      };
+      for (const request of await journal.requests()) take(request);
+      await journal.reading(async () => {
+        for (const owner of await journal.owners()) {
+          for await (const record of settledRequests(owner)) take(record);
+        }
+      });
+      return ids;
     },
 
     async see(sighting, origin, request) {

@@ -150,12 +150,17 @@ export async function fileAway({ path, owner }: OpenRequest): Promise<void> {
 
 /** One of the settled requests, which tells whose they all are. */
 export async function anySettled(owner: string): Promise<RequestRecord | undefined> {
+  for await (const record of settledRequests(owner)) return record;
+  return undefined;
+}
+
+/** All that were ever settled, which may be many. A file that can't be understood is left out. */
+export async function* settledRequests(owner: string): AsyncGenerator<RequestRecord> {
   const folder = join(owner, 'settled');
   const names = await namesIn(folder);
   for (const name of names.filter((one) => one.endsWith('.json'))) {
     const text = readText(join(folder, name));
     const record = text === undefined ? undefined : parseRequest(text);
-    if (record !== undefined) return record;
+    if (record !== undefined) yield record;
   }
-  return undefined;
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { instant, relative } from '../../output/time.ts';
 import { AskedElsewhere, type UnknownRental } from '../../rentals/index.ts';
-import { kopecksText, type Money, positiveMoney } from '../../rules/money.ts';
+import { kopecksText, type Money } from '../../rules/money.ts';
 import { rentWithin } from './max-price.ts';
 
 /** What came of making a request again. */
@@ -17,32 +17,26 @@ export interface AskedAgain {
   readonly error?: CliError;
 }
 
-/** The most that an hour may cost (`--max-price`); undefined where no limit was given. */
-export function ceilingOf({ max_price }: UnknownRental): Money | undefined {
-  const limit = positiveMoney(max_price ?? '');
-  return limit.ok ? limit.value : undefined;
-}
-
 /**
- * Makes a create again under its name, which is unique, where a person agrees; within the limit of
- * the first. What keeps it from being made is in the note.
+ * Makes a create again under its name, which is unique, where a person agrees; within `limit`, the
+ * lowest of all that it settles. What keeps it from being made is in the note.
  */
 export async function askAgain(
   request: UnknownRental,
-  retry: boolean,
+  { retry, limit }: { readonly retry: boolean; readonly limit: Money | undefined },
   context: Context,
 ): Promise<AskedAgain> {
   const { name, uid } = request;
-  const send = repetitionOf(request);
+  const send = repetitionOf(request, limit);
   if (typeof send === 'string') {
     return { id: undefined, note: send, isImpossible: true };
   }
-  if (!(await isAllowed(request, retry, context))) {
+  if (!retry && !(await isAllowed(request, limit, context))) {
     return { id: undefined, note: 'nothing is certain; --retry makes the same request again' };
   }
   try {
     const again = await rentWithin(
-      ceilingOf(request),
+      limit,
       {
         operation: request.operation,
         name,
@@ -83,6 +77,7 @@ function rentedWords(id: string): string {
 /** The same request as before, or why it can't be made from here. */
 function repetitionOf(
   request: UnknownRental,
+  limit: Money | undefined,
 ): ((api: Api, options: object) => Promise<Instance>) | string {
   const { operation, body, masked, name, isSpoilt } = request;
   if (isSpoilt === true) {
@@ -92,7 +87,6 @@ function repetitionOf(
     return `nothing is certain, and the published API does not say that new names are unique, so that asking again could rent a second machine: look for ${name} at the web console`;
   }
   if (operation === 'create' && masked) {
-    const limit = ceilingOf(request);
     const flags = limit === undefined ? '' : ` --max-price ${kopecksText(limit)}`;
     return `nothing is certain; its secrets are not kept, so ask again by hand: gpucloud instances create ${name}${flags} with the same flags`;
   }
@@ -109,17 +103,16 @@ function repetitionOf(
 
 async function isAllowed(
   request: UnknownRental,
-  retry: boolean,
+  limit: Money | undefined,
   context: Context,
 ): Promise<boolean> {
-  if (retry || context.flags.yes === true) {
+  if (context.flags.yes === true) {
     return true;
   }
   const { name, asked_at } = request;
   const prompts = await context.prompts();
   const then = instant(asked_at);
   const when = then === undefined ? '' : ` (asked ${relative(then, context.clock.now())})`;
-  const limit = ceilingOf(request);
   const within =
     limit === undefined
       ? ''

@@ -2,17 +2,20 @@ import type { Api, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { KnownMachine, OutcomeDetails, UnknownRental } from '../../rentals/index.ts';
+import type { Money } from '../../rules/money.ts';
 import { isSameName } from '../../rules/names.ts';
 import { eachBounded } from '../kit/bounded.ts';
 import { keepSighting, sightingOf } from '../kit/sighting.ts';
+import { lowestLimit } from './recover-limit.ts';
+import {
+  findListed,
+  type Listed,
+  type ListedEvidence,
+  type ListedOperation,
+} from './recover-listed.ts';
+import { isSince } from './recover-window.ts';
 
 const AT_ONCE = 8;
-
-/** Milliseconds by which this computer's clock and the service's may differ. */
-const SKEW = 5 * 60_000;
-
-/** Milliseconds after which a thing that is in no list was not made: longer than a request takes. */
-const SETTLED_AFTER = 2 * 60_000;
 
 /** What is certain of a request whose answer was lost. */
 export interface Finding {
@@ -20,7 +23,17 @@ export interface Finding {
   readonly details: OutcomeDetails;
   /** The machine that it made, as it was read just now. */
   readonly instance?: Instance;
+  /** The lowest `--max-price` of the requests that the machine may be of. */
+  readonly limit?: Money | undefined;
+  /** What it made is over by now, and costs nothing. */
+  readonly isOver?: boolean;
   /** For people: why it is certain, and what it means. */
+  readonly words: string;
+}
+
+/** Why nothing is certain, where making the request again would not settle it either. */
+export interface Undecided {
+  readonly outcome: 'unknown';
   readonly words: string;
 }
 
@@ -28,7 +41,7 @@ export interface Evidence {
   /** Whether all that could tell was read; otherwise nobody knows what the rest would have told. */
   isWhole(): boolean;
   /** What is certain of the request; undefined where nothing is. A machine is found for one only. */
-  find(request: UnknownRental): Promise<Finding | undefined>;
+  find(request: UnknownRental): Promise<Finding | Undecided | undefined>;
 }
 
 interface Reading {
@@ -48,7 +61,7 @@ export async function gatherEvidence(
   context: Context,
 ): Promise<Evidence> {
   const rentals = await context.rentals();
-  const { machines } = await rentals.read({ archived: true });
+  const { machines, underway } = await rentals.read({ archived: true });
   const known = new Map(machines.map((machine) => [machine.id, machine]));
   const names = new Set(requests.map(({ name }) => name));
   const uids = new Set(requests.map(({ uid }) => uid));
@@ -96,17 +109,23 @@ export async function gatherEvidence(
     return isLedTo && name != null && isSameName(name, request.name);
   }
 
+  function mayComeOf({ instance, request: known }: Reading, request: UnknownRental): boolean {
+    return (
+      isOfMachine(request) &&
+      bears(instance.name, request, instance.id) &&
+      (known === null || known === request.uid) &&
+      // A machine that is over, or older than the request, may be a namesake from before, unless
+      // it is known to come of this request.
+      (isLiving(instance) || known === request.uid) &&
+      isSince(instance.created_at, request.asked_at)
+    );
+  }
+
   function findMachine(wanted: UnknownRental): Finding | undefined {
-    const { uid, asked_at, operation } = wanted;
+    const { operation } = wanted;
     const bearers = pool.filter(({ instance }) => bears(instance.name, wanted, instance.id));
     const own = bearers.find(
-      ({ instance, request }) =>
-        (request === null || request === uid) &&
-        !taken.has(instance.id) &&
-        // A machine that is over, or older than the request, may be a namesake from before, unless
-        // it is known to come of this request.
-        (isLiving(instance) || request === uid) &&
-        isSince(instance.created_at, asked_at),
+      (reading) => !taken.has(reading.instance.id) && mayComeOf(reading, wanted),
     );
     if (own !== undefined) {
       const { id, status } = own.instance;
@@ -115,6 +134,7 @@ export async function gatherEvidence(
         outcome: 'rented',
         details: { id },
         instance: own.instance,
+        limit: lowestLimit(requests.filter((request) => mayComeOf(own, request))),
         words: `it is ${id}, ${status}`,
       };
     }
@@ -134,23 +154,56 @@ export async function gatherEvidence(
   }
 
   let keys: Promise<readonly Listed[] | undefined> | undefined;
+
+  async function listOf(operation: ListedOperation): Promise<readonly Listed[] | undefined> {
+    if (operation === 'drive') return listed;
+    keys ??= listOrTell('API keys', () => api.apiKeys.list(), context);
+    const all = await keys;
+    isWhole &&= all !== undefined;
+    return all;
+  }
+
+  /** Looked up once: what one request is settled with is not known to be another's before. */
+  const others = new Map<ListedOperation, Promise<Pick<ListedEvidence, 'rivals' | 'made'>>>();
+
+  async function othersOf(operation: ListedOperation) {
+    const strange = (await rentals.strangers()).flatMap(({ unknown }) => unknown);
+    return {
+      rivals: [...underway, ...strange].filter((request) => request.operation === operation),
+      made: await rentals.made(operation),
+    };
+  }
+
+  async function findInList(wanted: UnknownRental, operation: ListedOperation) {
+    const items = await listOf(operation);
+    if (items === undefined) return undefined;
+    const looked = others.get(operation) ?? othersOf(operation);
+    others.set(operation, looked);
+    return findListed(
+      { ...wanted, operation },
+      {
+        items,
+        requests: requests.filter((request) => request.operation === operation),
+        ...(await looked),
+        now: context.clock.now(),
+      },
+    );
+  }
+
   return {
     isWhole: () => isWhole,
     async find(request) {
-      switch (request.operation) {
-        case 'drive':
-          return listed && findByList('drive', request, listed, context);
-        case 'api_key': {
-          keys ??= listOrTell('API keys', () => api.apiKeys.list(), context);
-          const all = await keys;
-          isWhole &&= all !== undefined;
-          return all && findByList('API key', request, all, context);
-        }
-        default:
-          return findMachine(request);
-      }
+      const { operation } = request;
+      return operation === 'drive' || operation === 'api_key'
+        ? findInList(request, operation)
+        : findMachine(request);
     },
   };
+}
+
+/** Whether it asked for a machine; the others are settled by their lists. */
+export function isOfMachine({ operation }: UnknownRental): boolean {
+  return operation === 'create' || operation === 'reorder';
 }
 
 /** Machines of other requests count too: while one lives, no other can bear its name. */
@@ -204,44 +257,4 @@ const ENDS: readonly CliError['failure'][] = ['authentication', 'unreachable'];
 
 function isLiving({ status }: Instance): boolean {
   return status !== 'TERMINATED' && status !== 'TERMINATING';
-}
-
-function isSince(created: string | null | undefined, asked: string): boolean {
-  return created != null && Date.parse(created) >= Date.parse(asked) - SKEW;
-}
-
-interface Listed {
-  readonly id: string;
-  readonly name?: string | null | undefined;
-  readonly created_at?: string | null | undefined;
-}
-
-/** The service lists these whole (API document: Endpoints), so what is not there was not made. */
-function findByList(
-  what: string,
-  { name, asked_at }: UnknownRental,
-  items: readonly Listed[],
-  { clock }: Context,
-): Finding | undefined {
-  const fitting = items.filter((item) => item.name === name && isSince(item.created_at, asked_at));
-  const [first, second] = fitting;
-  if (first !== undefined && second === undefined) {
-    const secret =
-      what === 'API key' ? '; its secret was in the lost answer, so make a new one' : '';
-    return {
-      outcome: 'rented',
-      details: { id: first.id },
-      words: `the ${what} is there, ${first.id}${secret}`,
-    };
-  }
-  // One of that name, however old it seems, may be it: clocks differ.
-  const isThere = items.some((item) => item.name === name);
-  if (!isThere && clock.now() - Date.parse(asked_at) > SETTLED_AFTER) {
-    return {
-      outcome: 'not_made',
-      details: { reason: 'it is in no list' },
-      words: `the list of the service has no such ${what}: it was not made`,
-    };
-  }
-  return undefined;
 }

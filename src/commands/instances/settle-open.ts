@@ -1,8 +1,6 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import type { UnknownRental } from '../../rentals/index.ts';
-import { ceilingOf } from './ask-again.ts';
-import { type Finding, gatherEvidence } from './evidence.ts';
+import { type Finding, gatherEvidence, isOfMachine } from './evidence.ts';
 import { tooDear } from './max-price.ts';
 
 /**
@@ -12,17 +10,15 @@ import { tooDear } from './max-price.ts';
 export async function settleOpen(context: Context): Promise<void> {
   try {
     const rentals = await context.rentals();
-    const open = (await rentals.unknown()).filter(
-      ({ operation }) => operation === 'create' || operation === 'reorder',
-    );
+    const open = (await rentals.unknown()).filter(isOfMachine);
     if (open.length === 0) return;
     const evidence = await gatherEvidence(open, await context.api(), context);
     for (const request of [...open].reverse()) {
       const found = await evidence.find(request);
-      if (found !== undefined) {
+      if (found !== undefined && found.outcome !== 'unknown') {
         await rentals.resolve(request.uid, found.outcome, found.details);
         context.err.note(`Settled the request for ${request.name}: ${found.words}.`);
-        warnOfPrice(request, found, context);
+        warnOfPrice(found, context);
       }
     }
   } catch (error) {
@@ -32,8 +28,7 @@ export async function settleOpen(context: Context): Promise<void> {
 }
 
 /** Nothing is ended by the way: who takes a machine in may use it. */
-function warnOfPrice(request: UnknownRental, { instance }: Finding, { err }: Context): void {
-  const limit = ceilingOf(request);
+function warnOfPrice({ instance, limit }: Finding, { err }: Context): void {
   const found =
     limit === undefined || instance === undefined ? undefined : tooDear(instance, limit);
   if (found !== undefined) {

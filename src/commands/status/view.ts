@@ -232,7 +232,8 @@ function driveTable({ drives, machines }: Overview, all: boolean, now: number): 
         row.status,
         row.price_per_hour,
         row.size_gb,
-        names.get(machine) ?? machine,
+        // A free drive is not at the machine whose id is not known either.
+        machine === null ? null : (names.get(machine) ?? machine),
         ...(isAny ? [leftCell(row, now)] : []),
       ];
     }),

@@ -296,6 +296,96 @@ describe('--max-price of a request whose answer was lost', () => {
     expect(service.machines.get(ID)?.status).toBe('PROVISIONING');
   });
 
+  describe('holds though the create is repeated without it', () => {
+    const WITHOUT = [...CREATE, '-y'];
+    const lowerTwice = (first: readonly string[], second: readonly string[]) => async () => {
+      service.drives = [{ id: 'd1', current_instance_id: null }];
+      await lose(first, { name: 'trainer', price: '120.5' });
+      world.clock.advance(1000);
+      // The name is taken, and that answer is lost too.
+      await lose(second);
+      service.drives = [{ id: 'd1', current_instance_id: ID }];
+    };
+    const limited = (limit: string) => [...CREATE, '-y', '--max-price', limit];
+
+    test.each([
+      ['the first had one', lowerTwice(LIMITED, WITHOUT)],
+      ['the second had one', lowerTwice(WITHOUT, limited('100'))],
+      ['the second had a higher one', lowerTwice(LIMITED, limited('120'))],
+      ['the first had one that is too high', lowerTwice(limited('130'), limited('100'))],
+    ])('recover: %s', async (_what, begin) => {
+      await begin();
+      const { code, stdout, stderr } = await world.cli(['instances', 'recover', '--json']);
+      expect(code).toBe(1);
+      expect(JSON.parse(stdout)).toMatchObject([
+        { outcome: 'replaced', id: null },
+        {
+          outcome: 'rented',
+          id: ID,
+          may_be_billing: true,
+          note: expect.stringContaining('over --max-price 100.00, and is billing'),
+        },
+      ]);
+      expect(errorOf(stderr)).toMatchObject({ resource: ID, may_be_billing: true });
+    });
+
+    test('recover -y ends it', async () => {
+      await lowerTwice(LIMITED, WITHOUT)();
+      const { code, stdout } = await world.cli(['instances', 'recover', '-y', '--json']);
+      expect(code).toBe(1);
+      expect(JSON.parse(stdout)[1]).toMatchObject({ id: ID, may_be_billing: false });
+      expect(service.machines.get(ID)?.status).toBe('TERMINATING');
+    });
+
+    test('track warns', async () => {
+      await lose(LIMITED, { name: 'trainer', price: '120.5' });
+      world.clock.advance(1000);
+      await lose(WITHOUT);
+      const { code, stderr } = await world.cli(['instances', 'track', ID]);
+      expect(code).toBe(0);
+      expect(stderr.split('Settled the request for trainer')).toHaveLength(3);
+      expect(stderr.split(/^warning: .*over --max-price 100\.00/m)).toHaveLength(2);
+    });
+
+    test('and what is rented when it is made again is held to it', async () => {
+      await lose(LIMITED);
+      world.clock.advance(1000);
+      await lose(WITHOUT);
+      next('120.5');
+      const { code, requests } = await world.cli(RETRY);
+      expect(posts(requests)).toEqual(['/instances', `/instances/${ID}/terminate`]);
+      expect(code).toBe(1);
+    });
+
+    test('not where the machine is older than the request that had it', async () => {
+      service.drives = [{ id: 'd1', current_instance_id: null }];
+      await lose(WITHOUT, { name: 'trainer', price: '120.5' });
+      world.clock.advance(3_600_000);
+      await lose(limited('100'));
+      service.drives = [{ id: 'd1', current_instance_id: ID }];
+      const { code, stdout } = await world.cli(['instances', 'recover', '--json']);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject([
+        { outcome: 'rented', id: ID },
+        { outcome: 'replaced' },
+      ]);
+    });
+
+    test('nor the limit of another name', async () => {
+      service.drives = [{ id: 'd1', current_instance_id: null }];
+      await lose(WITHOUT, { name: 'trainer', price: '120.5' });
+      await lose(['instances', 'create', 'other', ...HARDWARE, '--max-price', '100']);
+      service.drives = [{ id: 'd1', current_instance_id: ID }];
+      const { code } = await world.cli(['instances', 'recover', 'trainer']);
+      expect(code).toBe(0);
+      const both = await world.cli(['instances', 'recover']);
+      expect({ code: both.code, told: both.stderr.includes('max-price') }).toEqual({
+        code: 7,
+        told: false,
+      });
+    });
+  });
+
   test('is in the question, and in the command that has to be typed by hand', async () => {
     await lose(LIMITED);
     const asked = await world.cli(['instances', 'recover'], { terminal: true, stdin: '\r' });

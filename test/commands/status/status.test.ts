@@ -240,6 +240,15 @@ describe('what needs attention', () => {
     expect(doc.machines).toMatchObject([{ id: null, status: 'UNKNOWN', bills: null }]);
   });
 
+  test('a free drive is not at the machine whose id is not known', async () => {
+    service.drive('data');
+    service.broken.set('/instances', 'hangUp');
+    await world.cli(['instances', 'create', 'lost', ...HARDWARE]);
+    service.broken.clear();
+    const { stdout } = await world.cli(['status']);
+    expect(stdout).toMatch(/^data +AVAILABLE .* -$/m);
+  });
+
   test('a machine that is gone, one in ERROR, one past what it was paid for', async () => {
     const gone = service.machine('gone');
     await known(gone, service.machine('late', { paid_until: service.ago(2 * HOUR) }));

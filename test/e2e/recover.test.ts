@@ -1,0 +1,83 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type CuttingProxy, NO_FAULT, startProxy } from '../faults/proxy.ts';
+import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+
+/** The offer's price in the sandbox is 89.90. */
+const LIMIT = ['--max-price', '50'];
+const TOLD = 'came out at 89.90 RUB an hour, over --max-price 50.00';
+
+let computer: Computer;
+let server: ChildProcessWithoutNullStreams;
+let proxy: CuttingProxy;
+let env: Record<string, string>;
+let create: readonly string[];
+
+beforeEach(async () => {
+  computer = await createComputer();
+  server = computer.start(['sandbox', 'serve', '--port', '0', '--json']);
+  const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n/));
+  proxy = await startProxy(url);
+  env = { GPUCLOUD_BASE_URL: proxy.url, GPUCLOUD_API_KEY: api_key };
+  const drive = await gpucloud('drives', 'create', 'data', '--size', '5', '-q');
+  expect(drive).toMatchObject({ code: 0 });
+  create = ['instances', 'create', 'dup-1', ...HARDWARE, '--drive', drive.stdout.trim()];
+});
+afterEach(async () => {
+  const ended = outcomeOf(server);
+  server.kill('SIGTERM');
+  await ended;
+  await proxy.close();
+  await computer.remove();
+});
+
+const gpucloud = (...argv: string[]) => computer.gpucloud(argv, { env });
+
+/** The service acts, and the proxy drops what it says. */
+async function lose(argv: readonly string[]): Promise<void> {
+  await proxy.arm({ name: 'cut: acted', cut: 'acted' });
+  expect(await gpucloud(...argv)).toMatchObject({ code: 7 });
+  await proxy.arm(NO_FAULT);
+}
+
+async function rented() {
+  const { stdout } = await computer.gpucloud(['sandbox', 'status', '--json']);
+  return JSON.parse(stdout).instances as { id: string; name: string; status: string }[];
+}
+
+describe('a create with a limit whose answer was lost, repeated without the limit', () => {
+  test('recover tells the dearer machine', async () => {
+    await lose([...create, ...LIMIT]);
+    await lose([...create, '-y']);
+    const [machine] = await rented();
+    const { code, stdout, stderr } = await gpucloud('instances', 'recover', '--json');
+    expect(JSON.parse(stdout)).toMatchObject([
+      { name: 'dup-1', outcome: 'replaced' },
+      { name: 'dup-1', outcome: 'rented', id: machine?.id, note: expect.stringContaining(TOLD) },
+    ]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      may_be_billing: true,
+      hint: `gpucloud instances terminate ${machine?.id}`,
+    });
+  });
+
+  test('recover -y ends it', async () => {
+    await lose([...create, ...LIMIT]);
+    await lose([...create, '-y']);
+    const { code, stderr } = await gpucloud('instances', 'recover', '-y');
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${TOLD}, and was terminated at once.`);
+    expect((await rented()).map(({ status }) => status)).not.toContain('PROVISIONING');
+  });
+
+  test('track warns of it', async () => {
+    await lose([...create, ...LIMIT]);
+    await lose([...create, '-y']);
+    const [machine] = await rented();
+    const { code, stderr } = await gpucloud('instances', 'track', machine?.id ?? '');
+    expect(code).toBe(0);
+    expect(stderr).toContain(`${TOLD}, and is billing.`);
+  });
+});
