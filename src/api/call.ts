@@ -16,6 +16,8 @@ export interface Call {
   readonly clock: Clock;
   readonly timeoutMs: number;
   remainingMs(): number;
+  /** A longer pause that the service asks for is left to the caller. */
+  readonly longestPauseMs: number;
   /** What an interrupt gave as its reason, when one ended the call; undefined at the deadline. */
   interruption(): { reason: unknown } | undefined;
   /**
@@ -72,6 +74,7 @@ export async function withCall<T>(
     },
     warn: (text) => settings.warn?.(text),
     remainingMs: () => started + timeoutMs - clock.now(),
+    longestPauseMs: options.longestPauseMs ?? Number.POSITIVE_INFINITY,
     interruption: () => interruption,
     hide: (text) => hidden(text, secrets),
     async pause(milliseconds) {

@@ -31,6 +31,12 @@ export interface CallOptions {
   /** A deadline in milliseconds for this call, where it is shorter than that of the settings. */
   timeoutMs?: number;
   /**
+   * A longer pause than this, in milliseconds, is not kept within the call when the service asks for
+   * it (Retry-After): the call ends at once as `rateLimited`, and whoever reads again and again
+   * keeps and tells it.
+   */
+  longestPauseMs?: number;
+  /**
    * Gets each raw answer of the call, awaited before anything of it is checked, so that an id can
    * be saved from an answer that turns out broken. What it throws ends the call.
    */

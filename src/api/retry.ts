@@ -19,7 +19,7 @@ export interface Repeated {
  * of the transport and 408, 429, 500, 502, 503, 504. The last answer is given back whatever it is.
  *
  * @throws Fault when the last try had no answer; `sent` tells whether any of the tries was.
- * @throws CliError `rateLimited` when Retry-After lies past the deadline.
+ * @throws CliError `rateLimited` when Retry-After lies past the deadline, or is left to the caller.
  */
 export async function repeat(call: Call, request: ApiRequest): Promise<Repeated> {
   let doubted = false;
@@ -66,7 +66,8 @@ export async function once(call: Call, request: ApiRequest): Promise<Answer> {
 export function waitMs(call: Call, answer: Answer | undefined, tried: number): number {
   const told = retryAfterMs(answer?.headers['retry-after'], call.clock.now());
   if (answer === undefined || told === undefined) return backoffMs(call, tried);
-  if (told > call.remainingMs()) throw rateLimited(answer.status, told);
+  if (told > Math.min(call.remainingMs(), call.longestPauseMs))
+    throw rateLimited(answer.status, told);
   return told;
 }
 

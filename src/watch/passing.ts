@@ -9,6 +9,12 @@ const GONE_ANSWERS = 2;
 /** After faults the pause grows up to this, so that a service in trouble is not pressed. */
 const LONGEST_PAUSE_MS = 30_000;
 
+/**
+ * A longer pause that the service asks for is no part of a reading, which would be silent meanwhile:
+ * it comes between two, and is told.
+ */
+export const LONGEST_WITHIN_MS = 3_000;
+
 /** Tells the faults that waiting may mend from the others, of one thing that is read again and again. */
 export interface Passing {
   /**

@@ -4,7 +4,8 @@ import type { StopSignal } from '../stop.ts';
 import { askedPause, createPassing, pauseAfter } from './passing.ts';
 
 export interface Poll<T> {
-  read(): Promise<T>;
+  /** `isFirst`: nothing was read before, and a fault of this reading ends the poll. */
+  read(isFirst: boolean): Promise<T>;
   /** Milliseconds from the end of one reading to the beginning of the next. */
   readonly interval: number;
   readonly clock: Clock;
@@ -52,7 +53,7 @@ export async function* poll<T>({
     signal.throwIfAborted();
     let turn: Turn<T>;
     try {
-      const value = await read();
+      const value = await read(first);
       faults = 0;
       passing.mended();
       turn = { value, ...longer(interval, faultsIn?.(value) ?? []) };

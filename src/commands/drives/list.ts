@@ -33,7 +33,7 @@ async function watchAll(interval: number, context: Context): Promise<void> {
   const api = await context.api();
   await watch(
     {
-      read: () => api.drives.list(),
+      read: (options) => api.drives.list(options),
       show: (drives, out) => out.list(drives, driveView),
       rows: (drives) => drives,
       view: driveView,

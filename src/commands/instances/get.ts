@@ -1,4 +1,4 @@
-import type { Api, Instance } from '../../api/index.ts';
+import type { Api, CallOptions, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
@@ -39,7 +39,7 @@ async function watchOne(typed: string, interval: number, context: Context): Prom
   const api = await context.api();
   await watch(
     {
-      read: () => read(id, api, context),
+      read: (options) => read(id, api, context, options),
       show: (instance, out) => out.item(instance, instanceView),
       rows: (instance) => [instance],
       view: instanceView,
@@ -51,8 +51,13 @@ async function watchOne(typed: string, interval: number, context: Context): Prom
   );
 }
 
-async function read(id: string, api: Api, context: Context): Promise<Instance> {
-  const instance = await api.instances.get(id);
+async function read(
+  id: string,
+  api: Api,
+  context: Context,
+  options: CallOptions = {},
+): Promise<Instance> {
+  const instance = await api.instances.get(id, options);
   await keepSighting(sightingOf(instance), context);
   return instance;
 }

@@ -64,10 +64,11 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
   const shown = new Map<string, Listed>();
   await watch(
     {
-      async read() {
+      async read(options) {
         const ended = [...shown.values()].filter(({ status }) => status === 'TERMINATED');
         const except = new Set(ended.map(({ id }) => id));
-        const how = { all, except, drives: api.drives.list(), now: context.clock.now() };
+        const drives = api.drives.list(options);
+        const how = { all, except, drives, now: context.clock.now(), options };
         const known = await readKnownMachines(how, api, context);
         await keepHosts(known.rows, context);
         // What is shown is as old as all of these rows would be: it stays, with its age.

@@ -14,6 +14,7 @@ import { clockTime } from '../../output/time.ts';
 import { pollInterval, positiveDuration } from '../../rules/durations.ts';
 import type { StopSignal } from '../../stop.ts';
 import { createGate, type Gate } from '../../watch/gate.ts';
+import { LONGEST_WITHIN_MS } from '../../watch/passing.ts';
 import { answersSsh } from '../../watch/ssh.ts';
 import { type Also, waitForStatus } from '../../watch/wait.ts';
 import { Option } from '../kit/command.ts';
@@ -101,7 +102,8 @@ export async function waitFor(
   try {
     const instance = await waitForStatus({
       target: until === 'ssh' ? 'ACTIVE' : until,
-      read: (longest) => gate(() => api.instances.get(target.id, { timeoutMs: longest })),
+      read: (timeoutMs) =>
+        gate(() => api.instances.get(target.id, { timeoutMs, longestPauseMs: LONGEST_WITHIN_MS })),
       ...(until === 'ssh' ? { also: sshOf(awaited, signal) } : {}),
       ...times,
       clock,

@@ -1,4 +1,4 @@
-import type { Api, Drive, User } from '../../api/index.ts';
+import type { Api, CallOptions, Drive, User } from '../../api/index.ts';
 import { momentOf, postingOf } from '../../billing/ledger.ts';
 import type { Chargeable, Explained } from '../../billing/unexplained.ts';
 import { explain } from '../../billing/unexplained.ts';
@@ -6,7 +6,12 @@ import type { Context } from '../../context.ts';
 import { type CliError, isOfOneReading } from '../../errors.ts';
 import { type Money, zero } from '../../rules/money.ts';
 import { learnAccount, tellMissing } from './account.ts';
-import { type KnownMachines, type Listed, readKnownMachines } from './known-machines.ts';
+import {
+  type KnownMachines,
+  type Listed,
+  type ReadHow,
+  readKnownMachines,
+} from './known-machines.ts';
 import { type RecentHistory, readRecentHistory } from './recent-history.ts';
 import { serviceNow } from './service-time.ts';
 
@@ -49,14 +54,15 @@ const SHORTEST = HOUR;
  */
 export async function readAccount(
   context: Context,
-  how: { quiet?: boolean } = {},
+  how: { quiet?: boolean; options?: CallOptions } = {},
 ): Promise<AccountReading> {
   const api = await context.api(how);
   const now = await serviceNow(context);
-  const me = api.users.me();
-  const drives = api.drives.list();
-  const history = readRecentHistory(api, now - WINDOWS[0] * HOUR);
-  const machines = readMachines(me, drives, now, api, context);
+  const { options = {} } = how;
+  const me = api.users.me(options);
+  const drives = api.drives.list(options);
+  const history = readRecentHistory(api, now - WINDOWS[0] * HOUR, options);
+  const machines = readMachines(me, { all: false, drives, now, options }, api, context);
 
   // They are awaited one after the other, and none may end the process before its turn.
   for (const reading of [me, drives, history, machines]) reading.catch(() => undefined);
@@ -84,13 +90,12 @@ export async function readAccount(
 
 async function readMachines(
   me: Promise<User>,
-  drives: Promise<readonly Drive[]>,
-  now: number,
+  how: ReadHow,
   api: Api,
   context: Context,
 ): Promise<KnownMachines> {
   await tellMissing(await learnAccount(api, context, () => me), context);
-  return readKnownMachines({ all: false, drives, now }, api, context);
+  return readKnownMachines(how, api, context);
 }
 
 interface Read {

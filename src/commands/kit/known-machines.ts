@@ -1,4 +1,4 @@
-import type { Api, Drive, Instance } from '../../api/index.ts';
+import type { Api, CallOptions, Drive, Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, isOfOneReading } from '../../errors.ts';
 import { instant, relative } from '../../output/time.ts';
@@ -50,6 +50,8 @@ export interface ReadHow {
   readonly drives: Promise<readonly Drive[]>;
   /** The moment that ages are told from. */
   readonly now: number;
+  /** Of each reading of a machine. */
+  readonly options?: CallOptions;
 }
 
 /**
@@ -58,7 +60,7 @@ export interface ReadHow {
  * refused key is thrown.
  */
 export async function readKnownMachines(
-  { all, except, drives, now }: ReadHow,
+  { all, except, drives, now, options = {} }: ReadHow,
   api: Api,
   context: Context,
 ): Promise<KnownMachines> {
@@ -69,7 +71,9 @@ export async function readKnownMachines(
   const ids = new Map(known.machines.map((machine) => [machine.id, machine]));
   const faults: CliError[] = [];
   const read = (asked: readonly string[]) =>
-    eachBounded(asked, AT_ONCE, (id) => readOne(id, ids.get(id), { api, context, faults, now }));
+    eachBounded(asked, AT_ONCE, (id) =>
+      readOne(id, ids.get(id), { api, context, faults, now, options }),
+    );
 
   const isAsked = (id: string) => except?.has(id) !== true;
   const reading = read([...ids.keys()].filter(isAsked));
@@ -132,15 +136,16 @@ interface Reading {
   readonly context: Context;
   readonly faults: CliError[];
   readonly now: number;
+  readonly options: CallOptions;
 }
 
 async function readOne(
   id: string,
   known: KnownMachine | undefined,
-  { api, context, faults, now }: Reading,
+  { api, context, faults, now, options }: Reading,
 ): Promise<Listed> {
   try {
-    const instance: Instance = await api.instances.get(id);
+    const instance: Instance = await api.instances.get(id, options);
     await keepSighting(sightingOf(instance), context, known === undefined ? 'drive' : 'read');
     const row = { id, name: instance.name ?? id, status: instance.status, instance };
     return known?.untracked === true ? { ...row, note: 'untracked' } : row;

@@ -1,4 +1,4 @@
-import type { Api, Transaction } from '../../api/index.ts';
+import type { Api, CallOptions, Transaction } from '../../api/index.ts';
 import { momentOf } from '../../billing/ledger.ts';
 
 export interface RecentHistory {
@@ -22,10 +22,14 @@ type Order = 'newest first' | 'oldest first' | 'none';
  * documented, so it is judged by the pages that are read: newest first, oldest first (then its end
  * is read), or none, and then only a short history is read, whole.
  */
-export async function readRecentHistory(api: Api, since: number): Promise<RecentHistory> {
+export async function readRecentHistory(
+  api: Api,
+  since: number,
+  options: CallOptions = {},
+): Promise<RecentHistory> {
   const found = new Map<string, Transaction>();
   async function read(page: number) {
-    const { data, meta } = await api.billing.transactions({ page, limit: PAGE });
+    const { data, meta } = await api.billing.transactions({ page, limit: PAGE }, options);
     for (const transaction of data) found.set(transaction.id, transaction);
     return { times: data.map(momentOf), meta };
   }

@@ -1,9 +1,11 @@
+import type { CallOptions } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { Foot, Live, Output, View } from '../../output/output.ts';
 import { clockTime, relative } from '../../output/time.ts';
 import { pollInterval } from '../../rules/durations.ts';
 import { createStop, firstOf } from '../../stop.ts';
+import { LONGEST_WITHIN_MS } from '../../watch/passing.ts';
 import { poll, type Turn } from '../../watch/poll.ts';
 import { Option } from './command.ts';
 import { ruled } from './parse.ts';
@@ -11,7 +13,7 @@ import { ruled } from './parse.ts';
 /** What a verb of `--watch` tells of itself; see {@link watch}. */
 export interface Watching<T, R> {
   /** One reading. It prints nothing; a fault that is thrown is shown until a reading succeeds. */
-  read(): Promise<T>;
+  read(options: CallOptions): Promise<T>;
   /** Prints what the command prints without `--watch`: a frame of the view in a terminal. */
   show(reading: T, out: Output): Promise<void>;
   /** What is printed of a reading where nothing can be redrawn: each row when it has changed. */
@@ -59,7 +61,7 @@ export async function watch<T, R>(
   // What --debug prints would stand across the view.
   const live = context.flags.debug === true ? undefined : await context.out.live();
   const turns = poll({
-    read: () => watching.read(),
+    read: (isFirst) => watching.read(isFirst ? {} : { longestPauseMs: LONGEST_WITHIN_MS }),
     interval,
     clock,
     signal,

@@ -47,8 +47,8 @@ export async function status(all: boolean, context: Context): Promise<void> {
 async function watchStatus(all: boolean, interval: number, context: Context): Promise<void> {
   await watch(
     {
-      async read() {
-        const reading = await readAccount(context, { quiet: true });
+      async read(options) {
+        const reading = await readAccount(context, { quiet: true, options });
         // The view of before says more than one of which nothing could be read.
         if (isNothingRead(reading)) assertWhole(reading.faults);
         const faults = reading.faults.map(({ error }) => error);

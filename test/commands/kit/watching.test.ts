@@ -92,18 +92,29 @@ describe('--watch off a terminal', () => {
     expect(world?.clock.slept).toEqual(expect.arrayContaining([2_000, 4_000]));
   });
 
-  test('asks again no sooner than the service wants, and says so once', async () => {
-    const busy: Answer = { status: 429, headers: { 'retry-after': '120' }, body: {} };
-    const { code, stdout, stderr } = await watched(
-      [[A], busy, busy, [drive('a', 'IN_USE')], []],
-      ['-o', 'tsv', '--no-header', '--columns', 'status', '--interval', '2s'],
-    );
-    expect({ code, stdout }).toEqual({ code: 130, stdout: 'AVAILABLE\nIN_USE\n' });
-    expect(stderr).toBe(
-      'warning: The service takes no more requests for now (429) and asks to wait 120 s (Retry-After). Trying again in 120 s.\nThe service answers again.\n',
-    );
-    const long = world?.clock.slept.filter((pause) => pause >= 2_000);
-    expect(long).toEqual([2_000, 120_000, 120_000, 2_000]);
+  // The shorter one would fit into a single call, which would keep it without a word.
+  test.each([120, 20])(
+    'asks again no sooner than in the %i s that the service wants, and says so once',
+    async (seconds) => {
+      const busy: Answer = { status: 429, headers: { 'retry-after': `${seconds}` }, body: {} };
+      const { code, stdout, stderr } = await watched(
+        [[A], busy, busy, [drive('a', 'IN_USE')], []],
+        ['-o', 'tsv', '--no-header', '--columns', 'status', '--interval', '2s'],
+      );
+      expect({ code, stdout }).toEqual({ code: 130, stdout: 'AVAILABLE\nIN_USE\n' });
+      expect(stderr).toBe(
+        `warning: The service takes no more requests for now (429) and asks to wait ${seconds} s (Retry-After). Trying again in ${seconds} s.\nThe service answers again.\n`,
+      );
+      const long = world?.clock.slept.filter((pause) => pause >= 2_000);
+      expect(long).toEqual([2_000, seconds * 1000, seconds * 1000, 2_000]);
+    },
+  );
+
+  test('begins after a pause that fits into the first call', async () => {
+    const busy: Answer = { status: 429, headers: { 'retry-after': '20' }, body: {} };
+    const { code, stdout, stderr } = await watched([busy, [A], []], ['-q']);
+    expect({ code, stdout, stderr }).toEqual({ code: 130, stdout: 'id-a\n', stderr: '' });
+    expect(world?.clock.slept).toContain(20_000);
   });
 
   test('tells a pause that is asked for in the midst of an outage', async () => {
