@@ -11,6 +11,8 @@ afterEach(async () => {
 
 const drive = (name: string, status: string) => ({ id: `id-${name}`, name, status, size_gb: 10 });
 
+const A = drive('a', 'AVAILABLE');
+
 /** Watches drives through these readings; Ctrl-C comes with the last. */
 async function watched(
   readings: readonly (readonly object[] | Answer | 'hangUp')[],
@@ -32,7 +34,6 @@ async function watched(
   return world.cli(['drives', 'list', '--watch', ...flags], { interrupts, env });
 }
 
-const A = drive('a', 'AVAILABLE');
 const READINGS = [
   [A],
   [A],
@@ -40,6 +41,42 @@ const READINGS = [
   [drive('b', 'AVAILABLE')],
   [],
 ];
+
+describe('--watch of several things that are read at once', () => {
+  const MACHINE = '00000000-1111-4222-8333-444455556666';
+
+  /** Refuses the second reading of the drives alone; Ctrl-C comes with the fourth. */
+  async function watchedInPart(argv: readonly string[]) {
+    const interrupt = new AbortController();
+    let drives = 0;
+    const here = await createWorld({
+      handler({ path }) {
+        const ok = (data: unknown) => ({
+          status: 200,
+          body: { status: 'success', code: 200, data },
+        });
+        if (path === '/users/me') return ok({ id: 'u1', email: 'a@example.com', balance: '10' });
+        if (path.startsWith('/instances/')) return ok({ id: MACHINE, name: 'a', status: 'ACTIVE' });
+        if (path !== '/storage/drives') return ok([]);
+        drives += 1;
+        if (drives === 4) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+        if (drives !== 2) return ok([{ ...A, current_instance_id: MACHINE }]);
+        return { status: 429, headers: { 'retry-after': '120' }, body: {} };
+      },
+    });
+    world = here;
+    const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+    await here.cli([...argv, '--watch', '--interval', '2s'], { interrupts });
+    return here.clock.slept.filter((pause) => pause >= 2_000);
+  }
+
+  test.each([[['status', '-o', 'table']], [['instances', 'list', '-o', 'tsv']]])(
+    '%j waits as long as the service asks for one of them',
+    async (argv) => {
+      expect(await watchedInPart(argv)).toEqual([2_000, 120_000, 2_000]);
+    },
+  );
+});
 
 describe('--watch off a terminal', () => {
   test.each([
