@@ -1,5 +1,6 @@
+import type { Drive } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { CliError, type Failure, usageError } from '../../errors.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/sizes.ts';
 import type { AnyCommand } from '../kit/command.ts';
@@ -10,6 +11,7 @@ import { journaled } from '../kit/journaled.ts';
 import { asking } from '../kit/left.ts';
 import { checked, ruled } from '../kit/parse.ts';
 import { shellLine } from '../kit/shell-line.ts';
+import { refuseUnsettled } from '../kit/unsettled.ts';
 import { describe } from '../kit/verb.ts';
 import { hourly } from './price.ts';
 import { driveView } from './view.ts';
@@ -19,7 +21,9 @@ export function registerCreate(verb: AnyCommand, frame: Frame): void {
     view: driveView,
     notes:
       'The published API has no way to delete a drive, and shows no price before it is created.\n' +
-      'When more data is stored than the size, the service raises size and price by itself.',
+      'When more data is stored than the size, the service raises size and price by itself. While nobody\n' +
+      'knows what became of an earlier request of that name, it asks before it sends another (-y says yes),\n' +
+      'and ends with 7 where nobody can be asked.',
     completes: { name: 'nothing', '--name': 'nothing' },
     examples: [
       'gpucloud drives create datasets --size 500GB',
@@ -51,12 +55,16 @@ export async function create(input: CreateInput, context: Context): Promise<void
   const { name, size } = await asking('Nothing was sent, so no drive was created.', () =>
     complete(input, context),
   );
+  await refuseUnsettled('drive', name, context);
   context.err.warn(
     'The published API has no way to delete a drive, and it bills by the hour from its creation on.',
   );
+  const twins = await twinsOf(name, context);
+  if (twins.length > 0) context.err.warn(twinWords(name, twins));
   // Nothing is lost by a creation, so that a script need not say yes to it.
   if ((await context.prompts()) !== undefined) {
-    await confirm(context, `Create the drive ${name} of ${size} GB?`);
+    const drive = twins.length === 0 ? 'the drive' : 'another drive';
+    await confirm(context, `Create ${drive} ${name} of ${size} GB?`);
   }
   const body = { name, size_gb: size };
   const drive = await journaled(
@@ -68,6 +76,35 @@ export async function create(input: CreateInput, context: Context): Promise<void
     `Created the drive ${name} (${drive.id}): ${hourly(drive)}, billing from now on.`,
   );
   await writeCreated({ what: 'The drive', id: drive.id }, () => context.out.item(drive, driveView));
+}
+
+/** Where the list fails for one of these, the creation would as well. */
+const ENDING: readonly Failure[] = [
+  'authentication',
+  'unreachable',
+  'interrupted',
+  'terminated',
+  'hungUp',
+];
+
+/** Names of drives need not be unique (API document: POST /storage/drives), and a twin bills as well. */
+async function twinsOf(name: string, context: Context): Promise<readonly Drive[]> {
+  try {
+    const drives = await (await context.api()).drives.list();
+    return drives.filter((drive) => drive.name === name && drive.status !== 'DELETED');
+  } catch (error) {
+    if (!(error instanceof CliError) || ENDING.includes(error.failure)) throw error;
+    context.err.warn(
+      `Whether a drive of that name is there already is not known: ${error.message}`,
+    );
+    return [];
+  }
+}
+
+function twinWords(name: string, twins: readonly Drive[]): string {
+  const told = twins.map((drive) => `${drive.id}, ${drive.size_gb ?? '?'} GB, ${hourly(drive)}`);
+  const are = twins.length === 1 ? `A drive "${name}" is` : `${twins.length} drives "${name}" are`;
+  return `${are} there already (${told.join('; ')}): this makes another of that name, which bills as well.`;
 }
 
 /** What was not given is asked for, and then the whole is shown as the command that needs no question. */

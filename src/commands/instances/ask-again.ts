@@ -88,7 +88,7 @@ function repetitionOf(
   }
   if (operation === 'create' && masked) {
     const flags = limit === undefined ? '' : ` --max-price ${kopecksText(limit)}`;
-    return `nothing is certain; its secrets are not kept, so ask again by hand: gpucloud instances create ${name}${flags} with the same flags`;
+    return `nothing is certain; its secrets are not kept, so ask again by hand: gpucloud instances create ${name}${flags} --yes with the same flags`;
   }
   if (operation !== 'create' || body === undefined) {
     return 'nothing is certain, and asking again would settle nothing: look at the web console';

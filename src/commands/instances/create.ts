@@ -12,6 +12,7 @@ import type { AnyCommand } from '../kit/command.ts';
 import { writeCreated } from '../kit/created.ts';
 import type { Frame } from '../kit/frame.ts';
 import { each, ruled, ruledEach } from '../kit/parse.ts';
+import { refuseUnsettled } from '../kit/unsettled.ts';
 import { describe } from '../kit/verb.ts';
 import { notePrice, warnIfDearer } from './hardware-names.ts';
 import { maxPriceOption, rentWithin } from './max-price.ts';
@@ -48,7 +49,9 @@ export function registerCreate(verb: AnyCommand, frame: Frame): void {
     notes:
       'The price of an offer is not in the published API before a machine is created; --max-price\n' +
       'ends at once a machine that came out dearer. What is said by flags wins over --file.\n' +
-      'In a terminal, what is missing is asked for, and nothing is sent before the last question.',
+      'In a terminal, what is missing is asked for, and nothing is sent before the last question.\n' +
+      'While nobody knows what became of an earlier request of that name, it asks before it sends another\n' +
+      '(-y says yes), and ends with 7 where nobody can be asked: "instances recover NAME" settles it.',
     examples: [
       'gpucloud instances create',
       'gpucloud instances create trainer --offer OFFER_ID --image IMAGE_ID --ssh-key laptop --wait',
@@ -140,9 +143,20 @@ export async function create(input: CreateInput, context: Context): Promise<void
   if (missing.length > 0) {
     return await createAsked(missing, input, box, context);
   }
+  await checkUnsettled(input, box, context);
   const made = await makeRequest(flags, box, context);
   notePrice(made.offer, context);
   await createNow(made, input, context);
+}
+
+/** Names that are asked for in the terminal follow a rule of their own there. */
+async function checkUnsettled(
+  { flags, dryRun }: CreateInput,
+  box: CreateInstanceFields,
+  context: Context,
+): Promise<void> {
+  const name = flags.name ?? box.instance_name;
+  if (!dryRun && name !== undefined) await refuseUnsettled('machine', name, context);
 }
 
 /** Asks for what is missing, where somebody can be asked; then waits, as a person does. */
@@ -157,6 +171,7 @@ async function createAsked(
   if (prompts === undefined) {
     throw missingError(missing);
   }
+  await checkUnsettled(input, box, context);
   const { askForMachine } = await import('./wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
   const made = await askForMachine({ ...input, until, box }, prompts, context);

@@ -5,6 +5,7 @@ import { anyName, instanceName } from '../../rules/names.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { checked } from '../kit/parse.ts';
+import { refuseUnsettled } from '../kit/unsettled.ts';
 import { describe } from '../kit/verb.ts';
 import { tellReorder } from './before-reorder.ts';
 import { showRented } from './create.ts';
@@ -78,6 +79,7 @@ export async function reorder(input: ReorderInput, context: Context): Promise<vo
   }
   const new_name = checked('NEW-NAME', input.name, input.anyName ? anyName : instanceName);
   const source = await findMachine(input.instance, context);
+  await refuseUnsettled('machine', new_name, context);
   await tellReorder(source, context);
   const rented = await rentWithin(
     input.maxPrice,

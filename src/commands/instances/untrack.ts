@@ -52,7 +52,9 @@ export async function untrack(given: readonly string[], context: Context): Promi
   });
   const lost = unknown.filter(({ name }) => typed.includes(name));
   const costly = known.filter(mayBill);
-  if (lost.length + costly.length > 0) await confirm(context, questionOf(lost, costly, context));
+  if (lost.length + costly.length > 0) {
+    await confirm(context, () => questionOf(lost, costly, context));
+  }
   for (const { uid } of lost) {
     await rentals.resolve(uid, 'dismissed', { reason: 'untracked' });
   }
@@ -75,23 +77,29 @@ function mayBill({ archived }: KnownMachine): boolean {
   return !archived;
 }
 
-function questionOf(
+/** A person reads a line of facts for each first, so that the question fits a line. */
+async function questionOf(
   lost: readonly UnknownRental[],
   machines: readonly KnownMachine[],
-  { clock }: Context,
-): string {
-  const out = machines.map((machine) => machineWords(machine, clock.now())).join(' and ');
-  const forgotten = lost.map(requestWords).join(' and ');
-  const asked = [
-    ...(out === '' ? [] : [`Take ${out} out of the list`]),
-    ...(forgotten === '' ? [] : [`${out === '' ? 'F' : 'f'}orget ${forgotten}`]),
-  ].join(', and ');
-  const goesOn =
-    machines.length === 1
-      ? 'It goes on at the service, and bills if it runs. '
-      : 'They go on at the service, and bill if they run. ';
-  const mayBe = lost.length === 0 ? '' : 'What was asked for may exist and be billing. ';
-  return `${asked}? ${out === '' ? '' : goesOn}${mayBe}Nothing here will say so any more.`;
+  context: Context,
+): Promise<string> {
+  const now = context.clock.now();
+  const facts = machines.map((machine) => machineWords(machine, now));
+  const requests = lost.map(requestWords);
+  if ((await context.prompts()) === undefined) return `${asked(facts, requests)} ${MEANING}`;
+  for (const line of [...facts, ...requests]) context.err.note(`${line}.`);
+  context.err.note(MEANING);
+  return asked(
+    machines.map(({ name }) => name),
+    lost.map(({ name }) => `the request for ${name}`),
+  );
+}
+
+const MEANING = 'What is there goes on and bills, and nothing here will say so any more.';
+
+function asked(machines: readonly string[], requests: readonly string[]): string {
+  const all = [...machines, ...requests].join(' and ');
+  return requests.length === 0 ? `Take ${all} out of the list?` : `Forget ${all}?`;
 }
 
 /** `trainer (ID, last seen ACTIVE 2 h ago, 89.90 RUB an hour)` */
@@ -109,7 +117,7 @@ function machineWords({ id, name, last }: KnownMachine, now: number): string {
 }
 
 function requestWords({ name, asked_at }: UnknownRental): string {
-  return `the request for ${name} (asked for at ${asked_at})`;
+  return `the request for ${name} (asked for at ${asked_at}; its machine may exist)`;
 }
 
 /** The list was the place where the id was found, so the last words hold it. */

@@ -318,7 +318,10 @@ describe('drives create', () => {
         '',
       ].join('\n'),
     );
-    expect(calls(requests)).toEqual(['POST /storage/drives {"name":"datasets","size_gb":2000}']);
+    expect(calls(requests)).toEqual([
+      'GET /storage/drives',
+      'POST /storage/drives {"name":"datasets","size_gb":2000}',
+    ]);
     const listed = await world.cli(['drives', 'list', '-q']);
     expect(listed.stdout).toBe(`${drive.id}\n`);
   });
@@ -338,7 +341,9 @@ describe('drives create', () => {
   });
 
   it('warns before it sends anything, not after', async () => {
-    const world = await createWorld({ handler: () => 'hangUp' });
+    const world = await createWorld({
+      handler: ({ method }) => (method === 'GET' ? data([]) : 'hangUp'),
+    });
     worlds.push(world);
     const { code, stdout, stderr, requests } = await world.cli([
       'drives',
@@ -351,7 +356,50 @@ describe('drives create', () => {
     expect(stdout).toBe('');
     expect(stderr).toContain('no way to delete a drive');
     expect(stderr).toContain('A drive may exist and be billing.');
-    expect(requests).toHaveLength(1);
+    expect(calls(requests)).toEqual([
+      'GET /storage/drives',
+      'POST /storage/drives {"name":"data","size_gb":5}',
+    ]);
+  });
+
+  it('tells off a terminal that one of that name is there, and creates it', async () => {
+    const world = await sandboxWorld();
+    const first = await world.cli(['drives', 'create', 'ds2', '--size', '2', '-q']);
+    const told = `A drive "ds2" is there already (${first.stdout.trim()}, 2 GB, 0.024 RUB an hour): this makes another of that name, which bills as well.`;
+    const people = await world.cli(['drives', 'create', 'ds2', '--size', '2']);
+    expect(people.code).toBe(0);
+    expect(people.stderr).toContain(`warning: ${told}\n`);
+    const json = await world.cli(['drives', 'create', 'ds3', '--size', '2', '--json']);
+    expect(JSON.parse(json.stderr).warnings).toHaveLength(1);
+    await world.cli(['drives', 'create', 'ds3', '--size', '2']);
+    const twins = await world.cli(['drives', 'create', 'ds3', '--size', '2', '--json']);
+    expect(JSON.parse(twins.stderr).warnings[1]).toMatch(
+      /^2 drives "ds3" are there already \(\S+, 2 GB, 0\.024 RUB an hour; \S+, 2 GB, .*\): this makes another/,
+    );
+  });
+
+  it('asks a person for another of that name', async () => {
+    const world = await sandboxWorld();
+    const first = await world.cli(['drives', 'create', 'd1', '--size', '2', '-q']);
+    const person = atTerminal(world, ['no']);
+    await create({ name: 'd1', size: 10 }, person.context).catch((error) => error);
+    expect(person.said).toEqual(['Create another drive d1 of 10 GB?']);
+    expect(person.stderr()).toContain(
+      `A drive "d1" is there already (${first.stdout.trim()}, 2 GB`,
+    );
+    expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  it('goes on where the list can not be read, and says so', async () => {
+    const world = await createWorld({
+      handler: ({ method }) => (method === 'GET' ? refused(400, 'no') : data(DRIVE, 201)),
+    });
+    worlds.push(world);
+    const { code, stderr } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      'warning: Whether a drive of that name is there already is not known: ',
+    );
   });
 
   it.each([
@@ -400,7 +448,7 @@ describe('drives create', () => {
       message: 'Not confirmed: nothing was changed.',
     });
     expect(person.stderr()).toContain('no way to delete a drive');
-    expect(world.service.requests).toEqual([]);
+    expect(calls(world.service.requests)).toEqual(['GET /storage/drives']);
   });
 
   it('is not asked with --yes', async () => {
@@ -409,7 +457,7 @@ describe('drives create', () => {
     await create({ name: 'data', size: 5 }, person.context);
     await person.context.close();
     expect(person.said).toEqual([]);
-    expect(world.service.requests).toHaveLength(1);
+    expect(world.service.requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
   });
 
   it.each([

@@ -396,7 +396,7 @@ describe('--max-price of a request whose answer was lost', () => {
     await lose([...LIMITED, '--docker-image', 'nginx', '-e', 'TOKEN=secret']);
     const { stdout } = await world.cli(['instances', 'recover', '--json']);
     expect(JSON.parse(stdout)[0].note).toContain(
-      'gpucloud instances create trainer --max-price 100.00 with the same flags',
+      'gpucloud instances create trainer --max-price 100.00 --yes with the same flags',
     );
   });
 

@@ -593,7 +593,7 @@ describe('instances track and untrack', () => {
       expect({ ...refused, stderr: '' }).toEqual({ code: 2, stdout: '', stderr: '', requests: [] });
       expect(refused.stderr).toMatch(
         new RegExp(
-          `^error: this needs a confirmation and nobody can be asked here: add --yes \\(Take trainer \\(${NEW}, last seen PROVISIONING now\\) out of the list\\? It goes on at the service, and bills if it runs\\. Nothing here will say so any more\\.\\)\n$`,
+          `^error: this needs a confirmation and nobody can be asked here: add --yes \\(Take trainer \\(${NEW}, last seen PROVISIONING now\\) out of the list\\? What is there goes on and bills, and nothing here will say so any more\\.\\)\n$`,
         ),
       );
     }
@@ -608,6 +608,8 @@ describe('instances track and untrack', () => {
       stdin: '\n',
     });
     expect(kept.code).toBe(130);
+    expect(kept.stderr).toContain(`trainer (${NEW}, last seen PROVISIONING now).\n`);
+    expect(kept.stderr).toContain('Take trainer out of the list?');
     expect(await listed()).toMatchObject([{ id: NEW }]);
     const out = await world.cli(['instances', 'untrack', 'trainer'], {
       terminal: true,
