@@ -1,6 +1,6 @@
 import type { Drive } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError, type Failure, usageError } from '../../errors.ts';
+import { isOfOneReading, usageError } from '../../errors.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/sizes.ts';
 import type { AnyCommand } from '../kit/command.ts';
@@ -78,22 +78,14 @@ export async function create(input: CreateInput, context: Context): Promise<void
   await writeCreated({ what: 'The drive', id: drive.id }, () => context.out.item(drive, driveView));
 }
 
-/** Where the list fails for one of these, the creation would as well. */
-const ENDING: readonly Failure[] = [
-  'authentication',
-  'unreachable',
-  'interrupted',
-  'terminated',
-  'hungUp',
-];
-
 /** Names of drives need not be unique (API document: POST /storage/drives), and a twin bills as well. */
 async function twinsOf(name: string, context: Context): Promise<readonly Drive[]> {
   try {
     const drives = await (await context.api()).drives.list();
     return drives.filter((drive) => drive.name === name && drive.status !== 'DELETED');
   } catch (error) {
-    if (!(error instanceof CliError) || ENDING.includes(error.failure)) throw error;
+    // What can't be reached would not create one either.
+    if (!isOfOneReading(error) || error.failure === 'unreachable') throw error;
     context.err.warn(
       `Whether a drive of that name is there already is not known: ${error.message}`,
     );

@@ -1,36 +1,64 @@
+import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, isOfOneReading } from '../../errors.ts';
 import { kopecksText, money, zero } from '../../rules/money.ts';
+import { eachBounded } from '../kit/bounded.ts';
 import type { Target } from './resolve.ts';
 
+const AT_ONCE = 8;
+/** Milliseconds that a start waits for a reading of its machine. */
+const PATIENCE = 5000;
+
 /**
- * Says what a start reserves ("funds for the next hour reserved at once", API document: start), from
- * the prices known here: they are fixed at creation, so that nothing need be asked for them.
+ * Says what a start reserves ("funds for the next hour reserved at once", API document: start) of the
+ * machines that can be started. They are read first: nothing is reserved for one that is not STOPPED,
+ * and whether it is started after all is for the service to say. One that can't be read counts, with
+ * the price that is known here, since prices are fixed at creation.
  */
 export async function tellStart(targets: readonly Target[], context: Context): Promise<void> {
-  if (targets.length === 0) return;
-  const prices = await pricesOf(targets, context);
+  const read = await eachBounded(targets, AT_ONCE, (target) => reading(target, context));
+  const started = targets.flatMap((target, at) => {
+    const machine = read[at];
+    return machine === undefined || machine.status === 'STOPPED' ? [{ target, machine }] : [];
+  });
+  const [first] = started;
+  if (first === undefined) return;
+  const known = started.every(({ machine }) => machine?.price_per_hour_snapshot != null)
+    ? new Map<string, string>()
+    : await knownPrices(context);
+  const prices = started.map(({ target: { id }, machine }) => {
+    const price = money(machine?.price_per_hour_snapshot ?? known.get(id) ?? '');
+    return price.ok ? price.value : undefined;
+  });
   const told = prices.filter((price) => price !== undefined);
   const sum = told.reduce((total, price) => total.plus(price), zero());
-  const untold = targets.length - told.length;
+  const untold = started.length - told.length;
   const amount =
     told.length === 0
-      ? `the price of ${targets.length === 1 ? 'one hour' : 'one hour of each'}, which is not known here`
+      ? `the price of ${started.length === 1 ? 'one hour' : 'one hour of each'}, which is not known here`
       : `${kopecksText(sum)} RUB for the next hour${untold === 0 ? '' : `, and the price of ${untold} more that is not known here`}`;
-  const names = targets.length === 1 ? targets[0]?.name : `${targets.length} machines`;
+  const names = started.length === 1 ? first.target.name : `${started.length} machines`;
   context.err.note(`Starting ${names} reserves ${amount}.`);
 }
 
-async function pricesOf(targets: readonly Target[], context: Context) {
+async function reading({ id }: Target, context: Context): Promise<Instance | undefined> {
+  try {
+    return await (await context.api()).instances.get(id, { timeoutMs: PATIENCE });
+  } catch (error) {
+    // What is wrong with it the start itself will tell.
+    if (!isOfOneReading(error)) throw error;
+    return undefined;
+  }
+}
+
+/** By id. */
+async function knownPrices(context: Context): Promise<ReadonlyMap<string, string>> {
   try {
     const { machines } = await (await context.rentals()).read({ archived: false });
-    return targets.map(({ id }) => {
-      const price = money(machines.find((one) => one.id === id)?.last?.price_per_hour ?? '');
-      return price.ok ? price.value : undefined;
-    });
+    return new Map(machines.map(({ id, last }) => [id, last?.price_per_hour ?? '']));
   } catch (error) {
     // A journal that can't be read is no reason not to start what is named by its id.
     if (!(error instanceof CliError) || error.failure !== 'storage') throw error;
-    return [];
+    return new Map();
   }
 }

@@ -53,9 +53,8 @@ async function told({ id, name }: Target, context: Context): Promise<string | un
       created === undefined ? '' : `rented ${spanText(Math.max(0, now - created) / 1000)} ago`,
     ].filter((fact) => fact !== '');
     const rest = restOfHour(price, momentOf({ created_at: paid_until }), now);
-    // What a machine that does not run has reserved, nobody says.
     const back =
-      rest === undefined || machine.status === 'STOPPED'
+      rest === undefined || NO_REST.includes(machine.status)
         ? ''
         : `; about ${kopecksText(rest.amount)} RUB come back for the ${spanText(rest.left / 1000)} that are left of its hour`;
     return `${machine.name ?? name}: ${facts.join(', ')}${back}.`;
@@ -65,6 +64,9 @@ async function told({ id, name }: Target, context: Context): Promise<string | un
     return undefined;
   }
 }
+
+/** What a machine that does not run has reserved, nobody says; one that ends has given it back. */
+const NO_REST: readonly string[] = ['STOPPED', 'TERMINATING', 'TERMINATED'];
 
 /** Whoever wants to end a machine must not fail for a journal that can't be read. */
 async function knownMachines(context: Context): Promise<readonly KnownMachine[]> {

@@ -12,7 +12,7 @@ export function registerStop(verb: AnyCommand, frame: Frame): void {
     view: changedView,
     notes:
       'A stopped machine keeps its disk, and the published API does not say what that costs:\n' +
-      'to be sure to stop paying, terminate it.',
+      'to be sure to stop paying, terminate it. One that is stopped already is no error.',
     examples: [
       'gpucloud instances stop trainer',
       'gpucloud instances stop trainer lab --wait',
@@ -34,6 +34,7 @@ export function registerStop(verb: AnyCommand, frame: Frame): void {
         {
           ask: (api, id, options) => api.instances.stop(id, options),
           done: 'stopped',
+          there: ['STOPPING', 'STOPPED'],
           until: wait === true ? 'STOPPED' : undefined,
           times: { timeout: waitTimeout, interval: pollInterval },
         },

@@ -16,7 +16,8 @@ export function registerTerminate(verb: AnyCommand, frame: Frame): void {
     notes:
       'Billing stops, and what is left of the reserved hour comes back to the balance. Before it asks,\n' +
       'each machine is told with its price, its age and about what comes back. A cloud drive that was\n' +
-      'attached is kept. In a terminal, without INSTANCE, the machines known here are offered.',
+      'attached is kept. One that is terminated already is no error, so that it can be repeated. In a\n' +
+      'terminal, without INSTANCE, the machines known here are offered.',
     examples: [
       'gpucloud instances terminate trainer',
       'gpucloud instances terminate trainer lab --yes --wait',
@@ -40,6 +41,7 @@ export function registerTerminate(verb: AnyCommand, frame: Frame): void {
         {
           ask: (api, id, options) => api.instances.terminate(id, options),
           done: 'terminated',
+          there: ['TERMINATING', 'TERMINATED'],
           until: wait === true ? 'TERMINATED' : undefined,
           times: { timeout: waitTimeout, interval: pollInterval },
         },

@@ -81,13 +81,39 @@ describe('before a start', () => {
     expect((Number(before) - Number(after)).toFixed(2)).toBe('179.80');
   });
 
-  test('a price that is not known here is not called nothing', async () => {
+  test('only what can be started is counted', async () => {
+    await machine('trainer');
+    await machine('second');
+    await world.cli(['instances', 'stop', 'trainer', '--wait']);
+    const { code, stderr } = await world.cli(['instances', 'start', 'trainer', 'second']);
+    expect(code).toBe(5);
+    expect(stderr).toMatch(/^Starting trainer reserves 89\.90 RUB for the next hour\.\nerror: /);
+  });
+
+  test('the price is read of a machine that is not known here', async () => {
     await machine('trainer');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
     const [known] = (await world.sandbox.status()).instances;
     const { stderr } = await world.cli(['instances', 'start', known?.id ?? ''], {
       env: { GPUCLOUD_STATE_DIR: `${world.home}/another` },
     });
+    expect(stderr).toBe(`Starting ${known?.id} reserves 89.90 RUB for the next hour.\n`);
+  });
+
+  test('a price that is not told is not called nothing', async () => {
+    const id = '3f0c5d9e-1111-4222-8333-444455556666';
+    const untold = await createWorld({
+      handler: ({ method }) => ({
+        status: 200,
+        body: {
+          status: 'success',
+          code: 200,
+          data: { id, status: method === 'GET' ? 'STOPPED' : 'STARTING' },
+        },
+      }),
+    });
+    const { stderr } = await untold.cli(['instances', 'start', id]);
+    await untold.close();
     expect(stderr).toContain('reserves the price of one hour, which is not known here.\n');
   });
 });

@@ -49,7 +49,7 @@ describe('instances stop and start', () => {
   test('several machines get a line each, and one failure stops no other', async () => {
     const a = await rent('box-a');
     const b = await rent('box-b');
-    await world.cli(['instances', 'stop', 'box-a', '--wait']);
+    await world.cli(['instances', 'terminate', 'box-a', '-y', '--wait']);
     const { code, stdout, stderr } = await world.cli([
       'instances',
       'stop',
@@ -68,6 +68,19 @@ describe('instances stop and start', () => {
     });
   });
 
+  test('stop of a machine that stops, or is stopped, is no error', async () => {
+    await rent('trainer');
+    await world.cli(['instances', 'stop', 'trainer']);
+    const going = await world.cli(['instances', 'stop', 'trainer', '--wait', '--json']);
+    expect(going.code).toBe(0);
+    expect(JSON.parse(going.stdout)).toMatchObject([{ name: 'trainer', status: 'STOPPED' }]);
+    const over = await world.cli(['instances', 'stop', 'trainer']);
+    expect({ code: over.code, stderr: over.stderr }).toEqual({
+      code: 0,
+      stderr: 'trainer is STOPPED already.\n',
+    });
+  });
+
   test('two failures are two lines for people and one object for scripts', async () => {
     const people = await world.cli(['instances', 'stop', 'no-such-a', 'no-such-b']);
     expect(people.code).toBe(3);
@@ -82,7 +95,8 @@ describe('instances stop and start', () => {
     await rent('trainer');
     const { code, stderr } = await world.cli(['instances', 'start', 'trainer']);
     expect(code).toBe(5);
-    expect(stderr).toContain('ACTIVE');
+    expect(stderr).toMatch(/^error: .* is ACTIVE; only a STOPPED one can be started\.\n/);
+    expect(stderr).not.toContain('reserves');
   });
 
   test('start without funds is exit 5 and says that it is the money', async () => {
@@ -198,11 +212,23 @@ describe('instances terminate', () => {
     expect((await world.cli(['instances', 'list', '-q', '--all'])).stdout).not.toBe('');
   });
 
-  test('a machine that is terminated already is exit 5', async () => {
-    await rent('trainer');
-    await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
-    const { code } = await world.cli(['instances', 'terminate', 'trainer', '-y']);
-    expect(code).toBe(5);
+  test('a machine that is on its way out, or was terminated, is so already: exit 0', async () => {
+    const id = await rent('trainer');
+    await world.cli(['instances', 'terminate', 'trainer', '-y']);
+    const going = await world.cli(['instances', 'terminate', 'trainer', '-y', '-o', 'csv']);
+    expect(going).toMatchObject({
+      code: 0,
+      stdout: `name,id,status,paid_until\r\ntrainer,${id},TERMINATING,\r\n`,
+      stderr: 'trainer is TERMINATING already.\n',
+    });
+    const waited = await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait', '--json']);
+    expect(JSON.parse(waited.stdout)).toMatchObject([{ id, status: 'TERMINATED' }]);
+    const over = await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
+    expect({ code: over.code, stderr: over.stderr }).toEqual({
+      code: 0,
+      stderr: 'trainer is TERMINATED already.\n',
+    });
+    expect(over.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   test('an answer in a terminal decides', async () => {
