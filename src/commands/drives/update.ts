@@ -4,6 +4,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/sizes.ts';
 import type { AnyCommand } from '../kit/command.ts';
+import { confirm } from '../kit/confirm.ts';
 import type { Frame } from '../kit/frame.ts';
 import { ruled } from '../kit/parse.ts';
 import { describe } from '../kit/verb.ts';
@@ -14,7 +15,10 @@ import { driveView } from './view.ts';
 export function registerUpdate(verb: AnyCommand, frame: Frame): void {
   describe(verb, {
     view: driveView,
-    notes: 'The price per hour follows the size; it is told before and after.',
+    notes:
+      'The price per hour follows the size: the present one is told before, and the new one once the\n' +
+      'size is changed, since the published API has no list of prices. In a terminal it asks before it\n' +
+      'changes the size (-y says yes).',
     completes: { '--name': 'nothing' },
     examples: [
       'gpucloud drives update datasets --size 1TB',
@@ -42,9 +46,20 @@ export async function update(input: UpdateInput, context: Context): Promise<void
   }
   const api = await context.api();
   const before = await findDrive(input.drive, api);
-  const after = await api.drives.update(before.id, bodyOf(input, before));
+  const body = bodyOf(input, before);
+  if (body.size_gb !== before.size_gb) await tellResize(before, body.size_gb, context);
+  const after = await api.drives.update(before.id, body);
   context.err.note(`Before: ${words(before)}. Now: ${words(after)}.`);
   await context.out.item(after, driveView);
+}
+
+/** No price is worked out: that it grows evenly with the size, the document does not say. */
+async function tellResize(before: Drive, size: number, context: Context): Promise<void> {
+  context.err.note(`${words(before)}. The price of ${size} GB is told once the size is changed.`);
+  // Nothing is lost by it, so that a script need not say yes to it.
+  if ((await context.prompts()) === undefined) return;
+  const name = before.name ?? before.id;
+  await confirm(context, `Change ${name} from ${before.size_gb ?? '?'} GB to ${size} GB?`);
 }
 
 /**

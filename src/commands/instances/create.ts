@@ -214,7 +214,26 @@ async function createNow(
     throw worded(error);
   }
   warnIfDearer(created, offer, context);
+  warnIfClosed(created, body, context);
   await showRented(created, input, context);
+}
+
+/**
+ * A machine that nobody can enter bills like any other. Whether a default key is put on one that asked
+ * for none is not documented, so that the answer decides; what has a template or a container may be
+ * meant for its endpoints alone, and Windows is entered otherwise.
+ */
+function warnIfClosed(created: Instance, body: CreateInstanceBody, { err }: Context): void {
+  const isBare = body.template_id === undefined && body.docker_config === undefined;
+  if (!isBare || !isKeyless(created) || created.base_image?.os_type === 'windows') return;
+  err.warn(
+    `No SSH key is on ${created.name ?? created.id}, and the published API adds none to a machine that is there: --ssh-key gives one at its creation (gpucloud ssh-keys list). To end it: gpucloud instances terminate ${created.id}`,
+  );
+}
+
+/** An answer that tells no list of keys tells nothing of them. */
+function isKeyless({ ssh_keys }: Instance): boolean {
+  return ssh_keys?.length === 0;
 }
 
 function requestOf(body: CreateInstanceBody) {
@@ -279,7 +298,8 @@ function typedForm({ id, name }: Instance): string {
 
 function nextSteps(instance: Instance, context: Context): void {
   const name = typedForm(instance);
-  if (knownWay(instance) !== undefined && WITH_SSH.includes(instance.status)) {
+  const isOpen = WITH_SSH.includes(instance.status) && !isKeyless(instance);
+  if (isOpen && knownWay(instance) !== undefined) {
     context.err.note(`Connect:     gpucloud instances ssh ${name}`);
   } else {
     context.err.note(`See it:      gpucloud instances get ${name}`);

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { create } from '../../../src/commands/drives/create.ts';
+import { update } from '../../../src/commands/drives/update.ts';
 import { CliError } from '../../../src/errors.ts';
 import {
   createSandboxWorld,
@@ -523,8 +524,35 @@ describe('drives update', () => {
     ]);
     expect(code).toBe(0);
     expect(stderr).toBe(
-      'Before: data, 500 GB, 6.00 RUB an hour. Now: small, 250 GB, 3.00 RUB an hour.\n',
+      [
+        'data, 500 GB, 6.00 RUB an hour. The price of 250 GB is told once the size is changed.',
+        'Before: data, 500 GB, 6.00 RUB an hour. Now: small, 250 GB, 3.00 RUB an hour.',
+        '',
+      ].join('\n'),
     );
+  });
+
+  it('asks a person before the size changes, and of a name nothing', async () => {
+    const world = await worldOf({ ...DRIVE });
+    const input = { drive: ID, name: undefined, size: undefined };
+    const person = atTerminal(world, ['no']);
+    const left = await update({ ...input, size: 1000 }, person.context).catch((error) => error);
+    expect(left).toMatchObject({ failure: 'interrupted' });
+    expect(person.said).toEqual(['Change datasets from 500 GB to 1000 GB?']);
+    expect(person.stderr()).toBe(
+      'datasets, 500 GB, 6.00 RUB an hour. The price of 1000 GB is told once the size is changed.\n',
+    );
+    expect(calls(world.service.requests)).toEqual([`GET /storage/drives/${ID}`]);
+    const renamed = atTerminal(world, []);
+    await update({ ...input, name: 'archive' }, renamed.context);
+    expect(renamed.said).toEqual([]);
+    const agreed = atTerminal(world, ['yes']);
+    await update({ ...input, size: 1000 }, agreed.context);
+    const meant = atTerminal(world, [], { yes: true });
+    await update({ ...input, size: 500 }, meant.context);
+    expect(meant.said).toEqual([]);
+    const patched = world.service.requests.filter(({ method }) => method === 'PATCH');
+    expect(patched).toHaveLength(3);
   });
 
   it('sends nothing when the service does not tell what must be sent along', async () => {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseRequest } from '../../../src/rentals/request-file.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
+import { sshPublicKey } from '../../support/ssh-key.ts';
 
 let world: SandboxWorld;
 
@@ -46,8 +47,46 @@ describe('instances create', () => {
     expect(stdout).toContain('Price per hour:  89.90\n');
     expect(stdout).toMatch(/SSH: {13}ssh root@203\.0\.113\.\d+\n/);
     expect(stderr).toMatch(
-      /^Price per hour: unknown until created; --max-price sets a limit\.\nRented trainer \([0-9a-f-]{36}\)\.\nConnect: {5}gpucloud instances ssh trainer\nStop paying: gpucloud instances terminate trainer\n$/,
+      /^Price per hour: unknown until created; --max-price sets a limit\.\nwarning: No SSH key is on trainer, and the published API adds none to a machine that is there: --ssh-key gives one at its creation \(gpucloud ssh-keys list\)\. To end it: gpucloud instances terminate [0-9a-f-]{36}\nRented trainer \([0-9a-f-]{36}\)\.\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
     );
+  });
+
+  test('a machine with a key on it is told how to connect', async () => {
+    const key = ['ssh-keys', 'add', '-', '--name', 'laptop'];
+    await world.cli(key, { stdin: sshPublicKey('ssh-ed25519') });
+    const argv = ['instances', 'create', 'trainer', ...HARDWARE, '--ssh-key', 'laptop', '--wait'];
+    const { code, stderr } = await world.cli(argv);
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toContain('warning');
+    expect(stderr).toContain('Connect:     gpucloud instances ssh trainer\n');
+  });
+
+  test.each([
+    ['a template', ['--template', 'jupyterlab']],
+    ['a container', ['--docker-image', 'nginx']],
+  ])('a machine with %s may be meant for its endpoints, and needs no key', async (_what, flags) => {
+    const argv = ['instances', 'create', 'trainer', ...HARDWARE, ...flags, '--wait'];
+    const { code, stderr } = await world.cli(argv);
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toContain('warning');
+    expect(stderr).toContain('See it:      gpucloud instances get trainer\n');
+  });
+
+  test.each([
+    ['tells no keys', {}, 0],
+    ['names a key, as where the default one was put on it', { ssh_keys: [{ id: 'k1' }] }, 0],
+    ['is of Windows', { ssh_keys: [], base_image: { os_type: 'windows' } }, 0],
+    ['names none', { ssh_keys: [], base_image: { os_type: 'linux' } }, 1],
+  ])('what the answer says of keys decides: one that %s', async (_what, more, warnings) => {
+    const id = '3f0c5d9e-1111-4222-8333-444455556666';
+    const data = { id, name: 'trainer', status: 'PROVISIONING', ...more };
+    const near = await createWorld({
+      handler: () => ({ status: 201, body: { status: 'success', code: 201, data } }),
+    });
+    const { code, stderr } = await near.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    await near.close();
+    expect(code, stderr).toBe(0);
+    expect(stderr.split('No SSH key is on trainer')).toHaveLength(warnings + 1);
   });
 
   test('prints the machine as one JSON document', async () => {

@@ -92,6 +92,25 @@ describe('instances create asks for what is missing', () => {
     expect(stderr).not.toContain('n'.repeat(81));
   });
 
+  test('the only key is taken by Enter, though it is no default; of several none is guessed', async () => {
+    await done('ssh-keys', 'delete', 'laptop', '--yes');
+    const keys = ['ssh-ed25519', 'ecdsa-sha2-nistp256'] as const;
+    for (const [at, words] of [
+      [0, '--ssh-key key-0 --wait'],
+      [1, 'ubuntu-22-04 --wait'],
+    ] as const) {
+      const key = join(world.home, 'other.pub');
+      await writeFile(key, sshPublicKey(keys[at]));
+      await done('ssh-keys', 'add', key, '--name', `key-${at}`);
+      const { code, stderr } = await answered(
+        ['instances', 'create', 'box', '--dry-run', '--image', 'ubuntu-22-04'],
+        ...['rtx 4090', '', '1', 'none'],
+      );
+      expect(code, stderr).toBe(0);
+      expect(stderr).toContain(words);
+    }
+  });
+
   test('an answer can be changed before anything is rented', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create', 'box', '--image', 'ubuntu-22-04'],

@@ -6,7 +6,7 @@ import type { Named } from '../../kit/lookup.ts';
 import { hourlyText } from './money-text.ts';
 import type { Answer } from './step.ts';
 
-/** Which keys open the machine; the account's default key is taken at first. */
+/** Which keys open the machine; the account's default key is taken at first, and an only one. */
 export async function askKeys(
   keys: readonly SshKey[],
   before: Answer | undefined,
@@ -29,7 +29,7 @@ export async function askKeys(
       value: key,
       checked:
         before === undefined
-          ? key.is_default === true
+          ? key.is_default === true || keys.length === 1
           : before.flags.sshKey?.includes(key.id) === true,
     })),
   );
