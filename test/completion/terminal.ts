@@ -1,5 +1,5 @@
-import pty from '@lydell/node-pty';
 import headless from '@xterm/headless';
+import { openPty } from '../support/pty.ts';
 
 /** A shell in a terminal of its own, as a person has it. */
 export interface Shell {
@@ -27,22 +27,23 @@ const QUIET = 300;
 export function openShell({ program, args, env, cwd }: ShellOptions): Shell {
   const size = { cols: 120, rows: 60 };
   const screen = new headless.Terminal({ ...size, allowProposedApi: true });
-  const child = pty.spawn(program, [...args], {
+  let changed = Date.now();
+  let raw = '';
+  const child = openPty({
+    program,
+    args,
     ...size,
     name: 'xterm-256color',
     cwd,
     env: { TERM: 'xterm-256color', LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8', ...env },
-  });
-  let changed = Date.now();
-  let raw = '';
-  child.onData((text) => {
-    changed = Date.now();
-    raw += text;
-    screen.write(text);
+    onData(text) {
+      changed = Date.now();
+      raw += text;
+      screen.write(text);
+    },
   });
   // Shells ask the terminal who it is, and wait for the answer.
   screen.onData((answer) => child.write(answer));
-  const ended = new Promise<void>((resolve) => child.onExit(() => resolve()));
 
   function text(): string {
     const { active } = screen.buffer;
@@ -74,7 +75,7 @@ export function openShell({ program, args, env, cwd }: ShellOptions): Shell {
     raw: () => raw,
     async close() {
       child.kill('SIGKILL');
-      await ended;
+      await child.ended;
       screen.dispose();
     },
   };

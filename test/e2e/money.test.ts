@@ -40,11 +40,20 @@ async function run(...argv: string[]): Promise<number | null> {
   return (await computer.gpucloud(argv, { env: env() })).code;
 }
 
-async function draw(columns: number, argv: readonly string[], term = 'xterm-256color') {
+interface Look {
+  readonly term?: string;
+  readonly zone?: string;
+}
+
+async function draw(
+  columns: number,
+  argv: readonly string[],
+  { term = 'xterm-256color', zone = 'UTC' }: Look = {},
+) {
   terminal = openTerminal({
     program: process.execPath,
     args: [PROGRAM, ...argv],
-    env: { ...computer.env, ...env(), TZ: 'UTC', ...(term === 'dumb' ? { NO_COLOR: '1' } : {}) },
+    env: { ...computer.env, ...env(), TZ: zone, ...(term === 'dumb' ? { NO_COLOR: '1' } : {}) },
     cwd: computer.home,
     columns,
     rows: 60,
@@ -145,7 +154,7 @@ describe('status in a terminal', () => {
 
   test('on a dumb terminal moves no cursor and has no colour', async () => {
     await SCENES['one machine']?.();
-    const { written } = await draw(80, ['status'], 'dumb');
+    const { written } = await draw(80, ['status'], { term: 'dumb' });
     expect(written).not.toContain('\u001b');
   });
 
@@ -171,7 +180,17 @@ describe('status in a terminal', () => {
   });
 });
 
+/** Where it is past noon at a moment, so that hours before and after it lie on the same day. */
+function zoneAtNoon(moment: number): string {
+  const east = 12 - new Date(moment).getUTCHours();
+  // The names of these zones count to the west.
+  return east === 0 ? 'UTC' : `Etc/GMT${east > 0 ? '-' : '+'}${Math.abs(east)}`;
+}
+
 describe('billing spend in a terminal', () => {
+  const spend = (columns: number, look: Look = {}) =>
+    draw(columns, ['billing', 'spend'], { zone: zoneAtNoon(account.now), ...look });
+
   function month(): void {
     for (let day = 0; day < 12; day += 1) {
       account.transaction('USAGE_CHARGE', `${(day % 5) * 431}.505`, day * DAY + HOUR);
@@ -182,7 +201,7 @@ describe('billing spend in a terminal', () => {
 
   test.each([80, 120])('is a chart in %i columns', async (columns) => {
     month();
-    const { screen, written } = await draw(columns, ['billing', 'spend']);
+    const { screen, written } = await spend(columns);
     // Without the two lines of stderr, which a terminal wraps where it likes.
     const chart = screen.split('\n').filter((line) => /^\d{4}-/.test(line));
     expect(chart).toHaveLength(12);
@@ -202,14 +221,14 @@ describe('billing spend in a terminal', () => {
 
   test('on a dumb terminal has no bars, which a screen reader would read out', async () => {
     month();
-    const { screen } = await draw(80, ['billing', 'spend'], 'dumb');
+    const { screen } = await spend(80, { term: 'dumb' });
     expect(screen).not.toContain('█');
     expect(screen).toMatch(/1724\.505 ₽/);
   });
 
   test('in 24 columns has no bars, and all amounts', async () => {
     month();
-    const { screen } = await draw(24, ['billing', 'spend']);
+    const { screen } = await spend(24);
     expect(screen).not.toContain('█');
     expect(screen).toMatch(/1724\.505 ₽/);
   });

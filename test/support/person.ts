@@ -1,7 +1,7 @@
-import pty from '@lydell/node-pty';
 import headless from '@xterm/headless';
 import type { Computer } from './program.ts';
 import { PROGRAM } from './program.ts';
+import { openPty } from './pty.ts';
 
 /** A person at a terminal in which the built program runs. */
 export interface Person {
@@ -54,27 +54,29 @@ export function sitDown(
   const size = { cols: columns, rows };
   const screen = new headless.Terminal({ ...size, allowProposedApi: true, scrollback: 2000 });
   const [command, ...before] = program ?? [process.execPath, PROGRAM];
-  const child = pty.spawn(command, [...before, ...argv], {
-    ...size,
-    cwd: computer.home,
-    name: env.TERM ?? 'xterm-256color',
-    env: { LANG: 'C.UTF-8', ...computer.env, ...env },
-  });
   let written = '';
   let changed = 0;
   let code: number | undefined;
   let pending = Promise.resolve();
-  child.onData((text) => {
-    written += text;
-    changed = Date.now();
-    pending = new Promise((resolve) => screen.write(text, resolve));
+  const child = openPty({
+    program: command,
+    args: [...before, ...argv],
+    ...size,
+    cwd: computer.home,
+    name: env.TERM ?? 'xterm-256color',
+    env: { LANG: 'C.UTF-8', ...computer.env, ...env },
+    onData(text) {
+      written += text;
+      changed = Date.now();
+      pending = new Promise((resolve) => screen.write(text, resolve));
+    },
   });
-  const ended = new Promise<number>((resolve) =>
-    child.onExit(({ exitCode }) => {
-      code = exitCode;
-      resolve(exitCode);
-    }),
-  );
+  /** The exit code, once the screen shows all that was written. */
+  const ended = child.ended.then(async ({ exitCode }) => {
+    await pending;
+    code = exitCode;
+    return exitCode;
+  });
 
   function rowsOf(whole: boolean): string[] {
     const { active } = screen.buffer;
@@ -96,21 +98,16 @@ export function sitDown(
     const start = Date.now();
     const fits = () =>
       typeof pattern === 'string' ? text().includes(pattern) : pattern.test(text());
-    while (!fits()) {
-      if (Date.now() - start > PATIENCE || (code !== undefined && written !== '' && late(start))) {
-        throw new Error(`the screen never showed ${pattern}:\n${text()}`);
-      }
+    for (;;) {
+      const isLast = code !== undefined || Date.now() - start > PATIENCE;
+      if (fits()) break;
+      if (isLast) throw new Error(`the screen never showed ${pattern}:\n${text()}`);
       await pause(15);
     }
     // A frame may come in pieces; a spinner never rests.
     for (let tries = 0; tries < 10 && Date.now() - changed < QUIET; tries += 1) await pause(15);
     await pending;
     return text();
-  }
-
-  /** After the end, what is still on its way to the screen is soon there. */
-  function late(start: number): boolean {
-    return Date.now() - start > 1_000;
   }
 
   async function type(keys: string): Promise<void> {
@@ -144,10 +141,7 @@ export function sitDown(
         );
         void ended.then(() => clearTimeout(timer));
       });
-      const exit = await Promise.race([ended, late]);
-      await pause(30);
-      await pending;
-      return exit;
+      return await Promise.race([ended, late]);
     },
     async close() {
       if (code === undefined) child.kill('SIGKILL');

@@ -1,5 +1,5 @@
-import pty from '@lydell/node-pty';
 import headless from '@xterm/headless';
+import { openPty } from './pty.ts';
 
 /** A program in a terminal of its own, as a person has it. */
 export interface Terminal {
@@ -44,20 +44,22 @@ export function openTerminal(options: TerminalOptions): Terminal {
     rows: Math.max(rows, 1),
     allowProposedApi: true,
   });
-  const child = pty.spawn(program, [...args], {
+  let written = '';
+  let code: number | undefined;
+  const child = openPty({
+    program,
+    args,
     cols: Math.max(columns, 1),
     rows: Math.max(rows, 1),
     name: term,
     cwd,
     env: { TERM: term, LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8', ...env },
+    onData(text) {
+      written += text;
+      emulator.write(text);
+    },
   });
-  let written = '';
-  let code: number | undefined;
-  child.onData((text) => {
-    written += text;
-    emulator.write(text);
-  });
-  child.onExit(({ exitCode, signal = 0 }) => {
+  void child.ended.then(({ exitCode, signal }) => {
     code = signal > 0 ? 128 + signal : exitCode;
   });
 

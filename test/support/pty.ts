@@ -1,0 +1,100 @@
+import { closeSync, constants, openSync, write } from 'node:fs';
+import pty from '@lydell/node-pty';
+
+/** A program on a pty, whose output is read whole. */
+export interface Pty {
+  readonly pid: number;
+  write(keys: string): void;
+  resize(columns: number, rows: number): void;
+  kill(signal: string): void;
+  /** The exit, once all that was written until then has been given to `onData`. */
+  readonly ended: Promise<PtyExit>;
+}
+
+export interface PtyExit {
+  readonly exitCode: number;
+  /** The number of the signal that ended it; 0 where none did. */
+  readonly signal: number;
+}
+
+export interface PtyOptions {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly cols: number;
+  readonly rows: number;
+  readonly name: string;
+  readonly onData: (text: string) => void;
+}
+
+/** What no program writes, and no terminal shows. */
+const LAST_WORD = '\u001b]9999;all was read\u0007';
+
+/** Parts of node-pty that its types leave out. */
+interface Inside {
+  /** Whether node-pty takes the output for read to its end; then it tells of the exit at once. */
+  _emittedClose: boolean;
+  readonly _pty: string;
+  readonly _socket: {
+    once(event: 'close', listener: () => void): void;
+    destroy(): void;
+  };
+}
+
+/**
+ * Starts a program. By itself node-pty loses output: when the last process on a pty closes it, libuv
+ * ends the stream after its first read that was not full, which is one of 4095 bytes; and node-pty
+ * closes it 200 ms after the exit, read or not. A busy computer reaches either. So the pty is
+ * kept open here; after the exit a last word is written behind the program's output, and the pty is
+ * closed once that word has been read.
+ */
+export function openPty({ program, args, onData, env, ...options }: PtyOptions): Pty {
+  const child = pty.spawn(program, [...args], { ...options, env: { ...env } });
+  const inside = child as unknown as Inside;
+  if (inside._emittedClose !== false) throw new Error('this node-pty is another one inside');
+  const held = openSync(inside._pty, constants.O_RDWR | constants.O_NOCTTY);
+  inside._emittedClose = true;
+
+  let after: string | undefined;
+  let finish = () => {};
+  child.onData((text) => {
+    if (after === undefined) {
+      onData(text);
+      return;
+    }
+    after += text;
+    if (after.includes(LAST_WORD)) finish();
+  });
+
+  const ended = new Promise<PtyExit>((resolve) => {
+    child.onExit(({ exitCode, signal = 0 }) => {
+      after = '';
+      const said = new Promise<NodeJS.ErrnoException | null>((done) => {
+        write(held, LAST_WORD, done);
+      });
+      finish = () => {
+        finish = () => {};
+        const [text = ''] = (after ?? '').split(LAST_WORD);
+        if (text !== '') onData(text);
+        inside._socket.destroy();
+        void said.then(() => closeSync(held));
+        resolve({ exitCode, signal });
+      };
+      // Where a pty ends with its first process, as on macOS, no word can be written to it; what was
+      // written before is read until its end, which does not always come.
+      inside._socket.once('close', () => finish());
+      void said.then((error) => {
+        if (error !== null) setTimeout(() => finish(), 200);
+      });
+    });
+  });
+
+  return {
+    pid: child.pid,
+    write: (keys) => child.write(keys),
+    resize: (columns, rows) => child.resize(columns, rows),
+    kill: (signal) => child.kill(signal),
+    ended,
+  };
+}
