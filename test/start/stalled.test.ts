@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { taken } from '../support/signals.ts';
 import { type Installation, install } from './installation.ts';
 
 // A reader who takes nothing holds a command back for as long as it likes; two signals end it.
@@ -82,7 +83,7 @@ function start(argv: readonly string[]) {
     async twice(signal: NodeJS.Signals) {
       const ended = Promise.all([once(started, 'exit'), once(started.stderr, 'end')]);
       started.kill(signal);
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await taken(started.pid ?? 0, signal);
       started.kill(signal);
       const [[code, by]] = await ended;
       return { ended: [code, by], told };
