@@ -28,12 +28,23 @@ const STARTS: Readonly<Record<Known, { args: readonly string[]; before: string }
   },
 };
 
+/** The prompt of {@link STARTS}, with nothing typed behind it. */
+const READY = /^ready>$/;
+
+/** A shell that has its prompt. */
+export interface ReadyShell extends Shell {
+  /** Waits until it has run what it was given, and nothing is typed. */
+  ready(): Promise<string>;
+  /** Takes back what is typed. */
+  clearLine(): Promise<string>;
+}
+
 /** A shell in a terminal that has read its committed script, and whatever `also` says. */
 export async function completingShell(
   shell: Known,
   world: { readonly home: string; readonly env: Readonly<Record<string, string>> },
   also = '',
-): Promise<Shell> {
+): Promise<ReadyShell> {
   const { args, before } = STARTS[shell];
   const opened = openShell({
     program: programPath(shell) ?? shell,
@@ -41,12 +52,20 @@ export async function completingShell(
     env: { ...world.env, HISTFILE: '/dev/null' },
     cwd: world.home,
   });
-  await opened.settled();
+  // Its own prompt: what comes earlier would be echoed by the system.
+  await opened.prompts(/[$%#>]$/);
   const script = join(COMPLETIONS, FILES[shell]);
   opened.type(`${before}source '${script}'; ${also} clear\r`);
-  await opened.shows(/^ready> ?$/m);
-  await opened.settled();
-  return opened;
+  const ready = () => opened.prompts(READY);
+  await ready();
+  return {
+    ...opened,
+    ready,
+    clearLine() {
+      opened.type('\u0015');
+      return ready();
+    },
+  };
 }
 
 export function script(shell: Known): string {

@@ -7,8 +7,12 @@ export interface Shell {
   type(keys: string): void;
   /** What the screen shows, once it fits; fails with the screen after ten seconds. */
   shows(pattern: RegExp): Promise<string>;
-  /** What the screen shows, once nothing has changed for a while. */
-  settled(): Promise<string>;
+  /** What the screen shows, once something is so. */
+  until(fits: () => boolean): Promise<string>;
+  /** What the screen shows, once the line of the cursor fits. */
+  prompts(pattern: RegExp): Promise<string>;
+  /** What the screen shows, once the program has ended. */
+  ended(): Promise<string>;
   /** All bytes that reached the terminal. */
   raw(): string;
   close(): Promise<void>;
@@ -22,12 +26,10 @@ export interface ShellOptions {
 }
 
 const PATIENCE = 10_000;
-const QUIET = 300;
 
 export function openShell({ program, args, env, cwd }: ShellOptions): Shell {
   const size = { cols: 120, rows: 60 };
   const screen = new headless.Terminal({ ...size, allowProposedApi: true });
-  let changed = Date.now();
   let raw = '';
   const child = openPty({
     program,
@@ -37,11 +39,16 @@ export function openShell({ program, args, env, cwd }: ShellOptions): Shell {
     cwd,
     env: { TERM: 'xterm-256color', LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8', ...env },
     onData(text) {
-      changed = Date.now();
       raw += text;
       screen.write(text);
     },
   });
+  let isOver = false;
+  void child.ended.then(() =>
+    screen.write('', () => {
+      isOver = true;
+    }),
+  );
   // Shells ask the terminal who it is, and wait for the answer.
   screen.onData((answer) => child.write(answer));
 
@@ -52,6 +59,11 @@ export function openShell({ program, args, env, cwd }: ShellOptions): Shell {
       (_, at) => active.getLine(at)?.translateToString(true) ?? '',
     );
     return lines.join('\n').trimEnd();
+  }
+
+  function line(): string {
+    const { active } = screen.buffer;
+    return (active.getLine(active.baseY + active.cursorY)?.translateToString() ?? '').trimEnd();
   }
 
   async function until(fits: () => boolean): Promise<string> {
@@ -66,15 +78,14 @@ export function openShell({ program, args, env, cwd }: ShellOptions): Shell {
   }
 
   return {
-    type(keys) {
-      changed = Date.now();
-      child.write(keys);
-    },
+    type: (keys) => child.write(keys),
     shows: (pattern) => until(() => pattern.test(text())),
-    settled: () => until(() => Date.now() - changed > QUIET),
+    until,
+    prompts: (pattern) => until(() => pattern.test(line())),
+    ended: () => until(() => isOver),
     raw: () => raw,
     async close() {
-      child.kill('SIGKILL');
+      if (!isOver) child.kill('SIGKILL');
       await child.ended;
       screen.dispose();
     },

@@ -1,15 +1,21 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { headed } from '../../src/completion/names.ts';
-import { COMPLETIONS, completingShell, type Known, programPath } from '../completion/shells.ts';
-import type { Shell } from '../completion/terminal.ts';
+import {
+  COMPLETIONS,
+  completingShell,
+  type Known,
+  programPath,
+  type ReadyShell,
+} from '../completion/shells.ts';
 import { type Computer, createComputer } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 
 let computer: Computer;
-let shell: Shell | undefined;
+let shell: ReadyShell | undefined;
 beforeEach(async () => {
   computer = await createComputer();
 });
@@ -52,16 +58,13 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       shell.type('stop \t\t');
       const machines = await shell.shows(/labbox[\s\S]*trainer|trainer[\s\S]*labbox/);
       expect(machines).not.toContain('sandbox');
-      shell.type('\u0015');
-      await shell.settled();
+      await shell.clearLine();
       shell.type('gpucloud instances stop tr\t');
       await shell.shows(/gpucloud instances stop trainer/);
-      shell.type('\u0015');
-      await shell.settled();
+      await shell.clearLine();
       shell.type('gpucloud instances list -o \t\t');
       await shell.shows(/csv[\s\S]*yaml/);
-      shell.type('\u0015');
-      await shell.settled();
+      await shell.clearLine();
       shell.type('gpucloud --profile \t\t');
       await shell.shows(/sandbox[\s\S]*work/);
     });
@@ -72,13 +75,11 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       shell = await completingShell(program, computer);
       shell.type('gpucloud --profile work drives get my\t');
       await shell.shows(/drives get my\\ data/);
-      shell.type('\u0015');
-      await shell.settled();
+      await shell.clearLine();
       await keepNames('drive', ['drive\tme@home\td2\tAVAILABLE']);
       shell.type('gpucloud --profile work drives get me@h\t');
       await shell.shows(/drives get me(\\)?@home/);
-      shell.type('\u0015');
-      await shell.settled();
+      await shell.clearLine();
       shell.type('gpucloud ssh-keys add a\t');
       await shell.shows(/ssh-keys add a\\ key\.pub/);
     });
@@ -100,8 +101,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       ] as const) {
         shell.type(`gpucloud ${typed}`);
         await shell.shows(shown);
-        shell.type('\u0015');
-        await shell.settled();
+        await shell.clearLine();
       }
     });
 
@@ -130,8 +130,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       ] as const) {
         shell.type(`gpucloud --profile work instances scp ${typed}`);
         await shell.shows(shown);
-        shell.type('\u0015');
-        await shell.settled();
+        await shell.clearLine();
       }
     });
 
@@ -143,14 +142,17 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
         fish: 'function gpucloud; printf "%s\\n" $argv > got; end;',
       };
       shell = await completingShell(program, computer, record[program]);
+      const got = join(computer.home, 'got');
       for (const name of HOSTILE) {
+        await rm(got, { force: true });
         await keepNames('drive', [`drive\t${name}\td1\tAVAILABLE`]);
         shell.type('gpucloud --profile work drives get \t');
-        await shell.settled();
+        await shell.prompts(/drives get \S/);
         shell.type('\r');
-        await shell.settled();
-        const got = await readFile(join(computer.home, 'got'), 'utf8');
-        expect(got).toBe(`--profile\nwork\ndrives\nget\n${name}\n`);
+        await shell.until(() => existsSync(got));
+        // By then all of the line has run, whatever a name made of it.
+        await shell.ready();
+        expect(await readFile(got, 'utf8')).toBe(`--profile\nwork\ndrives\nget\n${name}\n`);
       }
       await expect(readFile(join(computer.home, 'hit'))).rejects.toThrow();
     });
@@ -168,8 +170,7 @@ describe.skipIf(!there('zsh'))(`descriptions in ${why('zsh')}`, () => {
     shell = await completingShell('zsh', computer);
     shell.type('gpucloud instances st\t');
     await shell.shows(/stop +-- Power machines off/);
-    shell.type('\u0015');
-    await shell.settled();
+    await shell.clearLine();
     shell.type('gpucloud instances list --sh\t');
     await shell.shows(/--show-secrets/);
   });

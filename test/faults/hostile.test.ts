@@ -172,10 +172,9 @@ describe('no control character of the service reaches a person', () => {
     try {
       for (const ask of asks) {
         await shell.shows(ask);
-        await shell.settled();
         shell.type('\r');
       }
-      await shell.settled();
+      await shell.ended();
       const text = shell.raw().replace(OWN, '\n');
       // The hostile name itself was in the question, without its teeth.
       expect(text).toContain('evil');
