@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest';
 import { type Api, type ApiSettings, createApi } from '../../src/api/index.ts';
 import type { Clock } from '../../src/clock.ts';
 import { CliError } from '../../src/errors.ts';
+import { freePort } from '../support/ports.ts';
 
 export const KEY = 'svc_sk_test_canary0123456789';
 export const ID = '3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10';
@@ -120,11 +121,7 @@ export function urlOf(server: Server): string {
 
 /** An address on loopback where nothing listens. */
 export async function closedPort(): Promise<string> {
-  const server = createSocketServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = urlOf(server);
-  await new Promise((resolve) => server.close(resolve));
-  return url;
+  return `http://127.0.0.1:${await freePort()}`;
 }
 
 export function json(code: number, body: unknown, headers: Record<string, string> = {}): Step {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Api } from '../../src/api/index.ts';
+import { listenOn } from '../support/ports.ts';
 import {
   apiFor,
   CREATE,
@@ -258,7 +259,7 @@ test('a POST that could not leave at first is sent once when it can', async () =
   clock.sleep = (milliseconds) => {
     clock.sleeps.push(milliseconds);
     const { port } = new URL(address);
-    return new Promise((resolve) => late.listen(Number(port), '127.0.0.1', resolve));
+    return listenOn(late, Number(port));
   };
   let sending = 0;
   const created = await apiFor(address, { clock }).instances.create(CREATE, {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { freePort, listenOn } from '../support/ports.ts';
 import { heard, outcomeOf } from '../support/program.ts';
 import {
   box,
@@ -14,7 +15,7 @@ import {
   type SshWorld,
   until,
 } from '../support/ssh-world.ts';
-import { freePort, NO_SSHD, USER } from '../support/sshd.ts';
+import { NO_SSHD, USER } from '../support/sshd.ts';
 
 // The built program and the system's own OpenSSH, against a server of the test's own on loopback.
 
@@ -205,7 +206,8 @@ describe.skipIf(NO_SSHD !== undefined)(
       const silence = createServer((socket) => {
         socket.on('error', () => undefined);
         silent.push(socket);
-      }).listen(port, '127.0.0.1');
+      });
+      await listenOn(silence, port);
       world.service.machines.set(ID, box(port));
       await until(() => silent.length > 0);
       // One that speaks, but not as an SSH server, is none either.
@@ -228,7 +230,8 @@ describe.skipIf(NO_SSHD !== undefined)(
     test('Ctrl-C before a tunnel is there is exit 130', async () => {
       const port = await freePort();
       const asked: Socket[] = [];
-      const silence = createServer((socket) => asked.push(socket)).listen(port, '127.0.0.1');
+      const silence = createServer((socket) => asked.push(socket));
+      await listenOn(silence, port);
       world.service.machines.set(ID, box(port));
       const child = world.computer.start(['instances', 'tunnel', ...world.own, ID, '0:80'], {
         env: world.service.env,

@@ -1,6 +1,7 @@
 import { createServer as createHttp, type Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { freePort, listenOn } from '../support/ports.ts';
 import { heard, outcomeOf } from '../support/program.ts';
 import {
   box,
@@ -11,7 +12,7 @@ import {
   type SshWorld,
   until,
 } from '../support/ssh-world.ts';
-import { freePort, NO_SSHD } from '../support/sshd.ts';
+import { NO_SSHD } from '../support/sshd.ts';
 
 const TOKEN = 'f00dfeedf00dfeed';
 
@@ -108,10 +109,10 @@ describe.skipIf(NO_SSHD !== undefined)(`instances tunnel${WHY}`, () => {
 
   test('a local port that was asked for is not changed for another', async () => {
     const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    const { port } = taken.address() as AddressInfo;
+    const port = await freePort();
+    await listenOn(taken, port);
     const refused = await world.instances('tunnel', ID, `${port}:${appPort}`);
-    taken.close();
+    await new Promise((resolve) => taken.close(resolve));
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain(`port ${port} of this computer is taken`);
     const child = start(ID, `${port}:${appPort}`);
@@ -130,7 +131,7 @@ describe.skipIf(NO_SSHD !== undefined)(`instances tunnel${WHY}`, () => {
     await expect(fetch(`http://${address}/`)).rejects.toThrow();
     expect(await told).toContain(`Nothing can be reached at port ${remote} of box`);
     const late = createHttp((_request, response) => response.end('late'));
-    await new Promise<void>((resolve) => late.listen(remote, '127.0.0.1', resolve));
+    await listenOn(late, remote);
     expect(await (await fetch(`http://${address}/`)).text()).toBe('late');
     late.closeAllConnections();
     late.close();

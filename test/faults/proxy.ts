@@ -1,5 +1,6 @@
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort, listenOn } from '../support/ports.ts';
 
 /** Where a rental can be cut, in the order in which a request passes the points. */
 export const POINTS = [
@@ -107,7 +108,8 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
     socket.on('error', () => undefined);
     serve(socket).catch(() => socket.destroy());
   });
-  await listen(server, 0);
+  // It is let go and taken again below.
+  await listenOn(server, await freePort());
   const { port } = server.address() as AddressInfo;
 
   async function serve(socket: Socket): Promise<void> {
@@ -182,7 +184,7 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
           for (const socket of sockets) socket.destroy();
         });
       }
-      if (next.cut !== 'refused' && !isListening) await listen(server, port);
+      if (next.cut !== 'refused' && !isListening) await listenOn(server, port);
     },
     close: () =>
       new Promise((resolve) => {
@@ -285,23 +287,4 @@ function readerOf(socket: Socket): Reader {
       return part;
     },
   };
-}
-
-async function listen(server: Server, port: number): Promise<void> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, '127.0.0.1', () => {
-          server.off('error', reject);
-          resolve();
-        });
-      });
-      return;
-    } catch (error) {
-      // Somebody's outgoing connection may hold the number for a moment.
-      if (tries === 50) throw error;
-      await pause(20);
-    }
-  }
 }

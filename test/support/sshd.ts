@@ -1,9 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { freePort } from './ports.ts';
 
 const PLACES = [
   ...(process.env.PATH ?? '').split(delimiter),
@@ -127,14 +128,5 @@ function greets(port: number): Promise<boolean> {
     });
     socket.once('error', () => resolve(false));
     socket.once('end', () => resolve(false));
-  });
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
   });
 }

@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError, type Failure } from '../../../src/errors.ts';
+import { freePort } from '../../support/ports.ts';
 import { type CliResult, createWorld, type World } from '../../support/run-cli.ts';
 
 const worlds: World[] = [];
@@ -20,15 +20,6 @@ afterEach(async () => {
 });
 
 const KEY = /svc_sk_\w+/;
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 interface Serving {
   readonly url: string;
