@@ -219,7 +219,7 @@ function withBill(
   if (!interrupted && !timesOver && error.failure !== 'otherEnd') {
     // Of a machine that was never seen, nothing is known.
     const isThere = status !== undefined && billing && error.failure !== 'notFound';
-    return isThere ? leftBilling(error, target) : error;
+    return isThere ? leftBilling(error, target, after === undefined) : error;
   }
   const what = interrupted
     ? `${error.message} Nobody waits for ${name} (${id}) any more.`
@@ -242,7 +242,8 @@ function withBill(
     hint: `${onceMore}${next}`,
     ...(httpStatus === undefined ? {} : { httpStatus }),
     resource: id,
-    retryable: error.retryable,
+    // What was asked for before the wait, such as another machine, may not be asked for twice.
+    retryable: error.retryable && after === undefined,
     mayBeBilling: billing,
     events,
     cause: error,
@@ -250,7 +251,7 @@ function withBill(
 }
 
 /** A refused key, say, ends the wait, and not the machine. The hint is what helps against it. */
-function leftBilling(error: CliError, { id, name }: Target): CliError {
+function leftBilling(error: CliError, { id, name }: Target, isWaitAlone: boolean): CliError {
   return new CliError(
     error.failure,
     `${sentence(error.message)} Nobody waits for ${name} (${id}) any more. Count it as still billing. To end it: gpucloud instances terminate ${id}`,
@@ -258,7 +259,7 @@ function leftBilling(error: CliError, { id, name }: Target): CliError {
       ...(error.hint === undefined ? {} : { hint: error.hint }),
       ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }),
       resource: id,
-      retryable: error.retryable,
+      retryable: error.retryable && isWaitAlone,
       mayBeBilling: true,
       cause: error,
     },

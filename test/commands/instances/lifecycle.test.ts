@@ -517,6 +517,24 @@ describe('instances wait for machines of a service in trouble', () => {
     );
   });
 
+  test.each([
+    [['instances', 'wait', 'box-1'], true],
+    [['instances', 'terminate', 'box-1', '--yes', '--wait'], false],
+  ])('%j may be run again after it: %s', async (argv, retryable) => {
+    const near = await createWorld({
+      handler: ({ method }) =>
+        method === 'POST'
+          ? machine('box-1', 'TERMINATING')
+          : { status: 429, headers: { 'retry-after': '9999' }, body: {} },
+    });
+    const { code, stderr } = await near.cli([...argv, '--json']);
+    await near.close();
+    expect({ code, error: JSON.parse(stderr).error }).toMatchObject({
+      code: 11,
+      error: { code: 'rate_limited', retryable },
+    });
+  });
+
   test('each of several keeps its own pause, and scripts learn what is billing', async () => {
     const strict = await strictWorld(120, 'CREATING');
     const argv = ['instances', 'wait', 'box-1', 'box-2', '--timeout', '1m', '--json'];
