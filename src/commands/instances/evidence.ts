@@ -1,4 +1,4 @@
-import type { Api, Instance } from '../../api/index.ts';
+import type { Api, Instance, RawAnswer } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { KnownMachine, OutcomeDetails, UnknownRental } from '../../rentals/index.ts';
@@ -70,7 +70,12 @@ export async function gatherEvidence(
     const isNamed = machine.request !== null && uids.has(machine.request);
     if (isNamed || isWorthReading(machine, names)) wanted.add(machine.id);
   }
-  const listed = await listOrTell('drives', () => api.drives.list(), context);
+  let ahead = 0;
+  const onAnswer = async ({ headers }: RawAnswer) => {
+    const told = Date.parse(headers.date ?? '') - context.clock.now();
+    if (told > 0) ahead = told;
+  };
+  const listed = await listOrTell('drives', () => api.drives.list({ onAnswer }), context);
   const drives = listed ?? [];
   let isWhole = listed !== undefined;
   for (const { current_instance_id: id } of drives) {
@@ -186,6 +191,7 @@ export async function gatherEvidence(
         requests: requests.filter((request) => request.operation === operation),
         ...(await looked),
         now: context.clock.now(),
+        ahead,
       },
     );
   }

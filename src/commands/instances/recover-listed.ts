@@ -29,7 +29,11 @@ export interface ListedEvidence {
   /** Ids that are known to come of other requests. */
   readonly made: ReadonlySet<string>;
   readonly now: number;
+  /** Milliseconds by which the service's clock is before this computer's; never less than none. */
+  readonly ahead: number;
 }
+
+type Fits = (item: Listed, request: UnknownRental) => boolean;
 
 /**
  * What a whole list tells of a request. Names of drives and keys are not unique, so that one thing
@@ -50,9 +54,11 @@ export function findListed(
     );
   }
   const ofName = evidence.items.filter((item) => item.name === name && !evidence.made.has(item.id));
-  const { requests, items } = connected(wanted, evidence.requests, ofName);
+  const fits: Fits = ({ created_at }, { asked_at }) =>
+    isOfTheTime(created_at, asked_at, evidence.ahead);
+  const { requests, items } = connected(wanted, evidence.requests, ofName, fits);
   if (items.length === 0) return absent(wanted, ofName, evidence.now);
-  const own = pairOf(wanted, requests, items);
+  const own = pairOf(wanted, requests, items, fits);
   if (own === undefined) {
     return undecided(
       `${counted(requests.length, 'request')} of this name and time, and ${counted(items.length, what)}: ${named(items)}; which came of what is not certain: ${list}`,
@@ -102,6 +108,7 @@ function connected(
   wanted: UnknownRental,
   all: readonly UnknownRental[],
   ofName: readonly Listed[],
+  fits: Fits,
 ): { readonly requests: readonly UnknownRental[]; readonly items: readonly Listed[] } {
   const namesakes = all.filter(({ name }) => name === wanted.name);
   let requests: readonly UnknownRental[] = [wanted];
@@ -123,6 +130,7 @@ function pairOf(
   wanted: UnknownRental,
   requests: readonly UnknownRental[],
   items: readonly Listed[],
+  fits: Fits,
 ): Listed | undefined {
   if (items.length !== requests.length) return undefined;
   const asked = [...requests].sort((a, b) => timeOf(a.asked_at) - timeOf(b.asked_at));
@@ -132,10 +140,6 @@ function pairOf(
     return item !== undefined && fits(item, request);
   });
   return isMatch ? made[asked.findIndex(({ uid }) => uid === wanted.uid)] : undefined;
-}
-
-function fits({ created_at }: Listed, { asked_at }: UnknownRental): boolean {
-  return isOfTheTime(created_at, asked_at);
 }
 
 function timeOf(text: string | null | undefined): number {

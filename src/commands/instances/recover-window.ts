@@ -9,7 +9,14 @@ export function isSince(created: string | null | undefined, asked: string): bool
   return created != null && Date.parse(created) >= Date.parse(asked) - SKEW;
 }
 
-/** Whether it is of the time of the request, and not of a day long after it either. */
-export function isOfTheTime(created: string | null | undefined, asked: string): boolean {
-  return isSince(created, asked) && Date.parse(created ?? '') <= Date.parse(asked) + LATEST;
+/**
+ * Whether it is of the time of the request, and not of a day long after it either. `ahead` is by
+ * how many milliseconds the service's clock is before this computer's.
+ */
+export function isOfTheTime(
+  created: string | null | undefined,
+  asked: string,
+  ahead: number,
+): boolean {
+  return isSince(created, asked) && Date.parse(created ?? '') <= Date.parse(asked) + LATEST + ahead;
 }

@@ -4,8 +4,10 @@ import type { Chargeable, Explained } from '../../billing/unexplained.ts';
 import { explain } from '../../billing/unexplained.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, isOfOneReading } from '../../errors.ts';
+import type { UnknownRental } from '../../rentals/index.ts';
 import { type Money, zero } from '../../rules/money.ts';
 import { learnAccount, tellMissing } from './account.ts';
+import { WHAT } from './journaled-errors.ts';
 import {
   type KnownMachines,
   type Listed,
@@ -22,6 +24,8 @@ export interface AccountReading {
   readonly user: User | undefined;
   readonly machines: KnownMachines | undefined;
   readonly drives: readonly Drive[] | undefined;
+  /** Requests for drives and API keys without a certain outcome; those for machines are rows of theirs. */
+  readonly lost: readonly UnknownRental[];
   /** undefined where charges could not be read or not be compared. */
   readonly charges: CheckedCharges | undefined;
   readonly faults: readonly PartFault[];
@@ -76,16 +80,18 @@ export async function readAccount(
       return undefined;
     }
   }
+  const user = await part('profile', me);
+  const known = await part('machines', machines);
   const read = {
-    user: await part('profile', me),
-    machines: await part('machines', machines),
+    user,
+    machines: known?.machines,
     drives: await part('drives', drives),
     history: await part('transactions', history),
   };
   const [unread] = read.machines?.faults ?? [];
   if (unread !== undefined) faults.push({ part: 'machines', error: unread });
   const charges = await checkedCharges({ ...read, now }, context);
-  return { now, ...read, charges, faults };
+  return { now, ...read, lost: known?.lost ?? [], charges, faults };
 }
 
 async function readMachines(
@@ -93,9 +99,11 @@ async function readMachines(
   how: ReadHow,
   api: Api,
   context: Context,
-): Promise<KnownMachines> {
+): Promise<{ readonly machines: KnownMachines; readonly lost: readonly UnknownRental[] }> {
   await tellMissing(await learnAccount(api, context, () => me), context);
-  return readKnownMachines(how, api, context);
+  const machines = await readKnownMachines(how, api, context);
+  const unknown = await (await context.rentals()).unknown();
+  return { machines, lost: unknown.filter(({ operation }) => WHAT[operation] !== WHAT.create) };
 }
 
 interface Read {

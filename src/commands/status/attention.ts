@@ -2,9 +2,11 @@ import { FAILURES } from '../../errors.ts';
 import { spanText } from '../../output/span.ts';
 import { relative } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
+import type { UnknownRental } from '../../rentals/index.ts';
 import { kopecksText } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import type { AccountReading } from '../kit/account-reading.ts';
+import { costs, WHAT } from '../kit/journaled-errors.ts';
 import { chargesSpan, type MoneyFacts } from '../kit/money-facts.ts';
 import { alikeFaults } from '../kit/unread-parts.ts';
 import type { DriveRow, MachineRow } from './overview.ts';
@@ -51,6 +53,7 @@ export function attentionOf(look: Look): Attention[] {
     ...look.machines.flatMap((row) =>
       row.status === 'UNKNOWN' ? [unknownRequest(row, look)] : [],
     ),
+    ...look.reading.lost.map((request) => lostRequest(request, look)),
     ...charges(look),
     ...balance(look),
     ...look.drives.flatMap((row) => drive(row, look)),
@@ -81,6 +84,18 @@ function unknownRequest({ name, created_at }: MachineRow, { reading }: Look): At
     code: 'unknown_request',
     resource: name,
     message: `Whether ${short(name)}${asked} was rented is not known: it may be billing`,
+    command: 'gpucloud instances recover',
+  };
+}
+
+/** Of a drive or an API key, which is no row of the machines. */
+function lostRequest({ name, operation, asked_at }: UnknownRental, { reading }: Look): Attention {
+  const asked = relative(Date.parse(asked_at), reading.now);
+  const bills = costs(operation) ? ': it may be billing' : '';
+  return {
+    code: 'unknown_request',
+    resource: name,
+    message: `Whether the ${WHAT[operation]} ${short(name)}, asked for ${asked}, was made is not known${bills}`,
     command: 'gpucloud instances recover',
   };
 }

@@ -30,6 +30,8 @@ class ListingService {
   readonly keys: Thing[] = [];
   readonly renting = new RentingService();
   fate: Fate = { makes: 1, answers: true };
+  /** Milliseconds by which its clock is before the computer's, as that of a sandbox that was turned. */
+  ahead = 0;
 
   readonly handler: Handler = (request) => {
     const { method, path, body } = request;
@@ -42,6 +44,7 @@ class ListingService {
     if (things === undefined) return this.renting.handler(request);
     const answer = (data: unknown, status: number) => ({
       status,
+      headers: { date: new Date(this.now()).toUTCString() },
       body: { status: 'success', code: status, data },
     });
     if (method !== 'POST') return answer(things, 200);
@@ -57,8 +60,12 @@ class ListingService {
       id: `${kind}${things.length + 1}`,
       name,
       ...(kind === 'd' ? { status: 'AVAILABLE' } : {}),
-      created_at: new Date(world.clock.now()).toISOString(),
+      created_at: new Date(this.now()).toISOString(),
     });
+  }
+
+  private now(): number {
+    return world.clock.now() + this.ahead;
   }
 }
 
@@ -169,6 +176,12 @@ describe('drives of one name whose answers were lost', () => {
       outcome: 'unknown',
       note: 'of this name there is d1, which seems to be of another time: gpucloud drives list',
     });
+  });
+
+  test('a service whose clock is hours ahead makes nothing a day too late', async () => {
+    service.ahead = 6 * 3_600_000;
+    await lose(DRIVE, 1);
+    expect((await recovered()).rows).toMatchObject([{ outcome: 'rented', id: 'd1' }]);
   });
 
   test('a process that waits for the same just now may be the one that made it', async () => {
