@@ -186,7 +186,10 @@ ${table(
       '`commands[].flags[]`',
       '`long`, `short`, `type`, `value` (the name of its value, null for a switch), `value_optional` (given after `=` alone), `repeatable`, `choices`, `default` (in words), `description`',
     ],
-    ['`commands[].without_global_flags`', 'global flags in whose place it has one of its own'],
+    [
+      '`commands[].without_global_flags`',
+      'global flags that it refuses, or in whose place it has one of its own',
+    ],
     ['`commands[].columns[]`', '`name`, `kind`, `shown`: what `--columns` and `--sort` take'],
     ['`commands[].examples`', 'whole command lines'],
     ['`commands[].exit_codes`', 'it ends with one of these and with no other'],
@@ -238,10 +241,17 @@ function commandMarkdown(command) {
       : `Columns: ${command.columns
           .map(({ name, shown }) => (shown ? code(name) : `${code(name)} (with \`--columns\`)`))
           .join(', ')}.\n\n`;
+  const isOwn = (long) => command.flags.some((flag) => flag.long === long);
+  const sentence = (flags, text) => (flags.length === 0 ? '' : `${text(flags.map(code))}\n\n`);
   const without =
-    command.without_global_flags.length === 0
-      ? ''
-      : `In place of the global ${command.without_global_flags.map(code).join(', ')} it has its own.\n\n`;
+    sentence(
+      command.without_global_flags.filter(isOwn),
+      (names) => `In place of the global ${names.join(', ')} it has its own.`,
+    ) +
+    sentence(
+      command.without_global_flags.filter((long) => !isOwn(long)),
+      (names) => `It does not take the global ${names.join(', ')}.`,
+    );
   return `## gpucloud ${command.command}
 
 ${md(command.summary)}.

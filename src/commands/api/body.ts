@@ -1,4 +1,5 @@
 import { isTooDeep } from '../../api/depth.ts';
+import { parseExactly } from '../../api/exact.ts';
 import { cleanLines, escapeUnseen, mask } from '../../output/index.ts';
 
 /** Where the things in `data` carry secrets (API document: Resources). */
@@ -43,6 +44,32 @@ export function elementText(element: unknown, style: BodyStyle): string {
   const safe = safeThing(element, style);
   // As the only element of an array it has the indentation of any element.
   return style.indent === 0 ? written(safe, style) : written([safe], style).slice(2, -2);
+}
+
+/** A whole body as a query sees it, undefined when it is no JSON. Secrets are masked before it looks. */
+export function bodyValue(text: string, style: BodyStyle): { readonly json: unknown } | undefined {
+  const value = parsed(text);
+  return value === undefined ? undefined : { json: seen(safeBody(value.json, style), style) };
+}
+
+/** The same of one element of `data`. */
+export function elementValue(element: unknown, style: BodyStyle): unknown {
+  return seen(safeThing(element, style), style);
+}
+
+/** With numbers that can be compared, but for those that JavaScript would round: they stay texts. */
+function seen(marked: unknown, { hide }: BodyStyle): unknown {
+  return hiddenIn(parseExactly(unmarked(JSON.stringify(marked))), hide);
+}
+
+/** Text by text: in the JSON as a whole a secret of digits would be found in numbers. */
+function hiddenIn(value: unknown, hide: BodyStyle['hide']): unknown {
+  if (typeof value === 'string') return hide(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((element: unknown) => hiddenIn(element, hide));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [hide(name), hiddenIn(inner, hide)]),
+  );
 }
 
 function safeBody(body: unknown, style: BodyStyle): unknown {

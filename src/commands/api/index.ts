@@ -29,11 +29,15 @@ export function registerApi(command: AnyCommand, frame: Frame): void {
     notes:
       'Prints what comes: as it is for another program, indented in a terminal and with --json, on one\n' +
       'line with -o jsonl. Secrets at documented places are masked unless --show-secrets is given.\n' +
+      '--query looks into the whole answer, and with --paginate into the list of all pages.\n' +
       'Fields make a query for GET and beside --input, and a JSON body otherwise. Requests that rent a\n' +
       'machine are refused, since the journal would not know of it. The exit code is that of any command.',
+    // An answer has no columns.
+    refuses: ['--columns', '--sort'],
     examples: [
       'gpucloud api GET /users/me',
       'gpucloud api GET /billing/transactions -f type=DEPOSIT,BONUS --paginate',
+      "gpucloud api GET /billing/transactions --query 'data[0].amount'",
       'gpucloud api POST /storage/drives -f name=data -F size_gb=500',
       'gpucloud api PATCH /users/me --input body.json --include',
       'gpucloud api POST /storage/drives/ID/resume --input - <<< "{}"',

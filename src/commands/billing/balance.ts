@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import type { View } from '../../output/output.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { describe } from '../kit/verb.ts';
@@ -34,7 +35,9 @@ export async function balance(raw: boolean, context: Context): Promise<void> {
 
 async function rawBalance(context: Context): Promise<void> {
   const { format } = context.out;
-  if ((format !== 'table' && format !== 'json') || context.flags.columns !== undefined) {
+  const isAsked = context.flags.query !== undefined;
+  const hasForm = isAsked || format === 'table' || format === 'json';
+  if (!hasForm || context.flags.columns !== undefined) {
     throw usageError(
       '--raw prints JSON as the service sent it: it goes with no --columns and no -o but json',
     );
@@ -46,5 +49,13 @@ async function rawBalance(context: Context): Promise<void> {
   context.err.note(
     'The API document names /billing/balance and does not give its shape: this is what the service answered.',
   );
+  if (isAsked) {
+    const { parseExactly } = await import('../../api/exact.ts');
+    await context.out.item(parseExactly(json), rawView);
+    return;
+  }
   await context.out.text(json);
 }
+
+/** Only a query gets to see it. */
+const rawView: View<unknown> = { columns: [], id: () => null, empty: '' };

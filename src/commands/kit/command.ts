@@ -199,6 +199,8 @@ export interface Told {
   readonly ends?: readonly Failure[];
   /** The program whose exit code becomes its own: `ssh`. */
   readonly passesOn?: string;
+  /** Global flags that it refuses: `--columns`. */
+  readonly refuses?: readonly string[];
 }
 
 export function setTold(command: AnyCommand, told: Told): void {

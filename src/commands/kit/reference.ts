@@ -68,7 +68,7 @@ export interface CommandReference {
   readonly arguments: readonly ArgumentReference[];
   /** Its own; `global_flags` go with every command. */
   readonly flags: readonly FlagReference[];
-  /** Global flags that it does not take, having one of its own in their place. */
+  /** Global flags that it does not take: it refuses them, or has one of its own in their place. */
   readonly without_global_flags: readonly string[];
   /** What `--columns` and `--sort` take; empty where the result has none. */
   readonly columns: readonly ColumnReference[];
@@ -180,7 +180,8 @@ function commandOf(
       .filter(
         (option) => isGlobal(option) && !command.options.some((own) => sameGlobal(own, option)),
       )
-      .flatMap(({ long }) => long ?? []),
+      .flatMap(({ long }) => long ?? [])
+      .concat(told?.refuses ?? []),
     columns: columnsOf(viewOf(command)),
     examples: told?.examples ?? [],
     exit_codes: exitCodesOf(command),

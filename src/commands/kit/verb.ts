@@ -25,6 +25,8 @@ export interface VerbHelp {
   ends?: readonly Failure[];
   /** The program whose exit code becomes its own, for the reference: `ssh`. */
   passesOn?: string;
+  /** Global flags that it refuses in words of its own, for the reference: `--columns`. */
+  refuses?: readonly string[];
 }
 
 /**

@@ -67,6 +67,8 @@ describe('in the sandbox', () => {
     expect(rows.length).toBeGreaterThan(5);
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
 
+    const count = await world.cli([...argv, '--paginate', '--query', 'length(@)']);
+    expect(count).toMatchObject({ code: 0, stdout: `${rows.length}\n`, stderr: '' });
     const lines = await world.cli([...argv, '--paginate', '-o', 'jsonl']);
     expect(
       lines.stdout
@@ -263,6 +265,67 @@ describe('against a scripted service', () => {
     expect((await world.cli(['api', 'GET', '/x'])).stdout).toBe(body);
     const indented = await world.cli(['api', 'GET', '/x'], { terminal: true });
     expect(indented.stdout).toContain('    "n": 12345678901234567890,\n    "m": 1.10,\n');
+  });
+
+  test('a query looks into the whole answer, in every form that has a place for what it finds', async () => {
+    const body =
+      '{"data":[{"amount":"1.50","n":3},{"amount":"2","n":12345678901234567890}],"meta":{"total":2}}';
+    await scripted({ status: 200, body });
+    const find = (query: string, ...more: string[]) =>
+      world.cli(['api', 'GET', '/x', '--query', query, ...more]);
+    expect(await find('data[0].amount')).toMatchObject({ code: 0, stdout: '"1.50"\n', stderr: '' });
+    expect((await find('data[0].amount', '--json')).stdout).toBe('"1.50"\n');
+    expect((await find('data[].amount', '-o', 'jsonl')).stdout).toBe('"1.50"\n"2"\n');
+    expect((await find('data[].amount', '-o', 'tsv')).stdout).toBe('1.50\n2\n');
+    expect((await find('data[].amount', '-o', 'yaml')).stdout).toBe('- "1.50"\n- "2"\n');
+    expect((await find('data[?n > `2`].n')).stdout).toBe('[\n  3\n]\n');
+    expect((await find('data[1].n')).stdout).toBe('"12345678901234567890"\n');
+    expect((await find('nothing', '-i')).stdout).toMatch(/^HTTP\/1\.1 200\n[\s\S]*\n\nnull\n$/);
+  });
+
+  test('what a query asks for wrongly is refused before any request', async () => {
+    await scripted({ status: 200, body: { data: 1 } });
+    for (const argv of [
+      ['api', 'GET', '/x', '--query', 'data['],
+      ['api', 'GET', '/x', '--query', 'data', '-o', 'csv'],
+      ['api', 'HEAD', '/x', '--query', 'data'],
+    ]) {
+      const result = await world.cli(argv);
+      expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+      expect(result.stderr).toContain('--query');
+    }
+  });
+
+  test('a query finds no secret, and shows none of a key that is repeated', async () => {
+    const data = { metadata: { k: 'canary-meta' }, note: `echo ${TEST_KEY}` };
+    await scripted({ status: 200, body: { data } });
+    const found = await world.cli(['api', 'GET', '/x', '--query', '[data.metadata.k, data.note]']);
+    expect(JSON.parse(found.stdout)).toEqual(['********', 'echo ********']);
+    const shown = await world.cli([
+      'api',
+      'GET',
+      '/x',
+      '--query',
+      'data.metadata.k',
+      '--show-secrets',
+    ]);
+    expect(shown.stdout).toBe('"canary-meta"\n');
+  });
+
+  test('a query looks into no failure, no empty answer and no text', async () => {
+    await scripted({ status: 404, body: { statusCode: 404, message: 'why', error: 'x' } });
+    const failed = await world.cli(['api', 'GET', '/x', '--query', 'data.id']);
+    expect(failed.code).toBe(3);
+    expect(JSON.parse(failed.stdout)).toMatchObject({ message: 'why' });
+    await world.close();
+    await scripted({ status: 204, body: '' });
+    const empty = await world.cli(['api', 'DELETE', '/ssh-keys/k', '--query', 'data.id']);
+    expect(empty).toMatchObject({ code: 0, stdout: '' });
+    await world.close();
+    await scripted({ status: 200, body: 'a text' });
+    const text = await world.cli(['api', 'GET', '/x', '--query', 'data.id']);
+    expect(text).toMatchObject({ code: 10, stdout: '' });
+    expect(text.stderr).toContain('leave --query out');
   });
 
   test('text never reaches a terminal raw', async () => {

@@ -115,6 +115,15 @@ describe('billing balance --raw', () => {
     expect(stderr).toContain('is no JSON');
   });
 
+  it('has a query look into the answer', async () => {
+    const world = await worldOf({ status: 200, body: json });
+    const raw = ['billing', 'balance', '--raw', '--query'];
+    expect((await world.cli([...raw, 'debt'])).stdout).toBe('0.1\n');
+    expect((await world.cli([...raw, 'huge', '-o', 'tsv'])).stdout).toBe(
+      '123456789012345678901234567890.10\n',
+    );
+  });
+
   it.each([['-o', 'yaml'], ['-q'], ['--columns', 'balance']])(
     'refuses %s, which it could not honour',
     async (...flags) => {

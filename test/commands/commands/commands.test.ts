@@ -117,6 +117,7 @@ describe('commands --json', () => {
     const wait = commandNamed(tree, 'instances wait');
     expect(flagNamed(wait.flags, '--timeout')).toMatchObject({ default: '15m' });
     expect(wait.without_global_flags).toEqual(['--timeout']);
+    expect(commandNamed(tree, 'api').without_global_flags).toEqual(['--columns', '--sort']);
   });
 
   test('every flag that says "again for more" is repeatable, and has one default at most', async () => {
