@@ -1,4 +1,4 @@
-import type { Meta, Transaction, TransactionsQuery } from '../../api/index.ts';
+import type { Transaction, TransactionsQuery } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { count } from '../../rules/numbers.ts';
@@ -6,6 +6,7 @@ import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { wholeHistory } from '../kit/history.ts';
 import { type Moment, since, until } from '../kit/moment.ts';
+import { pageView, tellOtherPages } from '../kit/one-page.ts';
 import { ruled } from '../kit/parse.ts';
 import { tellUndocumented, typesOf } from '../kit/types.ts';
 import { describe } from '../kit/verb.ts';
@@ -87,8 +88,11 @@ export async function transactions(input: TransactionsInput, context: Context): 
       ...query,
       ...(page === undefined ? {} : { page }),
     });
-    await context.out.list({ pages: counted([answer.data], chosen, totals) }, transactionView);
-    tellMorePages(answer.meta, context);
+    const { meta, data } = answer;
+    const shown = { meta, rows: data.length, asked: page, what: 'transactions' };
+    const rows = { pages: counted([data], chosen, totals) };
+    await context.out.list(rows, pageView(transactionView, shown));
+    tellOtherPages(shown, context);
   }
   if (undated > 0) {
     context.err.warn(`Shown although their time could not be read: ${undated}.`);
@@ -120,14 +124,6 @@ function tellWhatIsAsked(
     const read = page === undefined ? 'the whole history is read' : `page ${page} alone is read`;
     context.err.note(
       `The service has no filter by time: ${read} and filtered here, ${periodWords(period)}.`,
-    );
-  }
-}
-
-function tellMorePages({ page, total_pages: pages, total }: Meta, { err }: Context): void {
-  if (page < pages) {
-    err.note(
-      `Page ${page} of ${pages} (${total} transactions): --page ${page + 1} for the next, --all for all.`,
     );
   }
 }

@@ -8,6 +8,7 @@ import { timeOf } from '../../watch/log-walk.ts';
 import { type AnyCommand, Option } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { type Moment, since } from '../kit/moment.ts';
+import { pageView, tellOtherPages } from '../kit/one-page.ts';
 import { brokenRule, ruled } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { refuseMistyped, tellUndocumented, typesOf } from '../kit/types.ts';
@@ -158,13 +159,10 @@ async function onePage(
     ...(page === undefined ? {} : { page }),
     ...(limit === undefined ? {} : { limit }),
   });
-  await context.out.list(answer.data, viewOf([target]));
-  const { total_pages: pages, page: shown, total } = answer.meta;
-  if (shown < pages) {
-    context.err.note(
-      `Page ${shown} of ${pages} (${total} events): --page ${shown + 1} for the next, --all for all.`,
-    );
-  }
+  const { meta, data } = answer;
+  const shown = { meta, rows: data.length, asked: page, what: 'events' };
+  await context.out.list(data, pageView(viewOf([target]), shown));
+  tellOtherPages(shown, context);
 }
 
 async function wholeLog(target: Target, input: EventsInput, context: Context): Promise<void> {

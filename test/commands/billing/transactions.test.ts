@@ -116,6 +116,50 @@ describe('billing transactions, a page', () => {
     expect(paths(requests)).toEqual(['GET /billing/transactions?page=3']);
   });
 
+  it.each([['--json'], ['-o', 'jsonl'], ['--query', 'length(@)'], ['--json', '--limit', '20']])(
+    'warns a program that the first page is not all: %s',
+    async (...flags) => {
+      const world = await worldOf({ rows: rows(45) });
+      const { code, stderr } = await world.cli(list(...flags));
+      expect(code).toBe(0);
+      const text = 'Page 1 of 3 (45 transactions): --page 2 for the next, --all for all.';
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+      expect([text, [text]]).toContainEqual(
+        Object.entries(JSON.parse(stderr))
+          .filter(([name]) => name === 'warning' || name === 'warnings')
+          .map(([, told]) => told)[0],
+      );
+    },
+  );
+
+  it.each([
+    ['--json', '--page', '1'],
+    ['--json', '--all'],
+    ['-o', 'jsonl', '--page', '2'],
+  ])('has no warning for who asked for this page, or for all: %s', async (...flags) => {
+    const world = await worldOf({ rows: rows(45) });
+    const { code, stderr } = await world.cli(list(...flags));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('tells a page past the end from a history without transactions', async () => {
+    const world = await worldOf({ rows: rows(3) });
+    const past = await world.cli(list('--limit', '1', '--page', '99'));
+    expect(past).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'Page 99 is past the end: the last is page 3 (3 transactions).\n',
+    });
+    const csv = await world.cli(list('--limit', '1', '--page', '99', '-o', 'csv', '--no-header'));
+    expect(csv).toMatchObject({ code: 0, stdout: '', stderr: past.stderr });
+    const json = await world.cli(list('--limit', '1', '--page', '99', '--json'));
+    expect(json).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
+    const empty = await worldOf({ rows: [] });
+    expect((await empty.cli(list('--page', '99'))).stderr).toBe(
+      'There are no such transactions.\n',
+    );
+  });
+
   it('passes unknown fields, statuses, types and nulls on, with no word to a program', async () => {
     const odd = { id: 't-9', type: 'FEE', status: 'REVERSED', amount: '', novel: { a: [1] } };
     const bare = { id: 't-8', type: null, status: null, amount: null, direction: null };
