@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Api, SshKey } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import type { PublicKey } from '../../rules/public-key.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
@@ -16,8 +16,8 @@ export function registerAdd(verb: AnyCommand, frame: Frame): void {
     view: sshKeyView,
     notes:
       'RSA, Ed25519 and ECDSA keys in the OpenSSH form are taken, and checked here before anything is\n' +
-      'sent; a private key is refused. A key that is there already is success. In a terminal, without\n' +
-      'FILE, the keys in ~/.ssh are offered.',
+      'sent; a private key is refused. A key that is there already is success, but with --default where\n' +
+      'it is not the default key (exit 5). In a terminal, without FILE, the keys in ~/.ssh are offered.',
     completes: { '--name': 'nothing' },
     examples: [
       'gpucloud ssh-keys add ~/.ssh/id_ed25519.pub',
@@ -62,10 +62,11 @@ export async function addKey(input: AddInput, context: Context): Promise<void> {
   const there = await registered(key, api);
   const stored = there ?? (await added(key, name, isDefault, api));
   if (there !== undefined) {
-    tellThere(there, { name: given, isDefault }, context);
+    tellThere(there, given, context);
   }
   await warnOfDifference(key, stored, context);
   await out.item(stored, sshKeyView);
+  if (isDefault && there !== undefined && there.is_default !== true) throw notDefault(there);
 }
 
 interface Wanted {
@@ -131,22 +132,29 @@ function nameFor(key: PublicKey, file: string): string {
   return checkedName(basename(file).replace(/(?<=.)\.pub$/, ''));
 }
 
-/** What was asked for and can't be had of a key that is there: the API changes none. */
-function tellThere(
-  there: SshKey,
-  asked: { name: string | undefined; isDefault: boolean },
-  { err }: Context,
-): void {
+/** The name that was asked for can't be had of a key that is there: the API changes none. */
+function tellThere(there: SshKey, name: string | undefined, { err }: Context): void {
   const called = there.name ?? there.id;
   err.note(`This key is there already, as ${called} (${there.id}). Nothing was changed.`);
-  if (asked.name !== undefined && asked.name !== there.name) {
+  if (name !== undefined && name !== there.name) {
     err.note(`It keeps the name ${called}: the published API has no way to rename a key.`);
   }
-  if (asked.isDefault && there.is_default !== true) {
-    err.warn(
-      `It is not the default key, and the published API has no way to change that: delete it and add it again with --default.`,
-    );
-  }
+}
+
+/**
+ * Whoever asked for the default key and is told of success would rent machines that let another one
+ * in. The flag is part of POST /ssh-keys alone, and a second key of the same text is no way to it:
+ * the document does not say what the service makes of one.
+ */
+function notDefault({ id, name }: SshKey): CliError {
+  return new CliError(
+    'wrongState',
+    `The key ${name ?? id} is there already and is not the default key, and the published API has no way to make it that. Nothing was changed.`,
+    {
+      hint: `name it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it anew with --default: gpucloud ssh-keys delete ${id}`,
+      resource: id,
+    },
+  );
 }
 
 /** The service may have stored something else than it was sent. */

@@ -96,14 +96,15 @@ describe('in the sandbox', () => {
     });
   });
 
-  test('the same key again is success, with what can not be changed told', async () => {
+  test('the same key again is success, unless it is to be the default key and is not', async () => {
     const first = await world.cli(['ssh-keys', 'add', '-', '--name', 'one', '-q'], {
       stdin: `${ED25519} a@b`,
     });
     const again = await world.cli(['ssh-keys', 'add', '-', '--name', 'two', '--default', '-q'], {
       stdin: `${ED25519} another comment`,
     });
-    expect(again.code).toBe(0);
+    // The key is there, and its id is printed; what was asked for is not so.
+    expect(again.code).toBe(5);
     expect(again.stdout).toBe(first.stdout);
     expect(sent(again.requests)).toEqual(['GET /ssh-keys']);
     const id = first.stdout.trim();
@@ -111,9 +112,24 @@ describe('in the sandbox', () => {
       `Fingerprint, worked out here: ${fingerprintOf(ED25519)}
 This key is there already, as one (${id}). Nothing was changed.
 It keeps the name one: the published API has no way to rename a key.
-warning: It is not the default key, and the published API has no way to change that: delete it and add it again with --default.
+error: The key one is there already and is not the default key, and the published API has no way to make it that. Nothing was changed.
+hint: name it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it anew with --default: gpucloud ssh-keys delete ${id}
 `,
     );
+    const json = await world.cli(['ssh-keys', 'add', '-', '--default', '--json'], {
+      stdin: `${ED25519} a@b`,
+    });
+    expect(json.code).toBe(5);
+    expect(JSON.parse(json.stderr).error).toMatchObject({ code: 'wrong_state', resource: id });
+    const plain = await world.cli(['ssh-keys', 'add', '-', '-q'], { stdin: `${ED25519} a@b` });
+    expect(plain.code).toBe(0);
+  });
+
+  test('the default key again, as the default key, is success', async () => {
+    const add = () =>
+      world.cli(['ssh-keys', 'add', '-', '--default', '-q'], { stdin: `${ED25519} a@b` });
+    const first = await add();
+    expect(await add()).toMatchObject({ code: 0, stdout: first.stdout });
   });
 
   test('a name comes from --name, the comment, or the file', async () => {
