@@ -5,6 +5,7 @@ import { learnAccount, tellMissing } from '../kit/account.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
 import { type KnownMachines, type Listed, readKnownMachines } from '../kit/known-machines.ts';
+import { newestFirst } from '../kit/newest-first.ts';
 import { describe } from '../kit/verb.ts';
 import { intervalOption, watch, watchOption } from '../kit/watching.ts';
 import { keepHosts } from './hosts.ts';
@@ -15,7 +16,7 @@ export function registerList(verb: AnyCommand, frame: Frame): void {
     view: listedView,
     notes:
       'The published API has no list of machines: these are the ones that this computer rented, was\n' +
-      'told of, or found attached to a drive, each read afresh. UNKNOWN marks a request whose answer\n' +
+      'told of, or found attached to a drive, each read afresh, the newest first. UNKNOWN marks a request whose answer\n' +
       'was lost, IN_FLIGHT one that another process waits for, GONE a machine that the service does\n' +
       'not find.',
     examples: [
@@ -60,7 +61,7 @@ export async function list(all: boolean, context: Context): Promise<void> {
 async function watchAll(all: boolean, interval: number, context: Context): Promise<void> {
   const api = await context.api();
   await tellMissing(await learnAccount(api, context), context);
-  // In the order in which they came, so that no row jumps.
+  // Newest first in each reading, as without --watch: a row moves for a new one above it alone.
   const shown = new Map<string, Listed>();
   await watch(
     {
@@ -84,7 +85,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
           if (id !== null && isWanted) shown.set(id, row);
         }
         const lost = known.rows.filter(({ id }) => id === null);
-        return { ...known, rows: [...lost, ...shown.values()] };
+        return { ...known, rows: [...lost, ...newestFirst([...shown.values()])] };
       },
       show: ({ rows }, out) => show(rows, out),
       rows: ({ rows }) => rows,

@@ -1,5 +1,6 @@
 import type { Instance } from '../../api/index.ts';
-import type { DetailLine, Section, View } from '../../output/output.ts';
+import type { Section, View } from '../../output/output.ts';
+import { containerLines } from './container-lines.ts';
 import { endpointLines } from './endpoints.ts';
 import { sshCommand } from './ssh-command.ts';
 
@@ -163,15 +164,4 @@ function nameIn(value: unknown): string | undefined {
     if (typeof text === 'string') return text;
   }
   return undefined;
-}
-
-/** `docker_config` of an answer is "json or null": each field is shown as far as it is understood. */
-function containerLines(config: unknown): DetailLine[] {
-  if (typeof config !== 'object' || config === null) {
-    return [];
-  }
-  return Object.entries(config).map(([label, value]) => ({
-    label,
-    value: typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value),
-  }));
 }

@@ -5,6 +5,7 @@ import { instant, relative } from '../../output/time.ts';
 import type { KnownMachine, Rentals, Snapshot, UnknownRental } from '../../rentals/index.ts';
 import { resourceId } from '../../rules/ids.ts';
 import { eachBounded } from './bounded.ts';
+import { newestFirst } from './newest-first.ts';
 import { keepSighting, sightingOf } from './sighting.ts';
 
 /** A machine known to this computer: as it was read now, as it was last seen, or only asked for. */
@@ -16,7 +17,10 @@ export interface Listed {
   readonly status: string;
   readonly instance?: Instance;
   readonly last?: Snapshot | undefined;
+  /** Of a request alone. */
   readonly asked_at?: string;
+  /** Of a machine: when this computer asked for it, or first heard of it. */
+  readonly known_at?: string;
   readonly offer_id?: string | null;
   /** The status is old news: the machine could not be read now. */
   readonly unread?: true;
@@ -25,7 +29,10 @@ export interface Listed {
 }
 
 export interface KnownMachines {
-  /** Requests without an outcome first, then machines; terminated ones too, where they were read. */
+  /**
+   * Requests without an outcome first, then machines, terminated ones too where they were read; each
+   * of the two newest first.
+   */
   readonly rows: readonly Listed[];
   /** How many of the rows are machines that the service was asked for. */
   readonly asked: number;
@@ -94,7 +101,8 @@ export async function readKnownMachines(
   const rows = [...(await reading), ...attached.filter((row) => !isOver(row))];
   const lost = known.unknown.filter(isMachine).map((rental) => unknownRow(rental, now));
   const underway = known.underway.filter(isMachine).map((rental) => underwayRow(rental, now));
-  return { rows: [...lost, ...underway, ...rows], asked: rows.length, faults, driveFault: fault };
+  const inOrder = [...newestFirst(lost), ...newestFirst(underway), ...newestFirst(rows)];
+  return { rows: inOrder, asked: rows.length, faults, driveFault: fault };
 }
 
 const NO_MACHINES: ReadonlyMap<string, KnownMachine> = new Map();
@@ -144,10 +152,11 @@ async function readOne(
   known: KnownMachine | undefined,
   { api, context, faults, now, options }: Reading,
 ): Promise<Listed> {
+  const heard = known === undefined ? {} : { known_at: known.asked_at };
   try {
     const instance: Instance = await api.instances.get(id, options);
     await keepSighting(sightingOf(instance), context, known === undefined ? 'drive' : 'read');
-    const row = { id, name: instance.name ?? id, status: instance.status, instance };
+    const row = { id, name: instance.name ?? id, status: instance.status, instance, ...heard };
     return known?.untracked === true ? { ...row, note: 'untracked' } : row;
   } catch (error) {
     if (!isOfOneReading(error)) throw error;
@@ -156,11 +165,11 @@ async function readOne(
     if (error.failure === 'notFound') {
       // Never dropped for it: only the web console can tell what became of the machine.
       const note = `the service does not find it; ${seenWords(last, now)}`;
-      return { id, name, status: 'GONE', last, note };
+      return { id, name, status: 'GONE', last, note, ...heard };
     }
     faults.push(error);
     const note = `could not be read; ${seenWords(last, now)}`;
-    return { id, name, status: last?.status ?? 'UNREAD', last, unread: true, note };
+    return { id, name, status: last?.status ?? 'UNREAD', last, unread: true, note, ...heard };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CallOptions } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/output.ts';
 import { forProfile } from '../../output/typed-again.ts';
@@ -7,8 +8,8 @@ import type { Frame } from '../kit/frame.ts';
 import { assertWhole, isNothingRead } from '../kit/unread-parts.ts';
 import { describe } from '../kit/verb.ts';
 import { intervalOption, watch, watchOption } from '../kit/watching.ts';
-import { type Overview, overviewOf } from './overview.ts';
-import { statusBlocks, statusView } from './view.ts';
+import { billing, type Overview, overviewOf } from './overview.ts';
+import { billingView, statusBlocks, statusView } from './view.ts';
 
 /** `gpucloud status`, a verb of the root. */
 export function registerStatus(root: AnyCommand, frame: Frame): void {
@@ -19,11 +20,13 @@ export function registerStatus(root: AnyCommand, frame: Frame): void {
       'The burn rate is the sum of the prices that the service tells for what is billing; how long the\n' +
       'balance lasts is at that rate. The charges of the last 24 hours are compared with what is known:\n' +
       'what they exceed it by is told, since something unknown may be billing. A part that can not be\n' +
-      'read leaves the others alone, and decides the exit code.',
+      'read leaves the others alone, and decides the exit code. -q prints the ids of the machines that\n' +
+      'bill, or may: of STOPPED and ERROR the API document does not say.',
     examples: [
       'gpucloud status',
       'gpucloud status --watch',
       'gpucloud status --json | jq -r .burn.per_hour',
+      'gpucloud status -q',
     ],
   })
     .option('-a, --all', 'every machine and drive, however many there are')
@@ -38,28 +41,41 @@ export function registerStatus(root: AnyCommand, frame: Frame): void {
 }
 
 export async function status(all: boolean, context: Context): Promise<void> {
-  const reading = await readAccount(context, { quiet: true });
+  const reading = await readAccount(context, how(context));
   await show(overviewOf(reading), all, context.out, context);
   assertWhole(reading.faults);
 }
 
+/** A screen tells of requests without an outcome in its own words; ids alone can't. */
+function how({ out }: Context): { quiet: boolean } {
+  return { quiet: out.format !== 'id' };
+}
+
 /** Parts that can't be read are named on the screen, and read again with the rest. */
 async function watchStatus(all: boolean, interval: number, context: Context): Promise<void> {
-  await watch(
+  const read = async (options: CallOptions) => {
+    const reading = await readAccount(context, { ...how(context), options });
+    // The view of before says more than one of which nothing could be read.
+    if (isNothingRead(reading)) assertWhole(reading.faults);
+    const faults = reading.faults.map(({ error }) => error);
+    return {
+      overview: overviewOf(reading),
+      faults: [...faults, ...(reading.machines?.faults ?? [])],
+    };
+  };
+  type Reading = Awaited<ReturnType<typeof read>>;
+  const faultsIn = ({ faults }: Reading) => faults;
+  if (context.out.format === 'id') {
+    const rows = ({ overview }: Reading) => billing(overview);
+    const list = (reading: Reading, out: Output) => out.list(rows(reading), billingView);
+    return watch({ read, show: list, rows, faultsIn, view: billingView }, interval, context);
+  }
+  await watch<Reading, Overview>(
     {
-      async read(options) {
-        const reading = await readAccount(context, { quiet: true, options });
-        // The view of before says more than one of which nothing could be read.
-        if (isNothingRead(reading)) assertWhole(reading.faults);
-        const faults = reading.faults.map(({ error }) => error);
-        return {
-          overview: overviewOf(reading),
-          faults: [...faults, ...(reading.machines?.faults ?? [])],
-        };
-      },
+      read,
       show: ({ overview }, out) => show(overview, all, out, context),
       rows: ({ overview }) => [overview],
-      faultsIn: ({ faults }) => faults,
+      faultsIn,
       view: statusView,
       one: true,
     },
@@ -74,6 +90,7 @@ async function show(
   out: Output,
   { flags }: Context,
 ): Promise<void> {
+  if (out.format === 'id') return out.list(billing(overview), billingView);
   if (!out.people) return out.item(overview, statusView);
   const typed = (command: string) => forProfile(command, flags.profile);
   const blocks = statusBlocks(overview, { all: all || !out.terminal, typed });

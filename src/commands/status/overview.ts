@@ -106,6 +106,11 @@ export function overviewOf(reading: AccountReading): Overview {
   };
 }
 
+/** The machines that cost money, or of which nobody says that they do not. */
+export function billing({ machines }: Overview): MachineRow[] {
+  return machines.filter(({ id, bills }) => id !== null && bills !== false);
+}
+
 function machineRow(row: Listed, now: number): MachineRow {
   const { id, name, status, instance, last } = row;
   const created = instance?.created_at ?? last?.created_at ?? row.asked_at ?? null;

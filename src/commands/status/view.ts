@@ -31,6 +31,13 @@ export const statusView: View<Overview> = {
   empty: 'There is no status.',
 };
 
+/** What `-q` prints: of these machines the ids alone. */
+export const billingView: View<MachineRow> = {
+  columns: [],
+  id: ({ id }) => id,
+  empty: 'No machine bills.',
+};
+
 export interface ScreenOf {
   /** A terminal shows the first of many; a pipe shows all. */
   readonly all: boolean;

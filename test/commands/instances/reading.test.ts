@@ -124,6 +124,46 @@ describe('answers of odd services', () => {
     expect(people.stdout).not.toMatch(/[\u001b\u202e]/);
   });
 
+  test('a container is shown to people as docker writes it, and to programs as it came', async () => {
+    const docker_config = {
+      image: 'nginx',
+      ports: [
+        {
+          internal_port: 80,
+          external_port: 8080,
+          protocol: 'TCP',
+          name: 'web\u001b[31m',
+          is_main: true,
+        },
+        { internal_port: 53, external_port: 5353, protocol: 'UDP' },
+        { internal_port: 22, external_port: 2222 },
+        { internal_port: '80', odd: true },
+      ],
+      env: [{ key: 'MODE', value: 'fast' }],
+      volumes: [{ host_path: '/data', container_path: '/mnt' }],
+      extra: [{ a: 1 }],
+      nothing: null,
+    };
+    world = await createWorld({ handler: () => ok({ id: ID, status: 'ACTIVE', docker_config }) });
+    const people = await world.cli(['instances', 'get', ID, '--show-secrets']);
+    const container = people.stdout.slice(people.stdout.indexOf('Container'));
+    expect(container.split('\n').map((line) => line.trim())).toEqual([
+      'Container',
+      'image:    nginx',
+      'ports:    8080->80/tcp (web, main)',
+      '5353->53/udp',
+      '2222->22/tcp',
+      '{"internal_port":"80","odd":true}',
+      'env:      MODE=fast',
+      'volumes:  /data:/mnt',
+      'extra:    [{"a":1}]',
+      '',
+    ]);
+    expect((await world.cli(['instances', 'get', ID])).stdout).toContain('MODE=********');
+    const json = await world.cli(['instances', 'get', ID, '--json', '--show-secrets']);
+    expect(JSON.parse(json.stdout).docker_config).toEqual(docker_config);
+  });
+
   test('an answer about another machine is not taken for this one', async () => {
     world = await createWorld({ handler: () => ok({ id: 'another', status: 'TERMINATED' }) });
     const { code, stdout, stderr } = await world.cli(['instances', 'get', ID]);
@@ -270,6 +310,20 @@ describe('instances events', () => {
     expect(stdout.trim().split('\n')).toHaveLength(4);
     expect(stderr).toMatch(
       /^Page 2 of \d+ \(\d+ events\): --page 3 for the next, --all for all\.\n$/,
+    );
+  });
+
+  test('warns a program that a page is not the log, and tells a page past the end', async () => {
+    const json = await world.cli(['instances', 'events', 'trainer', '--json']);
+    expect(json.stderr).toMatch(
+      /Page 1 of \d+ \(\d+ events\): --page 2 for the next, --all for all/,
+    );
+    const asked = await world.cli(['instances', 'events', 'trainer', '--json', '--page', '1']);
+    expect(asked.stderr).toBe('');
+    const past = await world.cli(['instances', 'events', 'trainer', '--page', '9999']);
+    expect(past).toMatchObject({ code: 0, stdout: '' });
+    expect(past.stderr).toMatch(
+      /^Page 9999 is past the end: the last is page \d+ \(\d+ events\)\.\n$/,
     );
   });
 

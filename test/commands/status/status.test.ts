@@ -48,6 +48,38 @@ describe('status', () => {
     );
   });
 
+  test('-q prints the ids of the machines that bill, or may', async () => {
+    const ids = [
+      service.machine('runs', { created_at: service.ago(HOUR) }),
+      service.machine('halted', { status: 'STOPPED', created_at: service.ago(2 * HOUR) }),
+      service.machine('going', { status: 'TERMINATING', created_at: service.ago(3 * HOUR) }),
+    ];
+    await known(...ids);
+    const { code, stdout, stderr } = await world.cli(['status', '-q']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(`${ids[0]}\n${ids[1]}\n`);
+  });
+
+  test('-q has no ids where nothing bills', async () => {
+    expect(await world.cli(['status', '-q'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  });
+
+  test('machines come newest first, and the newest of the dearest is the one to end', async () => {
+    const made = (name: string, hours: number, fields = {}) =>
+      service.machine(name, { created_at: service.ago(hours * HOUR), ...fields });
+    await known(made('old', 9), made('new', 1), made('middle', 5));
+    const { doc } = await status();
+    expect(doc.machines.map(({ name }: { name: string }) => name)).toEqual([
+      'new',
+      'middle',
+      'old',
+    ]);
+    expect(doc.next).toContainEqual({
+      command: 'gpucloud instances terminate new',
+      purpose: 'stop paying',
+    });
+  });
+
   test('holds in JSON all that the screen tells', async () => {
     await known(service.machine('trainer'));
     service.drive('data', { price_per_hour: '6.005' });
