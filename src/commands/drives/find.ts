@@ -4,10 +4,10 @@ import { idOf } from '../kit/lookup.ts';
 import { ruled } from '../kit/parse.ts';
 
 /** The argument DRIVE of the verbs that are about one. */
-export const DRIVE_HELP = 'id or name of the drive';
+export const DRIVE_HELP = 'id, beginning of an id, or name of the drive';
 export const typedDrive = ruled('DRIVE', anyName);
 
-/** The id of the drive that a person means, by its id or its name. */
+/** The id of the drive that a person means, by its id, a beginning of it, or its name. */
 export function driveIdOf(typed: string, api: Api): Promise<string> {
   return idOf(typed, {
     flag: 'DRIVE',

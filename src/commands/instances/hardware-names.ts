@@ -16,7 +16,8 @@ export interface Chosen {
 
 /**
  * The offer or image that a text means: an id, or a name of the catalog. A text that fits no name
- * is taken for an id, and the service answers for it.
+ * is taken for an id, and the service answers for it: what is known here may be out of date, and the
+ * document gives ids of offers and images no form.
  * Throws a usage error for what fits several, and for what is neither a name known here nor an id.
  */
 export async function findHardware(kind: Kind, typed: string, context: Context): Promise<Chosen> {
@@ -33,21 +34,20 @@ export async function findHardware(kind: Kind, typed: string, context: Context):
   if (first !== undefined) {
     return { id: first.id, known: first };
   }
+  const near = nearest(
+    typed,
+    entries.flatMap(({ name }) => (name === null ? [] : [slug(name), name])),
+  );
   const verdict = resourceId(typed);
   if (!verdict.ok) {
-    throw brokenRule(
-      flag,
-      typed,
-      `no ${kind} of that name is known here (see gpucloud catalog list), and ${verdict.rule}`,
-    );
+    const rule = `no ${kind} of that name is known here (see gpucloud catalog list), and ${verdict.rule}`;
+    throw brokenRule(flag, typed, rule, near === undefined ? undefined : `did you mean ${near}?`);
   }
   if (!isUuid(typed)) {
-    const near = nearest(
-      typed,
-      entries.flatMap(({ name }) => (name === null ? [] : [slug(name), name])),
-    );
-    const meant = near === undefined ? '' : ` Did you mean ${near}?`;
-    context.err.note(`No ${kind} named "${typed}" is known here: it is sent as an id.${meant}`);
+    const text = `No ${kind} named "${typed}" is known here: it is sent as an id.`;
+    // Nobody types an id that is nearly a name: a program is told of that, too.
+    if (near === undefined) context.err.note(text);
+    else context.err.warn(`${text} Did you mean ${near}?`);
   }
   return { id: typed, known: undefined };
 }

@@ -3,6 +3,7 @@ import { CliError, usageError } from '../../errors.ts';
 import type { KnownMachine, KnownRentals } from '../../rentals/index.ts';
 import { isUuid, resourceId } from '../../rules/ids.ts';
 import { nearest } from '../../rules/nearest.ts';
+import { beginningSo } from '../kit/lookup.ts';
 import { checked } from '../kit/parse.ts';
 
 /** A machine that a command is to act on. */
@@ -11,9 +12,6 @@ export interface Target {
   /** The name known here, or what was typed. */
   readonly name: string;
 }
-
-/** The shortest beginning of an id that may stand for it. */
-const SHORTEST_PREFIX = 4;
 
 /**
  * Finds the machine that INSTANCE means: an id, a name known here, or a unique beginning of an id.
@@ -155,9 +153,7 @@ function candidates(typed: string, machines: readonly KnownMachine[]): readonly 
   if (named.length > 0) {
     return preferLiving(named);
   }
-  return typed.length < SHORTEST_PREFIX
-    ? []
-    : preferLiving(machines.filter((machine) => machine.id.startsWith(typed.toLowerCase())));
+  return preferLiving(beginningSo(typed, machines));
 }
 
 /** A name may be used again after its machine was terminated; the living one is meant. */

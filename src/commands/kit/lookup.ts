@@ -20,15 +20,29 @@ export interface Lookup<T extends Named> {
   readonly hint: string;
 }
 
+/** The shortest beginning of an id that may stand for it. */
+const SHORTEST_BEGINNING = 4;
+
+/** Those whose id begins as typed, which a table shows alone where the whole has no room. */
+export function beginningSo<T extends Named>(typed: string, items: readonly T[]): readonly T[] {
+  if (typed.length < SHORTEST_BEGINNING) return [];
+  const beginning = typed.toLowerCase();
+  return items.filter(({ id }) => id.toLowerCase().startsWith(beginning));
+}
+
 /**
- * The thing that a text means: by its id first, then by its name. Throws when nothing fits (not
- * found) or several do (usage).
+ * The thing that a text means: by its id first, then by its name, then by a beginning of its id.
+ * Throws when nothing fits (not found) or several do (usage).
  */
 export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>): Promise<T> {
   const items = await lookup.list();
   const fitting = items.filter((item) => item.id === typed);
   if (fitting.length === 0) {
     fitting.push(...items.filter((item) => isCalled(item, typed, lookup)));
+  }
+  const isBeginning = fitting.length === 0;
+  if (isBeginning) {
+    fitting.push(...beginningSo(typed, items));
   }
   const [first, second] = fitting;
   if (first === undefined) {
@@ -39,8 +53,11 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
     );
   }
   if (second !== undefined) {
-    const ids = fitting.map((item) => item.id).join(', ');
-    throw usageError(`${lookup.flag} "${typed}": several have that name: ${ids}`, 'use an id');
+    const ids = fitting
+      .map(({ id, name }) => (isBeginning && name != null ? `${name} ${id}` : id))
+      .join(', ');
+    const what = isBeginning ? 'several have an id that begins so' : 'several have that name';
+    throw usageError(`${lookup.flag} "${typed}": ${what}: ${ids}`, 'use an id');
   }
   return first;
 }

@@ -25,9 +25,9 @@ export function checkedSecret<T>(flag: string, text: string, rule: Rule<T>): T {
   return verdict.value;
 }
 
-export function brokenRule(flag: string, text: string, rule: string): CliError {
+export function brokenRule(flag: string, text: string, rule: string, hint?: string): CliError {
   const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
-  return usageError(`${flag} "${shown}": ${rule}`);
+  return usageError(`${flag} "${shown}": ${rule}`, hint);
 }
 
 /** An address with a user name, a query or a fragment may hold a password or a token. */

@@ -119,13 +119,22 @@ export function namedProfile({
   return name === undefined || name === '' ? undefined : { name, origin: 'GPUCLOUD_PROFILE' };
 }
 
-/** Said where what was just stored is not what the next command will use. */
-export function warnOfEnvironment(name: string, { env, err }: Pick<Context, 'env' | 'err'>): void {
+/** Said where what is stored as current is not what the next command will use. */
+export function warnOfEnvironment(
+  name: string,
+  file: ConfigFile,
+  { env, err }: Pick<Context, 'env' | 'err'>,
+): void {
   if (env.GPUCLOUD_API_KEY) {
     err.warn('GPUCLOUD_API_KEY is set and goes before every stored key: unset it to use profiles.');
   }
   const chosen = env.GPUCLOUD_PROFILE;
-  if (chosen && chosen !== name) {
+  if (!chosen || chosen === name) return;
+  if (profileNames(file).includes(chosen)) {
     err.warn(`GPUCLOUD_PROFILE is set and chooses the profile "${chosen}" until it is unset.`);
+  } else {
+    err.warn(
+      `GPUCLOUD_PROFILE is set to "${chosen}", and no profile has that name: commands are refused until it is unset or names one.`,
+    );
   }
 }

@@ -59,7 +59,7 @@ export async function login(input: LoginInput, context: Context): Promise<void> 
   if (user.is_active === false) {
     err.warn('The service says that this account is blocked.');
   }
-  warnOfEnvironment(name, context);
+  warnOfEnvironment(name, after, context);
   await out.item(shownProfile(after, name), profileView);
 }
 

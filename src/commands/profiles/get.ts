@@ -2,8 +2,9 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { namedProfile, profileView, shownProfile } from '../kit/profile.ts';
+import { namedProfile, shownProfile } from '../kit/profile.ts';
 import { describe } from '../kit/verb.ts';
+import { inForce, ranked, rankedView } from './in-force.ts';
 
 export function registerGet(verb: AnyCommand, frame: Frame): void {
   describe(verb, {
@@ -22,5 +23,6 @@ export async function getProfile(name: string | undefined, context: Context): Pr
       hint: 'sign in with "gpucloud login", or try "gpucloud profiles use sandbox"',
     });
   }
-  await context.out.item(shownProfile(file, chosen), profileView);
+  const shown = ranked(shownProfile(file, chosen), inForce(context, file));
+  await context.out.item(shown, rankedView);
 }

@@ -2,18 +2,27 @@ import { profileNames } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { profileView, shownProfile, warnOfEnvironment } from '../kit/profile.ts';
+import { shownProfile, warnOfEnvironment } from '../kit/profile.ts';
 import { describe } from '../kit/verb.ts';
+import { inForce, ranked, rankedView } from './in-force.ts';
 
 export function registerList(verb: AnyCommand, frame: Frame): void {
   describe(verb, {
+    view: rankedView,
+    notes:
+      'CURRENT is what "gpucloud profiles use" stored; IN FORCE is what commands use, which --profile\n' +
+      'and GPUCLOUD_PROFILE may choose over it.',
     examples: ['gpucloud profiles list', 'gpucloud profiles list --json'],
   }).action((_flags, command) => listProfiles(frame.context(command)));
 }
 
 export async function listProfiles(context: Context): Promise<void> {
   const file = await (await context.config()).read();
-  const rows = profileNames(file).map((name) => shownProfile(file, name));
-  await context.out.list(rows, profileView);
-  warnOfEnvironment(file.current ?? '', context);
+  const force = inForce(context, file);
+  const rows = profileNames(file).map((name) => ranked(shownProfile(file, name), force));
+  await context.out.list(rows, rankedView);
+  warnOfEnvironment(file.current ?? '', file, context);
+  if ('refused' in force) {
+    context.err.warn(`No profile is in force, and commands are refused: ${force.refused.message}`);
+  }
 }

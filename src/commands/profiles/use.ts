@@ -32,6 +32,6 @@ export async function useProfile(name: string, context: Context): Promise<void> 
   if (name !== SANDBOX && !profile.has_key) {
     err.note(`It has no key yet: gpucloud login --profile ${name}`);
   }
-  warnOfEnvironment(name, context);
+  warnOfEnvironment(name, after, context);
   await out.item(profile, profileView);
 }

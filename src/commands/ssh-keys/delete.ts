@@ -22,7 +22,7 @@ export function registerDelete(verb: AnyCommand, frame: Frame): void {
       'gpucloud ssh-keys delete SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU --yes',
     ],
   })
-    .argument('<key...>', `names, ids or fingerprints${OR_STDIN}`)
+    .argument('<key...>', `names, ids, beginnings of ids, or fingerprints${OR_STDIN}`)
     .action((keys, _flags, command) => deleteKeys(keys, frame.context(command)));
 }
 

@@ -3,8 +3,8 @@ import { findOne } from '../kit/lookup.ts';
 import { refuseSecret } from '../kit/no-secret.ts';
 
 /**
- * The key that a text means: its id, its name, or its fingerprint as the service or `ssh-keygen -l`
- * tells it. Throws when none fits (not found) or several do (usage).
+ * The key that a text means: its id or a beginning of it, its name, or its fingerprint as the service
+ * or `ssh-keygen -l` tells it. Throws when none fits (not found) or several do (usage).
  */
 export async function findKey(typed: string, list: () => Promise<SshKey[]>): Promise<SshKey> {
   refuseSecret('KEY', typed);

@@ -13,7 +13,7 @@ export function registerGet(verb: AnyCommand, frame: Frame): void {
     ],
     argument: 'key',
     completes: { key: 'ssh-key' },
-    argumentHelp: 'name, id or fingerprint',
+    argumentHelp: 'name, id, beginning of an id, or fingerprint',
     view: sshKeyView,
     read: (api, typed) => findKey(typed, () => api.sshKeys.list()),
   });

@@ -24,7 +24,7 @@ export function registerGet(verb: AnyCommand, frame: Frame): void {
       'gpucloud templates get jupyterlab --json | jq .variables_schema',
     ],
   })
-    .argument('<template>', 'slug, name or id of the template', ruled('TEMPLATE', anyName))
+    .argument('<template>', 'slug, name, id, or beginning of an id', ruled('TEMPLATE', anyName))
     .option('--markdown', 'the readme alone, in Markdown')
     .action((template, { markdown }, command) =>
       get({ template, markdown: markdown === true }, frame.context(command)),

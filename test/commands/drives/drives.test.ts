@@ -266,6 +266,29 @@ describe('drives get', () => {
     expect(await world.cli(['drives', 'get', 'd-2'])).toMatchObject({ code: 0 });
   });
 
+  it('takes a unique beginning of an id, as a table shows it', async () => {
+    const world = await worldOf(DRIVE, { ...DRIVE, id: '0d000000-9', name: '0d000000-0000' });
+    const id = async (typed: string) => {
+      const { code, stdout, stderr } = await world.cli(['drives', 'get', typed, '-q']);
+      return code === 0 ? stdout.trim() : `${code} ${stderr.trim()}`;
+    };
+    expect(await id('0D000000-0000-4')).toBe(ID);
+    expect(await id('0d000000-9')).toBe('0d000000-9');
+    // A name goes before a beginning, and less than four characters are none.
+    expect(await id('0d000000-0000')).toBe('0d000000-9');
+    expect(await id('0d0')).toMatch(/^3 .*there is no drive with that name or id/);
+    expect(await id('0d00')).toBe(
+      `2 error: DRIVE "0d00": several have an id that begins so: datasets ${ID}, 0d000000-0000 0d000000-9 (use an id)`,
+    );
+  });
+
+  it('resumes by a beginning of the id', async () => {
+    const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
+    const resumed = await world.cli(['drives', 'resume', '0d000000']);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(calls(resumed.requests)).toContain(`POST /storage/drives/${ID}/resume {}`);
+  });
+
   it('says where to look when there is none', async () => {
     const world = await worldOf();
     expect(await world.cli(['drives', 'get', '../users/me'])).toMatchObject({

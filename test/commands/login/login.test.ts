@@ -156,8 +156,13 @@ describe('login with everything given', () => {
       { stdin: ANNA_KEY, env: { GPUCLOUD_API_KEY: BORIS_KEY, GPUCLOUD_PROFILE: 'home' } },
     );
     expect(stderr).toContain('warning: GPUCLOUD_API_KEY is set and goes before every stored key');
-    expect(stderr).toContain('warning: GPUCLOUD_PROFILE is set and chooses the profile "home"');
+    expect(stderr).toContain('warning: GPUCLOUD_PROFILE is set to "home", and no profile has that');
     expect(await stored(world)).toMatchObject({ profiles: { work: { api_key: ANNA_KEY } } });
+    const sandbox = await world.cli(
+      ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin'],
+      { stdin: ANNA_KEY, env: { GPUCLOUD_PROFILE: 'sandbox' } },
+    );
+    expect(sandbox.stderr).toContain('GPUCLOUD_PROFILE is set and chooses the profile "sandbox"');
   });
 });
 

@@ -44,7 +44,7 @@ describe('profiles list', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout:
-        'NAME     BASE URL  ACCOUNT  KEY  KEY IN  CURRENT\nsandbox  -         -        no   -       no\n',
+        'NAME     BASE URL  ACCOUNT  KEY  KEY IN  CURRENT  IN FORCE\nsandbox  -         -        no   -       no       no\n',
       stderr: '',
     });
     expect((await world.cli(['profiles', 'ls', '-q'])).stdout).toBe('sandbox\n');
@@ -61,6 +61,7 @@ describe('profiles list', () => {
         has_key: true,
         key_in: 'file',
         current: true,
+        in_force: true,
       },
       {
         name: 'work',
@@ -69,6 +70,7 @@ describe('profiles list', () => {
         has_key: false,
         key_in: null,
         current: false,
+        in_force: false,
       },
       {
         name: 'sandbox',
@@ -77,6 +79,7 @@ describe('profiles list', () => {
         has_key: false,
         key_in: null,
         current: false,
+        in_force: false,
       },
     ]);
     expect(stdout + stderr).not.toContain(ANNA_KEY);
@@ -94,6 +97,50 @@ describe('profiles list', () => {
     });
     expect(stderr).toContain('warning: GPUCLOUD_API_KEY is set');
     expect(stderr).toContain('warning: GPUCLOUD_PROFILE is set and chooses the profile "work"');
+  });
+
+  test('the one that the environment or a flag chooses is in force, and not the current one', async () => {
+    const world = await twoProfiles();
+    const force = async (argv: string[], env: Record<string, string> = {}) => {
+      const { stdout } = await world.cli(['profiles', 'list', '--json', ...argv], { env });
+      return JSON.parse(stdout).flatMap((p: Record<string, unknown>) => [
+        ...(p.current === true ? [`current ${p.name}`] : []),
+        ...(p.in_force === true ? [`in force ${p.name}`] : []),
+      ]);
+    };
+    expect(await force([])).toEqual(['current home', 'in force home']);
+    expect(await force([], { GPUCLOUD_PROFILE: 'sandbox' })).toEqual([
+      'current home',
+      'in force sandbox',
+    ]);
+    expect(await force(['--profile', 'work'], { GPUCLOUD_PROFILE: 'sandbox' })).toEqual([
+      'current home',
+      'in force work',
+    ]);
+    const get = await world.cli(['profiles', 'get', '--json'], {
+      env: { GPUCLOUD_PROFILE: 'sandbox' },
+    });
+    expect(JSON.parse(get.stdout)).toMatchObject({
+      name: 'sandbox',
+      current: false,
+      in_force: true,
+    });
+    const other = await world.cli(['profiles', 'get', 'home'], {
+      env: { GPUCLOUD_PROFILE: 'sandbox' },
+    });
+    expect(other.stdout).toMatch(/Current: +yes\nIn force: +no\n$/);
+  });
+
+  test.each([
+    [['list'], { GPUCLOUD_PROFILE: 'bogus' }, 'GPUCLOUD_PROFILE is set to "bogus", and no profile'],
+    [['list', '--profile', 'bogus'], {}, 'no profile "bogus"'],
+    [['use', 'home'], { GPUCLOUD_PROFILE: 'bogus' }, 'no profile has that name'],
+  ])('a name that no profile has is not called chosen: %j %j', async (argv, env, said) => {
+    const world = await twoProfiles();
+    const { code, stderr } = await world.cli(['profiles', ...argv], { env });
+    expect(code).toBe(0);
+    expect(stderr).toContain(said);
+    expect(stderr).not.toContain('chooses the profile');
   });
 
   test.each(['null', '[1]', '{"current": "wo'])(
@@ -125,7 +172,7 @@ describe('profiles get', () => {
 
   test('the sandbox for people', async () => {
     expect((await (await newWorld()).cli(['profiles', 'get', 'sandbox'])).stdout).toBe(
-      'Profile:   sandbox\nBase URL:  none: it serves itself\nKey:       none needed\nCurrent:   no\n',
+      'Profile:   sandbox\nBase URL:  none: it serves itself\nKey:       none needed\nCurrent:   no\nIn force:  no\n',
     );
   });
 
@@ -143,7 +190,7 @@ describe('a profile that is not there', () => {
       const { code, stdout, stderr } = await world.cli(['profiles', verb, 'Wrok', ...more]);
       expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
       expect(stderr).toBe(
-        'error: There is no profile "Wrok"; there are: work, home, sandbox.\nhint: add one with: gpucloud login --profile NAME\n',
+        'error: There is no profile "Wrok"; there are: work, home, sandbox.\nhint: did you mean work? add one with: gpucloud login --profile NAME\n',
       );
       expect((await stat(configFile(world))).ino).toBe(before.ino);
     },

@@ -318,6 +318,29 @@ describe('a service of another mind', () => {
     await world.close();
   });
 
+  test('a unique beginning of an id names a key', async () => {
+    const keys = [
+      { id: '0a058147-8b32', name: 'one' },
+      { id: '0a058147-9c00', name: 'two' },
+    ];
+    const world = await createWorld({
+      handler: ({ method, path }) =>
+        method === 'DELETE'
+          ? { status: 200, body: { status: 'success', code: 200, path } }
+          : { status: 200, body: { data: keys } },
+    });
+    const vague = await world.cli(['ssh-keys', 'delete', '0a058147', '-y']);
+    expect(vague.code).toBe(2);
+    expect(vague.stderr).toBe(
+      'error: KEY "0a058147": several have an id that begins so: one 0a058147-8b32, two 0a058147-9c00 (use an id)\n',
+    );
+    expect(sent(vague.requests)).toEqual(['GET /ssh-keys']);
+    const deleted = await world.cli(['ssh-keys', 'delete', '0A058147-9', '-y', '-q']);
+    expect(deleted).toMatchObject({ code: 0, stdout: '0a058147-9c00\n' });
+    expect(sent(deleted.requests)).toContain('DELETE /ssh-keys/0a058147-9c00');
+    await world.close();
+  });
+
   test('keys that share a name are told apart by their ids, one without a key by its hash', async () => {
     const world = await createWorld({
       handler: () => ({

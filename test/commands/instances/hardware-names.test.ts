@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
+import { IMAGE, OFFER } from '../../support/sandbox-ids.ts';
+
+describe('an offer that is nearly one known here', () => {
+  let world: SandboxWorld;
+  beforeEach(async () => {
+    world = await createSandboxWorld();
+    await world.cli(['catalog', 'add', 'offer', OFFER, '--name', 'RTX 4090']);
+  });
+  afterEach(() => world.close());
+
+  const create = (offer: string, ...more: string[]) =>
+    world.cli(['instances', 'create', 'box', '--offer', offer, '--image', IMAGE, ...more]);
+
+  test('is refused with what was meant where it can be no id', async () => {
+    const refused = await create('RTX 4091');
+    expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(refused.stderr).toContain('--offer "RTX 4091": no offer of that name is known here');
+    expect(refused.stderr).toContain('did you mean RTX 4090?');
+    const json = await create('RTX 4091', '--json');
+    expect(json).toMatchObject({ code: 2, requests: [] });
+    expect(JSON.parse(json.stderr).error.hint).toBe('did you mean RTX 4090?');
+    expect((await create('no such thing at all')).stderr).not.toContain('did you mean');
+  });
+
+  // It can be an id that is not known here: the service judges.
+  const said = 'it is sent as an id. Did you mean rtx-4090?';
+
+  test.each([[[]], [['--json']], [['-o', 'jsonl']], [['-q']]])(
+    'is sent where it can be an id, and what was meant is told with %j',
+    async (flags) => {
+      const dry = await create('RTX4090', '--dry-run', ...flags);
+      expect(dry).toMatchObject({ code: 0, requests: [] });
+      expect(dry.stderr).toContain(said);
+      const sent = await create('RTX4090', ...flags);
+      expect(sent.code).toBe(1);
+      expect(sent.requests[0]?.body).toMatchObject({ offer_id: 'RTX4090' });
+      expect(sent.stderr).toContain(said);
+    },
+  );
+
+  test('leaves an id alone that is unlike every name', async () => {
+    const { stderr } = await create('offer_77', '--json');
+    expect(stderr).not.toContain('Did you mean');
+  });
+});
