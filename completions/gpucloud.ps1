@@ -427,6 +427,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['billing promo:--columns'] = 'list added_amount new_balance'
     $values['billing promo:--sort'] = 'sort added_amount new_balance'
     $values['login:--store'] = 'words keyring file command'
+    $values['profiles list:--columns'] = 'list name base_url account has_key key_in current in_force'
+    $values['profiles list:--sort'] = 'sort name base_url account has_key key_in current in_force'
     $values['profiles move:--to'] = 'words keyring file'
     $values['sandbox tour:--columns'] = 'list title command'
     $values['sandbox tour:--sort'] = 'sort title command'
