@@ -3,8 +3,9 @@ import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors, usageError } from '../../errors.ts';
 import { createStop, firstOf, type StopSignal } from '../../stop.ts';
 import { type FollowedLog, type FollowTold, follow } from '../../watch/follow.ts';
-import { createFollower } from '../../watch/follower.ts';
+import { createFollower, type Follower } from '../../watch/follower.ts';
 import { createLogMemory, type LogMemory } from '../../watch/log-memory.ts';
+import { LONGEST_WITHIN_MS } from '../../watch/passing.ts';
 import type { ResumeFile, SavedLog } from '../../watch/resume.ts';
 import { eachBounded } from '../kit/bounded.ts';
 import { severalGiven } from '../kit/several.ts';
@@ -145,17 +146,21 @@ function logsOf(targets: readonly Target[], input: EventsInput, parts: Parts): M
     signal,
     ...(beginning === undefined ? {} : { onAnswer: beginning.onAnswer }),
   };
+  // A pause that is asked for before anything was read has nobody else who would keep it.
+  const later = { ...options, longestPauseMs: LONGEST_WITHIN_MS };
   return targets.map((target) => {
     const memory = createLogMemory(resume?.of(target.id));
+    const follower: Follower<InstanceEvent> = createFollower<InstanceEvent>({
+      read: (page) =>
+        api.instances.events(target.id, { page, limit }, follower.hasStarted() ? later : options),
+      memory,
+      clock: context.clock,
+      ...(beginning === undefined ? {} : { since: () => beginning.time() }),
+    });
     return {
       target,
       memory,
-      ...createFollower<InstanceEvent>({
-        read: (page) => api.instances.events(target.id, { page, limit }, options),
-        memory,
-        clock: context.clock,
-        ...(beginning === undefined ? {} : { since: () => beginning.time() }),
-      }),
+      ...follower,
       ...(input.until === undefined || MERE_TYPES.includes(input.until)
         ? {}
         : { hasEnded: endOf(target, input.until, parts) }),
