@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type Computer, createComputer, type Outcome, outcomeOf } from '../support/program.ts';
 import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
+import { startService } from '../support/service.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
 
 /**
@@ -51,6 +52,7 @@ function first(texts: readonly string[]): string {
 
 const TESTED = [
   'Rent, run, copy back, end',
+  'Rent without renting twice',
   'Tell failures apart',
   'Lists in and out',
   'Stop what is idle',
@@ -199,6 +201,61 @@ describe.skipIf(!hasTools)('in bash, with jq and awk', () => {
         expect(await statuses()).toEqual({ 'job-N': ENDED });
       },
     );
+  });
+
+  describe('rent without renting twice', () => {
+    const once = () => first(bash('Rent without renting twice'));
+    const key = { id: '0a000000-0000-4000-8000-000000000001', name: 'laptop' };
+    const id = '3f0c5d9e-1111-4222-8333-444455556666';
+
+    /** A service of unique names that loses its first answer, carried out or not. */
+    async function losing(isDone: boolean) {
+      const names: string[] = [];
+      let count = 0;
+      const service = await startService(({ method, path, body }) => {
+        const answer = (data: unknown, status = 200) => ({
+          status,
+          body: { status: 'success', code: status, data },
+        });
+        if (path === '/ssh-keys') return answer([key]);
+        if (path === '/users/me') return answer({ id: 'user-1' });
+        if (method !== 'POST') return answer([]);
+        count += 1;
+        const name = String((body as { instance_name?: string }).instance_name);
+        const isLost = count === 1;
+        if (names.includes(name)) {
+          return { status: 409, body: { statusCode: 409, message: 'taken', error: 'Conflict' } };
+        }
+        if (!isLost || isDone) names.push(name);
+        return isLost ? 'hangUp' : answer({ id, name, status: 'PROVISIONING' }, 201);
+      });
+      const more = {
+        GPUCLOUD_PROFILE: undefined,
+        GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
+        GPUCLOUD_BASE_URL: service.url,
+        OFFER: '0b000000-0000-4000-8000-000000000001',
+        IMAGE: '0c000000-0000-4000-8000-000000000001',
+      };
+      return { service, names, more };
+    }
+
+    test('what was not carried out is rented by the same run', async () => {
+      const { service, names, more } = await losing(false);
+      const { code, stdout, stderr } = await run(once(), ['box'], more);
+      await service.close();
+      expect(code, stderr).toBe(0);
+      expect(stdout).toBe(`${id}\n`);
+      expect(names).toEqual(['box']);
+    });
+
+    test('what may have been stays 7, and a further run rents no second one', async () => {
+      const { service, names, more } = await losing(true);
+      const lost = await run(once(), ['box'], more);
+      const again = await run(once(), ['box'], more);
+      await service.close();
+      expect([lost.code, again.code], again.stderr).toEqual([7, 7]);
+      expect(names).toEqual(['box']);
+    });
   });
 
   describe('tell failures apart', () => {
