@@ -55,10 +55,12 @@ export async function update(input: UpdateInput, context: Context): Promise<void
 
 /** No price is worked out: that it grows evenly with the size, the document does not say. */
 async function tellResize(before: Drive, size: number, context: Context): Promise<void> {
-  context.err.note(`${words(before)}. The price of ${size} GB is told once the size is changed.`);
+  const name = before.name ?? before.id;
+  context.err.note(
+    `${name} has ${before.size_gb ?? '?'} GB: ${hourly(before)}. The price of ${size} GB is told once it is changed.`,
+  );
   // Nothing is lost by it, so that a script need not say yes to it.
   if ((await context.prompts()) === undefined) return;
-  const name = before.name ?? before.id;
   await confirm(context, `Change ${name} from ${before.size_gb ?? '?'} GB to ${size} GB?`);
 }
 

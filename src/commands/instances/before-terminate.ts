@@ -15,20 +15,21 @@ const PATIENCE = 5000;
 
 /**
  * Asks about each machine by name, with what is known here of its price. Where a person is there to
- * be asked, the machines are read first and told with their age and what comes back.
+ * be asked, the machines are read first and told with their age and what comes back; undefined where
+ * all of them turn out to be on their way out.
  */
 export async function terminateQuestion(
   targets: readonly Target[],
   context: Context,
-): Promise<string> {
+): Promise<string | undefined> {
   if (targets.length === 0) {
     return 'Terminate the machines that stdin names?';
   }
   const machines = await knownMachines(context);
   if ((await context.prompts()) !== undefined) {
-    for (const line of await eachBounded(targets, AT_ONCE, (target) => told(target, context))) {
-      if (line !== undefined) context.err.note(line);
-    }
+    const all = await eachBounded(targets, AT_ONCE, (target) => told(target, context));
+    if (all.every((one) => one?.isEnding === true)) return undefined;
+    for (const one of all) if (one !== undefined) context.err.note(one.line);
   }
   const described = targets.map(({ id, name }) => {
     const last = machines.find((machine) => machine.id === id)?.last;
@@ -39,8 +40,13 @@ export async function terminateQuestion(
   return `Terminate ${described.join(' and ')} with all data on ${targets.length === 1 ? 'its disk' : 'their disks'}?`;
 }
 
+interface Told {
+  readonly line: string;
+  readonly isEnding: boolean;
+}
+
 /** `trainer: ACTIVE, 89.90 RUB an hour, 2 h old; about 79.41 RUB …`; undefined where it can't be read. */
-async function told({ id, name }: Target, context: Context): Promise<string | undefined> {
+async function told({ id, name }: Target, context: Context): Promise<Told | undefined> {
   try {
     const machine = await (await context.api()).instances.get(id, { timeoutMs: PATIENCE });
     const { price_per_hour_snapshot: price, paid_until } = machine;
@@ -57,7 +63,8 @@ async function told({ id, name }: Target, context: Context): Promise<string | un
       rest === undefined || NO_REST.includes(machine.status)
         ? ''
         : `; about ${kopecksText(rest.amount)} RUB come back for the ${spanText(rest.left / 1000)} that are left of its hour`;
-    return `${machine.name ?? name}: ${facts.join(', ')}${back}.`;
+    const line = `${machine.name ?? name}: ${facts.join(', ')}${back}.`;
+    return { line, isEnding: ENDING.includes(machine.status) };
   } catch (error) {
     // Whoever wants to end a machine must not fail for a reading; the question says what is known.
     if (!isOfOneReading(error)) throw error;
@@ -65,8 +72,9 @@ async function told({ id, name }: Target, context: Context): Promise<string | un
   }
 }
 
+const ENDING: readonly string[] = ['TERMINATING', 'TERMINATED'];
 /** What a machine that does not run has reserved, nobody says; one that ends has given it back. */
-const NO_REST: readonly string[] = ['STOPPED', 'TERMINATING', 'TERMINATED'];
+const NO_REST: readonly string[] = ['STOPPED', ...ENDING];
 
 /** Whoever wants to end a machine must not fail for a journal that can't be read. */
 async function knownMachines(context: Context): Promise<readonly KnownMachine[]> {

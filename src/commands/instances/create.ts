@@ -227,7 +227,7 @@ function warnIfClosed(created: Instance, body: CreateInstanceBody, { err }: Cont
   const isBare = body.template_id === undefined && body.docker_config === undefined;
   if (!isBare || !isKeyless(created) || created.base_image?.os_type === 'windows') return;
   err.warn(
-    `No SSH key is on ${created.name ?? created.id}, and the published API adds none to a machine that is there: --ssh-key gives one at its creation (gpucloud ssh-keys list). To end it: gpucloud instances terminate ${created.id}`,
+    `No SSH key is on ${created.name ?? created.id}, and the published API has no way to add one: --ssh-key does at creation. To end it: gpucloud instances terminate ${created.id}`,
   );
 }
 

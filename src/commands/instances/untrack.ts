@@ -86,16 +86,16 @@ async function questionOf(
   const now = context.clock.now();
   const facts = machines.map((machine) => machineWords(machine, now));
   const requests = lost.map(requestWords);
-  if ((await context.prompts()) === undefined) return `${asked(facts, requests)} ${MEANING}`;
-  for (const line of [...facts, ...requests]) context.err.note(`${line}.`);
-  context.err.note(MEANING);
+  const meaning = `${machines.length === 0 ? 'What was asked for may exist and be billing' : 'What is there goes on and bills'}, and nothing here will say so any more.`;
+  if ((await context.prompts()) === undefined) return `${asked(facts, requests)} ${meaning}`;
+  for (const line of facts) context.err.note(`${line}.`);
+  for (const line of requests) context.err.note(`This is ${line}.`);
+  context.err.note(meaning);
   return asked(
     machines.map(({ name }) => name),
     lost.map(({ name }) => `the request for ${name}`),
   );
 }
-
-const MEANING = 'What is there goes on and bills, and nothing here will say so any more.';
 
 function asked(machines: readonly string[], requests: readonly string[]): string {
   const all = [...machines, ...requests].join(' and ');
@@ -117,7 +117,7 @@ function machineWords({ id, name, last }: KnownMachine, now: number): string {
 }
 
 function requestWords({ name, asked_at }: UnknownRental): string {
-  return `the request for ${name} (asked for at ${asked_at}; its machine may exist)`;
+  return `the request for ${name} (asked for at ${asked_at})`;
 }
 
 /** The list was the place where the id was found, so the last words hold it. */

@@ -548,7 +548,7 @@ describe('drives update', () => {
     expect(code).toBe(0);
     expect(stderr).toBe(
       [
-        'data, 500 GB, 6.00 RUB an hour. The price of 250 GB is told once the size is changed.',
+        'data has 500 GB: 6.00 RUB an hour. The price of 250 GB is told once it is changed.',
         'Before: data, 500 GB, 6.00 RUB an hour. Now: small, 250 GB, 3.00 RUB an hour.',
         '',
       ].join('\n'),
@@ -563,7 +563,7 @@ describe('drives update', () => {
     expect(left).toMatchObject({ failure: 'interrupted' });
     expect(person.said).toEqual(['Change datasets from 500 GB to 1000 GB?']);
     expect(person.stderr()).toBe(
-      'datasets, 500 GB, 6.00 RUB an hour. The price of 1000 GB is told once the size is changed.\n',
+      'datasets has 500 GB: 6.00 RUB an hour. The price of 1000 GB is told once it is changed.\n',
     );
     expect(calls(world.service.requests)).toEqual([`GET /storage/drives/${ID}`]);
     const renamed = atTerminal(world, []);

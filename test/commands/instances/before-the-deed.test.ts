@@ -59,6 +59,21 @@ describe('before a termination', () => {
     expect(stderr).toMatch(/^trainer: STOPPED, 89\.90 RUB an hour, rented \d+ s ago\.\n/);
   });
 
+  test('of a machine that is on its way out already nothing is asked', async () => {
+    await machine('trainer');
+    await machine('second');
+    await world.cli(['instances', 'terminate', 'trainer', '-y']);
+    const argv = ['instances', 'terminate', 'trainer'];
+    const alone = await world.cli(argv, { terminal: true, stdin: '' });
+    expect({ code: alone.code, stderr: alone.stderr }).toEqual({
+      code: 0,
+      stderr: 'trainer is TERMINATING already.\n',
+    });
+    const both = await world.cli([...argv, 'second'], { terminal: true, stdin: 'n\n' });
+    expect(both.code).toBe(130);
+    expect(both.stderr).toMatch(/^trainer: TERMINAT[^;]*ago\.\nsecond: ACTIVE, /);
+  });
+
   test('with --yes nothing is read for it', async () => {
     await machine('trainer');
     const { requests, stderr } = await world.cli(['instances', 'terminate', 'trainer', '-y'], {

@@ -47,7 +47,7 @@ describe('instances create', () => {
     expect(stdout).toContain('Price per hour:  89.90\n');
     expect(stdout).toMatch(/SSH: {13}ssh root@203\.0\.113\.\d+\n/);
     expect(stderr).toMatch(
-      /^Price per hour: unknown until created; --max-price sets a limit\.\nwarning: No SSH key is on trainer, and the published API adds none to a machine that is there: --ssh-key gives one at its creation \(gpucloud ssh-keys list\)\. To end it: gpucloud instances terminate [0-9a-f-]{36}\nRented trainer \([0-9a-f-]{36}\)\.\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
+      /^Price per hour: unknown until created; --max-price sets a limit\.\nwarning: No SSH key is on trainer, and the published API has no way to add one: --ssh-key does at creation\. To end it: gpucloud instances terminate [0-9a-f-]{36}\nRented trainer \([0-9a-f-]{36}\)\.\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
     );
   });
 
