@@ -298,7 +298,7 @@ test('nor a reorder of its name, which need not be unique', async () => {
   expect((await world.cli(['instances', 'reorder', old.id, 'trainer'])).code).toBe(7);
   world.clock.advance(1000);
   service.renting.posts.push(() => 'hangUp');
-  await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+  await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--yes']);
   const { code, stdout } = await world.cli([...RECOVER, '--retry']);
   expect(code).toBe(7);
   expect(JSON.parse(stdout)).toMatchObject([
