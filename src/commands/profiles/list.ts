@@ -21,8 +21,9 @@ export async function listProfiles(context: Context): Promise<void> {
   const force = inForce(context, file);
   const rows = profileNames(file).map((name) => ranked(shownProfile(file, name), force));
   await context.out.list(rows, rankedView);
-  warnOfEnvironment(file.current ?? '', file, context);
   if ('refused' in force) {
     context.err.warn(`No profile is in force, and commands are refused: ${force.refused.message}`);
+  } else {
+    warnOfEnvironment(file.current ?? '', file, context);
   }
 }

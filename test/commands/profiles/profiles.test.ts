@@ -132,7 +132,7 @@ describe('profiles list', () => {
   });
 
   test.each([
-    [['list'], { GPUCLOUD_PROFILE: 'bogus' }, 'GPUCLOUD_PROFILE is set to "bogus", and no profile'],
+    [['list'], { GPUCLOUD_PROFILE: 'bogus' }, 'refused: GPUCLOUD_PROFILE: no profile "bogus"'],
     [['list', '--profile', 'bogus'], {}, 'no profile "bogus"'],
     [['use', 'home'], { GPUCLOUD_PROFILE: 'bogus' }, 'no profile has that name'],
   ])('a name that no profile has is not called chosen: %j %j', async (argv, env, said) => {
