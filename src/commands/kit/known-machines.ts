@@ -19,8 +19,8 @@ export interface Listed {
   readonly last?: Snapshot | undefined;
   /** Of a request alone. */
   readonly asked_at?: string;
-  /** Of a machine: when this computer asked for it, or first heard of it. */
-  readonly known_at?: string;
+  /** Of a machine that this computer asked for: when. It only heard of the others. */
+  readonly ordered_at?: string;
   readonly offer_id?: string | null;
   /** The status is old news: the machine could not be read now. */
   readonly unread?: true;
@@ -152,11 +152,12 @@ async function readOne(
   known: KnownMachine | undefined,
   { api, context, faults, now, options }: Reading,
 ): Promise<Listed> {
-  const heard = known === undefined ? {} : { known_at: known.asked_at };
+  const isOurs = known?.origin === 'create' || known?.origin === 'reorder';
+  const ordered = isOurs ? { ordered_at: known.asked_at } : {};
   try {
     const instance: Instance = await api.instances.get(id, options);
     await keepSighting(sightingOf(instance), context, known === undefined ? 'drive' : 'read');
-    const row = { id, name: instance.name ?? id, status: instance.status, instance, ...heard };
+    const row = { id, name: instance.name ?? id, status: instance.status, instance, ...ordered };
     return known?.untracked === true ? { ...row, note: 'untracked' } : row;
   } catch (error) {
     if (!isOfOneReading(error)) throw error;
@@ -165,11 +166,11 @@ async function readOne(
     if (error.failure === 'notFound') {
       // Never dropped for it: only the web console can tell what became of the machine.
       const note = `the service does not find it; ${seenWords(last, now)}`;
-      return { id, name, status: 'GONE', last, note, ...heard };
+      return { id, name, status: 'GONE', last, note, ...ordered };
     }
     faults.push(error);
     const note = `could not be read; ${seenWords(last, now)}`;
-    return { id, name, status: last?.status ?? 'UNREAD', last, unread: true, note, ...heard };
+    return { id, name, status: last?.status ?? 'UNREAD', last, unread: true, note, ...ordered };
   }
 }
 

@@ -8,14 +8,14 @@ import type { Listed } from './known-machines.ts';
  */
 export function newestFirst(rows: readonly Listed[]): Listed[] {
   return rows
-    .map((row) => ({ row, rented: rentedAt(row), known: time(row.known_at) }))
-    .sort((a, b) => later(a.rented, b.rented) || later(a.known, b.known) || byId(a.row, b.row))
+    .map((row) => ({ row, rented: rentedAt(row), ordered: time(row.ordered_at) }))
+    .sort((a, b) => later(a.rented, b.rented) || later(a.ordered, b.ordered) || byId(a.row, b.row))
     .map(({ row }) => row);
 }
 
 /** By the service's own clock where it told; otherwise by when the machine was asked for here. */
-function rentedAt({ instance, last, asked_at, known_at }: Listed): number {
-  return time(instance?.created_at ?? last?.created_at ?? asked_at ?? known_at);
+function rentedAt({ instance, last, asked_at, ordered_at }: Listed): number {
+  return time(instance?.created_at ?? last?.created_at ?? asked_at ?? ordered_at);
 }
 
 function time(text: string | null | undefined): number {

@@ -29,16 +29,16 @@ describe('newestFirst', () => {
       machine('a', at(1)),
       machine('b', at(3)),
       { id: 'c', name: 'c', status: 'GONE', last },
-      { id: 'd', name: 'd', status: 'UNREAD', known_at: at(0) },
+      { id: 'd', name: 'd', status: 'UNREAD', ordered_at: at(0) },
     ];
     for (const order of orders(rows)) expect(ids(order)).toEqual(['b', 'c', 'a', 'd']);
   });
 
   test('of equal times the one that was asked for later comes first, then the id decides', () => {
     const rows = [
-      machine('b', at(1), { known_at: at(5) }),
-      machine('c', at(1), { known_at: at(6) }),
-      machine('a', at(1), { known_at: at(5) }),
+      machine('b', at(1), { ordered_at: at(5) }),
+      machine('c', at(1), { ordered_at: at(6) }),
+      machine('a', at(1), { ordered_at: at(5) }),
       machine('0', at(1)),
     ];
     for (const order of orders(rows)) expect(ids(order)).toEqual(['c', 'a', 'b', '0']);
