@@ -20,7 +20,7 @@ export class AccountService {
   order: 'newest first' | 'oldest first' | 'none' = 'newest first';
   /** The largest page that is given. */
   limit = 100;
-  /** Paths that are answered so, whatever there is. */
+  /** Paths, with a method before them or without, that are answered so, whatever there is. */
   readonly broken = new Map<string, Answer | 'hangUp'>();
   /** None is answered before so many requests are under way at once. */
   together = 1;
@@ -98,6 +98,7 @@ export class AccountService {
     const url = new URL(path, 'http://service');
     for (const [beginning, answer] of this.broken) {
       if (url.pathname.startsWith(beginning)) return answer;
+      if (`${method} ${url.pathname}`.startsWith(beginning)) return answer;
     }
     const data = (value: unknown, meta?: unknown): Answer => ({
       status: 200,

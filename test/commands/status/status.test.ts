@@ -273,8 +273,8 @@ describe('what needs attention', () => {
   });
 
   test('a drive and an API key whose answers were lost', async () => {
-    service.broken.set('/storage/drives', 'hangUp');
-    service.broken.set('/api-keys', 'hangUp');
+    service.broken.set('POST /storage/drives', 'hangUp');
+    service.broken.set('POST /api-keys', 'hangUp');
     expect((await world.cli(['drives', 'create', 'data', '--size', '5'])).code).toBe(7);
     world.clock.advance(1);
     expect((await world.cli(['api-keys', 'create', 'ci'])).code).toBe(7);
