@@ -28,7 +28,6 @@ export function registerUntrack(verb: AnyCommand, frame: Frame): void {
 
 export async function untrack(given: readonly string[], context: Context): Promise<void> {
   const typed = await severalGiven('INSTANCE', given, context);
-  for (const text of typed) checked('INSTANCE', text, resourceId);
   const rentals = await context.rentals();
   const own = await rentals.unknown();
   // A key that is lost for good has nobody else to forget its requests. One of a name that is open
@@ -37,11 +36,11 @@ export async function untrack(given: readonly string[], context: Context): Promi
     .flatMap((stranger) => stranger.unknown)
     .filter(({ name }) => !own.some((request) => request.name === name));
   const unknown = [...own, ...strange];
+  // A drive, or a key, that was asked for may have a name that no machine has: with a space, say.
+  const others = typed.filter((text) => !unknown.some(({ name }) => name === text));
+  for (const text of others) checked('INSTANCE', text, resourceId);
   const { machines } = await rentals.read({ archived: true });
-  const targets = await findMachines(
-    typed.filter((text) => !unknown.some(({ name }) => name === text)),
-    context,
-  );
+  const targets = await findMachines(others, context);
   const known = targets.map(({ id, name }): KnownMachine => {
     const machine = machines.find((one) => one.id === id);
     if (machine !== undefined) return machine;

@@ -127,6 +127,19 @@ describe('drives of one name whose answers were lost', () => {
     expect(await recovered()).toMatchObject({ code: 0, rows: [] });
   });
 
+  test('one whose name no machine could have is dismissed by that name', async () => {
+    await lose(['drives', 'create', 'my data', '--size', '5', '-y'], 2);
+    world.clock.advance(DAY);
+    const { code, stderr } = await recovered();
+    expect(code).toBe(7);
+    expect(errorOf(stderr).hint).toContain("gpucloud instances untrack 'my data'");
+    const others = await world.cli(['instances', 'untrack', 'my data', 'no such', '-y']);
+    expect(others.code).toBe(2);
+    expect(others.stderr).toContain('INSTANCE "no such"');
+    expect((await world.cli(['instances', 'untrack', 'my data', '-y'])).code).toBe(0);
+    expect(await recovered()).toMatchObject({ code: 0, rows: [] });
+  });
+
   test('two of one day settle none of another', async () => {
     await lose(DRIVE, 0);
     world.clock.advance(2 * DAY);
