@@ -396,4 +396,15 @@ describe('the table of failures', () => {
     expect(several).toMatchObject({ exitCode: 7, mayBeBilling: true, message: 'b' });
     expect(worstOf([])).toBeUndefined();
   });
+
+  test('the longest pause that the service asked for is that of all', () => {
+    const asked = [5_000, undefined, 60_000].map(
+      (retryAfterMs) =>
+        new CliError('rateLimited', 'x', retryAfterMs === undefined ? {} : { retryAfterMs }),
+    );
+    const [first, ...others] = asked;
+    if (first === undefined) throw new Error('there are three');
+    expect(new SeveralErrors([first, ...others]).retryAfterMs).toBe(60_000);
+    expect(new SeveralErrors([new CliError('refused', 'x')]).retryAfterMs).toBeUndefined();
+  });
 });

@@ -61,7 +61,7 @@ export async function followEvents(input: EventsInput, context: Context): Promis
         hasReader = await flush();
         return hasReader;
       },
-      onTaken: async () => resume?.save(savedOf(logs)),
+      onTaken: async () => resume?.save(savedOf(logs, resume)),
       tell: story.tell,
     });
     for await (const { log, event } of stream) {
@@ -84,7 +84,7 @@ export async function followEvents(input: EventsInput, context: Context): Promis
     left.abort();
   }
   if (context.signal.aborted) throw interrupted(input, targets, context);
-  if (hasReader && resume !== undefined) await forgetEnds(targets, resume);
+  if (hasReader && resume !== undefined) await forgetEnds(targets, input, resume);
   const [first, ...others] = [...story.gone, ...otherEnds.values()];
   if (first !== undefined) {
     throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
@@ -107,10 +107,13 @@ async function openResume(file: string): Promise<ResumeFile> {
 }
 
 /** Where a log has not been begun, the next run begins it. */
-function savedOf(logs: readonly MachineLog[]): Map<string, SavedLog> {
+function savedOf(logs: readonly MachineLog[], resume: ResumeFile): Map<string, SavedLog> {
   const begun = logs.filter(({ memory }) => memory.begun);
   return new Map(
-    begun.map(({ target, memory, reached }) => [target.id, { ...memory.saved(), reached }]),
+    begun.map(({ target: { id }, memory, reached }) => [
+      id,
+      { ...memory.saved(), reached: reached ?? resume.of(id)?.reached },
+    ]),
   );
 }
 
@@ -120,11 +123,15 @@ function isOver(saved: SavedLog | undefined, { until }: EventsInput): boolean {
 }
 
 /** All have ended: the next run with this file waits for what comes then. */
-async function forgetEnds(targets: readonly Target[], resume: ResumeFile): Promise<void> {
+async function forgetEnds(
+  targets: readonly Target[],
+  input: EventsInput,
+  resume: ResumeFile,
+): Promise<void> {
   const logs = new Map<string, SavedLog>();
   for (const { id } of targets) {
     const saved = resume.of(id);
-    if (saved?.reached !== undefined) logs.set(id, { ...saved, reached: undefined });
+    if (saved !== undefined && isOver(saved, input)) logs.set(id, { ...saved, reached: undefined });
   }
   if (logs.size > 0) await resume.save(logs);
 }

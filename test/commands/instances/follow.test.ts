@@ -526,6 +526,22 @@ describe('--resume', () => {
       const { code, stdout } = await follow(other, '--resume', file, '--until', 'warning', '-q');
       expect({ code, stdout }).toEqual({ code: 0, stdout: 'low\n' });
     });
+
+    test('a run without it changes nothing of what was reached', async () => {
+      const file = await scratch();
+      for (const until of [['--until', 'billing'], []]) {
+        const stage = await show((turn, id) => {
+          if (turn === 2) setImmediate(() => stage.ctrlC());
+          return id === ID ? charged(ID) : logOf(1);
+        });
+        expect((await follow(stage, OTHER, '--resume', file, ...until, '-q')).code).toBe(130);
+        await stage.world.close();
+      }
+      const last = await show((_turn, id) => charged(id));
+      const { code, requests } = await both(file, last);
+      expect(code).toBe(0);
+      expect(requests.filter(({ path }) => path.includes(ID))).toEqual([]);
+    });
   });
 
   test('a file that is none is exit 9 before any request, and stays as it is', async () => {
