@@ -78,6 +78,11 @@ export function warnIfDearer(
   }
 }
 
+/** Whether the embedded sandbox, and not a service, has it. */
+export function isOfSandbox({ known }: Pick<Chosen, 'known'>): boolean {
+  return known?.sources.includes('sandbox') === true;
+}
+
 /**
  * What an hour cost when it was last seen: `89.90 RUB an hour when last seen, on …`; undefined where
  * no price was ever seen.
@@ -89,7 +94,7 @@ export function knownPrice({ known }: Chosen, now: number): string | undefined {
   }
   const hour = `${kopecksText(price.value)} RUB an hour`;
   const at = Date.parse(known.price_at ?? '');
-  if (known.sources.includes('sandbox')) {
+  if (isOfSandbox({ known })) {
     return `${hour}, of the sandbox's play money`;
   }
   const when = Number.isNaN(at) ? '' : `, on ${dayOf(at)} (${relative(at, now)})`;
