@@ -90,7 +90,7 @@ const ROWS: readonly Row[] = [
     answer: shapeA(400, 'Bad Request'),
     state: 'PROVISIONING',
     code: 5,
-    next: `gpucloud instances get ${ID}`,
+    next: `gpucloud instances wait ${ID}`,
   },
   {
     http: 500,
@@ -111,7 +111,7 @@ const ROWS: readonly Row[] = [
     answer: shapeA(400, 'Bad Request'),
     state: 'ACTIVE',
     code: 5,
-    next: `gpucloud instances get ${ID}`,
+    next: `gpucloud instances terminate ${ID}`,
   },
   {
     http: 500,

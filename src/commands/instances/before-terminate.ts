@@ -16,7 +16,7 @@ const PATIENCE = 5000;
 /**
  * Asks about each machine by name, with what is known here of its price. Where a person is there to
  * be asked, the machines are read first and told with their age and what comes back; undefined where
- * all of them turn out to be on their way out.
+ * all of them turn out to be terminated. One on its way there may come back, with its data.
  */
 export async function terminateQuestion(
   targets: readonly Target[],
@@ -28,7 +28,7 @@ export async function terminateQuestion(
   const machines = await knownMachines(context);
   if ((await context.prompts()) !== undefined) {
     const all = await eachBounded(targets, AT_ONCE, (target) => told(target, context));
-    if (all.every((one) => one?.isEnding === true)) return undefined;
+    if (all.every((one) => one?.isOver === true)) return undefined;
     for (const one of all) if (one !== undefined) context.err.note(one.line);
   }
   const described = targets.map(({ id, name }) => {
@@ -42,7 +42,7 @@ export async function terminateQuestion(
 
 interface Told {
   readonly line: string;
-  readonly isEnding: boolean;
+  readonly isOver: boolean;
 }
 
 /** `trainer: ACTIVE, 89.90 RUB an hour, 2 h old; about 79.41 RUB …`; undefined where it can't be read. */
@@ -64,7 +64,7 @@ async function told({ id, name }: Target, context: Context): Promise<Told | unde
         ? ''
         : `; about ${kopecksText(rest.amount)} RUB come back for the ${spanText(rest.left / 1000)} that are left of its hour`;
     const line = `${machine.name ?? name}: ${facts.join(', ')}${back}.`;
-    return { line, isEnding: ENDING.includes(machine.status) };
+    return { line, isOver: machine.status === 'TERMINATED' };
   } catch (error) {
     // Whoever wants to end a machine must not fail for a reading; the question says what is known.
     if (!isOfOneReading(error)) throw error;
@@ -72,9 +72,8 @@ async function told({ id, name }: Target, context: Context): Promise<Told | unde
   }
 }
 
-const ENDING: readonly string[] = ['TERMINATING', 'TERMINATED'];
 /** What a machine that does not run has reserved, nobody says; one that ends has given it back. */
-const NO_REST: readonly string[] = ['STOPPED', ...ENDING];
+const NO_REST: readonly string[] = ['STOPPED', 'TERMINATING', 'TERMINATED'];
 
 /** Whoever wants to end a machine must not fail for a journal that can't be read. */
 async function knownMachines(context: Context): Promise<readonly KnownMachine[]> {

@@ -3,7 +3,8 @@ import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
 import type { Gate } from '../../watch/gate.ts';
 import { eachBounded } from '../kit/bounded.ts';
-import { keepSighting, sightingOf } from '../kit/sighting.ts';
+import { keepSighting } from '../kit/sighting.ts';
+import { afterRefusal, type Goal } from './refused-change.ts';
 import type { Target } from './resolve.ts';
 import { type Changed, changedView } from './view.ts';
 import { errorOfSeveral, politely, type WaitTimes, waitFor } from './waiting.ts';
@@ -19,8 +20,8 @@ export interface Change {
   ask(api: Api, id: string, options: CallOptions): Promise<Answer>;
   /** Completes "NAME was not …": `terminated`. */
   readonly done: string;
-  /** Statuses in which the service refuses it since it is done already; none where that is an error. */
-  readonly there?: readonly string[];
+  /** For a change that is no error where it is done already. */
+  readonly goal?: Goal;
   /** The status, or `ssh`, that is waited for; undefined without `--wait`. */
   readonly until: string | undefined;
   readonly times: WaitTimes;
@@ -69,7 +70,7 @@ async function settled(target: Target, work: () => Promise<Changed>): Promise<Ch
 
 async function askOne(
   { id, name }: Target,
-  { ask, done, there = [] }: Change,
+  { ask, done, goal, until }: Change,
   api: Api,
   context: Context,
 ): Promise<Changed> {
@@ -83,8 +84,9 @@ async function askOne(
     await keepSighting({ id, name, status: answer.status }, context);
     return { id, name, ...answer };
   } catch (error) {
-    if (there.length > 0 && error instanceof CliError && error.failure === 'wrongState') {
-      return await alreadyThere({ id, name }, there, error, api, context);
+    if (goal !== undefined && error instanceof CliError && error.failure === 'wrongState') {
+      const aim = { goal, waits: until !== undefined };
+      return await afterRefusal({ id, name }, aim, error, api, context);
     }
     if (sent || !isInterrupt(error)) throw error;
     throw new CliError(
@@ -93,28 +95,6 @@ async function askOne(
       { resource: id, mayBeBilling: true, cause: error, hint: `gpucloud instances get ${id}` },
     );
   }
-}
-
-/**
- * What is done already is success (design: Retries), so that a script may end a machine twice. The
- * refusal has several reasons, and the state that is read decides; nothing is sent again.
- *
- * @throws the refusal itself where the state is another, or can't be read.
- */
-async function alreadyThere(
-  { id, name }: Target,
-  there: readonly string[],
-  refusal: CliError,
-  api: Api,
-  context: Context,
-): Promise<Changed> {
-  const found = await api.instances.get(id).catch((fault: unknown) => {
-    throw isInterrupt(fault) ? fault : refusal;
-  });
-  if (!there.includes(found.status)) throw refusal;
-  await keepSighting(sightingOf(found), context);
-  context.err.note(`${name} is ${found.status} already.`);
-  return { id, name, status: found.status };
 }
 
 async function awaitOne(

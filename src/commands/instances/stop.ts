@@ -34,7 +34,7 @@ export function registerStop(verb: AnyCommand, frame: Frame): void {
         {
           ask: (api, id, options) => api.instances.stop(id, options),
           done: 'stopped',
-          there: ['STOPPING', 'STOPPED'],
+          goal: { verb: 'stop', underway: 'STOPPING', final: 'STOPPED' },
           until: wait === true ? 'STOPPED' : undefined,
           times: { timeout: waitTimeout, interval: pollInterval },
         },

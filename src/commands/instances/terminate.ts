@@ -41,7 +41,7 @@ export function registerTerminate(verb: AnyCommand, frame: Frame): void {
         {
           ask: (api, id, options) => api.instances.terminate(id, options),
           done: 'terminated',
-          there: ['TERMINATING', 'TERMINATED'],
+          goal: { verb: 'terminate', underway: 'TERMINATING', final: 'TERMINATED' },
           until: wait === true ? 'TERMINATED' : undefined,
           times: { timeout: waitTimeout, interval: pollInterval },
         },

@@ -59,19 +59,29 @@ describe('before a termination', () => {
     expect(stderr).toMatch(/^trainer: STOPPED, 89\.90 RUB an hour, rented \d+ s ago\.\n/);
   });
 
-  test('of a machine that is on its way out already nothing is asked', async () => {
+  test('of a machine that is terminated already nothing is asked', async () => {
     await machine('trainer');
     await machine('second');
-    await world.cli(['instances', 'terminate', 'trainer', '-y']);
+    await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     const argv = ['instances', 'terminate', 'trainer'];
     const alone = await world.cli(argv, { terminal: true, stdin: '' });
     expect({ code: alone.code, stderr: alone.stderr }).toEqual({
       code: 0,
-      stderr: 'trainer is TERMINATING already.\n',
+      stderr: 'trainer is TERMINATED already.\n',
     });
     const both = await world.cli([...argv, 'second'], { terminal: true, stdin: 'n\n' });
     expect(both.code).toBe(130);
-    expect(both.stderr).toMatch(/^trainer: TERMINAT[^;]*ago\.\nsecond: ACTIVE, /);
+    expect(both.stderr).toMatch(/^trainer: TERMINATED[^;]*ago\.\nsecond: ACTIVE, /);
+  });
+
+  test('one on its way out may come back with its data, so that it is asked about', async () => {
+    await machine('trainer');
+    await world.cli(['instances', 'terminate', 'trainer', '-y']);
+    const argv = ['instances', 'terminate', 'trainer'];
+    const asked = await world.cli(argv, { terminal: true, stdin: 'n\n' });
+    expect(asked.code).toBe(130);
+    expect(asked.stderr).toMatch(/^trainer: TERMINATING[^;]*ago\.\n/);
+    expect(asked.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
   test('with --yes nothing is read for it', async () => {
@@ -104,6 +114,24 @@ describe('before a start', () => {
     expect(code).toBe(5);
     expect(stderr).toMatch(/^Starting trainer reserves 89\.90 RUB for the next hour\.\nerror: /);
   });
+
+  test.each(['STOPPING', 'ERROR', 'TERMINATED'])(
+    'nothing is said to be reserved for a machine that is %s',
+    async (status) => {
+      const id = '3f0c5d9e-1111-4222-8333-444455556666';
+      const data = { id, status, price_per_hour_snapshot: '89.90' };
+      const ended = await createWorld({
+        handler: ({ method }) =>
+          method === 'GET'
+            ? { status: 200, body: { status: 'success', code: 200, data } }
+            : { status: 400, body: { statusCode: 400, message: 'no', error: 'Bad Request' } },
+      });
+      const { code, stderr } = await ended.cli(['instances', 'start', id]);
+      await ended.close();
+      expect(code).toBe(5);
+      expect(stderr).not.toContain('reserves');
+    },
+  );
 
   test('the price is read of a machine that is not known here', async () => {
     await machine('trainer');

@@ -4,8 +4,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { answersSsh } from '../../../src/watch/ssh.ts';
 import { manualClock } from '../../support/clock.ts';
-import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
+import {
+  createSandboxWorld,
+  createWorld,
+  type SandboxWorld,
+  type World,
+} from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
+import type { Answer } from '../../support/service.ts';
 
 let world: SandboxWorld;
 
@@ -219,10 +225,11 @@ describe('instances terminate', () => {
     expect(going).toMatchObject({
       code: 0,
       stdout: `name,id,status,paid_until\r\ntrainer,${id},TERMINATING,\r\n`,
-      stderr: 'trainer is TERMINATING already.\n',
+      stderr: `warning: trainer is TERMINATING already, which is not over yet: where the service fails to terminate it, it goes back to what it was, and is billed on. To make sure: gpucloud instances wait ${id} --for terminated\n`,
     });
     const waited = await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait', '--json']);
     expect(JSON.parse(waited.stdout)).toMatchObject([{ id, status: 'TERMINATED' }]);
+    expect(waited.stderr).toBe('');
     const over = await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     expect({ code: over.code, stderr: over.stderr }).toEqual({
       code: 0,
@@ -263,6 +270,85 @@ describe('instances terminate', () => {
     });
     expect(ci.code).toBe(2);
   });
+});
+
+describe('a change that is refused', () => {
+  const ID = '11111111-1111-4111-8111-111111111111';
+  let near: World;
+  afterEach(() => near.close());
+
+  /** Each POST is refused; readings are the given statuses in turn, the last of them from then on. */
+  async function refusing(...readings: (string | Answer)[]) {
+    near = await createWorld({
+      handler({ method }) {
+        if (method === 'POST') {
+          return { status: 409, body: { statusCode: 409, message: 'no', error: 'Conflict' } };
+        }
+        const read = readings.length > 1 ? readings.shift() : readings[0];
+        if (typeof read !== 'string') return read as Answer;
+        const data = { id: ID, name: 'ubox', status: read };
+        return { status: 200, body: { status: 'success', code: 200, data } };
+      },
+    });
+  }
+  const terminate = ['instances', 'terminate', ID, '-y', '--json'];
+  const stop = ['instances', 'stop', ID, '--json'];
+
+  test.each([
+    [terminate, 'TERMINATING', 'terminated'],
+    [stop, 'STOPPING', 'stopped'],
+  ])(
+    '%j on its way there is exit 0, and warns in JSON that it may come back',
+    async (argv, status, goal) => {
+      await refusing(status, 'ACTIVE');
+      const { code, stdout, stderr } = await near.cli(argv);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject([{ id: ID, status }]);
+      expect(JSON.parse(stderr).warnings).toEqual([
+        expect.stringContaining(`To make sure: gpucloud instances wait ${ID} --for ${goal}`),
+      ]);
+    },
+  );
+
+  test('--wait sees it come back', async () => {
+    await refusing('TERMINATING', 'ACTIVE');
+    const { code, stderr } = await near.cli([...terminate, '--wait']);
+    expect(code).toBe(12);
+    expect(JSON.parse(stderr).error).toMatchObject({ may_be_billing: true });
+    expect(JSON.parse(stderr).warnings ?? []).toEqual([]);
+  });
+
+  test.each([
+    [terminate, 'ACTIVE', true, `gpucloud instances terminate ${ID}`],
+    [terminate, 'STOPPED', true, `gpucloud instances terminate ${ID}`],
+    [stop, 'ACTIVE', true, `gpucloud instances stop ${ID}`],
+    [stop, 'STARTING', true, `gpucloud instances wait ${ID}`],
+    [stop, 'ERROR', true, `gpucloud instances terminate ${ID}`],
+    [stop, 'TERMINATING', true, `gpucloud instances get ${ID}`],
+    [stop, 'TERMINATED', false, `gpucloud instances get ${ID}`],
+  ])('%j tells that it was read as %s', async (argv, status, bills, next) => {
+    await refusing(status);
+    const { code, stderr } = await near.cli(argv);
+    const { error } = JSON.parse(stderr);
+    expect({ code, error }).toMatchObject({
+      code: 5,
+      error: { code: 'wrong_state', http_status: 409, resource: ID, may_be_billing: bills },
+    });
+    expect(error.message).toContain(`It was read as ${status} now.`);
+    expect(error.hint).toContain(next);
+    expect(error.hint).not.toContain('It may be terminated already');
+  });
+
+  test.each([60, 2])(
+    'is not held back by a reading that is to come %i s later each time',
+    async (seconds) => {
+      await refusing({ status: 429, headers: { 'retry-after': String(seconds) }, body: {} });
+      const { code, stderr } = await near.cli(terminate);
+      expect(code).toBe(5);
+      expect(JSON.parse(stderr).error).toMatchObject({ http_status: 409, may_be_billing: true });
+      expect(near.clock.slept.reduce((sum, slept) => sum + slept, 0)).toBeLessThanOrEqual(5000);
+    },
+  );
 });
 
 describe('instances reorder', () => {
