@@ -13,7 +13,7 @@ import {
   type ListedEvidence,
   type ListedOperation,
 } from './recover-listed.ts';
-import { isSince } from './recover-window.ts';
+import { isMaybeSince, isSince, ServiceClock } from './recover-window.ts';
 
 const AT_ONCE = 8;
 
@@ -21,8 +21,8 @@ const AT_ONCE = 8;
 export interface Finding {
   readonly outcome: 'rented' | 'replaced' | 'not_made';
   readonly details: OutcomeDetails;
-  /** The machine that it made, as it was read just now. */
-  readonly instance?: Instance;
+  /** The machine that it made, or that holds its name, as it was read just now. */
+  readonly instance?: Instance | undefined;
   /** The lowest `--max-price` of the requests that the machine may be of. */
   readonly limit?: Money | undefined;
   /** What it made is over by now, and costs nothing. */
@@ -70,11 +70,8 @@ export async function gatherEvidence(
     const isNamed = machine.request !== null && uids.has(machine.request);
     if (isNamed || isWorthReading(machine, names)) wanted.add(machine.id);
   }
-  let ahead = 0;
-  const onAnswer = async ({ headers }: RawAnswer) => {
-    const told = Date.parse(headers.date ?? '') - context.clock.now();
-    if (told > 0) ahead = told;
-  };
+  const service = new ServiceClock(() => context.clock.now());
+  const onAnswer = async ({ headers }: RawAnswer) => service.hear(headers.date);
   const listed = await listOrTell('drives', () => api.drives.list({ onAnswer }), context);
   const drives = listed ?? [];
   let isWhole = listed !== undefined;
@@ -90,9 +87,14 @@ export async function gatherEvidence(
   );
   const adopted = new Set(drives.map(({ current_instance_id: id }) => id));
   const readings = await eachBounded([...wanted], AT_ONCE, async (id) => {
-    const instance = await readOne(id, api, context, () => {
-      isWhole = false;
-    });
+    const instance = await readOne(
+      id,
+      () => api.instances.get(id, { onAnswer }),
+      context,
+      () => {
+        isWhole = false;
+      },
+    );
     const before = known.get(id);
     const isOurs =
       before !== undefined || requests.some((request) => bears(instance?.name, request, id));
@@ -103,6 +105,8 @@ export async function gatherEvidence(
   });
   const pool: Reading[] = readings.filter((reading) => reading !== undefined);
   const taken = new Set<string>();
+  /** Machines whose price was held against a limit that may not have been meant for them. */
+  const compared = new Set<string>();
 
   /** Whether a machine may be what was asked for, by its name. */
   function bears(name: string | null | undefined, request: UnknownRental, id: string): boolean {
@@ -122,7 +126,28 @@ export async function gatherEvidence(
       // A machine that is over, or older than the request, may be a namesake from before, unless
       // it is known to come of this request.
       (isLiving(instance) || known === request.uid) &&
-      isSince(instance.created_at, request.asked_at)
+      isSince(instance.created_at, request.asked_at, service)
+    );
+  }
+
+  /**
+   * The limit that may have been meant for a machine which is of no request for certain: that it
+   * seems older than all of them may be a fault of a clock, and it bills.
+   */
+  function doubtfulLimit(reading: Reading): Money | undefined {
+    const { instance, request: known } = reading;
+    const isOfAnother = known !== null && !uids.has(known);
+    const isOfOne = requests.some((request) => mayComeOf(reading, request));
+    if (isOfAnother || isOfOne || compared.has(instance.id)) return undefined;
+    compared.add(instance.id);
+    return lowestLimit(
+      requests.filter(
+        (request) =>
+          isOfMachine(request) &&
+          bears(instance.name, request, instance.id) &&
+          (known === null || known === request.uid) &&
+          isMaybeSince(instance.created_at, request.asked_at),
+      ),
     );
   }
 
@@ -147,15 +172,16 @@ export async function gatherEvidence(
     const other =
       operation === 'create'
         ? bearers.find(({ instance }) => isLiving(instance) && instance.status !== 'ERROR')
-            ?.instance
         : undefined;
-    return other === undefined
-      ? undefined
-      : {
-          outcome: 'replaced',
-          details: { reason: `the name is held by ${other.id}` },
-          words: `the name is held by ${other.id}, which is known here; names are unique, so no other machine bears it`,
-        };
+    if (other === undefined) return undefined;
+    const { id } = other.instance;
+    return {
+      outcome: 'replaced',
+      details: { reason: `the name is held by ${id}` },
+      instance: other.instance,
+      limit: doubtfulLimit(other),
+      words: `the name is held by ${id}, which is known here; names are unique, so no other machine bears it`,
+    };
   }
 
   let keys: Promise<readonly Listed[] | undefined> | undefined;
@@ -191,7 +217,7 @@ export async function gatherEvidence(
         requests: requests.filter((request) => request.operation === operation),
         ...(await looked),
         now: context.clock.now(),
-        ahead,
+        service,
       },
     );
   }
@@ -220,12 +246,12 @@ function isWorthReading({ name, origin, last }: KnownMachine, names: ReadonlySet
 /** Only an answer counts; a machine that can't be read now proves nothing. */
 async function readOne(
   id: string,
-  api: Api,
+  read: () => Promise<Instance>,
   context: Context,
   onFault: () => void,
 ): Promise<Instance | undefined> {
   try {
-    return await api.instances.get(id);
+    return await read();
   } catch (error) {
     if (isNotFound(error)) return undefined;
     tellUnread(id, error, context);

@@ -1,6 +1,6 @@
 import type { UnknownRental } from '../../rentals/index.ts';
 import type { Finding, Undecided } from './evidence.ts';
-import { isOfTheTime } from './recover-window.ts';
+import { isOfTheTime, type ServiceClock } from './recover-window.ts';
 
 /** Milliseconds after which a thing that is in no list was not made: longer than a request takes. */
 const SETTLED_AFTER = 2 * 60_000;
@@ -17,6 +17,8 @@ export interface Listed {
   readonly name?: string | null | undefined;
   readonly status?: string | null | undefined;
   readonly created_at?: string | null | undefined;
+  /** Of a drive. */
+  readonly size_gb?: number | null | undefined;
 }
 
 export interface ListedEvidence {
@@ -29,9 +31,10 @@ export interface ListedEvidence {
   /** Ids that are known to come of other requests. */
   readonly made: ReadonlySet<string>;
   readonly now: number;
-  /** Milliseconds by which the service's clock is before this computer's; never less than none. */
-  readonly ahead: number;
+  readonly service: Pick<ServiceClock, 'ahead'>;
 }
+
+type ListedRequest = UnknownRental & { readonly operation: ListedOperation };
 
 type Fits = (item: Listed, request: UnknownRental) => boolean;
 
@@ -41,11 +44,13 @@ type Fits = (item: Listed, request: UnknownRental) => boolean;
  * is known to come of another request, are these. One too many, made elsewhere under the name or by a
  * request that arrived twice, and one too few are left to a person. Where both fall together within
  * the hour the number is right again; but then too every thing that there is stands in the list.
+ *
+ * A drive of just the size that was asked for is taken at once, since that is the usual end of a lost
+ * answer. What it risks: somebody makes one of this name and size within the hour, and the request
+ * arrives in the two minutes after it; then a second one, in the list too, bills untold. One of
+ * another size is taken only once nothing can arrive any more. A key has no size and costs nothing.
  */
-export function findListed(
-  wanted: UnknownRental & { readonly operation: ListedOperation },
-  evidence: ListedEvidence,
-): Finding | Undecided {
+export function findListed(wanted: ListedRequest, evidence: ListedEvidence): Finding | Undecided {
   const { name, operation } = wanted;
   const { what, list } = LISTED[operation];
   if (evidence.rivals.some((rival) => rival.name === name)) {
@@ -54,8 +59,17 @@ export function findListed(
     );
   }
   const ofName = evidence.items.filter((item) => item.name === name && !evidence.made.has(item.id));
-  const fits: Fits = ({ created_at }, { asked_at }) =>
-    isOfTheTime(created_at, asked_at, evidence.ahead);
+  const undated = ofName.filter(
+    (item) => Number.isNaN(timeOf(item.created_at)) && sizeBeside(item, wanted) !== 'smaller',
+  );
+  if (undated.length > 0) {
+    return undecided(
+      `of this name there is ${named(undated)}; when it was made the service does not say, so whether it came of this request is not known: ${list}`,
+    );
+  }
+  const fits: Fits = (item, request) =>
+    isOfTheTime(item.created_at, request.asked_at, evidence.service) &&
+    sizeBeside(item, request) !== 'smaller';
   const { requests, items } = connected(wanted, evidence.requests, ofName, fits);
   if (items.length === 0) return absent(wanted, ofName, evidence.now);
   const own = pairOf(wanted, requests, items, fits);
@@ -64,14 +78,45 @@ export function findListed(
       `${counted(requests.length, 'request')} of this name and time, and ${counted(items.length, what)}: ${named(items)}; which came of what is not certain: ${list}`,
     );
   }
-  return there(own, what, items.length);
+  const wait = waitOf(wanted, evidence.now);
+  if (wait !== undefined && sizeBeside(own, wanted) !== 'same') {
+    return undecided(
+      `of this name there is ${own.id}${sizeWords(own, wanted)}; the request may still arrive, so run this again in ${wait} s`,
+    );
+  }
+  return there(own, wanted, items.length);
 }
 
-function there({ id, status }: Listed, what: string, count: number): Finding {
-  const isGone = status === 'DELETED';
+type Size = 'same' | 'larger' | 'smaller' | 'unsaid';
+
+/**
+ * The size of a drive beside the one that was asked for. The service raises it as data is stored, and
+ * lowers none by itself (API document: Endpoints, POST /storage/drives); a person may do either.
+ */
+function sizeBeside({ size_gb: size }: Listed, { operation, body }: UnknownRental): Size {
+  if (operation !== 'drive') return 'same';
+  const asked = body?.size_gb;
+  if (typeof size !== 'number' || typeof asked !== 'number') return 'unsaid';
+  if (size === asked) return 'same';
+  return size > asked ? 'larger' : 'smaller';
+}
+
+/** Nothing for one of just the size that was asked for. */
+function sizeWords(item: Listed, request: UnknownRental): string {
+  const size = sizeBeside(item, request);
+  if (size === 'same') return '';
+  if (size === 'unsaid') return ', whose size beside the one that was asked for is not known';
+  return `, of ${item.size_gb} GB where ${request.body?.size_gb} GB were asked for`;
+}
+
+function there(item: Listed, wanted: ListedRequest, count: number): Finding {
+  const { id } = item;
+  const { what } = LISTED[wanted.operation];
+  const isGone = item.status === 'DELETED';
+  const size = sizeWords(item, wanted);
   const state = isGone
-    ? `the ${what} was made, ${id}, and is deleted`
-    : `the ${what} is there, ${id}`;
+    ? `the ${what} was made, ${id}${size}, and is deleted`
+    : `the ${what} is there, ${id}${size}`;
   const among = count === 1 ? '' : `; ${count} were asked for and ${count} were made`;
   const secret =
     what === LISTED.api_key.what ? '; its secret was in the lost answer, so make a new one' : '';
@@ -79,21 +124,25 @@ function there({ id, status }: Listed, what: string, count: number): Finding {
 }
 
 function absent(
-  { asked_at, operation }: UnknownRental & { readonly operation: ListedOperation },
+  wanted: ListedRequest,
   ofName: readonly Listed[],
   now: number,
 ): Finding | Undecided {
-  const { what, list } = LISTED[operation];
+  const { what, list } = LISTED[wanted.operation];
   if (ofName.length > 0) {
-    // However old it seems, it may be the one: clocks differ by more than they should.
-    return undecided(
-      `of this name there is ${named(ofName)}, which seems to be of another time: ${list}`,
+    // However old it seems, it may be the one: clocks differ by more than they should. And a person
+    // may have made it smaller since.
+    const told = ofName.map((item) =>
+      sizeBeside(item, wanted) === 'smaller'
+        ? `${item.id}${sizeWords(item, wanted)}`
+        : `${item.id}, which seems to be of another time`,
     );
+    return undecided(`of this name there is ${told.join(', and ')}: ${list}`);
   }
-  const wait = Date.parse(asked_at) + SETTLED_AFTER - now;
-  if (wait >= 0) {
+  const wait = waitOf(wanted, now);
+  if (wait !== undefined) {
     return undecided(
-      `the list of the service has no such ${what} yet; the request may still arrive, so run this again in ${Math.floor(wait / 1000) + 1} s`,
+      `the list of the service has no such ${what} yet; the request may still arrive, so run this again in ${wait} s`,
     );
   }
   return {
@@ -101,6 +150,12 @@ function absent(
     details: { reason: 'it is in no list' },
     words: `the list of the service has no such ${what}: it was not made, or has gone or got another name since`,
   };
+}
+
+/** Seconds after which the request can't arrive any more; undefined where they are over. */
+function waitOf({ asked_at }: UnknownRental, now: number): number | undefined {
+  const wait = Date.parse(asked_at) + SETTLED_AFTER - now;
+  return wait < 0 ? undefined : Math.floor(wait / 1000) + 1;
 }
 
 /** The requests of the name and the things that may have come of them, as far as they hang together. */

@@ -9,7 +9,7 @@ import { costs } from '../kit/journaled-errors.ts';
 import { describe } from '../kit/verb.ts';
 import { type AskedAgain, askAgain } from './ask-again.ts';
 import { type Evidence, type Finding, gatherEvidence } from './evidence.ts';
-import { keepToLimit } from './max-price.ts';
+import { keepToLimit, overLimit, tooDear } from './max-price.ts';
 import { lowestLimit } from './recover-limit.ts';
 import { stillUnknown } from './recover-unknown.ts';
 import { type Recovered, recoveredView, viewOf } from './recover-view.ts';
@@ -122,19 +122,26 @@ function settlingOf(open: readonly UnknownRental[], retry: boolean, context: Con
 
   async function settleAs(found: Finding, request: UnknownRental): Promise<void> {
     await (await context.rentals()).resolve(request.uid, found.outcome, found.details);
-    const { instance, limit, words } = found;
-    const error =
-      limit === undefined || instance === undefined
-        ? undefined
-        : await keepToLimit(instance, limit, context);
+    const error = await priceFault(found, context);
     if (error !== undefined) errors.push(error);
-    const note = error === undefined ? words : `${words}; ${error.message}`;
+    const note = error === undefined ? found.words : `${found.words}; ${error.message}`;
     const row = rowOf(request, found.outcome, note, found.details.id);
-    const isOver = found.isOver === true || error?.mayBeBilling === false;
-    rows.unshift(isOver ? { ...row, may_be_billing: false } : row);
+    const bills = found.isOver === true ? false : (error?.mayBeBilling ?? row.may_be_billing);
+    rows.unshift({ ...row, may_be_billing: bills });
   }
 
   return { rows, errors, settle };
+}
+
+/** What a machine costs too much; only one that came of the request is offered to be ended, or is (-y). */
+async function priceFault(
+  { outcome, instance, limit }: Finding,
+  context: Context,
+): Promise<CliError | undefined> {
+  if (limit === undefined || instance === undefined) return undefined;
+  if (outcome === 'rented') return keepToLimit(instance, limit, context);
+  const found = tooDear(instance, limit);
+  return found === undefined ? undefined : overLimit(instance, found);
 }
 
 function chosen(unknown: readonly UnknownRental[], names: readonly string[]): UnknownRental[] {

@@ -386,6 +386,98 @@ describe('--max-price of a request whose answer was lost', () => {
     });
   });
 
+  describe('holds where the clocks differ', () => {
+    const MINUTES = 60_000;
+
+    /** A lost create, of whose machine the service, whose clock is told to be `told` late, says it was made `late` ago. */
+    async function loseLate(told: number, late: number | null, argv: readonly string[] = LIMITED) {
+      await world.close();
+      terminates();
+      const { handler } = service;
+      world = await createWorld({
+        handler: async (request) => {
+          const answer = await handler(request);
+          const date = new Date(world.clock.now() - told).toUTCString();
+          return answer === 'hangUp' ? answer : { ...answer, headers: { date } };
+        },
+      });
+      service.drives = [{ id: 'd1', current_instance_id: null }];
+      service.posts.push(() => {
+        const created_at = late === null ? null : new Date(world.clock.now() - late).toISOString();
+        service.rent(ID, 'trainer', { price_per_hour_snapshot: '120.5', created_at } as object);
+        return 'hangUp';
+      });
+      expect((await world.cli(argv)).code).toBe(7);
+      service.drives = [{ id: 'd1', current_instance_id: ID }];
+    }
+
+    const WARNING = `warning: trainer (${ID}) came out at 120.50 RUB an hour, over --max-price 100.00`;
+
+    test('recover takes the machine of a service whose clock is behind for what it is', async () => {
+      await loseLate(20 * MINUTES, 20 * MINUTES);
+      const { code, stdout } = await world.cli(['instances', 'recover', '-y', '--json']);
+      expect(code).toBe(1);
+      expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'rented', id: ID }]);
+      expect(service.machines.get(ID)?.status).toBe('TERMINATING');
+    });
+
+    test('so does track', async () => {
+      await loseLate(20 * MINUTES, 20 * MINUTES);
+      service.drives = [];
+      const { code, stderr } = await world.cli(['instances', 'track', ID]);
+      expect(code).toBe(0);
+      expect(stderr).toContain(`Settled the request for trainer: it is ${ID}`);
+      expect(stderr).toContain(WARNING);
+    });
+
+    test.each([
+      ['behind by what no header tells', 0, 20 * MINUTES],
+      ['in another time zone', 0, 14 * 60 * MINUTES],
+      ['not told at all', 0, null],
+    ])('track warns of one that holds the name, the time %s', async (_what, told, late) => {
+      await loseLate(told, late);
+      const { code, stderr } = await world.cli(['instances', 'track', ID]);
+      expect(code).toBe(0);
+      expect(stderr).toContain(`the name is held by ${ID}`);
+      expect(stderr.split(WARNING)).toHaveLength(2);
+    });
+
+    test('recover tells of that one too, and ends nothing that may be another', async () => {
+      await loseLate(0, 20 * MINUTES);
+      const { code, stdout, stderr } = await world.cli(['instances', 'recover', '-y', '--json']);
+      expect(code).toBe(1);
+      expect(JSON.parse(stdout)).toMatchObject([
+        {
+          outcome: 'replaced',
+          may_be_billing: true,
+          note: expect.stringContaining('over --max-price 100.00, and is billing'),
+        },
+      ]);
+      expect(errorOf(stderr)).toMatchObject({
+        resource: ID,
+        hint: `gpucloud instances terminate ${ID}`,
+        may_be_billing: true,
+      });
+      expect(service.machines.get(ID)?.status).toBe('PROVISIONING');
+    });
+
+    test('and of two requests of the name it is told once', async () => {
+      await loseLate(0, 20 * MINUTES);
+      world.clock.advance(1000);
+      await lose([...CREATE, '-y']);
+      const { stderr } = await world.cli(['instances', 'track', ID]);
+      expect(stderr.split('Settled the request for trainer')).toHaveLength(3);
+      expect(stderr.split(WARNING)).toHaveLength(2);
+    });
+
+    test('but no clock makes two days: that machine is another', async () => {
+      await loseLate(0, 48 * 60 * MINUTES);
+      const { code, stdout, stderr } = await world.cli(['instances', 'recover', '-y', '--json']);
+      expect({ code, told: stderr.includes('max-price') }).toEqual({ code: 0, told: false });
+      expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'replaced', may_be_billing: false }]);
+    });
+  });
+
   test('is in the question, and in the command that has to be typed by hand', async () => {
     await lose(LIMITED);
     const asked = await world.cli(['instances', 'recover'], { terminal: true, stdin: '\r' });

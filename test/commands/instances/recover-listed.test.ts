@@ -10,6 +10,7 @@ const DRIVE = ['drives', 'create', 'data', '--size', '5', '-y'];
 const KEY = ['api-keys', 'create', 'ci'];
 const RECOVER = ['instances', 'recover', '--json'];
 const DAY = 86_400_000;
+const MINUTE = 60_000;
 
 /** What becomes of the next creation: how many things it makes, and whether its answer arrives. */
 interface Fate {
@@ -21,7 +22,8 @@ interface Thing {
   readonly id: string;
   name: string;
   status?: string;
-  readonly created_at: string;
+  size_gb?: number | null;
+  created_at: string | null;
 }
 
 /** A service that makes drives and keys, of which any number may bear one name, and lists them whole. */
@@ -30,7 +32,7 @@ class ListingService {
   readonly keys: Thing[] = [];
   readonly renting = new RentingService();
   fate: Fate = { makes: 1, answers: true };
-  /** Milliseconds by which its clock is before the computer's, as that of a sandbox that was turned. */
+  /** Milliseconds by which its clock is before the computer's, as that of a sandbox that was turned; behind it, less than none. */
   ahead = 0;
 
   readonly handler: Handler = (request) => {
@@ -48,18 +50,18 @@ class ListingService {
       body: { status: 'success', code: status, data },
     });
     if (method !== 'POST') return answer(things, 200);
-    const { name } = body as { name: string };
-    for (let left = this.fate.makes; left > 0; left -= 1) this.make(kind, name);
+    const { name, size_gb } = body as { name: string; size_gb?: number };
+    for (let left = this.fate.makes; left > 0; left -= 1) this.make(kind, name, size_gb);
     if (!this.fate.answers) return 'hangUp';
-    return answer({ ...things.at(-1), size_gb: 5, secret_key: 'svc_sk_x' }, 201);
+    return answer({ ...things.at(-1), secret_key: 'svc_sk_x' }, 201);
   };
 
-  make(kind: 'd' | 'k', name: string): void {
+  make(kind: 'd' | 'k', name: string, size_gb = 5): void {
     const things = kind === 'd' ? this.drives : this.keys;
     things.push({
       id: `${kind}${things.length + 1}`,
       name,
-      ...(kind === 'd' ? { status: 'AVAILABLE' } : {}),
+      ...(kind === 'd' ? { status: 'AVAILABLE', size_gb } : {}),
       created_at: new Date(this.now()).toISOString(),
     });
   }
@@ -195,6 +197,117 @@ describe('drives of one name whose answers were lost', () => {
     service.ahead = 6 * 3_600_000;
     await lose(DRIVE, 1);
     expect((await recovered()).rows).toMatchObject([{ outcome: 'rented', id: 'd1' }]);
+  });
+
+  test('nor one that is behind anything too early', async () => {
+    service.ahead = -20 * MINUTE;
+    await lose(DRIVE, 1);
+    const { code, rows } = await recovered();
+    expect(rows).toMatchObject([{ outcome: 'rented', id: 'd1' }]);
+    expect(code).toBe(0);
+  });
+
+  test('one that is older than a clock which is behind can tell is of another time', async () => {
+    service.ahead = -20 * MINUTE;
+    service.make('d', 'data');
+    world.clock.advance(6 * MINUTE);
+    await lose(DRIVE, 0);
+    expect((await recovered()).rows[0]).toMatchObject({
+      outcome: 'unknown',
+      note: expect.stringContaining('d1, which seems to be of another time'),
+    });
+  });
+
+  test('of one without a time it is said what is not known, also beside one that fits', async () => {
+    await lose(DRIVE, 1);
+    const [made] = service.drives;
+    if (made !== undefined) made.created_at = null;
+    const note =
+      'of this name there is d1; when it was made the service does not say, so whether it came of this request is not known: gpucloud drives list';
+    const { code, rows } = await recovered();
+    expect(code).toBe(7);
+    expect(rows).toMatchObject([{ outcome: 'unknown', note }]);
+    service.make('d', 'data');
+    expect((await recovered()).rows).toMatchObject([{ outcome: 'unknown', note }]);
+  });
+
+  test.each([
+    ['larger', 500, ', of 500 GB where 5 GB were asked for'],
+    ['of no size', null, ', whose size beside the one that was asked for is not known'],
+  ])(
+    'one that is %s is taken once the request can not arrive any more',
+    async (_what, size, words) => {
+      await lose(DRIVE, 0);
+      service.make('d', 'data');
+      const [made] = service.drives;
+      if (made !== undefined) made.size_gb = size;
+      const early = await recovered();
+      expect(early.code).toBe(7);
+      expect(early.rows).toMatchObject([
+        {
+          outcome: 'unknown',
+          id: null,
+          note: `of this name there is d1${words}; the request may still arrive, so run this again in 120 s`,
+        },
+      ]);
+      world.clock.advance(2 * MINUTE);
+      const { code, rows } = await recovered();
+      expect(rows).toMatchObject([
+        { outcome: 'rented', id: 'd1', note: `the drive is there, d1${words}` },
+      ]);
+      expect(code).toBe(0);
+    },
+  );
+
+  test('a larger one beside which the request arrives after all is not taken for it', async () => {
+    await lose(DRIVE, 0);
+    service.make('d', 'data', 500);
+    expect((await recovered()).code).toBe(7);
+    service.make('d', 'data');
+    world.clock.advance(2 * MINUTE);
+    expect(await recovered()).toMatchObject({ code: 7, rows: [{ outcome: 'unknown' }] });
+  });
+
+  test('a smaller one is not it, unless a person made it smaller', async () => {
+    await lose(DRIVE, 0);
+    service.make('d', 'data', 3);
+    world.clock.advance(DAY);
+    const { code, rows } = await recovered();
+    expect(code).toBe(7);
+    expect(rows).toMatchObject([
+      {
+        outcome: 'unknown',
+        note: 'of this name there is d1, of 3 GB where 5 GB were asked for: gpucloud drives list',
+      },
+    ]);
+  });
+
+  test('a smaller one beside it changes nothing', async () => {
+    await lose(DRIVE, 1);
+    service.make('d', 'data', 3);
+    expect((await recovered()).rows).toMatchObject([{ outcome: 'rented', id: 'd1' }]);
+  });
+
+  test('as many as requests settle none where their times do not go together', async () => {
+    await lose(DRIVE, 0);
+    world.clock.advance(10 * MINUTE);
+    await lose(DRIVE, 0);
+    world.clock.advance(40 * MINUTE);
+    await lose(DRIVE, 0);
+    world.clock.advance(5 * MINUTE);
+    service.make('d', 'data');
+    // Two came too late for all requests but the last.
+    world.clock.advance(45 * MINUTE);
+    service.make('d', 'data');
+    world.clock.advance(5 * MINUTE);
+    service.make('d', 'data');
+    const { code, rows } = await recovered();
+    expect(code).toBe(7);
+    expect(rows).toMatchObject([
+      { outcome: 'unknown', note: expect.stringContaining('3 requests of this name and time') },
+      { outcome: 'unknown', id: null },
+      { outcome: 'unknown', id: null },
+    ]);
   });
 
   test('a process that waits for the same just now may be the one that made it', async () => {

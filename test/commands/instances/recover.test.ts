@@ -462,11 +462,11 @@ describe('drives and API keys whose creation was cut', () => {
       pid: 1,
       isAlive: () => false,
     });
-    const body = { name: 'data' };
+    const body = { name: 'data', size_gb: 5 };
     const intent = await journal.intend({ operation, name: 'data', offer_id: null, body });
     await intent.close();
   };
-  const made = { id: 'd1', name: 'data', created_at: '2026-01-15T12:00:01.000Z' };
+  const made = { id: 'd1', name: 'data', size_gb: 5, created_at: '2026-01-15T12:00:01.000Z' };
 
   test('are settled by the lists of the service', async () => {
     await begin();
