@@ -16,6 +16,10 @@ import { describe } from '../kit/verb.ts';
 import { hourly } from './price.ts';
 import { driveView } from './view.ts';
 
+const NOTHING_CREATED = 'Nothing was sent, so no drive was created.';
+/** How long the drives that are there are waited for, in milliseconds. */
+const BRIEFLY = { timeoutMs: 5000, longestPauseMs: 3000 };
+
 export function registerCreate(verb: AnyCommand, frame: Frame): void {
   describe(verb, {
     view: driveView,
@@ -52,9 +56,7 @@ export interface CreateInput {
 }
 
 export async function create(input: CreateInput, context: Context): Promise<void> {
-  const { name, size } = await asking('Nothing was sent, so no drive was created.', () =>
-    complete(input, context),
-  );
+  const { name, size } = await asking(NOTHING_CREATED, () => complete(input, context));
   await refuseUnsettled('drive', name, context);
   context.err.warn(
     'The published API has no way to delete a drive, and it bills by the hour from its creation on.',
@@ -78,16 +80,19 @@ export async function create(input: CreateInput, context: Context): Promise<void
   await writeCreated({ what: 'The drive', id: drive.id }, () => context.out.item(drive, driveView));
 }
 
-/** Names of drives need not be unique (API document: POST /storage/drives), and a twin bills as well. */
+/**
+ * Names of drives need not be unique (API document: POST /storage/drives), and a twin bills as well.
+ * The reading is a courtesy: nothing but a refused key or an interrupt keeps it from being left out.
+ */
 async function twinsOf(name: string, context: Context): Promise<readonly Drive[]> {
+  const api = await context.api();
   try {
-    const drives = await (await context.api()).drives.list();
+    const drives = await asking(NOTHING_CREATED, () => api.drives.list(BRIEFLY));
     return drives.filter((drive) => drive.name === name && drive.status !== 'DELETED');
   } catch (error) {
-    // What can't be reached would not create one either.
-    if (!isOfOneReading(error) || error.failure === 'unreachable') throw error;
+    if (!isOfOneReading(error)) throw error;
     context.err.warn(
-      `Whether a drive of that name is there already is not known: ${error.message}`,
+      `Namesakes could not be looked for, so whether a drive "${name}" is there already is not known: ${error.message}`,
     );
     return [];
   }

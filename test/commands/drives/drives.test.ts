@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { create } from '../../../src/commands/drives/create.ts';
 import { update } from '../../../src/commands/drives/update.ts';
 import { CliError } from '../../../src/errors.ts';
+import { createStop } from '../../../src/stop.ts';
 import {
   createSandboxWorld,
   createWorld,
@@ -414,16 +415,100 @@ describe('drives create', () => {
     expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  it('goes on where the list can not be read, and says so', async () => {
+  it('counts no deleted drive as one of that name', async () => {
     const world = await createWorld({
-      handler: ({ method }) => (method === 'GET' ? refused(400, 'no') : data(DRIVE, 201)),
+      handler: ({ method }) =>
+        method === 'GET'
+          ? data([
+              { ...DRIVE, status: 'DELETED' },
+              { ...DRIVE, id: 'd-2', name: 'other' },
+            ])
+          : data(DRIVE, 201),
     });
     worlds.push(world);
     const { code, stderr } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
     expect(code).toBe(0);
-    expect(stderr).toContain(
-      'warning: Whether a drive of that name is there already is not known: ',
+    expect(stderr).not.toContain('there already');
+  });
+
+  const NOT_LOOKED =
+    'warning: Namesakes could not be looked for, so whether a drive "datasets" is there already is not known: ';
+
+  it.each<[string, Answer | 'hangUp']>([
+    ['is refused', refused(400, 'no')],
+    ['gets no answer', 'hangUp'],
+    ['is not understood', { status: 200, body: 'hello' }],
+  ])('goes on where the reading of the list %s, and says so', async (_how, answer) => {
+    const world = await createWorld({
+      handler: ({ method }) => (method === 'GET' ? answer : data(DRIVE, 201)),
+    });
+    worlds.push(world);
+    const { code, stderr } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
+    expect(code).toBe(0);
+    expect(stderr).toContain(NOT_LOOKED);
+  });
+
+  it('waits 5 seconds for the list', async () => {
+    const world = await createWorld({
+      handler: async ({ method }) => {
+        if (method !== 'GET') return data(DRIVE, 201);
+        vi.advanceTimersByTime(5000);
+        return new Promise(() => undefined);
+      },
+    });
+    worlds.push(world);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { code, stderr } = await world
+      .cli(['drives', 'create', 'datasets', '--size', '500'])
+      .finally(() => vi.useRealTimers());
+    expect(code).toBe(0);
+    expect(stderr).toContain(`${NOT_LOOKED}The service did not answer within 5 s`);
+  });
+
+  it('keeps no long pause for the list', async () => {
+    const limited = { ...refused(429, 'slowly'), headers: { 'retry-after': '15' } };
+    const world = await createWorld({
+      handler: ({ method }) => (method === 'GET' ? limited : data(DRIVE, 201)),
+    });
+    worlds.push(world);
+    const before = world.clock.now();
+    const { code, stderr, requests } = await world.cli([
+      'drives',
+      'create',
+      'datasets',
+      '--size',
+      '500',
+    ]);
+    expect(code).toBe(0);
+    expect(world.clock.now()).toBe(before);
+    expect(stderr).toContain(NOT_LOOKED);
+    expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
+  });
+
+  it('goes no further with a key that is refused', async () => {
+    const world = await createWorld({ handler: () => refused(401, 'no') });
+    worlds.push(world);
+    const { code, requests } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
+    expect(code).toBe(4);
+    expect(requests.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  it('says that nothing was created when it is interrupted while it reads the list', async () => {
+    const first = createStop();
+    const world = await createWorld({
+      handler: () => {
+        first.abort(new CliError('interrupted', 'Interrupted.'));
+        return new Promise(() => undefined);
+      },
+    });
+    worlds.push(world);
+    const { code, stderr, requests } = await world.cli(
+      ['drives', 'create', 'datasets', '--size', '500'],
+      { interrupts: { first: first.signal, second: createStop().signal } },
     );
+    expect(code).toBe(130);
+    expect(stderr).toContain('Interrupted. Nothing was sent, so no drive was created.');
+    expect(requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
   it.each([
