@@ -466,7 +466,7 @@ describe('drives create', () => {
   });
 
   it('keeps no long pause for the list', async () => {
-    const limited = { ...refused(429, 'slowly'), headers: { 'retry-after': '15' } };
+    const limited = { ...refused(429, 'slowly'), headers: { 'retry-after': '4' } };
     const world = await createWorld({
       handler: ({ method }) => (method === 'GET' ? limited : data(DRIVE, 201)),
     });
