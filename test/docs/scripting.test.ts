@@ -211,6 +211,7 @@ describe.skipIf(!hasTools)('in bash, with jq and awk', () => {
     /** A service of unique names that loses its first answer, carried out or not. */
     async function losing(isDone: boolean) {
       const names: string[] = [];
+      const drives: object[] = [];
       let count = 0;
       const service = await startService(({ method, path, body }) => {
         const answer = (data: unknown, status = 200) => ({
@@ -219,6 +220,12 @@ describe.skipIf(!hasTools)('in bash, with jq and awk', () => {
         });
         if (path === '/ssh-keys') return answer([key]);
         if (path === '/users/me') return answer({ id: 'user-1' });
+        if (path === '/storage/drives' && method === 'POST') {
+          const created_at = new Date().toISOString();
+          drives.push({ id: 'd1', name: 'box', status: 'AVAILABLE', created_at });
+          return 'hangUp';
+        }
+        if (path === '/storage/drives') return answer(drives);
         if (method !== 'POST') return answer([]);
         count += 1;
         const name = String((body as { instance_name?: string }).instance_name);
@@ -246,6 +253,19 @@ describe.skipIf(!hasTools)('in bash, with jq and awk', () => {
       expect(code, stderr).toBe(0);
       expect(stdout).toBe(`${id}\n`);
       expect(names).toEqual(['box']);
+    });
+
+    test('a lost drive of the name is none of its business', async () => {
+      const { service, names, more } = await losing(false);
+      const drive = ['drives', 'create', 'box', '--size', '5', '-y'];
+      expect((await computer.gpucloud(drive, { env: more })).code).toBe(7);
+      const { code, stdout, stderr } = await run(once(), ['box'], more);
+      const left = await computer.gpucloud(['instances', 'recover', '-q'], { env: more });
+      await service.close();
+      expect(code, stderr).toBe(0);
+      expect(stdout).toBe(`${id}\n`);
+      expect(names).toEqual(['box']);
+      expect(left).toMatchObject({ code: 0, stdout: 'd1\n' });
     });
 
     test('what may have been stays 7, and a further run rents no second one', async () => {

@@ -59,7 +59,12 @@ export const listedView: View<Listed> = {
       status: row.status,
       ...(row.asked_at === undefined
         ? {}
-        : { asked_at: row.asked_at, offer_id: row.offer_id ?? null, may_be_billing: true }),
+        : {
+            uid: row.uid ?? null,
+            asked_at: row.asked_at,
+            offer_id: row.offer_id ?? null,
+            may_be_billing: true,
+          }),
       ...(row.last === undefined
         ? {}
         : {

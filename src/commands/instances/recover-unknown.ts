@@ -1,7 +1,7 @@
 import { CliError } from '../../errors.ts';
-import type { Operation } from '../../rentals/index.ts';
+import type { Operation, UnknownRental } from '../../rentals/index.ts';
+import { forgetLine } from '../kit/forget-line.ts';
 import { costs, WHAT } from '../kit/journaled-errors.ts';
-import { shellLine } from '../kit/shell-line.ts';
 import { LISTED } from './recover-listed.ts';
 import type { Recovered } from './recover-view.ts';
 
@@ -20,6 +20,20 @@ export function stillUnknown(rows: readonly Recovered[]): CliError | undefined {
     'outcomeUnknown',
     `Unknown as before${mayBeBilling ? ', and maybe billing' : ''}: ${open.map(wordsOf).join(', ')}.${where}`,
     { hint: hintOf(open), resource: first.name, mayBeBilling },
+  );
+}
+
+/** Nobody can settle what has not been answered: the process that asked does it. */
+export function stillWaiting({ name, operation }: UnknownRental): CliError {
+  const mayBeBilling = costs(operation);
+  return new CliError(
+    'outcomeUnknown',
+    `The request for the ${WHAT[operation]} ${name} is under way, and its answer has not come yet${mayBeBilling ? ': it may be billing' : ''}.`,
+    {
+      hint: 'its process still waits for the answer: run the command again in a while',
+      resource: name,
+      mayBeBilling,
+    },
   );
 }
 
@@ -44,8 +58,9 @@ function hintOf(open: readonly Recovered[]): string {
   const kinds = [...new Set(open.map(({ operation }) => WHAT[operation]))];
   return kinds
     .map((kind) => {
-      const { name, operation } = open.find((row) => WHAT[row.operation] === kind) as Recovered;
-      const forget = shellLine(['gpucloud', 'instances', 'untrack', name]);
+      const first = open.find((row) => WHAT[row.operation] === kind) as Recovered;
+      const { operation } = first;
+      const forget = forgetLine(first, open);
       const hint =
         operation === 'drive' || operation === 'api_key'
           ? `see what there is: ${LISTED[operation].list}; when you know: ${forget}`

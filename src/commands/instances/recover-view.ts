@@ -4,6 +4,8 @@ import { WHAT } from '../kit/journaled-errors.ts';
 
 /** What became of a request. */
 export interface Recovered {
+  /** Of the request; "untrack" takes it. */
+  readonly uid: string;
   readonly name: string;
   readonly operation: Operation;
   readonly asked_at: string;
@@ -26,6 +28,7 @@ export const recoveredView: View<Recovered> = {
     { id: 'note', header: 'NOTE', value: (row) => row.note },
     { id: 'operation', header: 'OPERATION', value: (row) => row.operation, hidden: true },
     { id: 'offer_id', header: 'OFFER', value: (row) => row.offer_id, hidden: true },
+    { id: 'uid', header: 'UID', value: (row) => row.uid, hidden: true },
   ],
   id: (row) => row.id,
   empty: 'The outcome of every request is known.',

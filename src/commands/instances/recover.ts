@@ -1,18 +1,27 @@
 import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';
-import type { UnknownRental } from '../../rentals/index.ts';
+import type { KnownRentals, UnknownRental } from '../../rentals/index.ts';
 import type { Money } from '../../rules/money.ts';
 import { learnAccount, tellMissing } from '../kit/account.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import type { Frame } from '../kit/frame.ts';
-import { costs } from '../kit/journaled-errors.ts';
+import { costs, WHAT } from '../kit/journaled-errors.ts';
+import { oneOf } from '../kit/parse.ts';
 import { describe } from '../kit/verb.ts';
 import { type AskedAgain, askAgain } from './ask-again.ts';
 import { type Evidence, type Finding, gatherEvidence } from './evidence.ts';
 import { keepToLimit, overLimit, tooDear } from './max-price.ts';
 import { lowestLimit } from './recover-limit.ts';
-import { stillUnknown } from './recover-unknown.ts';
+import { stillUnknown, stillWaiting } from './recover-unknown.ts';
 import { type Recovered, recoveredView, viewOf } from './recover-view.ts';
+
+const KINDS = {
+  machine: WHAT.create,
+  drive: WHAT.drive,
+  'api-key': WHAT.api_key,
+} as const;
+type Kind = keyof typeof KINDS;
+const KIND = oneOf('--kind', ['machine', 'drive', 'api-key']);
 
 export function registerRecover(verb: AnyCommand, frame: Frame): void {
   describe(verb, {
@@ -25,18 +34,19 @@ export function registerRecover(verb: AnyCommand, frame: Frame): void {
       'not be unique. The lowest --max-price of the open requests of a name holds: a machine that is\n' +
       'rented now and costs more is terminated at once, one that is found is when it is confirmed (-y).\n' +
       'Drives and API keys are settled by their lists, where there are as many as were asked for.\n' +
-      'Exit code 7 while anything stays unknown.',
+      'Exit code 7 while anything stays unknown, and for a NAME whose request another process waits for.',
     completes: { name: 'nothing' },
     examples: [
       'gpucloud instances recover',
-      'gpucloud instances recover trainer --retry',
+      'gpucloud instances recover trainer --kind machine --retry',
       'gpucloud instances recover --json',
     ],
   })
     .argument('[name...]', 'the names that were asked for; all of them without one')
     .option('--retry', 'make the same request again where nothing is certain')
-    .action((names, flags, command) =>
-      recover({ names, retry: flags.retry === true }, frame.context(command)),
+    .option('--kind <kind>', 'only the requests for a machine, a drive or an api-key', KIND)
+    .action((names, { retry, kind }, command) =>
+      recover({ names, retry: retry === true, kind }, frame.context(command)),
     );
 }
 
@@ -44,14 +54,16 @@ export interface RecoverInput {
   readonly names: readonly string[];
   /** The user agrees that a request which stays unknown is made again. */
   readonly retry: boolean;
+  /** Only the requests that were to make one of these; all of them where it is undefined. */
+  readonly kind?: Kind | undefined;
 }
 
-export async function recover({ names, retry }: RecoverInput, context: Context): Promise<void> {
+export async function recover(input: RecoverInput, context: Context): Promise<void> {
   const api = await context.api({ quiet: true });
   const fault = await learnAccount(api, context);
   const rentals = await context.rentals();
-  const open = chosen(await rentals.unknown(), names);
-  const settling = settlingOf(open, retry, context);
+  const open = chosen(await rentals.read(), input);
+  const settling = settlingOf(open, input.retry, context);
   if (open.length > 0) {
     const evidence = await gatherEvidence(open, api, context);
     // The newest first: of two requests of one name, a machine comes rather of the later one.
@@ -144,27 +156,36 @@ async function priceFault(
   return found === undefined ? undefined : overLimit(instance, found);
 }
 
-function chosen(unknown: readonly UnknownRental[], names: readonly string[]): UnknownRental[] {
+function chosen(
+  { unknown, underway }: KnownRentals,
+  { names, kind }: RecoverInput,
+): readonly UnknownRental[] {
+  const isOfKind = ({ operation }: UnknownRental) =>
+    kind === undefined || WHAT[operation] === KINDS[kind];
+  const open = unknown.filter(isOfKind);
   for (const name of names) {
-    if (!unknown.some((request) => request.name === name)) {
-      const there = [...new Set(unknown.map((request) => request.name))].join(', ');
-      throw new CliError(
-        'notFound',
-        `No request of the name "${name}" has an unknown outcome; ${there === '' ? 'none has' : `these have: ${there}`}.`,
-        { resource: name, hint: 'gpucloud instances list shows what is known' },
-      );
-    }
+    if (open.some((request) => request.name === name)) continue;
+    const waiting = underway.find((request) => request.name === name && isOfKind(request));
+    if (waiting !== undefined) throw stillWaiting(waiting);
+    const there = [...new Set(open.map((request) => request.name))].join(', ');
+    const what = kind === undefined ? 'request' : `${KINDS[kind]} request`;
+    throw new CliError(
+      'notFound',
+      `No ${what} of the name "${name}" has an unknown outcome; ${there === '' ? 'none has' : `these have: ${there}`}.`,
+      { resource: name, hint: 'gpucloud instances list shows what is known' },
+    );
   }
-  return unknown.filter(({ name }) => names.length === 0 || names.includes(name));
+  return open.filter(({ name }) => names.length === 0 || names.includes(name));
 }
 
 function rowOf(
-  { name, operation, asked_at, offer_id, candidates }: UnknownRental,
+  { uid, name, operation, asked_at, offer_id, candidates }: UnknownRental,
   outcome: Recovered['outcome'],
   note: string,
   id: string | undefined = undefined,
 ): Recovered {
   return {
+    uid,
     name,
     operation,
     asked_at,

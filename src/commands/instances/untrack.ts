@@ -1,12 +1,14 @@
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import { instant, relative } from '../../output/time.ts';
 import type { KnownMachine, UnknownRental } from '../../rentals/index.ts';
 import { resourceId } from '../../rules/ids.ts';
 import { kopecksText, money } from '../../rules/money.ts';
 import type { AnyCommand } from '../kit/command.ts';
 import { confirm } from '../kit/confirm.ts';
+import { untrackLine } from '../kit/forget-line.ts';
 import type { Frame } from '../kit/frame.ts';
+import { WHAT } from '../kit/journaled-errors.ts';
 import { checked } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { describe } from '../kit/verb.ts';
@@ -19,10 +21,11 @@ export function registerUntrack(verb: AnyCommand, frame: Frame): void {
     notes:
       'The machine itself goes on, and costs what it costs: it asks before it takes out one that was not\n' +
       'last seen TERMINATED (-y says yes). What is known of it is kept: "list --all" shows it, "track ID"\n' +
-      'takes it back. An UNKNOWN is named by the name that was asked for.',
+      'takes it back. An UNKNOWN is named by the name that was asked for, or by its uid ("recover --json"),\n' +
+      'as it must be where a machine, a drive or an API key of one name are open together.',
     examples: ['gpucloud instances untrack trainer', 'gpucloud instances untrack lost-box --yes'],
   })
-    .argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`)
+    .argument('<instance...>', `ids, beginnings of ids, names, or uids of requests${OR_STDIN}`)
     .action((instances, _flags, command) => untrack(instances, frame.context(command)));
 }
 
@@ -37,7 +40,8 @@ export async function untrack(given: readonly string[], context: Context): Promi
     .filter(({ name }) => !own.some((request) => request.name === name));
   const unknown = [...own, ...strange];
   // A drive, or a key, that was asked for may have a name that no machine has: with a space, say.
-  const others = typed.filter((text) => !unknown.some(({ name }) => name === text));
+  const lostBy = new Map(typed.map((text) => [text, requestsOf(text, unknown)]));
+  const others = typed.filter((text) => lostBy.get(text)?.length === 0);
   for (const text of others) checked('INSTANCE', text, resourceId);
   const { machines } = await rentals.read({ archived: true });
   const targets = await findMachines(others, context);
@@ -49,7 +53,7 @@ export async function untrack(given: readonly string[], context: Context): Promi
       hint: 'gpucloud instances list --all shows those that are',
     });
   });
-  const lost = unknown.filter(({ name }) => typed.includes(name));
+  const lost = [...new Set([...lostBy.values()].flat())];
   const costly = known.filter(mayBill);
   if (lost.length + costly.length > 0) {
     await confirm(context, () => questionOf(lost, costly, context));
@@ -69,6 +73,25 @@ export async function untrack(given: readonly string[], context: Context): Promi
 }
 
 /**
+ * The open requests that a word of the user means: the one of that uid, or all of that name where
+ * they are of one kind. A drive may bear the name of a machine, and whoever knows that the one was
+ * not made must not lose sight of the other: throws a usage error that tells them apart.
+ */
+function requestsOf(typed: string, unknown: readonly UnknownRental[]): readonly UnknownRental[] {
+  const exact = unknown.filter(({ uid }) => uid === typed);
+  if (exact.length > 0) return exact;
+  const named = unknown.filter(({ name }) => name === typed);
+  const kinds = groupsOf(named);
+  if (kinds.length < 2) return named;
+  const ways = kinds.map(
+    (group) => `${kindOf(group[0])}: ${untrackLine(group.map(({ uid }) => uid))}`,
+  );
+  throw usageError(
+    `INSTANCE "${typed}": requests of several kinds have this name; each is forgotten by its uid: ${ways.join('; ')}`,
+  );
+}
+
+/**
  * A machine that was taken out before loses nothing more. One that the service did not find (GONE)
  * counts as one that may bill: a 404 alone ends nothing (design: The journal).
  */
@@ -84,15 +107,19 @@ async function questionOf(
 ): Promise<string> {
   const now = context.clock.now();
   const facts = machines.map((machine) => machineWords(machine, now));
-  const requests = lost.map(requestWords);
+  const groups = groupsOf(lost);
+  const requests = groups.map((group) => `${requestWords(group)} (${timesOf(group)})`);
   const meaning = `${machines.length === 0 ? 'What was asked for may exist and be billing' : 'What is there goes on and bills'}, and nothing here will say so any more.`;
   if ((await context.prompts()) === undefined) return `${asked(facts, requests)} ${meaning}`;
   for (const line of facts) context.err.note(`${line}.`);
-  for (const line of requests) context.err.note(`This is ${line}.`);
+  for (const group of groups) {
+    const these = group.length === 1 ? 'This is' : 'These are';
+    context.err.note(`${these} ${requestWords(group)} (${timesOf(group)}).`);
+  }
   context.err.note(meaning);
   return asked(
     machines.map(({ name }) => name),
-    lost.map(({ name }) => `the request for ${name}`),
+    groups.map(requestWords),
   );
 }
 
@@ -115,8 +142,37 @@ function machineWords({ id, name, last }: KnownMachine, now: number): string {
   return `${name} (${facts.join(', ')})`;
 }
 
-function requestWords({ name, asked_at }: UnknownRental): string {
-  return `the request for ${name} (asked for at ${asked_at})`;
+type Group = readonly [UnknownRental, ...UnknownRental[]];
+
+/** Those that one name means together: of one kind. */
+function groupsOf(requests: readonly UnknownRental[]): readonly Group[] {
+  const groups = new Map<string, [UnknownRental, ...UnknownRental[]]>();
+  for (const request of requests) {
+    const key = `${kindOf(request)} ${request.name}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [request]);
+    else group.push(request);
+  }
+  return [...groups.values()];
+}
+
+/** `the request for the drive data`, `2 requests for the machine trainer` */
+function requestWords([first, ...more]: Group): string {
+  const count = more.length === 0 ? 'the request' : `${more.length + 1} requests`;
+  return `${count} for ${the(first)}`;
+}
+
+/** A torn file keeps neither the name nor the kind of what was asked for. */
+function the(request: UnknownRental): string {
+  return request.isSpoilt === true ? request.name : `the ${kindOf(request)} ${request.name}`;
+}
+
+function kindOf({ operation }: UnknownRental): string {
+  return WHAT[operation];
+}
+
+function timesOf(group: Group): string {
+  return `asked for at ${group.map(({ asked_at }) => asked_at).join(' and ')}`;
 }
 
 /** The list was the place where the id was found, so the last words hold it. */

@@ -19,6 +19,8 @@ export interface Listed {
   readonly last?: Snapshot | undefined;
   /** Of a request alone. */
   readonly asked_at?: string;
+  /** Of a request alone; "untrack" takes it. */
+  readonly uid?: string;
   /** Of a machine that this computer asked for: when. It only heard of the others. */
   readonly ordered_at?: string;
   readonly offer_id?: string | null;
@@ -187,9 +189,10 @@ function isMachine({ operation }: UnknownRental): boolean {
   return operation === 'create' || operation === 'reorder';
 }
 
-function unknownRow({ name, asked_at, offer_id }: UnknownRental, now: number): Listed {
+function unknownRow({ uid, name, asked_at, offer_id }: UnknownRental, now: number): Listed {
   return {
     id: null,
+    uid,
     name,
     status: 'UNKNOWN',
     asked_at,

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { instant, relative } from '../../output/time.ts';
 import type { UnknownRental } from '../../rentals/index.ts';
+import { forgetLine } from './forget-line.ts';
 import { WHAT } from './journaled-errors.ts';
 import { asking } from './left.ts';
 import { shellLine } from './shell-line.ts';
@@ -29,29 +30,36 @@ export async function refuseUnsettled(
     lost === undefined ? 'the answer has not come yet' : 'whether it was made is not known'
   }: it may be billing.`;
   const prompts = await context.prompts();
-  if (prompts === undefined) throw unsettled(told, name, lost === undefined);
+  const next =
+    lost === undefined
+      ? 'its process still waits for the answer: run the command again in a while'
+      : settling(lost, unknown);
+  if (prompts === undefined) throw unsettled(told, name, next);
   context.err.warn(`${told} A second one would cost as much again.`);
   const question = `Ask for another ${what} "${name}" all the same?`;
   if (!(await asking('Nothing was sent.', () => prompts.confirm(question, false)))) {
-    throw new CliError('interrupted', 'Not confirmed: nothing was sent.', {
-      hint: settling(name, lost === undefined),
-    });
+    throw new CliError('interrupted', 'Not confirmed: nothing was sent.', { hint: next });
   }
 }
 
-function unsettled(told: string, name: string, isUnderway: boolean): CliError {
+function unsettled(told: string, name: string, next: string): CliError {
   return new CliError('outcomeUnknown', `${told} Nothing was sent now.`, {
-    hint: `${settling(name, isUnderway)}; a second one all the same: --yes`,
+    hint: `${next}; a second one all the same: --yes`,
     resource: name,
     mayBeBilling: true,
   });
 }
 
-function settling(name: string, isUnderway: boolean): string {
+/** What "recover" can't settle, such as a reorder, a person may: they can look at the service. */
+function settling(lost: UnknownRental, unknown: readonly UnknownRental[]): string {
+  const { name, operation } = lost;
   const named = name.startsWith('-') ? [] : [name];
-  return isUnderway
-    ? 'its process still waits for the answer: run the command again in a while'
-    : `settle it first: ${shellLine(['gpucloud', 'instances', 'recover', ...named])}`;
+  const forget = forgetLine(lost, unknown);
+  const ways =
+    WHAT[operation] === WHAT.create
+      ? `gpucloud instances track ID if it is there, ${forget} if it is not`
+      : `${forget} when you know what there is`;
+  return `settle it first: ${shellLine(['gpucloud', 'instances', 'recover', ...named])}; where that can't: ${ways}`;
 }
 
 /** ` 2 h ago`; nothing where the journal's time can't be read. */

@@ -142,6 +142,20 @@ describe('drives of one name whose answers were lost', () => {
     expect(await recovered()).toMatchObject({ code: 0, rows: [] });
   });
 
+  test('are forgotten together by that name, and the question says how many', async () => {
+    await lose(DRIVE, 1);
+    await lose(DRIVE, 0);
+    world.clock.advance(DAY);
+    const argv = ['instances', 'untrack', 'data'];
+    expect((await world.cli(argv)).stderr).toContain(
+      '(Forget 2 requests for the drive data (asked for at 2026-01-15T12:00:00.000Z and 2026-01-15T12:00:01.000Z)? ',
+    );
+    const asked = await world.cli(argv, { terminal: true, stdin: 'y\n' });
+    expect(asked.stderr).toContain('These are 2 requests for the drive data (asked for at ');
+    expect(asked.stderr).toContain('Forget 2 requests for the drive data?');
+    expect(await recovered()).toMatchObject({ code: 0, rows: [] });
+  });
+
   test('two of one day settle none of another', async () => {
     await lose(DRIVE, 0);
     world.clock.advance(2 * DAY);
@@ -399,6 +413,82 @@ describe('what people see', () => {
         'drive: see what there is: gpucloud drives list; when you know: gpucloud instances untrack data; ' +
         'machine: if it is there: gpucloud instances track ID; if it is not: gpucloud instances untrack trainer',
     });
+  });
+});
+
+describe('a drive and a machine of one name whose answers were lost', () => {
+  const CREATE = ['instances', 'create', 'data', ...HARDWARE];
+
+  /** The drive was not made, and the machine may be there. */
+  async function loseBoth(): Promise<void> {
+    await lose(DRIVE, 0);
+    service.renting.posts.push(() => 'hangUp');
+    expect((await world.cli(CREATE)).code).toBe(7);
+  }
+  const listed = async () =>
+    JSON.parse((await world.cli(['instances', 'list', '--json'])).stdout) as { uid?: string }[];
+
+  test('each hint of recover forgets its own request alone', async () => {
+    await loseBoth();
+    const { rows, stderr } = await recovered();
+    const [drive, machine] = rows;
+    expect(errorOf(stderr).hint).toBe(
+      `drive: see what there is: gpucloud drives list; when you know: gpucloud instances untrack ${drive.uid}; ` +
+        `machine: if it is there: gpucloud instances track ID; if it is not: gpucloud instances untrack ${machine.uid}`,
+    );
+    expect((await world.cli(['instances', 'untrack', drive.uid, '-y'])).code).toBe(0);
+    expect(await listed()).toMatchObject([{ name: 'data', status: 'UNKNOWN', uid: machine.uid }]);
+    const after = await recovered();
+    expect(after.rows).toMatchObject([{ uid: machine.uid, operation: 'create' }]);
+    // Alone again it is named by its name.
+    expect(errorOf(after.stderr).hint).toContain('if it is not: gpucloud instances untrack data');
+    expect((await world.cli(['instances', 'untrack', machine.uid, '-y'])).code).toBe(0);
+    expect(await listed()).toEqual([]);
+  });
+
+  test('the name forgets neither: exit 2, and what names each', async () => {
+    await loseBoth();
+    const { rows } = await recovered();
+    const [drive, machine] = rows;
+    for (const argv of [['data'], ['data', '-y'], [drive.uid, 'data', '-y']]) {
+      const { code, stdout, stderr } = await world.cli(['instances', 'untrack', ...argv]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain(
+        `error: INSTANCE "data": requests of several kinds have this name; each is forgotten by its uid: drive: gpucloud instances untrack ${drive.uid}; machine: gpucloud instances untrack ${machine.uid}\n`,
+      );
+    }
+    expect((await recovered()).rows).toHaveLength(2);
+  });
+
+  test('the question tells them apart', async () => {
+    await loseBoth();
+    const { rows } = await recovered();
+    const uids = rows.map(({ uid }: { uid: string }) => uid);
+    const { code, stderr } = await world.cli(['instances', 'untrack', ...uids]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      '(Forget the request for the drive data (asked for at 2026-01-15T12:00:00.000Z) and the request for the machine data (asked for at 2026-01-15T12:00:01.000Z)? ',
+    );
+    const left = await world.cli(['instances', 'untrack', uids[1]], {
+      terminal: true,
+      stdin: '\n',
+    });
+    expect(left.stderr).toContain('Forget the request for the machine data?');
+    expect((await recovered()).rows).toHaveLength(2);
+  });
+
+  test('recover --kind looks at one of them, and tells of no other', async () => {
+    await loseBoth();
+    world.clock.advance(DAY);
+    const argv = ['instances', 'recover', 'data', '--retry', '-q', '--kind'];
+    const { code, stdout } = await world.cli([...argv, 'machine']);
+    expect({ code, ids: stdout.trim().split('\n') }).toEqual({
+      code: 0,
+      ids: [((await listed()) as { id?: string }[])[0]?.id],
+    });
+    expect((await world.cli([...argv, 'machine'])).code).toBe(3);
+    expect((await world.cli([...argv, 'key'])).code).toBe(2);
+    expect((await recovered()).rows).toMatchObject([{ operation: 'drive', outcome: 'not_made' }]);
   });
 });
 
