@@ -231,9 +231,10 @@ __gpucloud_at_instances_open() {
 
 __gpucloud_at_instances_recover() {
   case $1 in
-    --columns) offer='list name kind outcome id asked_at note operation offer_id' ;;
-    --sort) offer='sort name kind outcome id asked_at note operation offer_id' ;;
-    ' ') flags=--retry repeats=1 takes=(free) ;;
+    --columns) offer='list name kind outcome id asked_at note operation offer_id uid' ;;
+    --sort) offer='sort name kind outcome id asked_at note operation offer_id uid' ;;
+    --kind) offer='words machine drive api-key' ;;
+    ' ') flags='--retry --kind' repeats=1 takes=(free) ;;
     *) return 1 ;;
   esac
 }

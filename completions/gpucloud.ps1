@@ -158,7 +158,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['instances secrets'] = @('names instance', 'part secret')
     $flags['instances open'] = @('--print', 'print the link even in a terminal')
     $takes['instances open'] = @('names instance', 'part endpoint')
-    $flags['instances recover'] = @('--retry', 'make the same request again where nothing is certain')
+    $flags['instances recover'] = @('--retry', 'make the same request again where nothing is certain', '--kind', 'only the requests for a machine, a drive or an api-key')
     $repeats['instances recover'] = $true
     $takes['instances recover'] = @('free')
     $flags['instances track'] = @('--force', 'take up an id that the service does not find, or that can not be read now')
@@ -372,8 +372,9 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances endpoints:--sort'] = 'sort name url address protocol is_main port source'
     $values['instances secrets:--columns'] = 'list key value'
     $values['instances secrets:--sort'] = 'sort key value'
-    $values['instances recover:--columns'] = 'list name kind outcome id asked_at note operation offer_id'
-    $values['instances recover:--sort'] = 'sort name kind outcome id asked_at note operation offer_id'
+    $values['instances recover:--columns'] = 'list name kind outcome id asked_at note operation offer_id uid'
+    $values['instances recover:--sort'] = 'sort name kind outcome id asked_at note operation offer_id uid'
+    $values['instances recover:--kind'] = 'words machine drive api-key'
     $values['instances import:--columns'] = 'list machines requests known'
     $values['instances import:--sort'] = 'sort machines requests known'
     $values['catalog list:--columns'] = 'list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
