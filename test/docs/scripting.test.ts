@@ -257,10 +257,10 @@ describe.skipIf(!hasTools)('in bash, with jq and awk', () => {
 
     test('a lost drive of the name is none of its business', async () => {
       const { service, names, more } = await losing(false);
-      const drive = ['drives', 'create', 'box', '--size', '5', '-y'];
-      expect((await computer.gpucloud(drive, { env: more })).code).toBe(7);
+      const drive = 'gpucloud drives create box --size 5 -y';
+      expect((await run(drive, [], more)).code).toBe(7);
       const { code, stdout, stderr } = await run(once(), ['box'], more);
-      const left = await computer.gpucloud(['instances', 'recover', '-q'], { env: more });
+      const left = await run('gpucloud instances recover -q', [], more);
       await service.close();
       expect(code, stderr).toBe(0);
       expect(stdout).toBe(`${id}\n`);
