@@ -14,6 +14,7 @@ import type { Frame } from '../kit/frame.ts';
 import { each, ruled, ruledEach } from '../kit/parse.ts';
 import { refuseUnsettled } from '../kit/unsettled.ts';
 import { describe } from '../kit/verb.ts';
+import { beforeSending, nothingCreated } from './before-sending.ts';
 import { isOfSandbox, notePrice, warnIfDearer } from './hardware-names.ts';
 import { maxPriceOption, rentWithin } from './max-price.ts';
 import {
@@ -137,16 +138,29 @@ export interface CreateInput {
 }
 
 export async function create(input: CreateInput, context: Context): Promise<void> {
-  const { flags } = input;
+  const { made, until, worded } = await beforeSending(context, nothingCreated, () =>
+    prepare(input, context),
+  );
+  await createNow(made, { ...input, until }, context, worded);
+}
+
+/** All that a request needs, with nothing sent that could rent. */
+interface Prepared extends Pick<CreateInput, 'until'> {
+  readonly made: MadeRequest;
+  worded?(error: unknown): unknown;
+}
+
+async function prepare(input: CreateInput, context: Context): Promise<Prepared> {
+  const { flags, until } = input;
   const box = await boxOf(flags, context);
   const missing = missingFlags(flags, box);
   if (missing.length > 0) {
-    return await createAsked(missing, input, box, context);
+    return await prepareAsked(missing, input, box, context);
   }
   await checkUnsettled(input, box, context);
   const made = await makeRequest(flags, box, context);
   notePrice(made.offer, context);
-  await createNow(made, input, context);
+  return { made, until };
 }
 
 /** Names that are asked for in the terminal follow a rule of their own there. */
@@ -160,12 +174,12 @@ async function checkUnsettled(
 }
 
 /** Asks for what is missing, where somebody can be asked; then waits, as a person does. */
-async function createAsked(
+async function prepareAsked(
   missing: readonly string[],
   input: CreateInput,
   box: CreateInstanceFields,
   context: Context,
-): Promise<void> {
+): Promise<Prepared> {
   // Who types the file itself into stdin can't answer there too.
   const prompts = input.flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) {
@@ -175,7 +189,7 @@ async function createAsked(
   const { askForMachine } = await import('./wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
   const made = await askForMachine({ ...input, until, box }, prompts, context);
-  await createNow(made, { ...input, until }, context, afterQuestions);
+  return { made, until, worded: afterQuestions };
 }
 
 /** A plain no to the request costs nobody their answers: they stand in the command that was shown. */

@@ -1,11 +1,13 @@
 import type { Api, CallOptions } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError, isInterrupt } from '../../errors.ts';
+import { CliError, isInterrupt, SeveralErrors } from '../../errors.ts';
 import type { Gate } from '../../watch/gate.ts';
 import { eachBounded } from '../kit/bounded.ts';
+import { shellLine } from '../kit/shell-line.ts';
 import { keepSighting } from '../kit/sighting.ts';
+import { beforeSending } from './before-sending.ts';
 import { afterRefusal, type Goal } from './refused-change.ts';
-import type { Target } from './resolve.ts';
+import { findMachines, type Target } from './resolve.ts';
 import { type Changed, changedView } from './view.ts';
 import { errorOfSeveral, politely, type WaitTimes, waitFor } from './waiting.ts';
 
@@ -16,6 +18,8 @@ const ASKED_AT_ONCE = 4;
 type Answer = Awaited<ReturnType<Api['instances']['start']>>;
 
 export interface Change {
+  /** What comes before the machines are asked for: a question, or a word of the price. */
+  before?(targets: readonly Target[]): Promise<void>;
   /** Asks the service for the change of one machine. */
   ask(api: Api, id: string, options: CallOptions): Promise<Answer>;
   /** Completes "NAME was not …": `terminated`. */
@@ -33,11 +37,17 @@ export interface Change {
  * with its machine's name, and the exit code is that of the gravest.
  */
 export async function changeEach(
-  targets: readonly Target[],
+  typed: readonly string[],
   change: Change,
   context: Context,
 ): Promise<void> {
-  const api = await context.api();
+  let targets = [...new Set(typed)].map((text): Target => ({ id: text, name: text }));
+  const unchanged = (interrupt: CliError) => noneSent(interrupt, targets, change);
+  const api = await beforeSending(context, unchanged, async () => {
+    targets = await findMachines(typed, context);
+    await change.before?.(targets);
+    return await context.api();
+  });
   const asked = await eachBounded(targets, ASKED_AT_ONCE, (target) =>
     settled(target, () => askOne(target, change, api, context)),
   );
@@ -88,13 +98,40 @@ async function askOne(
       const aim = { goal, waits: until !== undefined };
       return await afterRefusal({ id, name }, aim, error, api, context);
     }
-    if (sent || !isInterrupt(error)) throw error;
-    throw new CliError(
-      error.failure,
-      `${error.message} ${name} (${id}) was not ${done}: nothing was sent, and it goes on as it was.`,
-      { resource: id, mayBeBilling: true, cause: error, hint: `gpucloud instances get ${id}` },
-    );
+    throw sent || !isInterrupt(error) ? error : notSent(error, { id, name }, done);
   }
+}
+
+function notSent(interrupt: CliError, { id, name }: Target, done: string): CliError {
+  return new CliError(
+    interrupt.failure,
+    `${interrupt.message} ${name === id ? id : `${name} (${id})`} was not ${done}: nothing was sent, and it goes on as it was.`,
+    {
+      resource: id,
+      mayBeBilling: true,
+      cause: interrupt,
+      hint: shellLine(['gpucloud', 'instances', 'get', id]),
+    },
+  );
+}
+
+/** One line for people, and an error for each machine for scripts. */
+function noneSent(
+  interrupt: CliError,
+  targets: readonly Target[],
+  { done }: Pick<Change, 'done'>,
+): CliError {
+  const [first, ...others] = targets.map((target) => notSent(interrupt, target, done));
+  if (first === undefined || others.length === 0) return first ?? interrupt;
+  const names = targets.map(({ id, name }) => (name === id ? id : `${name} (${id})`)).join(', ');
+  return new SeveralErrors(
+    [first, ...others],
+    new CliError(
+      interrupt.failure,
+      `${interrupt.message} Not ${done}: ${names}. Nothing was sent, and they go on as they were.`,
+      { hint: 'gpucloud instances list' },
+    ),
+  );
 }
 
 async function awaitOne(

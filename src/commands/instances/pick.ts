@@ -23,7 +23,7 @@ export async function pickMachines(question: string, context: Context): Promise<
     );
   }
   // Whose machines they are is known once there is a key that is.
-  await context.api();
+  await asking('Nothing was changed.', () => context.api());
   const { machines } = await (await context.rentals()).read();
   const living = machines.filter(({ last }) => !ENDED.includes(last?.status ?? ''));
   if (living.length === 0) {

@@ -3,14 +3,16 @@ import type { Context } from '../../context.ts';
 import type { RentalRequest } from '../../rentals/index.ts';
 import { journaled } from '../kit/journaled.ts';
 import { keepSighting, sightingOf } from '../kit/sighting.ts';
+import { beforeSending, nothingCreated } from './before-sending.ts';
 
 /** Rents a machine: {@link journaled}, with what the answer told of it kept. */
-export function rent(
+export async function rent(
   request: RentalRequest,
   context: Context,
   send: (api: Api, options: CallOptions) => Promise<Instance>,
 ): Promise<Instance> {
-  return journaled(request, context, send, (instance, uid) =>
+  await beforeSending(context, nothingCreated, () => context.api());
+  return await journaled(request, context, send, (instance, uid) =>
     keepSighting(
       sightingOf(instance),
       context,

@@ -8,6 +8,7 @@ import { checked } from '../kit/parse.ts';
 import { refuseUnsettled } from '../kit/unsettled.ts';
 import { describe } from '../kit/verb.ts';
 import { tellReorder } from './before-reorder.ts';
+import { beforeSending, nothingCreated } from './before-sending.ts';
 import { showRented } from './create.ts';
 import { maxPriceOption, rentWithin } from './max-price.ts';
 import { findMachine } from './resolve.ts';
@@ -78,9 +79,12 @@ export async function reorder(input: ReorderInput, context: Context): Promise<vo
     throw usageError('instances reorder: missing NEW-NAME (or --name)');
   }
   const new_name = checked('NEW-NAME', input.name, input.anyName ? anyName : instanceName);
-  const source = await findMachine(input.instance, context);
-  await refuseUnsettled('machine', new_name, context);
-  await tellReorder(source, context);
+  const source = await beforeSending(context, nothingCreated, async () => {
+    const found = await findMachine(input.instance, context);
+    await refuseUnsettled('machine', new_name, context);
+    await tellReorder(found, context);
+    return found;
+  });
   const rented = await rentWithin(
     input.maxPrice,
     {

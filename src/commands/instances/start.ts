@@ -4,7 +4,6 @@ import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { describe } from '../kit/verb.ts';
 import { tellStart } from './before-start.ts';
 import { changeEach } from './lifecycle.ts';
-import { findMachines } from './resolve.ts';
 import { changedView } from './view.ts';
 import { pollIntervalOption, statusFor, waitStartedOption, waitTimeoutOption } from './waiting.ts';
 
@@ -21,14 +20,10 @@ export function registerStart(verb: AnyCommand, frame: Frame): void {
     .addOption(pollIntervalOption())
     .action(async (instances, { wait, waitTimeout, pollInterval }, command) => {
       const context = frame.context(command);
-      const targets = await findMachines(
-        await severalGiven('INSTANCE', instances, context),
-        context,
-      );
-      await tellStart(targets, context);
       await changeEach(
-        targets,
+        await severalGiven('INSTANCE', instances, context),
         {
+          before: (targets) => tellStart(targets, context),
           // A start may bill once it has left, so the first Ctrl-C waits for its answer.
           ask: (api, id, options) =>
             api.instances.start(id, { ...options, signal: context.interrupts.second }),

@@ -3,7 +3,6 @@ import type { Frame } from '../kit/frame.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { describe } from '../kit/verb.ts';
 import { changeEach } from './lifecycle.ts';
-import { findMachines } from './resolve.ts';
 import { changedView } from './view.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
@@ -25,12 +24,8 @@ export function registerStop(verb: AnyCommand, frame: Frame): void {
     .addOption(pollIntervalOption())
     .action(async (instances, { wait, waitTimeout, pollInterval }, command) => {
       const context = frame.context(command);
-      const targets = await findMachines(
-        await severalGiven('INSTANCE', instances, context),
-        context,
-      );
       await changeEach(
-        targets,
+        await severalGiven('INSTANCE', instances, context),
         {
           ask: (api, id, options) => api.instances.stop(id, options),
           done: 'stopped',

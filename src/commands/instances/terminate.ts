@@ -6,7 +6,6 @@ import { describe } from '../kit/verb.ts';
 import { terminateQuestion } from './before-terminate.ts';
 import { changeEach } from './lifecycle.ts';
 import { pickMachines } from './pick.ts';
-import { findMachines } from './resolve.ts';
 import { changedView } from './view.ts';
 import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
@@ -34,11 +33,10 @@ export function registerTerminate(verb: AnyCommand, frame: Frame): void {
         instances.length > 0
           ? await severalGiven('INSTANCE', instances, context)
           : await pickMachines('Which machines end?', context);
-      const targets = await findMachines(named, context);
-      await confirm(context, () => terminateQuestion(targets, context));
       await changeEach(
-        targets,
+        named,
         {
+          before: (targets) => confirm(context, () => terminateQuestion(targets, context)),
           ask: (api, id, options) => api.instances.terminate(id, options),
           done: 'terminated',
           goal: { verb: 'terminate', underway: 'TERMINATING', final: 'TERMINATED' },

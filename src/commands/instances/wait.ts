@@ -8,6 +8,7 @@ import { brokenRule, ruled } from '../kit/parse.ts';
 import { OR_STDIN, severalGiven } from '../kit/several.ts';
 import { refuseMistyped, tellUndocumented } from '../kit/types.ts';
 import { describe } from '../kit/verb.ts';
+import { beforeSending } from './before-sending.ts';
 import { findMachines } from './resolve.ts';
 import { type Changed, changedView } from './view.ts';
 import {
@@ -17,6 +18,7 @@ import {
   pollIntervalOption,
   type WaitTimes,
   waitFor,
+  withBill,
 } from './waiting.ts';
 
 export function registerWait(verb: AnyCommand, frame: Frame): void {
@@ -68,7 +70,9 @@ export async function wait(
   { instances, until, times }: WaitInput,
   context: Context,
 ): Promise<void> {
-  const targets = await findMachines(await severalGiven('INSTANCE', instances, context), context);
+  const named = await severalGiven('INSTANCE', instances, context);
+  const ended = (interrupt: CliError) => noneAwaited(interrupt, [...new Set(named)], until);
+  const targets = await beforeSending(context, ended, () => findMachines(named, context));
   if (until !== 'ssh') tellUndocumented([until], INSTANCE_STATUSES, context, 'status');
   const gate = politely();
   const outcomes = await Promise.all(
@@ -88,4 +92,12 @@ export async function wait(
   }
   const [first, ...others] = outcomes.filter((outcome) => outcome instanceof CliError);
   if (first !== undefined) throw errorOfSeveral([first, ...others], targets);
+}
+
+function noneAwaited(interrupt: CliError, named: readonly string[], until: string): CliError {
+  const targets = named.map((text) => ({ id: text, name: text }));
+  const [first, ...others] = targets.map((target) =>
+    withBill(interrupt, { target, until }, undefined),
+  );
+  return first === undefined ? interrupt : errorOfSeveral([first, ...others], targets);
 }

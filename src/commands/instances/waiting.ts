@@ -89,7 +89,9 @@ export async function waitFor(
 ): Promise<Instance> {
   const { target, until, after, gate = politely() } = awaited;
   const { err, clock, signal } = context;
-  const api = await context.api();
+  const api = await context.api().catch((error: unknown) => {
+    throw error instanceof CliError ? withBill(error, awaited, undefined) : error;
+  });
   let last: Instance | undefined;
   let failing = false;
   let asked = false;
@@ -205,9 +207,9 @@ const PAID_OFF: readonly string[] = ['TERMINATING', 'TERMINATED'];
 const TIMES_OVER: readonly Failure[] = ['deadline', 'rateLimited'];
 
 /** Says what the early end of a wait means for the machine and the bill. */
-function withBill(
+export function withBill(
   error: CliError,
-  { target, until, after }: Awaited,
+  { target, until, after }: Pick<Awaited, 'target' | 'until' | 'after'>,
   seen: string | undefined,
   events: readonly LoggedEvent[] = [],
 ): CliError {

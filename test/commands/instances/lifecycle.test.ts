@@ -1,4 +1,5 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
@@ -352,6 +353,90 @@ describe('a change that is refused', () => {
     expect(JSON.parse(stderr).error).toMatchObject({ http_status: 409, may_be_billing: true });
     expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
     expect(near.clock.slept).toEqual([]);
+  });
+});
+
+describe('an interrupt while the key is fetched', () => {
+  const ID = '11111111-1111-4111-8111-111111111111';
+  const OTHER = '22222222-2222-4222-8222-222222222222';
+  let near: World;
+  afterEach(() => near.close());
+
+  /** Runs it with a key that nobody gets, and interrupts the command that is to tell it. */
+  async function interrupted(argv: readonly string[]) {
+    near = await createWorld({ signedIn: false, handler: () => 'hangUp' });
+    const asked = join(near.home, 'asked');
+    const key_command = ['/bin/sh', '-c', `: > '${asked}'; exec sleep 60`];
+    const profile = { base_url: near.service.url, key_command, account: { id: 'user-1' } };
+    await mkdir(join(near.home, 'config'), { recursive: true });
+    await writeFile(
+      join(near.home, 'config', 'config.json'),
+      JSON.stringify({ version: 1, current: 'work', profiles: { work: profile } }),
+    );
+    const interrupt = new AbortController();
+    const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+    const running = near.cli(argv, { interrupts });
+    for (let tries = 0; !existsSync(asked) && tries < 2000; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+    const { code, stderr, requests } = await running;
+    expect({ code, requests }).toEqual({ code: 130, requests: [] });
+    return stderr;
+  }
+
+  test.each([
+    [['terminate', 'trainer', '-y'], 'terminated'],
+    [['terminate', ID, '-y'], 'terminated'],
+    [['stop', 'trainer'], 'stopped'],
+    [['start', ID], 'started'],
+  ])('%j says that the machine goes on as it was', async (words, done) => {
+    const { error } = JSON.parse(await interrupted(['instances', ...words, '--json']));
+    expect(error).toMatchObject({
+      code: 'interrupted',
+      message: `Interrupted. ${words[1]} was not ${done}: nothing was sent, and it goes on as it was.`,
+      hint: `gpucloud instances get ${words[1]}`,
+      resource: words[1],
+      may_be_billing: true,
+    });
+  });
+
+  test('of several is one line for people', async () => {
+    expect(await interrupted(['instances', 'terminate', 'trainer', ID, '-y'])).toBe(
+      `error: Interrupted. Not terminated: trainer, ${ID}. Nothing was sent, and they go on as they were.\nhint: gpucloud instances list\n`,
+    );
+  });
+
+  test('of several is an error for each of them in JSON', async () => {
+    const stderr = await interrupted(['instances', 'terminate', 'trainer', ID, '-y', '--json']);
+    expect(JSON.parse(stderr).error.errors).toMatchObject([
+      { code: 'interrupted', resource: 'trainer', may_be_billing: true },
+      { code: 'interrupted', resource: ID, may_be_billing: true },
+    ]);
+  });
+
+  test('wait says that the machine is to be counted as billing', async () => {
+    const { error } = JSON.parse(await interrupted(['instances', 'wait', 'trainer', '--json']));
+    expect(error).toMatchObject({
+      message:
+        'Interrupted. Nobody waits for trainer (trainer) any more. Count it as still billing.',
+      hint: expect.stringContaining('"gpucloud instances terminate trainer"'),
+      may_be_billing: true,
+    });
+  });
+
+  test.each([
+    [['create', 'box', '--offer', ID, '--image', OTHER]],
+    [['create', 'box', '--offer', ID, '--image', OTHER, '-y']],
+    [['create', 'box', '--offer', ID, '--image', OTHER, '-y', '--ssh-key', 'laptop']],
+    [['reorder', ID, 'box-2']],
+  ])('%j says that nothing was created', async (words) => {
+    const { error } = JSON.parse(await interrupted(['instances', ...words, '--json']));
+    expect(error).toMatchObject({
+      code: 'interrupted',
+      message: 'Interrupted. Nothing was sent, so nothing was created.',
+      may_be_billing: false,
+    });
   });
 });
 
