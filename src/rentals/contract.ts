@@ -31,6 +31,8 @@ export interface OutcomeDetails {
 export interface Intent {
   /** Names it in the journal. */
   readonly uid: string;
+  /** All other requests whose outcome is not certain, as they lie on the disk now. */
+  others(): Promise<Pick<KnownRentals, 'unknown' | 'underway'>>;
   /**
    * Why an id of an answer, and the name beside it, can't be those of the new machine; it completes
    * "the id …". undefined where nothing known here speaks against it.
@@ -121,6 +123,8 @@ export interface Whose {
 
 /** The journal of machines that this computer asked for or was told of. */
 export interface Rentals {
+  /** When it was opened, in milliseconds since 1970: nothing was read before. */
+  readonly openedAt: number;
   /**
    * Puts the request on disk, fsynced, before it is sent.
    * Throws CliError('storage'): then nothing may be sent. Throws {@link AskedElsewhere} for one that

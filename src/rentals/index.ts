@@ -15,5 +15,11 @@ export { accountOfKey, type Scope } from './scope.ts';
 export function openRentals(settings: RentalsSettings): Rentals {
   const journal = openJournal(settings);
   const whose = owners(journal);
-  return { ...sending(journal, whose), ...known(journal), ...whose, ...transfer(journal, whose) };
+  return {
+    openedAt: settings.clock.now(),
+    ...sending(journal, whose),
+    ...known(journal),
+    ...whose,
+    ...transfer(journal, whose),
+  };
 }

@@ -90,6 +90,12 @@ export function sending(
       let outcome: OutcomeRecord | undefined;
       return {
         uid: written.intent.uid,
+        async others() {
+          // The account may have been learned meanwhile, and another process writes to its folder.
+          journal.forgetOwners();
+          const { uid } = written.intent;
+          return uncertainOf((await journal.requests()).filter(({ intent }) => intent.uid !== uid));
+        },
         doubt: (id, name) => doubtOf(written.intent, id, name, journal),
         async settle(kind, details = {}) {
           const next = journal.outcome(kind, details);

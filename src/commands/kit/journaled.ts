@@ -4,6 +4,7 @@ import { CliError, type Failure, isInterrupt } from '../../errors.ts';
 import type { Intent, Outcome, RentalRequest } from '../../rentals/index.ts';
 import { salvage } from '../../rentals/salvage.ts';
 import { createStop, type StopSignal } from '../../stop.ts';
+import { intendAlone } from './intend-alone.ts';
 import {
   costs,
   madeButNotKept,
@@ -41,7 +42,7 @@ export async function journaled<T extends Made>(
   keep?: (made: T, uid: string) => Promise<void>,
 ): Promise<T> {
   const api = await context.api();
-  const intent = await (await context.rentals()).intend(request);
+  const intent = await intendAlone(request, context);
   try {
     return await sendOnce(intent, request, context, (options) => send(api, options), keep);
   } finally {

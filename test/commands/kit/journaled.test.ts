@@ -32,6 +32,8 @@ function context(): Context {
     api: async () => ({}),
     rentals: async () => rentals,
     interrupts: { first: never(), second: never() },
+    flags: {},
+    prompts: async () => undefined,
     err: { warn: () => undefined },
   };
   return parts as unknown as Context;
