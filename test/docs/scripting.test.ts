@@ -222,7 +222,7 @@ describe.skipIf(!hasTools)('in bash, with jq and awk', () => {
         if (path === '/users/me') return answer({ id: 'user-1' });
         if (path === '/storage/drives' && method === 'POST') {
           const created_at = new Date().toISOString();
-          drives.push({ id: 'd1', name: 'box', status: 'AVAILABLE', created_at });
+          drives.push({ id: 'd1', name: 'box', status: 'AVAILABLE', size_gb: 5, created_at });
           return 'hangUp';
         }
         if (path === '/storage/drives') return answer(drives);
