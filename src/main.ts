@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { namedHome } from './config/folders.ts';
 import type { Host } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
+import { errorCode } from './files/error-code.ts';
 import { watchReader } from './output/reader.ts';
 import { whenStopped } from './output/sink.ts';
 import { startProgram } from './programs.ts';
@@ -155,7 +156,7 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     // A process of another user is there, though it may not be signalled.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }
 

@@ -1,4 +1,5 @@
 import { CliError } from '../errors.ts';
+import { errorCode } from '../files/error-code.ts';
 import type { StopSignal } from '../stop.ts';
 import type { Start } from './keyring.ts';
 
@@ -35,7 +36,7 @@ export async function runKeyCommand(
     },
   });
   const code = await running.ended.catch((error: unknown) => {
-    const why = error instanceof Error && 'code' in error ? error.code : undefined;
+    const why = errorCode(error);
     throw failed(
       whose,
       why === 'ENOENT' ? `there is no program "${file}" on PATH` : `it can't be started (${why})`,

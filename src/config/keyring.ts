@@ -1,3 +1,4 @@
+import { faultOf } from '../files/error-code.ts';
 import type { Program, Running } from '../programs.ts';
 
 /** Starts a program with the environment of this run. */
@@ -44,7 +45,7 @@ export function openKeyring(
       },
     });
     await running.ended.catch((error: unknown) => {
-      throw new NoKeyring(`its program can't be started (${codeOf(error)})`);
+      throw new NoKeyring(`its program can't be started (${faultOf(error)})`);
     });
     const answer = parsed(told);
     if (answer === undefined) {
@@ -98,8 +99,4 @@ function words(fault: string): string {
   if (/locked|dismissed/i.test(fault)) return 'it is locked';
   if (/did not receive a reply|timeout/i.test(fault)) return 'it did not answer';
   return fault.slice(0, 200);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
 }

@@ -1,4 +1,5 @@
 import lockfile from 'proper-lockfile';
+import { errorCode } from './error-code.ts';
 
 /** Milliseconds after which a lock that nobody refreshes is one of a process that died. */
 const ABANDONED = 10_000;
@@ -44,7 +45,7 @@ async function patiently<T>(acquire: () => Promise<T>): Promise<T> {
     try {
       return await acquire();
     } catch (error) {
-      const held = error instanceof Error && 'code' in error && error.code === 'ELOCKED';
+      const held = errorCode(error) === 'ELOCKED';
       if (!held || performance.now() - started > PATIENCE) throw error;
     }
     // Uneven pauses, so that of many processes none is always late.

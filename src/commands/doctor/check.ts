@@ -66,8 +66,3 @@ export async function settled(
     ];
   }
 }
-
-/** `ENOENT`, or words where no system call failed. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-}

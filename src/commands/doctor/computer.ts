@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
+import { errorCode, faultOf } from '../../files/error-code.ts';
 import { wantsColour } from '../../output/index.ts';
-import { type Check, codeOf, fail, type Look, notChecked, pass, warn } from './check.ts';
+import { type Check, fail, type Look, notChecked, pass, warn } from './check.ts';
 
 /** As `engines` of the package has it. */
 const OLDEST_NODE = [20, 18, 1] as const;
@@ -90,8 +91,8 @@ async function sshCheck({ start, flags }: Context): Promise<Check> {
       ? pass('ssh', version)
       : warn('ssh', `ssh is on PATH, but "ssh -V" does not tell its version`, install);
   } catch (error) {
-    return codeOf(error) === 'ENOENT'
+    return errorCode(error) === 'ENOENT'
       ? warn('ssh', 'no ssh on PATH: machines can be rented, but not reached by it', install)
-      : warn('ssh', `ssh can't be started (${codeOf(error)})`, install);
+      : warn('ssh', `ssh can't be started (${faultOf(error)})`, install);
   }
 }

@@ -3,7 +3,8 @@ import { constants } from 'node:fs';
 import { access, open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Context } from '../../context.ts';
-import { type Check, codeOf, fail, type Look, notChecked, pass, warn } from './check.ts';
+import { errorCode, faultOf } from '../../files/error-code.ts';
+import { type Check, fail, type Look, notChecked, pass, warn } from './check.ts';
 import { settingsOrNot } from './settings.ts';
 
 export function looksAtFolders(context: Context): Look[] {
@@ -39,7 +40,7 @@ async function found(path: string): Promise<{ mode: number; isFolder: boolean } 
     const stats = await stat(path);
     return { mode: stats.mode & 0o777, isFolder: stats.isDirectory() };
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -49,7 +50,7 @@ async function folderCheck(id: string, path: string, { host }: Context): Promise
   try {
     folder = await found(path);
   } catch (error) {
-    return fail(id, `${path} can't be looked at (${codeOf(error)})`, 'see who owns it');
+    return fail(id, `${path} can't be looked at (${faultOf(error)})`, 'see who owns it');
   }
   if (folder === undefined) {
     return pass(id, `${path} is not there yet; it is made when it is first needed`);
@@ -107,7 +108,7 @@ async function writableCheck(context: Context): Promise<Check> {
     await probe(join(state, `.doctor-${randomUUID()}.tmp`));
     return pass('state_writable', `a file can be written in ${state}`);
   } catch (error) {
-    return fail('state_writable', `nothing can be written in ${state} (${codeOf(error)})`, hint);
+    return fail('state_writable', `nothing can be written in ${state} (${faultOf(error)})`, hint);
   }
 }
 

@@ -3,7 +3,8 @@ import type { Api, RawAnswer, User } from '../../api/index.ts';
 import { proxyFor } from '../../api/proxy.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { type Check, codeOf, fail, failWith, type Look, notChecked, pass, warn } from './check.ts';
+import { faultOf } from '../../files/error-code.ts';
+import { type Check, fail, failWith, type Look, notChecked, pass, warn } from './check.ts';
 import { settingsOrNot } from './settings.ts';
 
 export function looksAtService(context: Context): Look[] {
@@ -53,7 +54,7 @@ async function certificatesCheck({ env }: Context): Promise<Check> {
   } catch (error) {
     return warn(
       'certificates',
-      `NODE_EXTRA_CA_CERTS names ${extra}, which can't be read (${codeOf(error)})`,
+      `NODE_EXTRA_CA_CERTS names ${extra}, which can't be read (${faultOf(error)})`,
       'correct the path: Node.js goes on without it',
     );
   }
