@@ -25,38 +25,45 @@ import { install } from './installation.ts';
 const FILE = fileURLToPath(new URL('../../dist/gpucloud.cjs', import.meta.url));
 const require = createRequire(FILE);
 
-test('every chunk of the bundle runs and has the names that others import from it', async () => {
-  const { text, names } = await buildParts();
-  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-bundle-'));
-  try {
-    const file = join(folder, 'gpucloud.cjs');
-    await writeFile(file, text);
-    const bundle = readBundle(file);
-    const missing: string[] = [];
-    let ran = 0;
-    const partAt = (index: number): Part => {
-      const part = new Script(bundle.textOf(index)).runInThisContext();
-      // In place of the program, which is chunk 0, stands the test.
-      return index === 0 ? [all, ...part.slice(1)] : part;
-    };
-    const all: Part[number] = (load) => {
-      for (const [id, own] of names.entries()) {
-        if (id === 0) continue;
-        const exports = load(id) as Record<string, unknown>;
-        ran += 1;
-        // What a module of CommonJS exports is not known before it runs.
-        for (const name of own.filter((one) => one !== 'default')) {
-          if (exports[name] === undefined) missing.push(`${name} of ${id}`);
+// It builds the whole bundle, which takes a slow computer longer than a test usually has.
+const BUILDING = { timeout: 120_000 };
+
+test(
+  'every chunk of the bundle runs and has the names that others import from it',
+  BUILDING,
+  async () => {
+    const { text, names } = await buildParts();
+    const folder = await mkdtemp(join(tmpdir(), 'gpucloud-bundle-'));
+    try {
+      const file = join(folder, 'gpucloud.cjs');
+      await writeFile(file, text);
+      const bundle = readBundle(file);
+      const missing: string[] = [];
+      let ran = 0;
+      const partAt = (index: number): Part => {
+        const part = new Script(bundle.textOf(index)).runInThisContext();
+        // In place of the program, which is chunk 0, stands the test.
+        return index === 0 ? [all, ...part.slice(1)] : part;
+      };
+      const all: Part[number] = (load) => {
+        for (const [id, own] of names.entries()) {
+          if (id === 0) continue;
+          const exports = load(id) as Record<string, unknown>;
+          ran += 1;
+          // What a module of CommonJS exports is not known before it runs.
+          for (const name of own.filter((one) => one !== 'default')) {
+            if (exports[name] === undefined) missing.push(`${name} of ${id}`);
+          }
         }
-      }
-    };
-    runChunks(bundle.table, partAt, (id) => require(String(id)));
-    expect(missing).toEqual([]);
-    expect(ran).toBeGreaterThan(50);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-});
+      };
+      runChunks(bundle.table, partAt, (id) => require(String(id)));
+      expect(missing).toEqual([]);
+      expect(ran).toBeGreaterThan(50);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+);
 
 test('a chunk runs when it is first come by, once, and its names stay alive', () => {
   const said: string[] = [];
