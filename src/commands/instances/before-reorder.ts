@@ -1,7 +1,7 @@
 import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { isOfOneReading } from '../../errors.ts';
 import { kopecksText, money } from '../../rules/money.ts';
+import { readBriefly } from './read-briefly.ts';
 import type { Target } from './resolve.ts';
 
 const GENERAL =
@@ -13,7 +13,7 @@ const GENERAL =
  */
 export async function tellReorder(source: Target, context: Context): Promise<void> {
   const machine =
-    (await context.prompts()) === undefined ? undefined : await readIfPossible(source, context);
+    (await context.prompts()) === undefined ? undefined : await readBriefly(source, context);
   if (machine === undefined) {
     context.err.note(GENERAL);
     return;
@@ -43,16 +43,3 @@ function named(thing: unknown, field: string): string {
     typeof thing === 'object' && thing !== null ? Reflect.get(thing, field) : '';
   return typeof name === 'string' && name !== '' ? ` ${name}` : '';
 }
-
-async function readIfPossible({ id }: Target, context: Context): Promise<Instance | undefined> {
-  try {
-    return await (await context.api()).instances.get(id, { timeoutMs: PATIENCE });
-  } catch (error) {
-    // The request itself tells what is wrong.
-    if (!isOfOneReading(error)) throw error;
-    return undefined;
-  }
-}
-
-/** Milliseconds that a person waits for it. */
-const PATIENCE = 5000;

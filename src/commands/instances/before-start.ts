@@ -1,13 +1,11 @@
-import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError, isOfOneReading } from '../../errors.ts';
+import { CliError } from '../../errors.ts';
 import { kopecksText, money, zero } from '../../rules/money.ts';
 import { eachBounded } from '../kit/bounded.ts';
+import { readBriefly } from './read-briefly.ts';
 import type { Target } from './resolve.ts';
 
 const AT_ONCE = 8;
-/** Milliseconds that a start waits for a reading of its machine. */
-const PATIENCE = 5000;
 
 /**
  * Says what a start reserves ("funds for the next hour reserved at once", API document: start) of the
@@ -16,7 +14,7 @@ const PATIENCE = 5000;
  * the price that is known here, since prices are fixed at creation.
  */
 export async function tellStart(targets: readonly Target[], context: Context): Promise<void> {
-  const read = await eachBounded(targets, AT_ONCE, (target) => reading(target, context));
+  const read = await eachBounded(targets, AT_ONCE, (target) => readBriefly(target, context));
   const started = targets.flatMap((target, at) => {
     const machine = read[at];
     return machine === undefined || machine.status === 'STOPPED' ? [{ target, machine }] : [];
@@ -39,16 +37,6 @@ export async function tellStart(targets: readonly Target[], context: Context): P
       : `${kopecksText(sum)} RUB for the next hour${untold === 0 ? '' : `, and the price of ${untold} more that is not known here`}`;
   const names = started.length === 1 ? first.target.name : `${started.length} machines`;
   context.err.note(`Starting ${names} reserves ${amount}.`);
-}
-
-async function reading({ id }: Target, context: Context): Promise<Instance | undefined> {
-  try {
-    return await (await context.api()).instances.get(id, { timeoutMs: PATIENCE });
-  } catch (error) {
-    // What is wrong with it the start itself will tell.
-    if (!isOfOneReading(error)) throw error;
-    return undefined;
-  }
 }
 
 /** By id. */

@@ -1,17 +1,16 @@
 import { momentOf } from '../../billing/ledger.ts';
 import { restOfHour } from '../../billing/paid-hour.ts';
 import type { Context } from '../../context.ts';
-import { CliError, isOfOneReading } from '../../errors.ts';
+import { CliError } from '../../errors.ts';
 import { spanText } from '../../output/span.ts';
 import type { KnownMachine } from '../../rentals/index.ts';
 import { kopecksText, money } from '../../rules/money.ts';
 import { eachBounded } from '../kit/bounded.ts';
 import { serviceNow } from '../kit/service-time.ts';
+import { readBriefly } from './read-briefly.ts';
 import type { Target } from './resolve.ts';
 
 const AT_ONCE = 8;
-/** Milliseconds that a person waits for it, before the question comes without. */
-const PATIENCE = 5000;
 
 /**
  * Asks about each machine by name, with what is known here of its price. Where a person is there to
@@ -46,30 +45,26 @@ interface Told {
 }
 
 /** `trainer: ACTIVE, 89.90 RUB an hour, 2 h old; about 79.41 RUB …`; undefined where it can't be read. */
-async function told({ id, name }: Target, context: Context): Promise<Told | undefined> {
-  try {
-    const machine = await (await context.api()).instances.get(id, { timeoutMs: PATIENCE });
-    const { price_per_hour_snapshot: price, paid_until } = machine;
-    const now = await serviceNow(context);
-    const amount = money(price ?? '');
-    const created = momentOf(machine);
-    const facts = [
-      machine.status,
-      amount.ok ? `${kopecksText(amount.value)} RUB an hour` : 'price not told',
-      created === undefined ? '' : `rented ${spanText(Math.max(0, now - created) / 1000)} ago`,
-    ].filter((fact) => fact !== '');
-    const rest = restOfHour(price, momentOf({ created_at: paid_until }), now);
-    const back =
-      rest === undefined || NO_REST.includes(machine.status)
-        ? ''
-        : `; about ${kopecksText(rest.amount)} RUB come back for the ${spanText(rest.left / 1000)} that are left of its hour`;
-    const line = `${machine.name ?? name}: ${facts.join(', ')}${back}.`;
-    return { line, isOver: machine.status === 'TERMINATED' };
-  } catch (error) {
-    // Whoever wants to end a machine must not fail for a reading; the question says what is known.
-    if (!isOfOneReading(error)) throw error;
-    return undefined;
-  }
+async function told(target: Target, context: Context): Promise<Told | undefined> {
+  // Whoever wants to end a machine must not fail for a reading; the question says what is known.
+  const machine = await readBriefly(target, context);
+  if (machine === undefined) return undefined;
+  const { price_per_hour_snapshot: price, paid_until } = machine;
+  const now = await serviceNow(context);
+  const amount = money(price ?? '');
+  const created = momentOf(machine);
+  const facts = [
+    machine.status,
+    amount.ok ? `${kopecksText(amount.value)} RUB an hour` : 'price not told',
+    created === undefined ? '' : `rented ${spanText(Math.max(0, now - created) / 1000)} ago`,
+  ].filter((fact) => fact !== '');
+  const rest = restOfHour(price, momentOf({ created_at: paid_until }), now);
+  const back =
+    rest === undefined || NO_REST.includes(machine.status)
+      ? ''
+      : `; about ${kopecksText(rest.amount)} RUB come back for the ${spanText(rest.left / 1000)} that are left of its hour`;
+  const line = `${machine.name ?? target.name}: ${facts.join(', ')}${back}.`;
+  return { line, isOver: machine.status === 'TERMINATED' };
 }
 
 /** What a machine that does not run has reserved, nobody says; one that ends has given it back. */
