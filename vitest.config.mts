@@ -1,17 +1,29 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Tests that start the built program, or processes of their own. Each file gets its own process. */
+const PROGRAM = [
+  'test/{completion,docs,e2e,faults,project,start,support}/**/*.test.ts',
+  'test/config/{disk,file,locked}.test.ts',
+  'test/contract/streams.test.ts',
+  'test/output/sink.test.ts',
+  'test/programs.test.ts',
+  'test/sandbox/state-file.test.ts',
+  'test/watch/sandbox-follow.test.ts',
+];
+
+const shared = {
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+  // Nothing of the developer's own settings may reach a test.
+  env: { NO_COLOR: '1' },
+};
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/build.ts'],
-    // The end-to-end tests start processes of their own; two cores are the least machine.
+    // Two cores are the least machine.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
     reporters: ['default', 'json'],
     outputFile: { json: 'coverage/results.json' },
-    // Nothing of the developer's own settings may reach a test.
-    env: { NO_COLOR: '1' },
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],
@@ -19,5 +31,26 @@ export default defineConfig({
       reportsDirectory: 'coverage',
       thresholds: { lines: 90 },
     },
+    projects: [
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'code',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...PROGRAM],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'program',
+          include: PROGRAM,
+          globalSetup: ['test/support/build.ts'],
+        },
+      },
+    ],
   },
 });

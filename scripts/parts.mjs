@@ -24,7 +24,8 @@ import { RECORDED, usualChunks } from './usual.mjs';
 /** What is loaded on demand and smaller than this is no part of its own. */
 const LEAST_BYTES = 8000;
 /** Rooms whose modules describe and check, and are used while a group is put together. */
-const KIT = /^(?:lazy-node:|src\/(?:commands|rules|output|watch|billing|connect)\/)|\/big\.js\//;
+const KIT =
+  /^(?:lazy-node:|src\/(?:cli|commands|rules|output|watch|money|reach|instances)\/)|\/big\.js\//;
 /** Run for what is odd alone (src/schema/), so that no usual run reads it. */
 const UNUSUAL = /\/zod\//;
 /** What loads the verbs of a group. */

@@ -8,11 +8,11 @@ import type { Keys } from './config/keys.ts';
 import { noKeyRemedy, refusedKeyRemedy } from './config/remedies.ts';
 import type { Settings } from './config/settings.ts';
 import { CliError, type Failure, usageError } from './errors.ts';
+import type { Rentals, Scope } from './journal/index.ts';
 import { createMessages, createOutput, parseFormat, wantsColour } from './output/index.ts';
 import type { Format, Messages, Output } from './output/output.ts';
 import type { Program, Running, Signal } from './programs.ts';
 import type { Prompts } from './prompts/prompts.ts';
-import type { Rentals, Scope } from './rentals/index.ts';
 import type { Sandbox } from './sandbox/index.ts';
 import type { StopSignal } from './stop.ts';
 
@@ -328,7 +328,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   });
 
   async function rentalsOf(scope: Scope): Promise<Rentals> {
-    const { openRentals } = await import('./rentals/index.ts');
+    const { openRentals } = await import('./journal/index.ts');
     return openRentals({
       folder: await journal(),
       scope,
@@ -372,7 +372,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       throw error;
     }
     try {
-      const { anyRequestOpen } = await import('./rentals/pending.ts');
+      const { anyRequestOpen } = await import('./journal/pending.ts');
       if (!(await anyRequestOpen(folder))) return;
       const own = await rentalsAtHand();
       const { length } = await own.unknown();

@@ -1,17 +1,11 @@
 import type { Command } from '@commander-js/extra-typings';
-import { type AnyCommand, newProgram, setGivenWords, setLocal } from './commands/kit/command.ts';
-import type { Frame } from './commands/kit/frame.ts';
-import { addGlobalOptions, firstWord } from './commands/kit/globals.ts';
-import {
-  addListed,
-  type Group,
-  type Listed,
-  namedBy,
-  type Register,
-} from './commands/kit/group.ts';
-import { helpStyle } from './commands/kit/help.ts';
-import { TOPICS } from './commands/kit/topics.ts';
-import { undocumented } from './commands/kit/undocumented.ts';
+import { type AnyCommand, newProgram, setGivenWords, setLocal } from './cli/command.ts';
+import type { Frame } from './cli/frame.ts';
+import { addGlobalOptions, firstWord } from './cli/globals.ts';
+import { addListed, type Group, type Listed, namedBy, type Register } from './cli/group.ts';
+import { helpStyle } from './cli/help.ts';
+import { TOPICS } from './cli/topics.ts';
+import { undocumented } from './cli/undocumented.ts';
 
 /** A group of verbs, or a verb of the root. Its code loads when it is chosen. */
 interface Entry extends Listed {

@@ -1,7 +1,7 @@
-import { type AnyCommand, BareGroup, CommanderError, viewOf } from './commands/kit/command.ts';
-import { flagsFor } from './commands/kit/endless.ts';
-import type { Frame } from './commands/kit/frame.ts';
-import { refuseSecret } from './commands/kit/no-secret.ts';
+import { type AnyCommand, BareGroup, CommanderError, viewOf } from './cli/command.ts';
+import { flagsFor } from './cli/endless.ts';
+import type { Frame } from './cli/frame.ts';
+import { refuseSecret } from './cli/no-secret.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { CliError, unforeseen, unforeseenIn, usageError } from './errors.ts';
 import { checkColumns } from './output/index.ts';

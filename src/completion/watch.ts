@@ -2,7 +2,7 @@ import type { Api, Drive, Instance, SshKey, Template } from '../api/index.ts';
 import { slug } from '../catalog/find.ts';
 import type { Catalog, CatalogEntry } from '../catalog/index.ts';
 import type { Config, ConfigFile, Settings } from '../config/index.ts';
-import type { KnownMachine, Rentals } from '../rentals/index.ts';
+import type { KnownMachine, Rentals } from '../journal/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { KnownName, Lesson, Parts } from './names.ts';
 import { type NameKind, PART_KINDS } from './tree.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eachBounded } from '../../src/commands/kit/bounded.ts';
+import { eachBounded } from '../../src/bounded.ts';
 import { CliError } from '../../src/errors.ts';
 import { createStop } from '../../src/stop.ts';
 import { apiFor, closedPort, ID, machine, rawServer } from './harness.ts';

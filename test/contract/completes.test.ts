@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyCommand } from '../../src/commands/kit/command.ts';
-import { decidedForArgument, decidedForFlag } from '../../src/commands/kit/completes.ts';
+import type { AnyCommand } from '../../src/cli/command.ts';
+import { decidedForArgument, decidedForFlag } from '../../src/cli/completes.ts';
 import { tree } from './tree.ts';
 
 /** What of a command Tab would be silent about without anyone having decided so. */
@@ -30,7 +30,7 @@ describe('what Tab offers is decided for each argument and each value of a flag'
   test.each(COMMANDS)('%s', (_words, command) => {
     expect(
       undecided(command),
-      'say in the `completes` of the verb what is offered: names, words, a file or "nothing" (see src/commands/kit/completes.ts)',
+      'say in the `completes` of the verb what is offered: names, words, a file or "nothing" (see src/cli/completes.ts)',
     ).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Group } from '../../src/commands/kit/group.ts';
+import type { Group } from '../../src/cli/group.ts';
 import { GROUPS, tree } from './tree.ts';
 
 // The help of a group is made of its index alone; what a verb takes is told by the verb.

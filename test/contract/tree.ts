@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { AnyCommand } from '../../src/commands/kit/command.ts';
+import type { AnyCommand } from '../../src/cli/command.ts';
 import { addAllVerbs, buildProgram } from '../../src/program.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { RECIPES, type Recipe } from './recipes.ts';

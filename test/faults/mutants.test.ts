@@ -34,7 +34,7 @@ const MUTANTS: readonly Case[] = [
   },
   {
     name: 'the id is not salvaged',
-    file: 'commands/kit/journaled.ts',
+    file: 'instances/journaled.ts',
     from: 'salvage(text.slice(0, SALVAGED))',
     to: 'salvage("")',
     check: through('cut: half answer'),
@@ -87,7 +87,7 @@ const MUTANTS: readonly Case[] = [
   },
   {
     name: 'a lost answer counts as not sent',
-    file: 'commands/kit/journaled.ts',
+    file: 'instances/journaled.ts',
     from: "isNo && REFUSED.includes(failure) ? 'refused' : 'unknown'",
     to: "isNo && REFUSED.includes(failure) ? 'refused' : 'not_sent'",
     check: through('cut: acted'),

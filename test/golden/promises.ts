@@ -1,8 +1,4 @@
-import type {
-  ArgumentReference,
-  FlagReference,
-  Reference,
-} from '../../src/commands/kit/reference.ts';
+import type { ArgumentReference, FlagReference, Reference } from '../../src/cli/reference.ts';
 
 /** What a command promises to scripts: each word of it may be relied on. */
 export interface CommandPromises {

@@ -1,12 +1,12 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { refuseSecret } from '../../cli/no-secret.ts';
+import { checked } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { checkColumns } from '../../output/index.ts';
 import { apiKeyName } from '../../rules/names.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { refuseSecret } from '../kit/no-secret.ts';
-import { checked } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { askedFor, type NewKey } from './ask.ts';
 import { reservedFile } from './key-file.ts';
 import type { Place } from './place.ts';

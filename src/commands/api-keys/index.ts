@@ -1,4 +1,4 @@
-import type { Group } from '../kit/group.ts';
+import type { Group } from '../../cli/group.ts';
 
 const FORGET = '"gpucloud logout" forgets a key on this computer; the key itself goes on working';
 

@@ -1,8 +1,8 @@
 import type { ApiKey } from '../../api/index.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { describe } from '../kit/verb.ts';
 import { type KeyRow, keyView } from './view.ts';
 
 export function registerList(verb: AnyCommand, frame: Frame): void {

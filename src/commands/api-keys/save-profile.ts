@@ -1,11 +1,11 @@
+import { confirm } from '../../cli/confirm.ts';
+import { keepKey } from '../../cli/keep-key.ts';
+import { checked } from '../../cli/parse.ts';
 import { type ConfigFile, type Profile, profileOf, withProfile } from '../../config/file.ts';
 import { keyFields, keyPlace, samePlace } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { confirm } from '../kit/confirm.ts';
-import { keepKey } from '../kit/keep-key.ts';
-import { checked } from '../kit/parse.ts';
 import type { Place } from './place.ts';
 
 /**

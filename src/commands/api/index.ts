@@ -1,7 +1,7 @@
-import { type AnyCommand, Option } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { each } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
+import { type AnyCommand, Option } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { each } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import { callApi } from './call.ts';
 
 const INPUT = 'inputFile';

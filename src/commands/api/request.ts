@@ -1,9 +1,9 @@
 import type { RawRequest } from '../../api/index.ts';
+import { readInput } from '../../cli/input.ts';
+import { refuseSecret } from '../../cli/no-secret.ts';
+import { brokenRule, checked } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { readInput } from '../kit/input.ts';
-import { refuseSecret } from '../kit/no-secret.ts';
-import { brokenRule, checked } from '../kit/parse.ts';
 import { apiPath, segmentsOf } from './path.ts';
 
 export interface ApiInput {

@@ -1,9 +1,9 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { ruled } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { broken, kept, type Rule } from '../../rules/rule.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { ruled } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { promoView } from './view.ts';
 
 export function registerPromo(verb: AnyCommand, frame: Frame): void {

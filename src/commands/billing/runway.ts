@@ -1,13 +1,10 @@
-import { runwayOf } from '../../billing/runway.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { ruled } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { spanText } from '../../output/span.ts';
-import { positiveDuration } from '../../rules/durations.ts';
-import { kopecksText, type Money, money, positiveMoney } from '../../rules/money.ts';
-import { broken, kept, type Rule } from '../../rules/rule.ts';
-import { type AccountReading, readAccount } from '../kit/account-reading.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
+import { type AccountReading, readAccount } from '../../money/account-reading.ts';
 import {
   type BillingItem,
   burnJson,
@@ -16,10 +13,13 @@ import {
   type MoneyFacts,
   moneyFacts,
   runwayJson,
-} from '../kit/money-facts.ts';
-import { ruled } from '../kit/parse.ts';
-import { assertWhole } from '../kit/unread-parts.ts';
-import { describe } from '../kit/verb.ts';
+} from '../../money/money-facts.ts';
+import { runwayOf } from '../../money/runway.ts';
+import { assertWhole } from '../../money/unread-parts.ts';
+import { spanText } from '../../output/span.ts';
+import { positiveDuration } from '../../rules/durations.ts';
+import { kopecksText, type Money, money, positiveMoney } from '../../rules/money.ts';
+import { broken, kept, type Rule } from '../../rules/rule.ts';
 import { type RunwayReport, runwayBlocks, runwayView } from './runway-view.ts';
 
 export function registerRunway(verb: AnyCommand, frame: Frame): void {

@@ -1,17 +1,17 @@
-import { labelOf, STEPS, type Step, startOf, stepsBack, zoneText } from '../../billing/calendar.ts';
-import { type LeftOut, netOf, openBooks, type Spent } from '../../billing/spend.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { type Moment, since, timeOf, until } from '../../cli/moment.ts';
+import { oneOf, ruled } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { serviceNow } from '../../instances/service-time.ts';
+import { labelOf, STEPS, type Step, startOf, stepsBack, zoneText } from '../../money/calendar.ts';
+import { wholeHistory } from '../../money/history.ts';
+import { type LeftOut, netOf, openBooks, type Spent } from '../../money/spend.ts';
 import type { Messages } from '../../output/output.ts';
 import { localTime } from '../../output/time.ts';
 import { kopecksText } from '../../rules/money.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { wholeHistory } from '../kit/history.ts';
-import { type Moment, since, timeOf, until } from '../kit/moment.ts';
-import { oneOf, ruled } from '../kit/parse.ts';
-import { serviceNow } from '../kit/service-time.ts';
-import { describe } from '../kit/verb.ts';
 import { type SpendRow, spendBlocks, spendView } from './spend-view.ts';
 
 /** How far back is looked without `--since`. */

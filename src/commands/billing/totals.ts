@@ -1,5 +1,5 @@
 import type { Transaction } from '../../api/index.ts';
-import { type Direction, directionOf } from '../../billing/ledger.ts';
+import { type Direction, directionOf } from '../../money/ledger.ts';
 import { amountOf, createSum, isNegative, kopecksText, type Sum } from '../../rules/money.ts';
 
 /** What came in and went out, exact, and an honest word on what could not be counted. */

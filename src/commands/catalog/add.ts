@@ -1,12 +1,12 @@
 import { type CatalogEntry, fitting, KINDS, type Kind, slug } from '../../catalog/index.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { refuseSecret } from '../../cli/no-secret.ts';
+import { checked, oneOf, ruled } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { resourceId } from '../../rules/ids.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { refuseSecret } from '../kit/no-secret.ts';
-import { checked, oneOf, ruled } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { catalogName } from './rules.ts';
 import { entryView } from './view.ts';
 

@@ -1,9 +1,9 @@
 import { type CatalogEntry, KINDS, type Kind } from '../../catalog/index.ts';
+import { type AnyCommand, Option } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { oneOf } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import { type AnyCommand, Option } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { oneOf } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { entryView } from './view.ts';
 
 export function registerList(verb: AnyCommand, frame: Frame): void {

@@ -1,9 +1,9 @@
 import { type CatalogEntry, fitting, told } from '../../catalog/index.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { describe } from '../kit/verb.ts';
 import { entryView } from './view.ts';
 
 export function registerRemove(verb: AnyCommand, frame: Frame): void {

@@ -1,8 +1,8 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { type Reference, referenceOf } from '../../cli/reference.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { type Reference, referenceOf } from '../kit/reference.ts';
-import { describe } from '../kit/verb.ts';
 import { commandView, referenceView } from './view.ts';
 
 /** `gpucloud commands`: a verb of the root. */

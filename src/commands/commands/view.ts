@@ -1,5 +1,5 @@
+import type { CommandReference, Reference } from '../../cli/reference.ts';
 import type { View } from '../../output/output.ts';
-import type { CommandReference, Reference } from '../kit/reference.ts';
 
 /** A command as a row. */
 export const commandView: View<CommandReference> = {

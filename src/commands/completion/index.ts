@@ -1,10 +1,10 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { oneOf } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import { SHELLS, type Shell, scriptFor } from '../../completion/index.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/output.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { oneOf } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { type Installed, install } from './install.ts';
 import { placeOf } from './tree.ts';
 

@@ -1,8 +1,8 @@
+import { shellLine } from '../../cli/shell-line.ts';
 import { type ConfigFile, profileNames, profileOf } from '../../config/file.ts';
 import { type KeyPlace, keyPlace } from '../../config/key.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { shellLine } from '../kit/shell-line.ts';
 import { type Check, fail, notChecked, pass } from './check.ts';
 
 /** Where the key of each profile rests, and whether it can be read there. */

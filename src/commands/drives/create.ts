@@ -1,18 +1,18 @@
 import type { Drive } from '../../api/index.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import { confirm } from '../../cli/confirm.ts';
+import { writeCreated } from '../../cli/created.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { asking } from '../../cli/left.ts';
+import { checked, ruled } from '../../cli/parse.ts';
+import { shellLine } from '../../cli/shell-line.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { isOfOneReading, usageError } from '../../errors.ts';
+import { journaled } from '../../instances/journaled.ts';
+import { refuseUnsettled } from '../../instances/unsettled.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/sizes.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import { confirm } from '../kit/confirm.ts';
-import { writeCreated } from '../kit/created.ts';
-import type { Frame } from '../kit/frame.ts';
-import { journaled } from '../kit/journaled.ts';
-import { asking } from '../kit/left.ts';
-import { checked, ruled } from '../kit/parse.ts';
-import { shellLine } from '../kit/shell-line.ts';
-import { refuseUnsettled } from '../kit/unsettled.ts';
-import { describe } from '../kit/verb.ts';
 import { hourly } from './price.ts';
 import { driveView } from './view.ts';
 

@@ -1,7 +1,7 @@
 import type { Api, Drive } from '../../api/index.ts';
+import { idOf } from '../../cli/lookup.ts';
+import { ruled } from '../../cli/parse.ts';
 import { anyName } from '../../rules/names.ts';
-import { idOf } from '../kit/lookup.ts';
-import { ruled } from '../kit/parse.ts';
 
 /** The argument DRIVE of the verbs that are about one. */
 export const DRIVE_HELP = 'id, beginning of an id, or name of the drive';

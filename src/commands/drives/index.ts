@@ -1,4 +1,4 @@
-import type { Group } from '../kit/group.ts';
+import type { Group } from '../../cli/group.ts';
 
 const NO_END =
   'a smaller one costs less: "gpucloud drives update DRIVE --size 1"; to end it, ask the service';

@@ -1,9 +1,9 @@
 import type { Drive } from '../../api/index.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { describe } from '../kit/verb.ts';
-import { intervalOption, watch, watchOption } from '../kit/watching.ts';
+import { intervalOption, watch, watchOption } from '../../watch/watching.ts';
 import { driveView, SEVEN_DAYS } from './view.ts';
 
 export function registerList(verb: AnyCommand, frame: Frame): void {

@@ -1,7 +1,7 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { describe } from '../kit/verb.ts';
 import { DRIVE_HELP, driveIdOf, typedDrive } from './find.ts';
 import { hourly } from './price.ts';
 import { driveView } from './view.ts';

@@ -1,13 +1,13 @@
 import type { Drive } from '../../api/index.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import { confirm } from '../../cli/confirm.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { ruled } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/sizes.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import { confirm } from '../kit/confirm.ts';
-import type { Frame } from '../kit/frame.ts';
-import { ruled } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { DRIVE_HELP, findDrive, typedDrive } from './find.ts';
 import { hourly } from './price.ts';
 import { driveView } from './view.ts';

@@ -1,9 +1,9 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { TOPICS } from '../../cli/topics.ts';
+import { undocumentedError } from '../../cli/undocumented.ts';
+import { describe } from '../../cli/verb.ts';
 import { type CliError, usageError } from '../../errors.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { TOPICS } from '../kit/topics.ts';
-import { undocumentedError } from '../kit/undocumented.ts';
-import { describe } from '../kit/verb.ts';
 
 /** `gpucloud help instances create`: the same as `gpucloud instances create --help`; and topics. */
 export function registerHelp(command: AnyCommand, frame: Frame): void {

@@ -1,8 +1,8 @@
+import { ENVIRONMENT } from '../../cli/environment.ts';
+import { EXIT_CODES } from '../../cli/reference.ts';
+import type { Topic } from '../../cli/topics.ts';
 import type { Format } from '../../output/output.ts';
 import { FORMATS } from '../../output/output.ts';
-import { ENVIRONMENT } from '../kit/environment.ts';
-import { EXIT_CODES } from '../kit/reference.ts';
-import type { Topic } from '../kit/topics.ts';
 
 /** The text of a topic, in lines that fit a terminal of 80 columns. */
 export function textOf(topic: Topic): string {

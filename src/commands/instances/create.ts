@@ -1,22 +1,15 @@
 import { sentence } from '../../api/errors-of-answers.ts';
 import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../api/index.ts';
-import { knownWay } from '../../connect/way.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import { writeCreated } from '../../cli/created.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { each, ruled, ruledEach } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen, usageError } from '../../errors.ts';
-import type { Money } from '../../rules/money.ts';
-import { instanceName } from '../../rules/names.ts';
-import { sharedMemoryGb } from '../../rules/numbers.ts';
-import { publishedPort } from '../../rules/ports.ts';
-import { volume } from '../../rules/volumes.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import { writeCreated } from '../kit/created.ts';
-import type { Frame } from '../kit/frame.ts';
-import { each, ruled, ruledEach } from '../kit/parse.ts';
-import { refuseUnsettled } from '../kit/unsettled.ts';
-import { describe } from '../kit/verb.ts';
-import { beforeSending, nothingCreated } from './before-sending.ts';
-import { isOfSandbox, notePrice, warnIfDearer } from './hardware-names.ts';
-import { maxPriceOption, rentWithin } from './max-price.ts';
+import { beforeSending, nothingCreated } from '../../instances/before-sending.ts';
+import { isOfSandbox, notePrice, warnIfDearer } from '../../instances/hardware-names.ts';
+import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
 import {
   boxOf,
   type CreateFlags,
@@ -24,9 +17,14 @@ import {
   makeRequest,
   missingError,
   missingFlags,
-} from './request.ts';
-import { createRequestView } from './request-view.ts';
-import { instanceView } from './view.ts';
+} from '../../instances/request.ts';
+import { refuseUnsettled } from '../../instances/unsettled.ts';
+import { knownWay } from '../../reach/way.ts';
+import type { Money } from '../../rules/money.ts';
+import { instanceName } from '../../rules/names.ts';
+import { sharedMemoryGb } from '../../rules/numbers.ts';
+import { publishedPort } from '../../rules/ports.ts';
+import { volume } from '../../rules/volumes.ts';
 import {
   pollIntervalOption,
   statusFor,
@@ -35,7 +33,9 @@ import {
   waitFor,
   waitStartedOption,
   waitTimeoutOption,
-} from './waiting.ts';
+} from '../../watch/waiting.ts';
+import { createRequestView } from './request-view.ts';
+import { instanceView } from './view.ts';
 
 export function registerCreate(verb: AnyCommand, frame: Frame): void {
   describe(verb, {
@@ -186,7 +186,7 @@ async function prepareAsked(
     throw missingError(missing);
   }
   await checkUnsettled(input, box, context);
-  const { askForMachine } = await import('./wizard/index.ts');
+  const { askForMachine } = await import('../../instances/wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
   const made = await askForMachine({ ...input, until, box }, prompts, context);
   return { made, until, worded: afterQuestions };

@@ -1,7 +1,7 @@
 import type { Instance, Template, TemplateEndpoint } from '../../api/index.ts';
 import type { DetailLine } from '../../output/output.ts';
-import { fieldOf, numberField, textField } from './open-data.ts';
-import { fillTemplate } from './url-template.ts';
+import { fieldOf, numberField, textField } from '../../reach/open-data.ts';
+import { fillTemplate } from '../../reach/url-template.ts';
 
 /** One way into what runs on a machine. */
 export interface Endpoint {

@@ -1,6 +1,6 @@
 import type { InstanceEvent } from '../../api/index.ts';
+import type { Target } from '../../instances/resolve.ts';
 import type { Column, View } from '../../output/output.ts';
-import type { Target } from './resolve.ts';
 
 /** Cells of the longest documented type, STATUS_CHANGE. */
 const TYPE_CELLS = 13;

@@ -1,21 +1,21 @@
 import type { Api, CallOptions, InstanceEvent } from '../../api/index.ts';
+import { type AnyCommand, Option } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { type Moment, since } from '../../cli/moment.ts';
+import { pageView, tellOtherPages } from '../../cli/one-page.ts';
+import { brokenRule, ruled } from '../../cli/parse.ts';
+import { OR_STDIN, severalGiven } from '../../cli/several.ts';
+import { refuseMistyped, tellUndocumented, typesOf } from '../../cli/types.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { beginningAt } from '../../instances/estimated-time.ts';
+import { findMachines, type Target } from '../../instances/resolve.ts';
 import { pollInterval } from '../../rules/durations.ts';
 import { count } from '../../rules/numbers.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
 import { timeOf } from '../../watch/log-walk.ts';
-import { type AnyCommand, Option } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { type Moment, since } from '../kit/moment.ts';
-import { pageView, tellOtherPages } from '../kit/one-page.ts';
-import { brokenRule, ruled } from '../kit/parse.ts';
-import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { refuseMistyped, tellUndocumented, typesOf } from '../kit/types.ts';
-import { describe } from '../kit/verb.ts';
 import { eventView, viewOf } from './event-view.ts';
-import { findMachines, type Target } from './resolve.ts';
-import { beginningAt } from './service-time.ts';
 
 /** API document: Events. New types may come, so that others are let through. */
 const TYPES = ['INFO', 'WARNING', 'ERROR', 'STATUS_CHANGE', 'BILLING'] as const;
@@ -113,7 +113,7 @@ export async function events(input: EventsInput, context: Context): Promise<void
   const ends = input.until === undefined ? [] : [input.until];
   tellUndocumented(ends, STATUSES_AND_TYPES, context, 'status or type');
   if (input.follow === true) {
-    const { followEvents } = await import('./follow-events.ts');
+    const { followEvents } = await import('../../watch/follow-events.ts');
     return followEvents(input, context);
   }
   const targets = await findMachines(

@@ -1,11 +1,11 @@
 import type { Api, CallOptions, Instance } from '../../api/index.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { keepSighting, sightingOf } from '../kit/sighting.ts';
-import { describe } from '../kit/verb.ts';
-import { intervalOption, watch, watchOption } from '../kit/watching.ts';
-import { findMachine } from './resolve.ts';
+import { findMachine } from '../../instances/resolve.ts';
+import { keepSighting, sightingOf } from '../../instances/sighting.ts';
+import { intervalOption, watch, watchOption } from '../../watch/watching.ts';
 import { instanceView } from './view.ts';
 
 export function registerGet(verb: AnyCommand, frame: Frame): void {

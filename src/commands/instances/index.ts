@@ -1,4 +1,4 @@
-import type { Group } from '../kit/group.ts';
+import type { Group } from '../../cli/group.ts';
 
 const RESTART =
   'use "gpucloud instances stop NAME --wait" and then "gpucloud instances start NAME"';
@@ -89,7 +89,7 @@ export const instances: Group = {
       name: 'endpoints',
       usage: '<instance>',
       summary: 'Show the links and ports of a machine',
-      load: async () => (await import('./list-endpoints.ts')).registerEndpoints,
+      load: async () => (await import('../../reach/list-endpoints.ts')).registerEndpoints,
     },
     {
       name: 'secrets',

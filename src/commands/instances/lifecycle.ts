@@ -1,15 +1,15 @@
 import type { Api, CallOptions } from '../../api/index.ts';
+import { eachBounded } from '../../bounded.ts';
+import { shellLine } from '../../cli/shell-line.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt, SeveralErrors } from '../../errors.ts';
+import { beforeSending } from '../../instances/before-sending.ts';
+import { afterRefusal, type Goal } from '../../instances/refused-change.ts';
+import { findMachines, type Target } from '../../instances/resolve.ts';
+import { keepSighting } from '../../instances/sighting.ts';
 import type { Gate } from '../../watch/gate.ts';
-import { eachBounded } from '../kit/bounded.ts';
-import { shellLine } from '../kit/shell-line.ts';
-import { keepSighting } from '../kit/sighting.ts';
-import { beforeSending } from './before-sending.ts';
-import { afterRefusal, type Goal } from './refused-change.ts';
-import { findMachines, type Target } from './resolve.ts';
+import { errorOfSeveral, politely, type WaitTimes, waitFor } from '../../watch/waiting.ts';
 import { type Changed, changedView } from './view.ts';
-import { errorOfSeveral, politely, type WaitTimes, waitFor } from './waiting.ts';
 
 /** As many requests at once as is polite to a service whose rate limits are not documented. */
 const ASKED_AT_ONCE = 4;

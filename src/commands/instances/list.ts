@@ -1,14 +1,18 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
+import { learnAccount, tellMissing } from '../../instances/account.ts';
+import {
+  type KnownMachines,
+  type Listed,
+  readKnownMachines,
+} from '../../instances/known-machines.ts';
+import { newestFirst } from '../../money/newest-first.ts';
 import type { Output } from '../../output/output.ts';
-import { learnAccount, tellMissing } from '../kit/account.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { type KnownMachines, type Listed, readKnownMachines } from '../kit/known-machines.ts';
-import { newestFirst } from '../kit/newest-first.ts';
-import { describe } from '../kit/verb.ts';
-import { intervalOption, watch, watchOption } from '../kit/watching.ts';
-import { keepHosts } from './hosts.ts';
+import { keepHosts } from '../../reach/hosts.ts';
+import { intervalOption, watch, watchOption } from '../../watch/watching.ts';
 import { listedView, notedView } from './listed-view.ts';
 
 export function registerList(verb: AnyCommand, frame: Frame): void {

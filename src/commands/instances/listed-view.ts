@@ -1,5 +1,5 @@
+import type { Listed } from '../../instances/known-machines.ts';
 import type { Column, View } from '../../output/output.ts';
-import type { Listed } from '../kit/known-machines.ts';
 import { instanceView } from './view.ts';
 
 const noteColumn: Column<Listed> = { id: 'note', header: 'NOTE', value: (row) => row.note };

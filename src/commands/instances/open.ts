@@ -1,11 +1,11 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { describe } from '../kit/verb.ts';
-import { openInBrowser } from './browser.ts';
-import { type Connection, readConnections } from './connections.ts';
+import { openInBrowser } from '../../reach/browser.ts';
+import { type Connection, readConnections } from '../../reach/connections.ts';
 
 export function registerOpen(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

@@ -1,6 +1,6 @@
+import { WHAT } from '../../instances/journaled-errors.ts';
+import type { Operation } from '../../journal/index.ts';
 import type { View } from '../../output/output.ts';
-import type { Operation } from '../../rentals/index.ts';
-import { WHAT } from '../kit/journaled-errors.ts';
 
 /** What became of a request. */
 export interface Recovered {

@@ -1,18 +1,18 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { oneOf } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';
-import type { KnownRentals, UnknownRental } from '../../rentals/index.ts';
+import { learnAccount, tellMissing } from '../../instances/account.ts';
+import { type AskedAgain, askAgain } from '../../instances/ask-again.ts';
+import { type Evidence, type Finding, gatherEvidence } from '../../instances/evidence.ts';
+import { costs, WHAT } from '../../instances/journaled-errors.ts';
+import { keepToLimit, overLimit, tooDear } from '../../instances/max-price.ts';
+import { lowestLimit } from '../../instances/recover-limit.ts';
+import { stillUnknown, stillWaiting } from '../../instances/recover-unknown.ts';
+import type { KnownRentals, UnknownRental } from '../../journal/index.ts';
 import type { Money } from '../../rules/money.ts';
-import { learnAccount, tellMissing } from '../kit/account.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { costs, WHAT } from '../kit/journaled-errors.ts';
-import { oneOf } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
-import { type AskedAgain, askAgain } from './ask-again.ts';
-import { type Evidence, type Finding, gatherEvidence } from './evidence.ts';
-import { keepToLimit, overLimit, tooDear } from './max-price.ts';
-import { lowestLimit } from './recover-limit.ts';
-import { stillUnknown, stillWaiting } from './recover-unknown.ts';
 import { type Recovered, recoveredView, viewOf } from './recover-view.ts';
 
 const KINDS = {

@@ -1,25 +1,25 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { checked } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { tellReorder } from '../../instances/before-reorder.ts';
+import { beforeSending, nothingCreated } from '../../instances/before-sending.ts';
+import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
+import { findMachine } from '../../instances/resolve.ts';
+import { refuseUnsettled } from '../../instances/unsettled.ts';
 import type { Money } from '../../rules/money.ts';
 import { anyName, instanceName } from '../../rules/names.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { checked } from '../kit/parse.ts';
-import { refuseUnsettled } from '../kit/unsettled.ts';
-import { describe } from '../kit/verb.ts';
-import { tellReorder } from './before-reorder.ts';
-import { beforeSending, nothingCreated } from './before-sending.ts';
-import { showRented } from './create.ts';
-import { maxPriceOption, rentWithin } from './max-price.ts';
-import { findMachine } from './resolve.ts';
-import { instanceView } from './view.ts';
 import {
   pollIntervalOption,
   statusFor,
   type WaitTimes,
   waitStartedOption,
   waitTimeoutOption,
-} from './waiting.ts';
+} from '../../watch/waiting.ts';
+import { showRented } from './create.ts';
+import { instanceView } from './view.ts';
 
 export function registerReorder(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

@@ -1,12 +1,12 @@
-import { scpArgv } from '../../connect/argv.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { describe } from '../kit/verb.ts';
-import { commandView, printCommand } from './print-command.ts';
-import { type ReachInput, reachInput, reachOptions } from './reach-flags.ts';
-import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
+import { scpArgv } from '../../reach/argv.ts';
+import { commandView, printCommand } from '../../reach/print-command.ts';
+import { type ReachInput, reachInput, reachOptions } from '../../reach/reach-flags.ts';
+import { pollIntervalOption, waitTimeoutOption } from '../../watch/waiting.ts';
 
 export function registerScp(verb: AnyCommand, frame: Frame): void {
   const { user, port, identity, sshOption, sshArg } = reachOptions();
@@ -60,8 +60,8 @@ export interface ScpInput extends ReachInput {
 export async function scp(input: ScpInput, context: Context): Promise<void> {
   const { instance, ...copying } = journeyOf(input.paths, context.host.platform);
   const [{ reach }, { runProgram }] = await Promise.all([
-    import('./reach.ts'),
-    import('./program.ts'),
+    import('../../reach/reach.ts'),
+    import('../../reach/program.ts'),
   ]);
   const reached = await reach(instance, input, context);
   const argv = scpArgv(reached.way, reached.manner, {

@@ -1,12 +1,12 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { findMachine } from '../../instances/resolve.ts';
+import { keepSighting, sightingOf } from '../../instances/sighting.ts';
 import type { View } from '../../output/output.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { keepSighting, sightingOf } from '../kit/sighting.ts';
-import { describe } from '../kit/verb.ts';
-import { fieldOf } from './open-data.ts';
-import { findMachine } from './resolve.ts';
+import { fieldOf } from '../../reach/open-data.ts';
 
 export function registerSecrets(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

@@ -1,3 +1,11 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { learnAccount } from '../../instances/account.ts';
+import { readKnownMachines } from '../../instances/known-machines.ts';
+import type { View } from '../../output/output.ts';
 import {
   type HostEntry,
   hostBlock,
@@ -6,23 +14,15 @@ import {
   removeHosts,
   type SshFiles,
   writeHosts,
-} from '../../connect/host-file.ts';
+} from '../../reach/host-file.ts';
+import { filesOf, hostOwner, seenIn } from '../../reach/hosts.ts';
 import {
   addInclude,
   includeLine,
   isIncluded,
   removeInclude,
   userConfig,
-} from '../../connect/include.ts';
-import type { Context } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
-import type { View } from '../../output/output.ts';
-import { learnAccount } from '../kit/account.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { readKnownMachines } from '../kit/known-machines.ts';
-import { describe } from '../kit/verb.ts';
-import { filesOf, hostOwner, seenIn } from './hosts.ts';
+} from '../../reach/include.ts';
 
 export function registerSshConfig(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

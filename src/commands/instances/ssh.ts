@@ -1,11 +1,11 @@
-import { sshArgv } from '../../connect/argv.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { describe } from '../kit/verb.ts';
-import { commandView, printCommand } from './print-command.ts';
-import { type ReachInput, reachInput, reachOptions } from './reach-flags.ts';
-import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
+import { sshArgv } from '../../reach/argv.ts';
+import { commandView, printCommand } from '../../reach/print-command.ts';
+import { type ReachInput, reachInput, reachOptions } from '../../reach/reach-flags.ts';
+import { pollIntervalOption, waitTimeoutOption } from '../../watch/waiting.ts';
 
 export function registerSsh(verb: AnyCommand, frame: Frame): void {
   const { user, port, identity, sshOption, sshArg } = reachOptions();
@@ -62,8 +62,8 @@ export interface SshInput extends ReachInput {
 
 export async function ssh(input: SshInput, context: Context): Promise<void> {
   const [{ reach }, { runProgram }] = await Promise.all([
-    import('./reach.ts'),
-    import('./program.ts'),
+    import('../../reach/reach.ts'),
+    import('../../reach/program.ts'),
   ]);
   const reached = await reach(input.instance, input, context);
   const argv = sshArgv(reached.way, reached.manner, input);

@@ -1,10 +1,10 @@
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { describe } from '../kit/verb.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { OR_STDIN, severalGiven } from '../../cli/several.ts';
+import { describe } from '../../cli/verb.ts';
+import { pollIntervalOption, waitTimeoutOption } from '../../watch/waiting.ts';
 import { changeEach } from './lifecycle.ts';
 import { changedView } from './view.ts';
-import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
 export function registerStop(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

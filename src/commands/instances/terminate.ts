@@ -1,13 +1,13 @@
-import type { AnyCommand } from '../kit/command.ts';
-import { confirm } from '../kit/confirm.ts';
-import type { Frame } from '../kit/frame.ts';
-import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { describe } from '../kit/verb.ts';
-import { terminateQuestion } from './before-terminate.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import { confirm } from '../../cli/confirm.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { OR_STDIN, severalGiven } from '../../cli/several.ts';
+import { describe } from '../../cli/verb.ts';
+import { terminateQuestion } from '../../instances/before-terminate.ts';
+import { pickMachines } from '../../instances/pick.ts';
+import { pollIntervalOption, waitTimeoutOption } from '../../watch/waiting.ts';
 import { changeEach } from './lifecycle.ts';
-import { pickMachines } from './pick.ts';
 import { changedView } from './view.ts';
-import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
 export function registerTerminate(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

@@ -1,14 +1,14 @@
+import { eachBounded } from '../../bounded.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { checked } from '../../cli/parse.ts';
+import { OR_STDIN, severalGiven } from '../../cli/several.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';
+import { settleOpen } from '../../instances/settle-open.ts';
+import { sightingOf } from '../../instances/sighting.ts';
 import { resourceId } from '../../rules/ids.ts';
-import { eachBounded } from '../kit/bounded.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { checked } from '../kit/parse.ts';
-import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { sightingOf } from '../kit/sighting.ts';
-import { describe } from '../kit/verb.ts';
-import { settleOpen } from './settle-open.ts';
 import { type Changed, changedView } from './view.ts';
 
 const AT_ONCE = 4;

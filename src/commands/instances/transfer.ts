@@ -1,13 +1,13 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { readInput } from '../../cli/input.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { isAnyReadable, learnAccount } from '../../instances/account.ts';
+import { settleOpen } from '../../instances/settle-open.ts';
+import { type Imported, type JournalExport, parseExport } from '../../journal/index.ts';
 import type { View } from '../../output/output.ts';
-import { type Imported, type JournalExport, parseExport } from '../../rentals/index.ts';
-import { isAnyReadable, learnAccount } from '../kit/account.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { readInput } from '../kit/input.ts';
-import { describe } from '../kit/verb.ts';
-import { settleOpen } from './settle-open.ts';
 
 /** Characters; a machine takes about 500. */
 const LONGEST = 64 * 1024 * 1024;

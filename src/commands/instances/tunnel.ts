@@ -1,13 +1,13 @@
-import { tunnelArgv } from '../../connect/argv.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { describe } from '../kit/verb.ts';
-import { printCommand } from './print-command.ts';
-import { type ReachInput, reachInput, reachOptions } from './reach-flags.ts';
+import { tunnelArgv } from '../../reach/argv.ts';
+import { printCommand } from '../../reach/print-command.ts';
+import { type ReachInput, reachInput, reachOptions } from '../../reach/reach-flags.ts';
+import { pollIntervalOption, waitTimeoutOption } from '../../watch/waiting.ts';
 import { tunnelView } from './tunnel-view.ts';
-import { pollIntervalOption, waitTimeoutOption } from './waiting.ts';
 
 export function registerTunnel(verb: AnyCommand, frame: Frame): void {
   const { user, port, identity, sshOption, sshArg } = reachOptions();
@@ -64,12 +64,14 @@ export interface TunnelInput extends ReachInput {
 }
 
 export async function tunnel(input: TunnelInput, context: Context): Promise<void> {
-  const { localPort, parsePorts, remoteEnd, tunnelOf } = await import('./tunnel-ports.ts');
+  const { localPort, parsePorts, remoteEnd, tunnelOf } = await import(
+    '../../reach/tunnel-ports.ts'
+  );
   const wanted = parsePorts(input.ports);
   if (input.open && input.print) {
     throw usageError("--open and --print can't be asked for at once");
   }
-  const { reach, refuseDocumentation } = await import('./reach.ts');
+  const { reach, refuseDocumentation } = await import('../../reach/reach.ts');
   const reached = await reach(input.instance, input, context);
   const remote = await remoteEnd(wanted.remote, reached, context);
   const local = await localPort(wanted.local, remote, context);
@@ -81,6 +83,6 @@ export async function tunnel(input: TunnelInput, context: Context): Promise<void
     return;
   }
   refuseDocumentation(reached);
-  const { holdTunnel } = await import('./tunnel-held.ts');
+  const { holdTunnel } = await import('../../reach/tunnel-held.ts');
   await holdTunnel(tunnelOf(reached, remote, local), reached, input, context);
 }

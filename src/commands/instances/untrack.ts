@@ -1,18 +1,18 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import { confirm } from '../../cli/confirm.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { checked } from '../../cli/parse.ts';
+import { OR_STDIN, severalGiven } from '../../cli/several.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { untrackLine } from '../../instances/forget-line.ts';
+import { WHAT } from '../../instances/journaled-errors.ts';
+import { findMachines } from '../../instances/resolve.ts';
+import type { KnownMachine, UnknownRental } from '../../journal/index.ts';
 import { instant, relative } from '../../output/time.ts';
-import type { KnownMachine, UnknownRental } from '../../rentals/index.ts';
 import { resourceId } from '../../rules/ids.ts';
 import { kopecksText, money } from '../../rules/money.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import { confirm } from '../kit/confirm.ts';
-import { untrackLine } from '../kit/forget-line.ts';
-import type { Frame } from '../kit/frame.ts';
-import { WHAT } from '../kit/journaled-errors.ts';
-import { checked } from '../kit/parse.ts';
-import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { describe } from '../kit/verb.ts';
-import { findMachines } from './resolve.ts';
 import { type Changed, changedView } from './view.ts';
 
 export function registerUntrack(verb: AnyCommand, frame: Frame): void {

@@ -1,8 +1,8 @@
 import type { Instance } from '../../api/index.ts';
+import { containerLines } from '../../instances/container-lines.ts';
 import type { Section, View } from '../../output/output.ts';
-import { containerLines } from './container-lines.ts';
+import { sshCommand } from '../../reach/ssh-command.ts';
 import { endpointLines } from './endpoints.ts';
-import { sshCommand } from './ssh-command.ts';
 
 /** Where an instance carries secrets (design: Secrets). */
 const SECRETS = ['connection_info.secrets', 'metadata', 'docker_config.env[].value'] as const;

@@ -1,16 +1,15 @@
+import { type AnyCommand, Option } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { brokenRule, ruled } from '../../cli/parse.ts';
+import { OR_STDIN, severalGiven } from '../../cli/several.ts';
+import { refuseMistyped, tellUndocumented } from '../../cli/types.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { beforeSending } from '../../instances/before-sending.ts';
+import { findMachines } from '../../instances/resolve.ts';
 import { positiveDuration } from '../../rules/durations.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
-import { type AnyCommand, Option } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { brokenRule, ruled } from '../kit/parse.ts';
-import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { refuseMistyped, tellUndocumented } from '../kit/types.ts';
-import { describe } from '../kit/verb.ts';
-import { beforeSending } from './before-sending.ts';
-import { findMachines } from './resolve.ts';
-import { type Changed, changedView } from './view.ts';
 import {
   DEFAULT_WAIT,
   errorOfSeveral,
@@ -19,7 +18,8 @@ import {
   type WaitTimes,
   waitFor,
   withBill,
-} from './waiting.ts';
+} from '../../watch/waiting.ts';
+import { type Changed, changedView } from './view.ts';
 
 export function registerWait(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

@@ -1,11 +1,11 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import { Option } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { oneOf, ruled } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import { STORES } from '../../config/key.ts';
 import { usageError } from '../../errors.ts';
 import { commandWords } from '../../rules/words.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import { Option } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { oneOf, ruled } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { login } from './login.ts';
 
 /** `gpucloud login`: a verb of the root. */

@@ -1,12 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { platform } from 'node:os';
 import type { Readable } from 'node:stream';
+import { checkedSecret } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { errorCode } from '../../files/error-code.ts';
 import { apiKey } from '../../rules/api-key.ts';
 import type { StopSignal } from '../../stop.ts';
-import { checkedSecret } from '../kit/parse.ts';
 
 /** Far more than any key; what is longer is another file, and is not read to its end. */
 const MOST_BYTES = 64 * 1024;

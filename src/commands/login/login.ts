@@ -1,4 +1,9 @@
 import type { User } from '../../api/index.ts';
+import { brokenBaseUrl, givenBaseUrl } from '../../cli/base-url.ts';
+import { keepKey } from '../../cli/keep-key.ts';
+import { asking } from '../../cli/left.ts';
+import { checked, checkedSecret } from '../../cli/parse.ts';
+import { namedProfile, profileView, shownProfile, warnOfEnvironment } from '../../cli/profile.ts';
 import { type ConfigFile, profileOf, withProfile } from '../../config/file.ts';
 import { keyFields, keyPlace, type Store } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
@@ -7,11 +12,6 @@ import { CliError, type Failure, usageError } from '../../errors.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import { apiKey } from '../../rules/api-key.ts';
 import { baseUrl } from '../../rules/base-url.ts';
-import { brokenBaseUrl, givenBaseUrl } from '../kit/base-url.ts';
-import { keepKey } from '../kit/keep-key.ts';
-import { asking } from '../kit/left.ts';
-import { checked, checkedSecret } from '../kit/parse.ts';
-import { namedProfile, profileView, shownProfile, warnOfEnvironment } from '../kit/profile.ts';
 import { keyFromFile, keyFromStdin } from './key.ts';
 
 export interface LoginInput {

@@ -1,10 +1,10 @@
 import type { SetPasswordBody } from '../../api/index.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { readStdin } from '../../cli/input.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { readStdin } from '../kit/input.ts';
-import { describe } from '../kit/verb.ts';
 import { profileView } from './view.ts';
 
 export function registerSetPassword(verb: AnyCommand, frame: Frame): void {

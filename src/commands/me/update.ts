@@ -1,10 +1,10 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { ruled } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { anyName } from '../../rules/names.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { ruled } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { updatedView } from './view.ts';
 
 export function registerUpdate(verb: AnyCommand, frame: Frame): void {

@@ -1,14 +1,14 @@
+import { brokenBaseUrl, givenBaseUrl } from '../../cli/base-url.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { checked, ruled } from '../../cli/parse.ts';
+import { profileView, shownProfile } from '../../cli/profile.ts';
+import { describe } from '../../cli/verb.ts';
 import { type Profile, profileOf, withProfile } from '../../config/file.ts';
 import { profileName } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { baseUrl } from '../../rules/base-url.ts';
-import { brokenBaseUrl, givenBaseUrl } from '../kit/base-url.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { checked, ruled } from '../kit/parse.ts';
-import { profileView, shownProfile } from '../kit/profile.ts';
-import { describe } from '../kit/verb.ts';
 
 export function registerAdd(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

@@ -1,4 +1,4 @@
-import type { Group } from '../kit/group.ts';
+import type { Group } from '../../cli/group.ts';
 
 /** The verbs of `gpucloud profiles`, in the order of the help. */
 export const profiles: Group = {

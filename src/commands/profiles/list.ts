@@ -1,9 +1,9 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { shownProfile, warnOfEnvironment } from '../../cli/profile.ts';
+import { describe } from '../../cli/verb.ts';
 import { profileNames } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { shownProfile, warnOfEnvironment } from '../kit/profile.ts';
-import { describe } from '../kit/verb.ts';
 import { inForce, ranked, rankedView } from './in-force.ts';
 
 export function registerList(verb: AnyCommand, frame: Frame): void {

@@ -1,13 +1,13 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import { confirm } from '../../cli/confirm.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { profileView, type ShownProfile, shownProfile } from '../../cli/profile.ts';
+import { describe } from '../../cli/verb.ts';
 import { profileOf, withoutProfile } from '../../config/file.ts';
 import { type KeyPlace, keyPlace } from '../../config/key.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import { confirm } from '../kit/confirm.ts';
-import type { Frame } from '../kit/frame.ts';
-import { profileView, type ShownProfile, shownProfile } from '../kit/profile.ts';
-import { describe } from '../kit/verb.ts';
 
 export function registerRemove(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

@@ -1,9 +1,9 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { profileView, shownProfile, warnOfEnvironment } from '../../cli/profile.ts';
+import { describe } from '../../cli/verb.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { profileView, shownProfile, warnOfEnvironment } from '../kit/profile.ts';
-import { describe } from '../kit/verb.ts';
 
 export function registerUse(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

@@ -1,9 +1,9 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { checked, ruled } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { kopecksText, type Money, money } from '../../rules/money.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { checked, ruled } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { advanceable, type StateInput, stateOption } from './flags.ts';
 import { statusView } from './view.ts';
 

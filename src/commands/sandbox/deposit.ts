@@ -1,8 +1,8 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { ruled } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { ruled } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { depositAmount, type StateInput, stateOption } from './flags.ts';
 import { statusView } from './view.ts';
 

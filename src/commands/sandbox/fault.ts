@@ -1,10 +1,10 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { oneOf } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { FAULTS } from '../../sandbox/faults.ts';
 import type { Fault } from '../../sandbox/index.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { oneOf } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { type StateInput, stateOption } from './flags.ts';
 import { statusView } from './view.ts';
 

@@ -1,9 +1,9 @@
+import { Option } from '../../cli/command.ts';
+import { ruled } from '../../cli/parse.ts';
 import { duration } from '../../rules/durations.ts';
 import { kopecksText, type Money, money } from '../../rules/money.ts';
 import { wholeNumber } from '../../rules/numbers.ts';
 import { broken, kept, type Verdict } from '../../rules/rule.ts';
-import { Option } from '../kit/command.ts';
-import { ruled } from '../kit/parse.ts';
 
 /** What every verb of the sandbox takes: which of the sandboxes on this computer is meant. */
 export interface StateInput {

@@ -1,4 +1,4 @@
-import type { Group } from '../kit/group.ts';
+import type { Group } from '../../cli/group.ts';
 
 /** The sandbox works whichever profile is in force, and needs no key. */
 export const sandbox: Group = {

@@ -1,11 +1,11 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import { confirm } from '../../cli/confirm.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { ruled } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import { confirm } from '../kit/confirm.ts';
-import type { Frame } from '../kit/frame.ts';
-import { ruled } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { openingBalance, type StateInput, speed, stateOption } from './flags.ts';
 import { statusView } from './view.ts';
 

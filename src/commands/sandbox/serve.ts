@@ -1,10 +1,10 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { oneOf, repeated, ruled } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { Fault, RequestEntry } from '../../sandbox/index.ts';
 import type { StopSignal } from '../../stop.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { oneOf, repeated, ruled } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { FAULT_NAMES } from './fault.ts';
 import { listeningPort, type StateInput, speed, stateOption } from './flags.ts';
 import { type Served, servedView } from './view.ts';

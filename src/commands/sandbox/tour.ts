@@ -1,12 +1,12 @@
 import { Writable } from 'node:stream';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Again, Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
 import { quoted } from '../../completion/quote.ts';
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES, INTERRUPTS } from '../../errors.ts';
 import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
 import type { View } from '../../output/output.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Again, Frame } from '../kit/frame.ts';
-import { describe } from '../kit/verb.ts';
 import { TOUR, type TourStep } from './tour-steps.ts';
 
 /** A stop of the tour as a script sees it. */

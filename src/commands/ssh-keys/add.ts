@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import type { Api, SshKey } from '../../api/index.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { asking } from '../../cli/left.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { PublicKey } from '../../rules/public-key.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { asking } from '../kit/left.ts';
-import { describe } from '../kit/verb.ts';
 import { brokenName, checkArguments, checkedName, keyIn } from './given.ts';
 import { chosenFile } from './local-keys.ts';
 import { sshKeyView } from './view.ts';

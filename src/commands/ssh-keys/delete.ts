@@ -1,12 +1,12 @@
 import type { Api, SshKey } from '../../api/index.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import { confirm } from '../../cli/confirm.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { refuseSecret } from '../../cli/no-secret.ts';
+import { OR_STDIN, severalGiven } from '../../cli/several.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import { confirm } from '../kit/confirm.ts';
-import type { Frame } from '../kit/frame.ts';
-import { refuseSecret } from '../kit/no-secret.ts';
-import { OR_STDIN, severalGiven } from '../kit/several.ts';
-import { describe } from '../kit/verb.ts';
 import { findKey } from './find.ts';
 import { sshKeyView } from './view.ts';
 

@@ -1,6 +1,6 @@
 import type { SshKey } from '../../api/index.ts';
-import { findOne } from '../kit/lookup.ts';
-import { refuseSecret } from '../kit/no-secret.ts';
+import { findOne } from '../../cli/lookup.ts';
+import { refuseSecret } from '../../cli/no-secret.ts';
 
 /**
  * The key that a text means: its id or a beginning of it, its name, or its fingerprint as the service

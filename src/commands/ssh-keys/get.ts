@@ -1,6 +1,6 @@
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { registerGetVerb } from '../kit/get-verb.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { registerGetVerb } from '../../cli/get-verb.ts';
 import { findKey } from './find.ts';
 import { sshKeyView } from './view.ts';
 

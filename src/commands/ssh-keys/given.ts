@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
+import { readInput } from '../../cli/input.ts';
+import { refuseSecret } from '../../cli/no-secret.ts';
+import { checked } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { anyName } from '../../rules/names.ts';
 import { holdsPrivateKey } from '../../rules/private-key.ts';
 import type { PublicKey } from '../../rules/public-key.ts';
-import { readInput } from '../kit/input.ts';
-import { refuseSecret } from '../kit/no-secret.ts';
-import { checked } from '../kit/parse.ts';
 
 /** What can be a flag that was mistyped; anything else that starts with a hyphen is not repeated. */
 const FLAG = /^--?[A-Za-z][A-Za-z-]{0,30}(?==|$)/;

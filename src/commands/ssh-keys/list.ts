@@ -1,6 +1,6 @@
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { registerListVerb } from '../kit/list-verb.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { registerListVerb } from '../../cli/list-verb.ts';
 import { sshKeyView } from './view.ts';
 
 export function registerList(verb: AnyCommand, frame: Frame): void {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readText } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { readText } from '../kit/input.ts';
 
 interface LocalKey {
   readonly file: string;

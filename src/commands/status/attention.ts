@@ -1,14 +1,14 @@
 import { FAILURES } from '../../errors.ts';
+import { costs, WHAT } from '../../instances/journaled-errors.ts';
+import type { UnknownRental } from '../../journal/index.ts';
+import type { AccountReading } from '../../money/account-reading.ts';
+import { chargesSpan, type MoneyFacts } from '../../money/money-facts.ts';
+import { alikeFaults } from '../../money/unread-parts.ts';
 import { spanText } from '../../output/span.ts';
 import { relative } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
-import type { UnknownRental } from '../../rentals/index.ts';
 import { kopecksText } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
-import type { AccountReading } from '../kit/account-reading.ts';
-import { costs, WHAT } from '../kit/journaled-errors.ts';
-import { chargesSpan, type MoneyFacts } from '../kit/money-facts.ts';
-import { alikeFaults } from '../kit/unread-parts.ts';
 import type { DriveRow, MachineRow } from './overview.ts';
 
 /** Something that a person should look at, gravest first. */

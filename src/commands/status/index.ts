@@ -1,13 +1,13 @@
 import type { CallOptions } from '../../api/index.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
+import { readAccount } from '../../money/account-reading.ts';
+import { assertWhole, isNothingRead } from '../../money/unread-parts.ts';
 import type { Output } from '../../output/output.ts';
 import { forProfile } from '../../output/typed-again.ts';
-import { readAccount } from '../kit/account-reading.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { assertWhole, isNothingRead } from '../kit/unread-parts.ts';
-import { describe } from '../kit/verb.ts';
-import { intervalOption, watch, watchOption } from '../kit/watching.ts';
+import { intervalOption, watch, watchOption } from '../../watch/watching.ts';
 import { billing, type Overview, overviewOf } from './overview.ts';
 import { billingView, statusBlocks, statusView } from './view.ts';
 

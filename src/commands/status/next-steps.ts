@@ -1,5 +1,5 @@
+import type { PartFault } from '../../money/account-reading.ts';
 import { money } from '../../rules/money.ts';
-import type { PartFault } from '../kit/account-reading.ts';
 import { typedName } from './attention.ts';
 import type { DriveRow, MachineRow } from './overview.ts';
 

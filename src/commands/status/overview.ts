@@ -1,8 +1,7 @@
 import type { Drive } from '../../api/index.ts';
-import { momentOf } from '../../billing/ledger.ts';
-import { deletionOf } from '../../billing/suspension.ts';
-import type { AccountReading } from '../kit/account-reading.ts';
-import type { Listed } from '../kit/known-machines.ts';
+import type { Listed } from '../../instances/known-machines.ts';
+import type { AccountReading } from '../../money/account-reading.ts';
+import { momentOf } from '../../money/ledger.ts';
 import {
   type BurnJson,
   billsFlag,
@@ -14,7 +13,8 @@ import {
   moneyFacts,
   type RunwayJson,
   runwayJson,
-} from '../kit/money-facts.ts';
+} from '../../money/money-facts.ts';
+import { deletionOf } from '../../money/suspension.ts';
 import { type Attention, attentionOf } from './attention.ts';
 import { type NextStep, nextSteps } from './next-steps.ts';
 

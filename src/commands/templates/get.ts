@@ -1,12 +1,12 @@
+import type { AnyCommand } from '../../cli/command.ts';
+import type { Frame } from '../../cli/frame.ts';
+import { findOne } from '../../cli/lookup.ts';
+import { ruled } from '../../cli/parse.ts';
+import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { cleanLines } from '../../output/index.ts';
 import { anyName } from '../../rules/names.ts';
-import type { AnyCommand } from '../kit/command.ts';
-import type { Frame } from '../kit/frame.ts';
-import { findOne } from '../kit/lookup.ts';
-import { ruled } from '../kit/parse.ts';
-import { describe } from '../kit/verb.ts';
 import { templateView } from './view.ts';
 
 /** Lines longer than this are hard to read; a narrower terminal breaks them itself. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { OFFERS } from '../../../src/sandbox/catalog.ts';
-import { sumOf, UNIT, units } from '../../billing/amounts.ts';
+import { sumOf, UNIT, units } from '../../money/amounts.ts';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE } from '../../support/sandbox-ids.ts';
 

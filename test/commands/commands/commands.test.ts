@@ -1,9 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type {
-  CommandReference,
-  FlagReference,
-  Reference,
-} from '../../../src/commands/kit/reference.ts';
+import type { CommandReference, FlagReference, Reference } from '../../../src/cli/reference.ts';
 import { FAILURES } from '../../../src/errors.ts';
 import { COMMANDS, commandsWhose } from '../../contract/tree.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { endpointsOf } from '../../../src/commands/instances/endpoints.ts';
-import { fillTemplate } from '../../../src/commands/instances/url-template.ts';
+import { fillTemplate } from '../../../src/reach/url-template.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import type { Answer } from '../../support/service.ts';

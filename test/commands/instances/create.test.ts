@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseRequest } from '../../../src/rentals/request-file.ts';
+import { parseRequest } from '../../../src/journal/request-file.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';

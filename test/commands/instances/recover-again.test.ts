@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openRentals } from '../../../src/rentals/index.ts';
+import { openRentals } from '../../../src/journal/index.ts';
 import { NEW, ok, RentingService } from '../../support/renting-service.ts';
 import { createWorld, TEST_KEY, type World } from '../../support/run-cli.ts';
 import { HARDWARE, OFFER } from '../../support/sandbox-ids.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openRentals } from '../../../src/rentals/index.ts';
+import { openRentals } from '../../../src/journal/index.ts';
 import { RentingService } from '../../support/renting-service.ts';
 import { createWorld, TEST_KEY, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isOfTheTime, ServiceClock } from '../../../src/commands/instances/recover-window.ts';
+import { isOfTheTime, ServiceClock } from '../../../src/instances/recover-window.ts';
 
 const ASKED = '2026-01-15T12:00:00.000Z';
 const MINUTE = 60_000;

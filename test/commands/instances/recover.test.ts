@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
-import { openRentals } from '../../../src/rentals/index.ts';
+import { openRentals } from '../../../src/journal/index.ts';
 import { NEW, no, ok, RentingService } from '../../support/renting-service.ts';
 import { createWorld, TEST_KEY, type World, type WorldOptions } from '../../support/run-cli.ts';
 import { HARDWARE, OFFER } from '../../support/sandbox-ids.ts';

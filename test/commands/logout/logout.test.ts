@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openRentals } from '../../../src/rentals/index.ts';
+import { openRentals } from '../../../src/journal/index.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { ANNA_KEY, accounts } from '../login/accounts.ts';
 

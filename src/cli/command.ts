@@ -1,0 +1,248 @@
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
+import { type Failure, usageError } from '../errors.ts';
+import type { View } from '../output/output.ts';
+import type { CompletesMap } from './completes.ts';
+
+export type AnyCommand = CommandUnknownOpts;
+export { CommanderError, Help, Option };
+
+/**
+ * A command whose optional values are taken after `=` alone: `--wait=ssh NAME` and `--wait NAME`
+ * both leave NAME alone, as in gh and docker. Commander would take NAME as the value of `--wait`.
+ */
+class StrictCommand extends Command {
+  /** How the result of the verb looks: its columns are known before anything is asked. */
+  view: View<unknown> | undefined;
+  /** What its arguments and flags are completed with, beyond what their names tell. */
+  completes: CompletesMap | undefined;
+  /** What its help says beside its arguments and flags. */
+  told: Told | undefined;
+  /** After how many arguments everything is words of another command; see {@link setOwnWords}. */
+  ownWords: number | undefined;
+  /** For an operation that the service does not document: the nearest thing there is. */
+  nearest: string | undefined;
+  /** The words that this run gives it, where they are known; see {@link setGivenWords}. */
+  given: readonly string[] | undefined;
+  /** It needs no service. Counts for what is below it too. */
+  local = false;
+
+  override createCommand(name?: string): Command {
+    return new StrictCommand(name);
+  }
+
+  /** A bare `gpucloud instances`: whether help is the answer is for `run.ts`, which knows the format. */
+  override help(): never {
+    throw new BareGroup(this);
+  }
+
+  override parseOptions(args: string[]): ReturnType<Command['parseOptions']> {
+    if (this.commands.length === 0) {
+      return super.parseOptions(splitShort(this.closed(args), this.options));
+    }
+    const parsed = super.parseOptions(helpLast(splitShort(args, this.options, true)));
+    const [word] = parsed.operands;
+    // Of `nonsense --help`, commander would see the second alone and answer with the group's help.
+    return word === undefined || hasBelow(this, word) ? parsed : { ...parsed, unknown: [] };
+  }
+
+  private closed(args: readonly string[]): string[] {
+    const closed = closeOptionalValues(args, this.options);
+    return this.ownWords === undefined ? closed : endFlags(closed, this.options, this.ownWords);
+  }
+
+  /** Commander names what is spelled nearly the same, and is silent where nothing is. */
+  override error(message: string, how?: Parameters<Command['error']>[1]): never {
+    if (how?.code === 'commander.unknownCommand' && !message.includes('(Did you mean')) {
+      const words = message.replace(/^error: /, '');
+      throw usageError(words, `"${pathOf(this)} --help" lists the commands`);
+    }
+    const flag = /unknown option '(--[a-z-]+)/.exec(message)?.[1];
+    const begun =
+      flag === undefined ? [] : this.options.filter(({ long }) => long?.startsWith(flag));
+    if (how?.code === 'commander.unknownOption' && begun.length > 0) {
+      const meant = begun.map(({ long }) => long).join(' or ');
+      // Without what was given to it, which may be a secret.
+      throw usageError(`unknown option '${flag}' (Did you mean ${meant}?)`);
+    }
+    return super.error(message, how);
+  }
+}
+
+/** A group was named without one of its verbs. */
+export class BareGroup extends Error {
+  readonly group: AnyCommand;
+
+  constructor(group: AnyCommand) {
+    super(`${pathOf(group)} without a verb`);
+    this.group = group;
+  }
+}
+
+/** The words that lead to a command: `gpucloud instances`. */
+function pathOf(command: AnyCommand): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
+
+function hasBelow(group: AnyCommand, word: string): boolean {
+  return group.commands.some((one) => one.name() === word || one.aliases().includes(word));
+}
+
+/** `--help instances list` asks what `instances list --help` does, and `--help nonsense` is wrong. */
+function helpLast(args: readonly string[]): string[] {
+  const [first = '', next = '-', ...more] = args;
+  const isAsked = (first === '--help' || first === '-h') && !next.startsWith('-');
+  return isAsked ? [next, ...more, first] : [...args];
+}
+
+/**
+ * `-o=json` is `-o json`, as in gh, docker and hcloud. Commander would take the sign for a part of the
+ * value. What stands after `--`, or is itself the value of a flag, stays as it is, and so does what
+ * follows the word of a command where one is looked for.
+ */
+function splitShort(
+  args: readonly string[],
+  options: AnyCommand['options'],
+  isGroup = false,
+): string[] {
+  // Most command lines have none, and V8 takes its time to compile an expression.
+  if (!args.some((arg) => arg.includes('='))) return [...args];
+  const split: string[] = [];
+  let isValue = false;
+  for (const [at, arg] of args.entries()) {
+    const isEnd = arg === '--' || (isGroup && !arg.startsWith('-'));
+    if (isEnd && !isValue) return [...split, ...args.slice(at)];
+    const [, flags = '', value = ''] = (!isValue && /^(-[a-zA-Z]+)=(.*)$/s.exec(arg)) || [];
+    const isSplit: boolean = takesNext(flags, options);
+    split.push(...(isSplit ? [flags, value] : [arg]));
+    isValue = !isValue && !isSplit && takesNext(arg, options);
+  }
+  return split;
+}
+
+/** Turns each bare `--wait` into `--wait=`, but for a `--wait` that is itself the value of a flag. */
+function closeOptionalValues(args: readonly string[], options: AnyCommand['options']): string[] {
+  const closed: string[] = [];
+  let isValue = false;
+  for (const [at, arg] of args.entries()) {
+    if (arg === '--') {
+      return [...closed, ...args.slice(at)];
+    }
+    const option: Option | undefined = isValue
+      ? undefined
+      : options.find((known) => known.long === arg || known.short === arg);
+    isValue = option?.required === true;
+    closed.push(option?.optional === true ? `${option.long}=` : arg);
+  }
+  return closed;
+}
+
+/** Puts a `--` where the words of another command begin, unless one is there before. */
+function endFlags(args: readonly string[], options: AnyCommand['options'], own: number): string[] {
+  let words = 0;
+  let isValue = false;
+  for (const [at, arg] of args.entries()) {
+    const isWord: boolean = isValue || arg === '-' || !arg.startsWith('-');
+    if (arg === '--' && !isValue) {
+      return [...args];
+    }
+    if (isWord && !isValue) {
+      words += 1;
+      if (words > own) return [...args.slice(0, at), '--', ...args.slice(at)];
+    }
+    isValue = !isWord && takesNext(arg, options);
+  }
+  return [...args];
+}
+
+/** Whether a flag's value is the word after it: `--user root` and `-ti FILE`, not `--user=root`. */
+function takesNext(arg: string, options: AnyCommand['options']): boolean {
+  if (arg.startsWith('--')) {
+    return options.some(({ long, required }) => required && long === arg);
+  }
+  for (const [at, letter] of [...arg].entries()) {
+    const option = at === 0 ? undefined : options.find(({ short }) => short === `-${letter}`);
+    // What follows its letter is its value.
+    if (option?.required === true) return at === arg.length - 1;
+  }
+  return false;
+}
+
+/** Says that what follows so many arguments is another command's, as in `ssh HOST command`. */
+export function setOwnWords(command: AnyCommand, own: number): void {
+  if (command instanceof StrictCommand) command.ownWords = own;
+}
+
+/** Tells a verb how its result looks, for `--columns`, `--sort`, help and completion. */
+export function setView(command: AnyCommand, view: View<unknown>): void {
+  if (command instanceof StrictCommand) command.view = view;
+}
+
+export function viewOf(command: AnyCommand): View<unknown> | undefined {
+  return command instanceof StrictCommand ? command.view : undefined;
+}
+
+/** Tells completion what an argument or flag takes; see completes.ts. */
+export function setCompletes(command: AnyCommand, completes: CompletesMap): void {
+  if (command instanceof StrictCommand) command.completes = completes;
+}
+
+export function completesOf(command: AnyCommand): CompletesMap | undefined {
+  return command instanceof StrictCommand ? command.completes : undefined;
+}
+
+/** What the reference says of a verb, as it is and not as the help shows it. */
+export interface Told {
+  readonly notes?: string;
+  readonly examples: readonly string[];
+  /** Ways in which it can end that nothing else about it tells. */
+  readonly ends?: readonly Failure[];
+  /** The program whose exit code becomes its own: `ssh`. */
+  readonly passesOn?: string;
+  /** Global flags that it refuses: `--columns`. */
+  readonly refuses?: readonly string[];
+}
+
+export function setTold(command: AnyCommand, told: Told): void {
+  if (command instanceof StrictCommand) command.told = told;
+}
+
+export function toldOf(command: AnyCommand): Told | undefined {
+  return command instanceof StrictCommand ? command.told : undefined;
+}
+
+/** Tells a command all words of its line, so that it need not have a flag that none of them names. */
+export function setGivenWords(command: AnyCommand, words: readonly string[]): AnyCommand {
+  if (command instanceof StrictCommand) command.given = words;
+  return command;
+}
+
+export function givenWords(command: AnyCommand): readonly string[] | undefined {
+  return command instanceof StrictCommand ? command.given : undefined;
+}
+
+/** Says of a command that the service documents nothing like it, and what is nearest. */
+export function setNearest(command: AnyCommand, nearest: string): void {
+  if (command instanceof StrictCommand) command.nearest = nearest;
+}
+
+export function nearestOf(command: AnyCommand): string | undefined {
+  return command instanceof StrictCommand ? command.nearest : undefined;
+}
+
+/** Says of a verb, or of a group with all its verbs, that it needs no service. */
+export function setLocal(command: AnyCommand): void {
+  if (command instanceof StrictCommand) command.local = true;
+}
+
+export function isLocal(command: AnyCommand): boolean {
+  for (let at: AnyCommand | null = command; at !== null; at = at.parent) {
+    if (at instanceof StrictCommand && at.local) return true;
+  }
+  return false;
+}
+
+/** The root of a new tree. Every command below it is made with `parent.command()` and inherits. */
+export function newProgram(name: string): Command {
+  return new StrictCommand(name);
+}

@@ -1,0 +1,149 @@
+import { type NameKind, type Offer, PART_KINDS, type PartKind } from '../completion/tree.ts';
+import type { AnyCommand, Option } from './command.ts';
+import { completesOf, viewOf } from './command.ts';
+import { wordsOf } from './parse.ts';
+
+/**
+ * What an argument or the value of a flag is completed with: names that were seen, files, some
+ * words, or `nothing` where only the user knows.
+ */
+export type Completes =
+  | NameKind
+  | 'terminated-instance'
+  /** Offers and images. */
+  | 'catalog'
+  | 'file'
+  /** A file, or a path on a machine. */
+  | 'path'
+  | 'port'
+  | PartKind
+  /** NAME=VALUE, where what follows an @ is a file. */
+  | 'field'
+  /** The words of a command, or one of these topics. */
+  | { readonly topics: readonly string[] }
+  | 'nothing'
+  | readonly string[]
+  /** Words with commas between them. */
+  | { readonly list: readonly string[] };
+
+/** By the name of an argument (`name`) or of a flag (`--for`). */
+export type CompletesMap = Readonly<Record<string, Completes>>;
+
+/**
+ * What is called by the name of a thing completes that thing, so that most verbs need say nothing:
+ * `<instance...>`, `[drive]`, `--ssh-key <key>`, `--offer <offer>`, `--profile <name>`.
+ */
+const THINGS: Readonly<Record<string, Completes>> = {
+  instance: 'instance',
+  drive: 'drive',
+  'ssh-key': 'ssh-key',
+  template: 'template',
+  offer: 'offer',
+  image: 'image',
+  profile: 'profile',
+};
+
+/**
+ * Placeholders that say the same wherever they stand: `-f, --file <file>`. What no rule of these
+ * knows needs a word in the verb's `completes`, which may be `nothing`: a test asks for it.
+ */
+const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
+  file: 'file',
+  path: 'file',
+  // Only the user knows.
+  url: 'nothing',
+  jmespath: 'nothing',
+  duration: 'nothing',
+  number: 'nothing',
+  time: 'nothing',
+  id: 'nothing',
+  rub: 'nothing',
+  roubles: 'nothing',
+  amount: 'nothing',
+  code: 'nothing',
+  gb: 'nothing',
+  size: 'nothing',
+  variable: 'nothing',
+  'key=value': 'nothing',
+  word: 'nothing',
+  mapping: 'nothing',
+};
+
+type Argument = AnyCommand['registeredArguments'][number];
+
+const FREE: Offer = { kind: 'free' };
+
+export function offerOfArgument(command: AnyCommand, argument: Argument): Offer {
+  const decided = decidedForArgument(command, argument);
+  return decided === undefined ? FREE : asOffer(decided);
+}
+
+/** undefined where nobody has said yet what it is completed with. */
+export function decidedForArgument(command: AnyCommand, argument: Argument): Completes | undefined {
+  const name = argument.name();
+  return (
+    completesOf(command)?.[name] ?? wordsOf(argument.parseArg) ?? THINGS[name] ?? PLACEHOLDERS[name]
+  );
+}
+
+/** undefined for a switch, which takes no value. */
+export function offerOfFlag(command: AnyCommand, option: Option): Offer | undefined {
+  if (placeholderOf(option) === undefined) return undefined;
+  const columns = columnsOffer(command, option.long ?? '');
+  if (columns !== undefined) return columns;
+  const decided = decidedForFlag(command, option);
+  return decided === undefined ? FREE : asOffer(decided);
+}
+
+/** undefined where nobody has said yet what its value is completed with; `nothing` for a switch. */
+export function decidedForFlag(command: AnyCommand, option: Option): Completes | undefined {
+  const placeholder = placeholderOf(option);
+  const long = option.long ?? '';
+  if (placeholder === undefined || COLUMN_FLAGS.includes(long)) return 'nothing';
+  return (
+    completesOf(command)?.[long] ??
+    wordsOf(option.parseArg) ??
+    THINGS[long.slice(2)] ??
+    PLACEHOLDERS[placeholder]
+  );
+}
+
+function placeholderOf(option: Option): string | undefined {
+  return /[<[]([^>\].]+)(?:\.\.\.)?[>\]]/.exec(option.flags)?.[1];
+}
+
+const COLUMN_FLAGS: readonly string[] = ['--columns', '--sort'];
+
+function columnsOffer(command: AnyCommand, long: string): Offer | undefined {
+  if (!COLUMN_FLAGS.includes(long)) {
+    return undefined;
+  }
+  const words = viewOf(command)?.columns.map(({ id }) => id);
+  if (words === undefined) {
+    return { kind: 'free' };
+  }
+  return { kind: long === '--sort' ? 'sort' : 'list', words };
+}
+
+function asOffer(completes: Completes): Offer {
+  if (typeof completes === 'object') {
+    if ('list' in completes) return { kind: 'list', words: completes.list };
+    if ('topics' in completes) return { kind: 'command', topics: completes.topics };
+    return { kind: 'words', words: completes };
+  }
+  const part = PART_KINDS.find((kind) => kind === completes);
+  if (part !== undefined) return { kind: 'part', of: part };
+  switch (completes) {
+    case 'nothing':
+      return { kind: 'free' };
+    case 'file':
+    case 'path':
+    case 'field':
+    case 'port':
+      return { kind: completes };
+    case 'catalog':
+      return { kind: 'names', of: ['offer', 'image'] };
+    default:
+      return { kind: 'names', of: [completes as NameKind | 'terminated-instance'] };
+  }
+}

@@ -1,0 +1,30 @@
+import type { Context } from '../context.ts';
+import { CliError, usageError } from '../errors.ts';
+import { asking } from './left.ts';
+
+/**
+ * Asks before something that can't be taken back; the default answer is No.
+ * `-y` answers yes, and then a question that must be made first is not; one that turns out to be
+ * needless is undefined. Where nobody can be asked: usage error, before any request.
+ */
+export async function confirm(
+  context: Context,
+  question: string | (() => Promise<string | undefined>),
+): Promise<void> {
+  if (context.flags.yes === true) {
+    return;
+  }
+  const asked = typeof question === 'string' ? question : await question();
+  if (asked === undefined) {
+    return;
+  }
+  const prompts = await context.prompts();
+  if (prompts === undefined) {
+    throw usageError(
+      `this needs a confirmation and nobody can be asked here: add --yes (${asked})`,
+    );
+  }
+  if (!(await asking('Nothing was changed.', () => prompts.confirm(asked, false)))) {
+    throw new CliError('interrupted', 'Not confirmed: nothing was changed.');
+  }
+}

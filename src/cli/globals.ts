@@ -1,0 +1,139 @@
+import type { GlobalFlags } from '../context.ts';
+import { FORMATS } from '../output/output.ts';
+import { baseUrl } from '../rules/base-url.ts';
+import { positiveDuration } from '../rules/durations.ts';
+import { type AnyCommand, givenWords, Option } from './command.ts';
+import { GLOBAL_HEADING } from './help.ts';
+import { checkedAddress, commaList, oneOf, ruled } from './parse.ts';
+
+const COLOURS = ['auto', 'always', 'never'] as const;
+
+interface GlobalFlag {
+  /** As commander reads them: `-o, --output <format>`. */
+  readonly flags: string;
+  readonly about: string;
+  readonly parser?: () => (text: string) => unknown;
+}
+
+/** The variables are named for the help only: commander would read the real environment. */
+function globals(): readonly GlobalFlag[] {
+  return [
+    { flags: '--profile <name>', about: 'the profile to use (env: GPUCLOUD_PROFILE)' },
+    {
+      flags: '--base-url <url>',
+      about: 'the address of the service (env: GPUCLOUD_BASE_URL)',
+      parser: () => (text) => checkedAddress('--base-url', text, baseUrl),
+    },
+    {
+      flags: '-o, --output <format>',
+      about: `the form of the result: ${FORMATS.join(', ')} (env: GPUCLOUD_OUTPUT)`,
+      parser: () => oneOf('--output', FORMATS),
+    },
+    { flags: '--json', about: 'the same as -o json' },
+    { flags: '-q, --quiet', about: 'the same as -o id: ids alone, one a line' },
+    {
+      flags: '--columns <ids>',
+      about: 'which columns to show, separated by commas',
+      parser: () => commaList('--columns'),
+    },
+    {
+      flags: '--sort <column>',
+      about: 'sort rows by a column; -column turns the order round',
+    },
+    { flags: '--query <jmespath>', about: 'print what an expression finds in the JSON form' },
+    { flags: '--no-header', about: 'no head above tables, csv and tsv' },
+    {
+      flags: '--color <when>',
+      about: `colours: ${COLOURS.join(', ')}`,
+      parser: () => oneOf('--color', COLOURS),
+    },
+    { flags: '--no-color', about: 'the same as --color never' },
+    { flags: '--no-input', about: 'never ask anything (env: GPUCLOUD_NO_INPUT)' },
+    { flags: '-y, --yes', about: 'answer every confirmation with yes' },
+    {
+      flags: '--timeout <duration>',
+      about: 'the longest that one request may take (default: 60s)',
+      parser: () => ruled('--timeout', positiveDuration),
+    },
+    { flags: '--debug', about: 'show requests and answers, with secrets replaced' },
+    {
+      flags: '--show-secrets',
+      about: 'show generated passwords, tokens and environment values',
+    },
+  ];
+}
+
+/** Each call makes a new one: commander writes into the objects that it is given. */
+function optionOf({ flags, about, parser }: GlobalFlag): Option {
+  const option = new Option(flags, about);
+  return (parser === undefined ? option : option.argParser(parser())).helpGroup(GLOBAL_HEADING);
+}
+
+/**
+ * Gives a command the flags that work everywhere. They are added at each level, and positional
+ * options are on, so that a flag of the root can never be taken out of a verb's own values.
+ * `but` names those in whose place a verb has a flag of its own, as `--timeout`.
+ *
+ * A command whose words are known gets those that its words name: to make all of them takes half a
+ * millisecond.
+ */
+export function addGlobalOptions(command: AnyCommand, but: readonly string[] = []): void {
+  for (const flag of named(globals(), givenWords(command))) {
+    const option = optionOf(flag);
+    if (option.long === undefined || !but.includes(option.long)) command.addOption(option);
+  }
+}
+
+/**
+ * The flags that the words may name. Where a word looks like a flag and is none of these, all are
+ * needed: it may ask for help, be two in one (`-yq`), or be spelled nearly like one of them.
+ */
+function named(
+  flags: readonly GlobalFlag[],
+  words: readonly string[] | undefined,
+): readonly GlobalFlag[] {
+  if (words === undefined) return flags;
+  const found = new Set<GlobalFlag>();
+  for (const word of words) {
+    if (!word.startsWith('-')) continue;
+    const name = word.split('=', 1)[0] ?? '';
+    const flag = flags.find((one) => namesOf(one).includes(name));
+    if (flag === undefined) return flags;
+    found.add(flag);
+  }
+  return flags.filter((flag) => found.has(flag));
+}
+
+function namesOf({ flags }: GlobalFlag): string[] {
+  return flags.replace(',', '').split(' ');
+}
+
+/** The global flags as given on a command or any of its parents; the nearest wins. */
+export function globalFlagsOf(command: AnyCommand): GlobalFlags {
+  const given: Record<string, unknown> = {};
+  for (let at: AnyCommand | null = command; at !== null; at = at.parent) {
+    for (const option of at.options) {
+      const name = option.attributeName();
+      const isGlobal = option.helpGroupHeading === GLOBAL_HEADING;
+      if (isGlobal && !(name in given) && at.getOptionValueSource(name) === 'cli') {
+        given[name] = at.getOptionValue(name);
+      }
+    }
+  }
+  return given;
+}
+
+/**
+ * The first word that is neither one of these flags nor the value of one; undefined where there is
+ * none, or an unknown flag stands before it.
+ */
+export function firstWord(words: readonly string[], flags: readonly Option[]): string | undefined {
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    if (!word.startsWith('-')) return word;
+    const flag = flags.find(({ long, short }) => [long, short].includes(word.replace(/=.*/s, '')));
+    if (flag === undefined) return undefined;
+    if (flag.required && !word.includes('=')) at += 1;
+  }
+  return undefined;
+}

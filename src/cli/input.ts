@@ -1,0 +1,70 @@
+import { open } from 'node:fs/promises';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import { faultOf } from '../files/error-code.ts';
+
+/** What people give by hand is short; more than this is a mistake, or `/dev/zero`. */
+const LONGEST = 1024 * 1024;
+
+/** Reads a file that a flag or argument names, or stdin for `-`. Throws a usage error naming both. */
+export async function readInput(
+  flag: string,
+  path: string,
+  context: Context,
+  longest = LONGEST,
+): Promise<string> {
+  return path === '-' ? readStdin(flag, context, longest) : readText(flag, path, longest);
+}
+
+/** Reads a text file of at most 1 MiB. Throws a usage error that names the flag and the file. */
+export async function readText(flag: string, path: string, longest = LONGEST): Promise<string> {
+  let text = '';
+  try {
+    const file = await open(path);
+    // The stream closes the file, read to its end or not.
+    for await (const chunk of file.createReadStream({ encoding: 'utf8' })) {
+      text += chunk;
+      if (text.length > longest) break;
+    }
+  } catch (error) {
+    const reason = faultOf(error);
+    throw usageError(`${flag} "${path}": the file can't be read (${reason})`);
+  }
+  return atMost(flag, path, text, longest);
+}
+
+/** Reads stdin to its end, at most 1 MiB. */
+export async function readStdin(
+  flag: string,
+  context: Context,
+  longest = LONGEST,
+): Promise<string> {
+  // Node gives an empty stream for a folder, and nothing would be taken for an empty list.
+  if (await isFolder(context.stdin)) {
+    throw usageError(`${flag} "-": stdin is a folder`);
+  }
+  let text = '';
+  for await (const chunk of context.stdin.setEncoding('utf8')) {
+    text += chunk;
+    if (text.length > longest) break;
+  }
+  return atMost(flag, 'stdin', text, longest);
+}
+
+async function isFolder(stdin: Context['stdin']): Promise<boolean> {
+  const descriptor: unknown = Reflect.get(stdin, 'fd');
+  if (typeof descriptor !== 'number') return false;
+  const { fstatSync } = await import('node:fs');
+  try {
+    return fstatSync(descriptor).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function atMost(flag: string, from: string, text: string, longest: number): string {
+  if (text.length > longest) {
+    throw usageError(`${flag} "${from}": longer than ${longest / 1024 / 1024} MiB`);
+  }
+  return text;
+}

@@ -1,0 +1,65 @@
+import { duration } from '../rules/durations.ts';
+import { broken, kept, type Rule, type Verdict } from '../rules/rule.ts';
+
+/** A point in time as a person gives it, before the clock is asked. */
+export type Moment =
+  /** Milliseconds since 1970. */
+  | { readonly at: number }
+  /** Milliseconds back from now. */
+  | { readonly ago: number };
+
+const FORM =
+  'it is a date (2026-01-31), a time (2026-01-31T18:00, with Z or +03:00 for a zone), or a duration back (7d)';
+
+const TIME =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(?: ?(Z|[+-]\d\d:\d\d))?)?$/;
+
+/** From here on: a date is its first moment in the zone of this computer. */
+export const since: Rule<Moment> = (text) => momentOf(text, 0);
+
+/** Up to here, the moment itself left out: a date is its whole day. */
+export const until: Rule<Moment> = (text) => momentOf(text, 1);
+
+/** Milliseconds since 1970. */
+export function timeOf(moment: Moment, now: number): number {
+  return 'at' in moment ? moment.at : now - moment.ago;
+}
+
+function momentOf(text: string, daysOn: number): Verdict<Moment> {
+  const back = duration(text);
+  if (back.ok) {
+    return kept({ ago: back.value });
+  }
+  const match = TIME.exec(text);
+  if (match === null) {
+    return broken(FORM);
+  }
+  const [, year, month, day, hour, minute, second, fraction, zone] = match;
+  const [y, mo, d] = [Number(year), Number(month), Number(day)];
+  if (mo < 1 || mo > 12 || d < 1 || d > new Date(Date.UTC(y, mo, 0)).getUTCDate()) {
+    return broken('there is no such day');
+  }
+  if (hour === undefined) {
+    return kept({ at: new Date(y, mo - 1, d + daysOn).getTime() });
+  }
+  const clock = [Number(hour), Number(minute), Number(second ?? 0)] as const;
+  if (clock[0] > 23 || clock[1] > 59 || clock[2] > 59) {
+    return broken('there is no such time of day');
+  }
+  const thousandths = Number((fraction ?? '').padEnd(3, '0'));
+  return kept({
+    at:
+      zone === undefined
+        ? new Date(y, mo - 1, d, ...clock, thousandths).getTime()
+        : Date.UTC(y, mo - 1, d, ...clock, thousandths) - offset(zone),
+  });
+}
+
+/** Milliseconds that a zone is ahead of UTC. */
+function offset(zone: string): number {
+  if (zone === 'Z') {
+    return 0;
+  }
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4));
+  return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
+}

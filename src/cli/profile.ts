@@ -1,0 +1,140 @@
+import { type ConfigFile, profileNames, profileOf } from '../config/file.ts';
+import { keyPlace, type Store } from '../config/key.ts';
+import { SANDBOX } from '../config/names.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import type { View } from '../output/output.ts';
+import { nearest, nearestFirst } from '../rules/nearest.ts';
+
+/** A profile as commands show it: never with its key. */
+export interface ShownProfile {
+  readonly name: string;
+  /** null for the sandbox, which serves itself. */
+  readonly base_url: string | null;
+  readonly account: {
+    readonly id: string;
+    readonly email: string | null;
+    readonly name: string | null;
+  } | null;
+  /** Whether it has a key. */
+  readonly has_key: boolean;
+  /** Where its key rests; null where it has none. */
+  readonly key_in: Store | null;
+  /** Whether it is in force where neither a flag nor the environment names another. */
+  readonly current: boolean;
+}
+
+export const profileView: View<ShownProfile> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: (p) => p.name },
+    { id: 'base_url', header: 'BASE URL', value: (p) => p.base_url },
+    { id: 'account', header: 'ACCOUNT', value: accountText },
+    { id: 'has_key', header: 'KEY', kind: 'yes', value: (p) => p.has_key },
+    { id: 'key_in', header: 'KEY IN', value: (p) => p.key_in },
+    { id: 'current', header: 'CURRENT', kind: 'yes', value: (p) => p.current },
+  ],
+  id: (p) => p.name,
+  empty: 'There are no profiles.',
+  sections: [
+    {
+      lines: (p) => [
+        { label: 'Profile', value: p.name },
+        { label: 'Base URL', value: p.base_url ?? 'none: it serves itself' },
+        { label: 'Account', value: accountText(p) },
+        { label: 'Key', value: keyText(p) },
+        { label: 'Current', value: p.current, kind: 'yes' },
+      ],
+    },
+  ],
+};
+
+function accountText({ account }: ShownProfile): string | null {
+  return account === null ? null : (account.email ?? account.name ?? account.id);
+}
+
+const KEY_WORDS: Readonly<Record<Store, string>> = {
+  file: 'in the config file',
+  keyring: 'in the system keyring',
+  command: 'printed by a command of yours',
+};
+
+function keyText({ name, key_in }: ShownProfile): string {
+  if (name === SANDBOX) {
+    return 'none needed';
+  }
+  return key_in === null ? 'none' : KEY_WORDS[key_in];
+}
+
+/** Throws CliError('notFound') for a name that no profile has. */
+export function shownProfile(file: ConfigFile, name: string): ShownProfile {
+  const current = file.current === name;
+  if (name === SANDBOX) {
+    return { name, base_url: null, account: null, has_key: false, key_in: null, current };
+  }
+  const profile = profileOf(file, name);
+  if (profile === undefined) {
+    throw noSuchProfile(file, name);
+  }
+  const { base_url, account } = profile;
+  const place = keyPlace(profile);
+  return {
+    name,
+    base_url,
+    account:
+      account === undefined
+        ? null
+        : { id: account.id, email: account.email ?? null, name: account.name ?? null },
+    has_key: place !== undefined,
+    key_in: place?.kind ?? null,
+    current,
+  };
+}
+
+export function noSuchProfile(file: ConfigFile, name: string): CliError {
+  const names = profileNames(file);
+  const there = nearestFirst(name, names).join(', ');
+  const meant = nearest(name, names);
+  return new CliError('notFound', `There is no profile "${name}"; there are: ${there}.`, {
+    hint: `${meant === undefined ? '' : `did you mean ${meant}? `}add one with: gpucloud login --profile NAME`,
+    resource: name,
+  });
+}
+
+/** A profile that was named for this run. */
+export interface NamedProfile {
+  readonly name: string;
+  /** `--profile` or GPUCLOUD_PROFILE. */
+  readonly origin: string;
+}
+
+/** The profile that a flag or the environment names; a variable that is empty names none. */
+export function namedProfile({
+  flags,
+  env,
+}: Pick<Context, 'flags' | 'env'>): NamedProfile | undefined {
+  if (flags.profile !== undefined) {
+    return { name: flags.profile, origin: '--profile' };
+  }
+  const name = env.GPUCLOUD_PROFILE;
+  return name === undefined || name === '' ? undefined : { name, origin: 'GPUCLOUD_PROFILE' };
+}
+
+/** Said where what is stored as current is not what the next command will use. */
+export function warnOfEnvironment(
+  name: string,
+  file: ConfigFile,
+  { env, err }: Pick<Context, 'env' | 'err'>,
+): void {
+  if (env.GPUCLOUD_API_KEY) {
+    err.warn('GPUCLOUD_API_KEY is set and goes before every stored key: unset it to use profiles.');
+  }
+  const chosen = env.GPUCLOUD_PROFILE;
+  if (!chosen || chosen === name) return;
+  if (profileNames(file).includes(chosen)) {
+    err.warn(`GPUCLOUD_PROFILE is set and chooses the profile "${chosen}" until it is unset.`);
+  } else {
+    err.warn(
+      `GPUCLOUD_PROFILE is set to "${chosen}", and no profile has that name: commands are refused until it is unset or names one.`,
+    );
+  }
+}

@@ -1,0 +1,56 @@
+import type { Command } from '@commander-js/extra-typings';
+import type { Failure } from '../errors.ts';
+import type { View } from '../output/output.ts';
+import { type AnyCommand, setCompletes, setOwnWords, setTold, setView } from './command.ts';
+import type { CompletesMap } from './completes.ts';
+import { addGlobalOptions } from './globals.ts';
+
+export interface VerbHelp {
+  /** More to know, printed under the summary. */
+  notes?: string;
+  /** Whole command lines, at least one. */
+  examples: readonly [string, ...string[]];
+  /** How the result looks; `--columns` and `--sort` are checked against it before the verb runs. */
+  view?: View<unknown>;
+  /** Global flags in whose place the verb has one of its own: `--timeout`. */
+  replaces?: readonly string[];
+  /** What completion offers where the name of an argument or flag does not tell it. */
+  completes?: CompletesMap;
+  /**
+   * After how many arguments everything is words of another command, flags that are called like
+   * ours included.
+   */
+  ownWords?: number;
+  /** Ways in which it can end beside those of its kind, for the reference. */
+  ends?: readonly Failure[];
+  /** The program whose exit code becomes its own, for the reference: `ssh`. */
+  passesOn?: string;
+  /** Global flags that it refuses in words of its own, for the reference: `--columns`. */
+  refuses?: readonly string[];
+}
+
+/**
+ * Gives a command its help. Arguments, flags and the action follow in commander's own words, so that
+ * their types reach the action.
+ */
+export function describe(command: AnyCommand, help: VerbHelp): Command {
+  if (help.notes !== undefined) command.description(`${command.summary()}\n\n${help.notes}`);
+  setTold(command, help);
+  if (help.ownWords !== undefined) setOwnWords(command, help.ownWords);
+  command.addHelpText(
+    'after',
+    () => `\nExamples:\n${help.examples.map((line) => `  $ ${line}`).join('\n')}`,
+  );
+  if (help.view !== undefined) {
+    setView(command, help.view);
+    const { columns } = help.view;
+    command.addHelpText(
+      'after',
+      () => `\nColumns (--columns, --sort):\n  ${columns.map(({ id }) => id).join(', ')}`,
+    );
+  }
+  if (help.completes !== undefined) setCompletes(command, help.completes);
+  addGlobalOptions(command, help.replaces);
+  // A command of unknown flags, as a group hands it on, has none yet: its types start here.
+  return command as unknown as Command;
+}

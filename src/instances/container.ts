@@ -1,0 +1,109 @@
+import type { CreateInstanceFields } from '../api/index.ts';
+import { readText } from '../cli/input.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import {
+  type EnvironmentVariable,
+  environmentKey,
+  environmentVariable,
+} from '../rules/environment.ts';
+import { type Port, publishedTwice } from '../rules/ports.ts';
+import type { Volume } from '../rules/volumes.ts';
+
+/** The flags that describe a container, in docker's words. */
+export interface ContainerFlags {
+  readonly dockerImage?: string | undefined;
+  readonly dockerCommand?: string | undefined;
+  readonly shmSize?: number | undefined;
+  readonly port?: readonly Port[] | undefined;
+  readonly env?: readonly string[] | undefined;
+  readonly envFile?: readonly string[] | undefined;
+  readonly anyEnvKey?: boolean | undefined;
+  readonly volume?: readonly Volume[] | undefined;
+}
+
+/** What a flag sets in `docker_config`, but the image; absent where the flag is. */
+export type ContainerPatch = NonNullable<CreateInstanceFields['docker_config']>;
+
+/**
+ * The part of `docker_config` that the flags say. Variables of `--env` come after those of
+ * `--env-file` and win; a variable named without a value is taken from the environment, as docker
+ * does, so that a secret need not stand in a command line.
+ */
+export async function containerOf(
+  flags: ContainerFlags,
+  context: Context,
+): Promise<ContainerPatch> {
+  refuseSamePorts(flags.port ?? []);
+  const env = await environmentOf(flags, context);
+  return {
+    ...(flags.dockerImage === undefined ? {} : { image: flags.dockerImage }),
+    ...(flags.dockerCommand === undefined ? {} : { run_command: flags.dockerCommand }),
+    ...(flags.shmSize === undefined ? {} : { shm_size_gb: flags.shmSize }),
+    ...(flags.port === undefined ? {} : { ports: [...flags.port] }),
+    ...(env.length === 0 ? {} : { env }),
+    ...(flags.volume === undefined ? {} : { volumes: [...flags.volume] }),
+  };
+}
+
+function refuseSamePorts(ports: readonly Port[]): void {
+  const place = publishedTwice(ports);
+  if (place !== undefined) {
+    throw usageError(`--port "${place}": the external port is published twice`);
+  }
+}
+
+async function environmentOf(
+  flags: ContainerFlags,
+  context: Context,
+): Promise<EnvironmentVariable[]> {
+  const variables = new Map<string, EnvironmentVariable>();
+  const add = (where: string, text: string) => {
+    const variable = variableOf(where, text, flags.anyEnvKey === true, context.env);
+    variables.set(variable.key, variable);
+  };
+  for (const path of flags.envFile ?? []) {
+    const lines = (await readText('--env-file', path)).split(/\r?\n/);
+    for (const [at, line] of lines.entries()) {
+      if (line.trim() !== '' && !line.trimStart().startsWith('#')) {
+        add(`--env-file ${path}, line ${at + 1}`, line);
+      }
+    }
+  }
+  for (const text of flags.env ?? []) {
+    add('--env', text);
+  }
+  return [...variables.values()];
+}
+
+function variableOf(
+  where: string,
+  text: string,
+  anyKey: boolean,
+  environment: Context['env'],
+): EnvironmentVariable {
+  const variable = text.includes('=')
+    ? environmentVariable(text)
+    : fromEnvironment(text, environment);
+  if (!variable.ok) {
+    throw usageError(`${where}: ${variable.rule}`);
+  }
+  const key = environmentKey(variable.value.key);
+  if (!key.ok && !anyKey) {
+    throw usageError(
+      `${where} "${variable.value.key}": ${key.rule}`,
+      'the published API shows no rule; --any-env-key sends it all the same',
+    );
+  }
+  return variable.value;
+}
+
+function fromEnvironment(
+  key: string,
+  environment: Context['env'],
+): ReturnType<typeof environmentVariable> {
+  const value = environment[key];
+  return value === undefined
+    ? { ok: false, rule: `"${key}" has no value, and the environment has no variable of that name` }
+    : { ok: true, value: { key, value } };
+}

@@ -1,0 +1,163 @@
+import type { Api, CallOptions, Instance } from '../api/index.ts';
+import { Option } from '../cli/command.ts';
+import { asking } from '../cli/left.ts';
+import { ruled } from '../cli/parse.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import type { RentalRequest } from '../journal/index.ts';
+import { kopecksText, type Money, money, positiveMoney } from '../rules/money.ts';
+import { rent } from './rent.ts';
+import { keepSighting } from './sighting.ts';
+
+export function maxPriceOption() {
+  return new Option(
+    '--max-price <rub>',
+    'terminate at once if an hour costs more than this',
+  ).argParser(ruled('--max-price', positiveMoney));
+}
+
+/**
+ * Rents a machine, and ends it where it came out dearer than the limit. A machine whose answer could
+ * not be used is read for its price, and ended where that can't be had.
+ */
+export async function rentWithin(
+  limit: Money | undefined,
+  request: RentalRequest,
+  context: Context,
+  send: (api: Api, options: CallOptions) => Promise<Instance>,
+): Promise<Instance> {
+  let rented: Instance;
+  try {
+    const ceiling = limit === undefined ? {} : { max_price: limit.toFixed() };
+    rented = await rent({ ...request, ...ceiling }, context, send);
+  } catch (error) {
+    const id = madeAfterAll(error);
+    if (limit !== undefined && id !== undefined) {
+      await enforceMaxPrice(await readPrice(id, request.name, context), limit, context);
+    }
+    throw error;
+  }
+  await enforceMaxPrice(rented, limit, context);
+  return rented;
+}
+
+/** The id in an error that came after the machine was made; whoever interrupted wants no more of it. */
+function madeAfterAll(error: unknown): string | undefined {
+  const isMade =
+    error instanceof CliError &&
+    error.mayBeBilling &&
+    (error.failure === 'notUnderstood' || error.failure === 'storage');
+  return isMade ? error.resource : undefined;
+}
+
+async function readPrice(id: string, name: string, context: Context): Promise<Priced> {
+  try {
+    return await (await context.api()).instances.get(id);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return { id, name };
+  }
+}
+
+export type Priced = Pick<Instance, 'id' | 'name' | 'price_per_hour_snapshot'>;
+
+/**
+ * Says that a machine costs more an hour than was allowed; undefined where it does not. A price that
+ * can't be read counts as too high.
+ */
+export function tooDear(instance: Priced, limit: Money): string | undefined {
+  const price = money(instance.price_per_hour_snapshot ?? '');
+  if (price.ok && price.value.lte(limit)) {
+    return undefined;
+  }
+  const came = price.ok
+    ? `${kopecksText(price.value)} RUB an hour`
+    : 'a price that could not be read';
+  return `${instance.name ?? instance.id} (${instance.id}) came out at ${came}, over --max-price ${kopecksText(limit)}`;
+}
+
+/**
+ * Ends a machine that was rented at a higher hourly price than was allowed, since the published API
+ * tells the price only then. A price that can't be read counts as too high.
+ * Throws CliError('refused') when it was ended, and when that failed, with the machine still billing.
+ */
+export async function enforceMaxPrice(
+  instance: Priced,
+  limit: Money | undefined,
+  context: Context,
+): Promise<void> {
+  if (limit === undefined) {
+    return;
+  }
+  const found = tooDear(instance, limit);
+  if (found === undefined) {
+    return;
+  }
+  const api = await context.api();
+  try {
+    const { status } = await api.instances.terminate(instance.id, {
+      signal: context.interrupts.second,
+    });
+    await keepSighting({ id: instance.id, status }, context);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const unknown = error instanceof CliError && error.failure === 'outcomeUnknown';
+    throw new CliError(
+      unknown ? 'outcomeUnknown' : 'refused',
+      unknown
+        ? `${found}. Whether it was terminated is unknown, and it may be billing: ${reason}`
+        : `${found}. It could NOT be terminated and is billing: ${reason}`,
+      {
+        hint: `gpucloud instances terminate ${instance.id}`,
+        resource: instance.id,
+        mayBeBilling: true,
+        cause: error,
+      },
+    );
+  }
+  throw new CliError('refused', `${found}, and was terminated at once.`, {
+    resource: instance.id,
+    hint: `gpucloud instances events ${instance.id}`,
+  });
+}
+
+/**
+ * Keeps a machine that was found later to the limit that it was asked for with. Days may lie between,
+ * and somebody may use it by now, so that it is ended only when that is confirmed. What is left of
+ * it is in the error; undefined for one within the limit, or that has ended by itself.
+ */
+export async function keepToLimit(
+  instance: Instance,
+  limit: Money,
+  context: Context,
+): Promise<CliError | undefined> {
+  const found = tooDear(instance, limit);
+  if (found === undefined || ENDED.includes(instance.status)) {
+    return undefined;
+  }
+  const prompts = context.flags.yes === true ? undefined : await context.prompts();
+  const question = `${found}. Terminate it with all data on its disk?`;
+  const meaning = `${found}, and is billing. To end it: gpucloud instances terminate ${instance.id}`;
+  const isAgreed =
+    context.flags.yes === true ||
+    (await asking(meaning, async () => prompts?.confirm(question, false))) === true;
+  if (!isAgreed) return overLimit(instance, found);
+  try {
+    await enforceMaxPrice(instance, limit, context);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return error;
+  }
+}
+
+const ENDED: readonly string[] = ['TERMINATING', 'TERMINATED'];
+
+/** It goes on, at a price that was not wanted. */
+export function overLimit({ id }: Priced, found: string): CliError {
+  return new CliError('refused', `${found}, and is billing.`, {
+    hint: `gpucloud instances terminate ${id}`,
+    resource: id,
+    mayBeBilling: true,
+  });
+}

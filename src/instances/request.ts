@@ -1,0 +1,160 @@
+import type { Api, CreateInstanceBody, CreateInstanceFields, DockerConfig } from '../api/index.ts';
+import { driveId, sshKeyId, templateId } from '../cli/lookup.ts';
+import { checked } from '../cli/parse.ts';
+import type { Context } from '../context.ts';
+import { type CliError, usageError } from '../errors.ts';
+import { instanceName } from '../rules/names.ts';
+import { type ContainerFlags, type ContainerPatch, containerOf } from './container.ts';
+import { type Chosen, findHardware } from './hardware-names.ts';
+import { readBox } from './manifest.ts';
+
+/** What `instances create` was told, before names became ids. */
+export interface CreateFlags extends ContainerFlags {
+  readonly name?: string | undefined;
+  readonly offer?: string | undefined;
+  readonly image?: string | undefined;
+  readonly sshKey?: readonly string[] | undefined;
+  readonly template?: string | undefined;
+  readonly drive?: string | undefined;
+  readonly file?: string | undefined;
+}
+
+/** The flags that must be there, as a usage error names them, by the field that each of them fills. */
+const NEEDED = {
+  'NAME (or --name)': ['name', 'instance_name'],
+  '--offer': ['offer', 'offer_id'],
+  '--image': ['image', 'image_id'],
+} as const;
+
+/** What `--file` says. Nothing without it. */
+export async function boxOf(flags: CreateFlags, context: Context): Promise<CreateInstanceFields> {
+  return flags.file === undefined
+    ? {}
+    : await readBox(flags.file, flags.anyEnvKey === true, context);
+}
+
+/** What must be there and is neither in a flag nor in the file: `--offer`. */
+export function missingFlags(flags: CreateFlags, box: CreateInstanceFields): string[] {
+  return Object.entries(NEEDED)
+    .filter(([, [flag, field]]) => flags[flag] === undefined && box[field] === undefined)
+    .map(([name]) => name);
+}
+
+export function missingError(names: readonly string[]): CliError {
+  return usageError(
+    `instances create: missing ${names.join(', ')}`,
+    'offers and images have no list in the published API; those known here: gpucloud catalog list',
+  );
+}
+
+/** The body of POST /instances, with what is known here of the offer that it orders. */
+export interface MadeRequest {
+  readonly body: CreateInstanceBody;
+  readonly offer: Chosen;
+}
+
+/**
+ * Makes the body of POST /instances. All local rules are checked, and all that is missing is named,
+ * before the first request; the lists that turn names into ids are read only for what is not a UUID.
+ */
+export async function makeRequest(
+  flags: CreateFlags,
+  box: CreateInstanceFields,
+  context: Context,
+): Promise<MadeRequest> {
+  const instance_name = flags.name ?? box.instance_name;
+  const offer_id = flags.offer ?? box.offer_id;
+  const image_id = flags.image ?? box.image_id;
+  if (instance_name === undefined || offer_id === undefined || image_id === undefined) {
+    throw missingError(missingFlags(flags, box));
+  }
+  const typed = typedReferences(flags, box);
+  const container = mergeContainer(box.docker_config, await containerOf(flags, context));
+  checked('--name', instance_name, instanceName);
+  const offer = await findHardware('offer', offer_id, context);
+  const image = await findHardware('image', image_id, context);
+  const body = {
+    offer_id: offer.id,
+    image_id: image.id,
+    instance_name,
+    ...(await references(typed, () => context.api())),
+    ...(container === undefined ? {} : { docker_config: container }),
+  };
+  return { body, offer };
+}
+
+/**
+ * Finds every fault of what was given that can be found before the rest is asked for: nobody shall
+ * answer ten questions for a flag that was wrong from the start.
+ */
+export async function checkGiven(
+  flags: CreateFlags,
+  box: CreateInstanceFields,
+  context: Context,
+): Promise<void> {
+  const typed = typedReferences(flags, box);
+  if (box.instance_name !== undefined && flags.name === undefined) {
+    checked('--name', box.instance_name, instanceName);
+  }
+  mergeContainer({ image: 'asked-for', ...box.docker_config }, await containerOf(flags, context));
+  await references(typed, () => context.api());
+}
+
+interface TypedReferences {
+  readonly sshKeys: readonly string[];
+  readonly template: string | undefined;
+  readonly drive: string | undefined;
+}
+
+function typedReferences(flags: CreateFlags, box: CreateInstanceFields): TypedReferences {
+  const typed = {
+    sshKeys: flags.sshKey ?? box.ssh_keys ?? [],
+    template: flags.template ?? box.template_id,
+    drive: flags.drive ?? box.storage_drive_id,
+  };
+  for (const [flag, texts] of [
+    ['--ssh-key', typed.sshKeys],
+    ['--template', [typed.template]],
+    ['--drive', [typed.drive]],
+  ] as const) {
+    if (texts.includes('')) {
+      throw usageError(`${flag} "": a name or id is not empty`);
+    }
+  }
+  return typed;
+}
+
+async function references(
+  { sshKeys, template, drive }: TypedReferences,
+  api: () => Promise<Api>,
+): Promise<Pick<CreateInstanceBody, 'ssh_keys' | 'template_id' | 'storage_drive_id'>> {
+  const keyIds: string[] = [];
+  for (const key of sshKeys) {
+    keyIds.push(await sshKeyId(key, api));
+  }
+  return {
+    ...(keyIds.length === 0 ? {} : { ssh_keys: [...new Set(keyIds)] }),
+    ...(template === undefined ? {} : { template_id: await templateId(template, api) }),
+    ...(drive === undefined ? {} : { storage_drive_id: await driveId(drive, api) }),
+  };
+}
+
+/** Flags win over the file, field by field; a container without an image is refused. */
+function mergeContainer(
+  file: ContainerPatch | undefined,
+  flags: ContainerPatch,
+): DockerConfig | undefined {
+  const { image, ...rest } = { ...file, ...flags };
+  if (image === undefined) {
+    if (Object.keys(rest).length > 0) {
+      throw usageError(
+        '--docker-image is missing: the other container flags describe its container',
+      );
+    }
+    return undefined;
+  }
+  if (image.trim() === '') {
+    throw usageError('--docker-image "": an image name is not empty');
+  }
+  return { image, ...rest };
+}

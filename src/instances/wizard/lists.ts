@@ -1,0 +1,69 @@
+import type { Drive, SshKey, Template } from '../../api/index.ts';
+import type { CatalogEntry, Kind } from '../../catalog/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError, isOfOneReading } from '../../errors.ts';
+import { type TakenNames, takenNames } from './names.ts';
+
+/** What there is to choose from. A list that could not be read is undefined. */
+export interface Lists {
+  readonly names: TakenNames;
+  readonly sshKeys: readonly SshKey[] | undefined;
+  readonly templates: readonly Template[] | undefined;
+  readonly drives: readonly Drive[] | undefined;
+  readonly catalog: Readonly<Record<Kind, readonly CatalogEntry[]>>;
+  /** As the service writes it; undefined where it could not be read. */
+  readonly balance: string | undefined;
+}
+
+/**
+ * Reads all of it at once, before the first question: a person without a key, or without a network,
+ * learns it before they have answered anything. A single list that fails costs its question alone.
+ */
+export async function readLists(context: Context): Promise<Lists> {
+  const api = await context.api();
+  const progress = context.err.progress('Reading your keys, templates and drives');
+  const faults: CliError[] = [];
+  const orNot = async <T>(what: string, flag: string, read: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read;
+    } catch (error) {
+      if (!(error instanceof CliError) || error.failure === 'authentication') throw error;
+      context.signal.throwIfAborted();
+      faults.push(error);
+      context.err.warn(
+        `The ${what} could not be read, so none is offered; ${flag} takes one all the same: ${error.message}`,
+      );
+      return undefined;
+    }
+  };
+  try {
+    const [names, sshKeys, templates, drives, me, entries] = await Promise.all([
+      takenNames(context),
+      orNot('SSH keys', '--ssh-key', api.sshKeys.list()),
+      orNot('templates', '--template', api.templates.list()),
+      orNot('drives', '--drive', api.drives.list()),
+      api.users.me().catch(refusedOnly),
+      (await context.catalog()).known(),
+    ]);
+    const [first] = faults;
+    // Of a service that answers nothing, nothing can be rented either.
+    if (first !== undefined && faults.length === 3) throw first;
+    const ofKind = (kind: Kind) => entries.filter((one) => one.kind === kind);
+    return {
+      names,
+      sshKeys,
+      templates,
+      drives,
+      catalog: { offer: ofKind('offer'), image: ofKind('image') },
+      balance: me?.balance ?? undefined,
+    };
+  } finally {
+    progress.done();
+  }
+}
+
+/** The balance is good to know and no more. */
+function refusedOnly(error: unknown): undefined {
+  if (!isOfOneReading(error)) throw error;
+  return undefined;
+}

@@ -1,0 +1,103 @@
+import type { Api, Transaction, TransactionsQuery } from '../api/index.ts';
+import { keepHeapSmall } from '../cli/small-heap.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { createMemory } from './memory.ts';
+
+/** The page size that is asked for; the service may give less (its maximum is not documented). */
+const PAGE = 100;
+
+/**
+ * Transactions that come in meanwhile push older ones onto the next pages. At least as many ids as
+ * this are remembered to leave those out: far more than can come in during one request, and few
+ * enough for a history of millions.
+ */
+const REMEMBERED = 10_000;
+
+/** So many known ones in a row are no push any more: the service does not page. */
+const STUCK = 5000;
+
+/** After so many pages it is a long history, and all of the program that it needs has been loaded. */
+const LONG = 3;
+/** Larger pages need the room. */
+const SMALL = 1000;
+
+/**
+ * The whole history, page after page, each transaction on one of them. Their order is not
+ * documented, so that no page but the last one says that there is nothing more to be found.
+ *
+ * The next page is on its way while the rows of one are taken, and no further one before they have
+ * been. Pages are never asked for side by side: with one read too early, a transaction that is
+ * pushed onto it meanwhile would be on neither.
+ */
+export async function* wholeHistory(
+  api: Api,
+  query: TransactionsQuery,
+  { err, host }: Pick<Context, 'err' | 'host'>,
+): AsyncGenerator<readonly Transaction[]> {
+  let release: (() => void) | undefined;
+  let page = 0;
+  try {
+    for await (const rows of pagesOf(api, query, (text) => err.warn(text))) {
+      page += 1;
+      if (page === LONG && rows.length <= SMALL) release = await keepHeapSmall(host.nodeVersion);
+      yield rows;
+    }
+  } finally {
+    release?.();
+  }
+}
+
+async function* pagesOf(
+  api: Api,
+  query: TransactionsQuery,
+  warn: (text: string) => void,
+): AsyncGenerator<readonly Transaction[]> {
+  const limit = query.limit ?? PAGE;
+  const seen = createMemory(REMEMBERED);
+  let repeated = 0;
+  let total = 0;
+  let given = 0;
+  const read = (page: number) => {
+    const answer = api.billing.transactions({ ...query, page, limit });
+    // It is awaited below, unless the rows before it are all that is wanted.
+    answer.catch(() => undefined);
+    return answer;
+  };
+  let next = read(1);
+  for (let page = 1; ; page += 1) {
+    const { data, meta } = await next;
+    // `total_pages` may be 0 although there are rows; then a page that is not full is the last.
+    const last = meta.total_pages > 0 ? page >= meta.total_pages : data.length < meta.limit;
+    const isEnd = data.length === 0 || last;
+    if (!isEnd) next = read(page + 1);
+    if (meta.total < total) {
+      warn(
+        'The history became shorter while it was read: some transactions may be missing here. Run the command again.',
+      );
+    }
+    total = meta.total;
+    const fresh = data.filter(({ id }) => {
+      const isNew = seen.isNew(id);
+      repeated = isNew ? 0 : repeated + 1;
+      return isNew;
+    });
+    given += fresh.length;
+    yield fresh;
+    if (repeated >= STUCK) {
+      throw new CliError(
+        'notUnderstood',
+        `The service gives the same transactions on page after page (page ${page}): the history can't be read to its end.`,
+        { hint: 'read single pages with --page and --limit' },
+      );
+    }
+    if (isEnd) {
+      if (given < total) {
+        warn(
+          `The service counts ${total} transactions and gave ${given}: the rest is missing here, and totals are not those of the whole history.`,
+        );
+      }
+      return;
+    }
+  }
+}

@@ -1,0 +1,292 @@
+import type { Api, Instance, InstanceEvent } from '../api/index.ts';
+import { eachBounded } from '../bounded.ts';
+import { severalGiven } from '../cli/several.ts';
+import { viewOf } from '../commands/instances/event-view.ts';
+import { type EventsInput, MERE_TYPES, WHOLE_LOG_PAGE } from '../commands/instances/events.ts';
+import type { Context } from '../context.ts';
+import { CliError, SeveralErrors, usageError } from '../errors.ts';
+import { beginningAt } from '../instances/estimated-time.ts';
+import { findMachines, type Target } from '../instances/resolve.ts';
+import { keepSighting, sightingOf } from '../instances/sighting.ts';
+import { createStop, firstOf, type StopSignal } from '../stop.ts';
+import { type FollowedLog, type FollowTold, follow } from './follow.ts';
+import { createFollower, type Follower } from './follower.ts';
+import { createLogMemory, type LogMemory } from './log-memory.ts';
+import { LONGEST_WITHIN_MS } from './passing.ts';
+import type { ResumeFile, SavedLog } from './resume.ts';
+
+/** As many requests at once as is polite to a service whose rate limits are not documented. */
+const AT_ONCE = 4;
+
+interface MachineLog extends FollowedLog<InstanceEvent> {
+  readonly target: Target;
+  readonly memory: LogMemory;
+  /** The type of event that ended it. */
+  reached?: string;
+}
+
+/** `instances events --follow`: the events of machines as they come, until all have ended. */
+export async function followEvents(input: EventsInput, context: Context): Promise<void> {
+  refuseWholes(context);
+  const targets = await findMachines(
+    await severalGiven('INSTANCE', input.instances, context),
+    context,
+  );
+  const resume = input.resume === undefined ? undefined : await openResume(input.resume);
+  // An earlier run saw these end, and was ended itself before the others did.
+  const open = targets.filter(({ id }) => !isOver(resume?.of(id), input));
+  const api = await context.api();
+  const left = createStop();
+  const signal = firstOf(context.signal, left.signal);
+  const otherEnds = new Map<string, CliError>();
+  const logs = logsOf(open, input, { api, signal, context, resume, otherEnds });
+  const story = tellerOf(logs, context);
+  let flush = async () => true;
+  let hasReader = true;
+
+  async function* rows(): AsyncGenerator<InstanceEvent> {
+    const stream = follow<MachineLog, InstanceEvent>({
+      logs,
+      clock: context.clock,
+      signal,
+      interval: input.pollInterval,
+      each: (some, work) => eachBounded(some, AT_ONCE, work),
+      shows: ({ type }) => input.type === undefined || input.type.includes(type ?? ''),
+      isLast({ type }, log) {
+        if (input.until === undefined || type?.toUpperCase() !== input.until) return false;
+        log.reached = input.until;
+        return true;
+      },
+      async flush() {
+        hasReader = await flush();
+        return hasReader;
+      },
+      onTaken: async () => resume?.save(savedOf(logs, resume)),
+      tell: story.tell,
+    });
+    for await (const { log, event } of stream) {
+      story.begin();
+      // Rows of several machines could not be told apart without.
+      yield event.instance_id == null ? { ...event, instance_id: log.target.id } : event;
+    }
+  }
+
+  try {
+    await context.out.list(rows(), viewOf(targets), {
+      live: true,
+      onFlush(given) {
+        flush = given;
+      },
+    });
+  } finally {
+    story.begin();
+    // A follower that sleeps or reads has nobody to follow for any more.
+    left.abort();
+  }
+  if (context.signal.aborted) throw interrupted(input, targets, context);
+  if (hasReader && resume !== undefined) await forgetEnds(targets, input, resume);
+  const [first, ...others] = [...story.gone, ...otherEnds.values()];
+  if (first !== undefined) {
+    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
+  }
+}
+
+/** These look at a list that is whole, and that of a follow never is. */
+function refuseWholes({ flags }: Context): void {
+  if (flags.sort !== undefined) {
+    throw usageError('--sort: events that are followed come in the order of time');
+  }
+  if (flags.query !== undefined) {
+    throw usageError('--query: events that are followed are no list', 'try -o jsonl | jq');
+  }
+}
+
+async function openResume(file: string): Promise<ResumeFile> {
+  const { openResumeFile } = await import('./resume.ts');
+  return openResumeFile(file);
+}
+
+/** Where a log has not been begun, the next run begins it. */
+function savedOf(logs: readonly MachineLog[], resume: ResumeFile): Map<string, SavedLog> {
+  const begun = logs.filter(({ memory }) => memory.begun);
+  return new Map(
+    begun.map(({ target: { id }, memory, reached }) => [
+      id,
+      { ...memory.saved(), reached: reached ?? resume.of(id)?.reached },
+    ]),
+  );
+}
+
+/** A type of event comes once and again; a status is read anew. */
+function isOver(saved: SavedLog | undefined, { until }: EventsInput): boolean {
+  return until !== undefined && saved?.reached === until;
+}
+
+/** All have ended: the next run with this file waits for what comes then. */
+async function forgetEnds(
+  targets: readonly Target[],
+  input: EventsInput,
+  resume: ResumeFile,
+): Promise<void> {
+  const logs = new Map<string, SavedLog>();
+  for (const { id } of targets) {
+    const saved = resume.of(id);
+    if (saved !== undefined && isOver(saved, input)) logs.set(id, { ...saved, reached: undefined });
+  }
+  if (logs.size > 0) await resume.save(logs);
+}
+
+interface Parts {
+  readonly api: Api;
+  readonly signal: StopSignal;
+  readonly context: Context;
+  readonly resume: ResumeFile | undefined;
+  /** By the id of the machine. */
+  readonly otherEnds: Map<string, CliError>;
+}
+
+function logsOf(targets: readonly Target[], input: EventsInput, parts: Parts): MachineLog[] {
+  const { api, signal, context, resume } = parts;
+  const { limit = WHOLE_LOG_PAGE, since } = input;
+  const beginning = since === undefined ? undefined : beginningAt(since, context.clock);
+  const options = {
+    signal,
+    ...(beginning === undefined ? {} : { onAnswer: beginning.onAnswer }),
+  };
+  // A pause that is asked for before anything was read has nobody else who would keep it.
+  const later = { ...options, longestPauseMs: LONGEST_WITHIN_MS };
+  return targets.map((target) => {
+    const memory = createLogMemory(resume?.of(target.id));
+    const follower: Follower<InstanceEvent> = createFollower<InstanceEvent>({
+      read: (page) =>
+        api.instances.events(target.id, { page, limit }, follower.hasStarted() ? later : options),
+      memory,
+      clock: context.clock,
+      ...(beginning === undefined ? {} : { since: () => beginning.time() }),
+    });
+    return {
+      target,
+      memory,
+      ...follower,
+      ...(input.until === undefined || MERE_TYPES.includes(input.until)
+        ? {}
+        : { hasEnded: endOf(target, input.until, parts) }),
+    };
+  });
+}
+
+/**
+ * Whether a machine has the status that is waited for. The words of an event name a status, too, but
+ * often two of them, and the document does not say which is which: so the machine itself is read.
+ */
+function endOf(
+  target: Target,
+  status: string,
+  { api, signal, context, otherEnds }: Parts,
+): () => Promise<boolean> {
+  let last: string | undefined;
+  return async () => {
+    const machine = await api.instances.get(target.id, { signal });
+    if (machine.status !== last) await keepSighting(sightingOf(machine), context);
+    last = machine.status;
+    if (last === status) return true;
+    // API document: deletion is irrevocable. Nothing else is an end for good.
+    if (last !== 'TERMINATED') return false;
+    otherEnds.set(target.id, endedElsewhere(target, machine, status));
+    return true;
+  };
+}
+
+function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: string): CliError {
+  return new CliError(
+    'otherEnd',
+    `${name} (${id}) is ${status}: neither will it be ${wanted}, nor is an event of that type likely to come.`,
+    { resource: id },
+  );
+}
+
+/** What is told beside the events, on stderr. */
+function tellerOf(logs: readonly MachineLog[], context: Context) {
+  const { err, out } = context;
+  const gone: CliError[] = [];
+  let progress = logs.length === 0 ? undefined : err.progress(`${named(logs)}: reading the log`);
+  let looks = 0;
+
+  /** From here on, nothing may turn beside the rows. */
+  function begin(): void {
+    progress?.done();
+    progress = undefined;
+  }
+
+  const tell: FollowTold<MachineLog> = {
+    lost(some, error) {
+      begin();
+      err.warn(
+        `${error.message} Trying again; what happens to ${named(some)} meanwhile is shown then.`,
+      );
+    },
+    back(after) {
+      err.note(`The service answers again, after ${spoken(after)}.`);
+    },
+    gap({ target }, why, until) {
+      begin();
+      const before = new Date(until).toISOString();
+      err.warn(
+        why === 'pruned'
+          ? `${target.name}: the log holds nothing any more of what was shown before: events from before ${before} may be missing here.`
+          : `${target.name}: there are more events than are shown at once: those from before ${before} are left out. See them all: gpucloud instances events ${target.id} --all`,
+      );
+    },
+    gone(_log, error) {
+      begin();
+      gone.push(error);
+      if (logs.length > 1) err.warn(`${error.message} The others are followed on.`);
+    },
+    looked(shown) {
+      begin();
+      looks += 1;
+      if (looks === 1 && shown === 0 && out.format === 'table') {
+        err.note(`Nothing to show yet of ${named(logs)}; waiting. Ctrl-C ends.`);
+      }
+    },
+  };
+  return { tell, begin, gone };
+}
+
+/** As many names as a line has room for. */
+function named(logs: readonly { readonly target: Target }[]): string {
+  const names = logs.slice(0, 4).map(({ target }) => target.name);
+  const others = logs.length - names.length;
+  return names.join(', ') + (others > 0 ? ` and ${others} more` : '');
+}
+
+function spoken(milliseconds: number): string {
+  const seconds = Math.max(1, Math.round(milliseconds / 1000));
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
+/** Ctrl-C is how a follow without an end is left. With one, somebody still waits for it. */
+function interrupted(
+  { until }: EventsInput,
+  targets: readonly Target[],
+  context: Context,
+): unknown {
+  const reason: unknown = context.signal.reason;
+  if (!(reason instanceof CliError)) return reason;
+  const { failure, message } = reason;
+  if (until === undefined) {
+    return failure === 'interrupted'
+      ? new CliError(failure, message, { untold: true, cause: reason })
+      : reason;
+  }
+  const names = named(targets.map((target) => ({ target })));
+  return new CliError(
+    failure,
+    `${message} Nobody waits for ${until} of ${names} any more. It may still be billing.`,
+    {
+      hint: `see it with "gpucloud instances get ${targets[0]?.id ?? 'ID'}"`,
+      mayBeBilling: true,
+      cause: reason,
+    },
+  );
+}

@@ -1,0 +1,238 @@
+import type { CallOptions } from '../api/index.ts';
+import { Option } from '../cli/command.ts';
+import { ruled } from '../cli/parse.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import type { Foot, Live, Output, View } from '../output/output.ts';
+import { clockTime, relative } from '../output/time.ts';
+import { pollInterval } from '../rules/durations.ts';
+import { createStop, firstOf } from '../stop.ts';
+import { LONGEST_WITHIN_MS } from './passing.ts';
+import { poll, type Turn } from './poll.ts';
+
+/** What a verb of `--watch` tells of itself; see {@link watch}. */
+export interface Watching<T, R> {
+  /** One reading. It prints nothing; a fault that is thrown is shown until a reading succeeds. */
+  read(options: CallOptions): Promise<T>;
+  /** Prints what the command prints without `--watch`: a frame of the view in a terminal. */
+  show(reading: T, out: Output): Promise<void>;
+  /** What is printed of a reading where nothing can be redrawn: each row when it has changed. */
+  rows(reading: T): readonly R[];
+  readonly view: View<R>;
+  /** The command is about one thing: a query looks at it, and not at a list of it. */
+  readonly one?: true;
+  /** Why parts of this reading are missing or old: the next waits for as long as the service asks. */
+  faultsIn?(reading: T): readonly CliError[];
+  /** What else a person should know of this reading. */
+  warnings?(reading: T): readonly string[];
+  /** Nothing changes any more, so that the watch ends by itself. */
+  isOver?(reading: T): boolean;
+}
+
+const DEFAULT_INTERVAL_MS = 5_000;
+
+export function watchOption() {
+  return new Option(
+    '-w, --watch',
+    'show it again and again until Ctrl-C; off a terminal, each change',
+  );
+}
+
+export function intervalOption() {
+  return new Option('--interval <duration>', 'the time between two readings of --watch')
+    .default(DEFAULT_INTERVAL_MS, '5s')
+    .argParser(ruled('--interval', pollInterval));
+}
+
+/**
+ * Reads and shows until Ctrl-C (exit 130), without an end of its own. On a terminal the view is
+ * redrawn in place; a reading that fails leaves it there with its age and the fault. Elsewhere, and
+ * in the formats for programs, the rows that changed are printed as they change.
+ */
+export async function watch<T, R>(
+  watching: Watching<T, R>,
+  interval: number,
+  context: Context,
+): Promise<void> {
+  const { clock } = context;
+  // A reader who has gone ends the readings too, whatever they wait for.
+  const left = createStop();
+  const signal = firstOf(context.signal, left.signal);
+  // What --debug prints would stand across the view.
+  const live = context.flags.debug === true ? undefined : await context.out.live();
+  const turns = poll({
+    read: (isFirst) => watching.read(isFirst ? {} : { longestPauseMs: LONGEST_WITHIN_MS }),
+    interval,
+    clock,
+    signal,
+    isSeen: live !== undefined,
+    ...(watching.faultsIn === undefined ? {} : { faultsIn: watching.faultsIn }),
+    ...(watching.isOver === undefined ? {} : { isOver: watching.isOver }),
+  });
+  try {
+    if (live === undefined) await printChanges(turns, watching, context);
+    else await redraw(turns, watching, live, interval, context);
+  } catch (error) {
+    throw byCtrlC(error) ? ended(error) : error;
+  } finally {
+    left.abort();
+  }
+}
+
+function byCtrlC(error: unknown): error is CliError {
+  return error instanceof CliError && error.failure === 'interrupted';
+}
+
+/** Ctrl-C is how a view without an end is left: nobody need be told of it. */
+function ended(error: CliError): CliError {
+  return new CliError(error.failure, error.message, { untold: true, cause: error });
+}
+
+async function printChanges<T, R>(
+  turns: AsyncGenerator<Turn<T>>,
+  watching: Watching<T, R>,
+  context: Context,
+): Promise<void> {
+  const { rows, view, one } = watching;
+  await context.out.changes(rowsOf(), view, one === undefined ? {} : { one });
+
+  async function* rowsOf(): AsyncGenerator<readonly R[]> {
+    let first = true;
+    let failing = false;
+    let asked = false;
+    let told: readonly string[] = [];
+    for await (const turn of turns) {
+      if ('fault' in turn) {
+        // An outage is told once, and once more where the service asks for a pause in the midst of it.
+        if (!failing || (turn.isAsked && !asked)) {
+          context.err.warn(`${turn.fault.message} ${againWords(turn.isAsked, turn.pause)}`);
+        }
+        failing = true;
+        asked ||= turn.isAsked;
+        continue;
+      }
+      if (failing) context.err.note('The service answers again.');
+      failing = false;
+      asked = false;
+      const warnings = watching.warnings?.(turn.value) ?? [];
+      for (const text of warnings) {
+        if (!told.includes(text)) context.err.warn(text);
+      }
+      told = warnings;
+      const current = rows(turn.value);
+      if (first && current.length === 0 && context.out.format === 'table') {
+        context.err.note(view.empty);
+      }
+      first = false;
+      yield current;
+    }
+  }
+}
+
+/** How often the age of a view that could not be read again is renewed. */
+const TICK_MS = 1_000;
+
+async function redraw<T, R>(
+  turns: AsyncGenerator<Turn<T>>,
+  watching: Watching<T, R>,
+  live: Live,
+  interval: number,
+  context: Context,
+): Promise<void> {
+  const { clock, err } = context;
+  const progress = err.progress('Reading');
+  const held = err.hold();
+  const stopped = new AbortController();
+  let readAt = 0;
+  let nextAt = 0;
+  let asked = false;
+  let fault: CliError | undefined;
+  let warnings: readonly string[] = [];
+  let over = false;
+
+  const isLate = () => clock.now() > nextAt + LATE_MS;
+  function foot(): Foot[] {
+    // What was held back is told below the last frame, and not in it as well.
+    const notes = over ? [] : held.lines;
+    const said = [...warnings.map((text) => `warning: ${text}`), ...notes];
+    return [
+      ...said.map((text) => ({ text, colour: 'yellow' as const })),
+      ageLine({ readAt, nextAt, now: clock.now(), fault, asked, late: isLate(), over, interval }),
+    ];
+  }
+
+  async function tick(): Promise<void> {
+    for (;;) {
+      await clock.sleep(TICK_MS, stopped.signal);
+      if (fault !== undefined || asked || isLate()) await live.refresh();
+    }
+  }
+
+  try {
+    for await (const turn of turns) {
+      nextAt = clock.now() + turn.pause;
+      asked = turn.isAsked;
+      if ('fault' in turn) {
+        fault = turn.fault;
+        await live.refresh();
+      } else {
+        if (readAt === 0) {
+          progress.done();
+          tick().catch(() => undefined);
+        }
+        fault = undefined;
+        readAt = clock.now();
+        warnings = watching.warnings?.(turn.value) ?? [];
+        await live.draw((out) => watching.show(turn.value, out), foot);
+      }
+      if (live.ended) return;
+    }
+  } finally {
+    stopped.abort();
+    progress.done();
+    over = true;
+    await live.end().catch(() => undefined);
+    held.release();
+  }
+}
+
+/** A reading is late when it takes this much longer than the pause. */
+const LATE_MS = 3_000;
+
+/** How long the service itself wants to be left alone is told; our own pauses are short. */
+function againWords(asked: boolean, left: number): string {
+  return asked && left > 0 ? `Trying again in ${inSeconds(left)}.` : 'Trying again.';
+}
+
+function inSeconds(milliseconds: number): string {
+  return `${Math.ceil(milliseconds / 1000)} s`;
+}
+
+interface Age {
+  readonly readAt: number;
+  readonly nextAt: number;
+  readonly now: number;
+  readonly fault: CliError | undefined;
+  /** The pause is what the service asked for. */
+  readonly asked: boolean;
+  readonly late: boolean;
+  /** The view has ended, and nobody tries again. */
+  readonly over: boolean;
+  readonly interval: number;
+}
+
+function ageLine(line: Age): Foot {
+  const { readAt, nextAt, now, fault, asked, late, over, interval } = line;
+  const age = `Last read ${relative(readAt, now)}`;
+  if (fault !== undefined) {
+    const again = over ? '' : ` ${againWords(asked, nextAt - now)}`;
+    return { text: `${age}: ${fault.message}${again}`, colour: 'red' };
+  }
+  if (over) return { text: `Read at ${clockTime(readAt)}.`, colour: 'dim' };
+  if (late) return { text: `${age}: no answer yet.`, colour: 'yellow' };
+  const again =
+    asked && nextAt > now
+      ? `again in ${inSeconds(nextAt - now)}, as the service asks`
+      : `again every ${interval / 1000} s`;
+  return { text: `Read at ${clockTime(readAt)}, ${again}. Ctrl-C ends.`, colour: 'dim' };
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { writeCreated } from '../../src/cli/created.ts';
+import { CliError, unforeseenIn } from '../../src/errors.ts';
+import { textReport } from '../../src/report.ts';
+
+const ID = '11111111-2222-4333-8444-555555555555';
+const MADE = { what: 'The machine', id: ID, remedy: 'end it' };
+
+async function failureOf(thrown: unknown): Promise<CliError> {
+  const written = writeCreated(MADE, () => Promise.reject(thrown));
+  const error: unknown = await written.catch((failure: unknown) => failure);
+  if (!(error instanceof CliError)) throw new Error('it ended without an error of ours');
+  return error;
+}
+
+test.each([
+  [
+    'a full disk',
+    new CliError('storage', 'the result could not be written: ENOSPC'),
+    `The machine ${ID} was created, but the result could not be written: ENOSPC`,
+  ],
+  [
+    'a second Ctrl-C',
+    new CliError('interrupted', 'Interrupted.'),
+    `The machine ${ID} was created. Interrupted.`,
+  ],
+  [
+    'a fault of our own',
+    new TypeError('x is not a function'),
+    `The machine ${ID} was created. Something unexpected happened: TypeError: x is not a function`,
+  ],
+])('%s while the result is written loses no id', async (_what, thrown, words) => {
+  const error = await failureOf(thrown);
+  expect(error.message).toBe(words);
+  expect(error).toMatchObject({ resource: ID, mayBeBilling: true });
+  expect(error.failure).toBe(thrown instanceof CliError ? thrown.failure : 'refused');
+  expect(textReport(error, undefined)).toContain(ID);
+});
+
+test('what to do about the failure goes before how to end what it costs', async () => {
+  const full = new CliError('storage', 'the disk is full', { hint: 'make room' });
+  expect((await failureOf(full)).hint).toBe('make room');
+  expect((await failureOf(new CliError('interrupted', 'Interrupted.'))).hint).toBe('end it');
+});
+
+test('a fault of our own is one still: --debug finds where it was', async () => {
+  const fault = new TypeError('x');
+  expect(unforeseenIn(await failureOf(fault))).toBe(fault);
+});
+
+test('what was written is no failure', async () => {
+  await expect(writeCreated(MADE, async () => undefined)).resolves.toBe(undefined);
+});

@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+import { sshPublicKey } from '../support/ssh-key.ts';
+
+let world: SandboxWorld;
+beforeEach(async () => {
+  world = await createSandboxWorld();
+});
+afterEach(() => world.close());
+
+async function rent(name: string): Promise<string> {
+  const { stdout } = await world.cli(['instances', 'create', name, ...HARDWARE, '--wait', '-q']);
+  return stdout.trim();
+}
+
+function statuses(json: string): [string, string][] {
+  return JSON.parse(json).map(({ name, status }: { name: string; status: string }) => [
+    name,
+    status,
+  ]);
+}
+
+describe('- reads what is meant from stdin', () => {
+  test('the ids of list -q go into stop, wait, start and terminate', async () => {
+    await rent('box-a');
+    await rent('box-b');
+    const { stdout: ids } = await world.cli(['instances', 'list', '-q']);
+    for (const [line, status] of [
+      [['stop', '-', '--wait'], 'STOPPED'],
+      [['wait', '-', '--for', 'stopped'], 'STOPPED'],
+      [['start', '-', '--wait'], 'ACTIVE'],
+      [['terminate', '-', '--yes', '--wait'], 'TERMINATED'],
+    ] as const) {
+      const run = await world.cli(['instances', ...line, '--json'], { stdin: ids });
+      expect(run).toMatchObject({ code: 0, stderr: '' });
+      expect(statuses(run.stdout).sort()).toEqual([
+        ['box-a', status],
+        ['box-b', status],
+      ]);
+    }
+  });
+
+  test('names do as well, with blank lines, line ends of Windows and names beside it', async () => {
+    await rent('box-a');
+    await rent('box-b');
+    await rent('box-c');
+    const { code, stdout } = await world.cli(['instances', 'stop', 'box-a', '-', '--json'], {
+      stdin: '\n  box-b\r\n\r\nbox-c',
+    });
+    expect(code).toBe(0);
+    expect(statuses(stdout)).toEqual([
+      ['box-a', 'STOPPING'],
+      ['box-b', 'STOPPING'],
+      ['box-c', 'STOPPING'],
+    ]);
+  });
+
+  test('untrack and track take them too', async () => {
+    const id = await rent('box-a');
+    const gone = await world.cli(['instances', 'untrack', '-', '--json', '--yes'], {
+      stdin: `${id}\n`,
+    });
+    expect(statuses(gone.stdout)).toEqual([['box-a', 'UNTRACKED']]);
+    const back = await world.cli(['instances', 'track', '-', '--json'], { stdin: `${id}\n` });
+    expect(statuses(back.stdout)).toEqual([['box-a', 'ACTIVE']]);
+  });
+
+  test('ssh-keys delete takes names', async () => {
+    await world.cli(['ssh-keys', 'add', '-', '--name', 'my laptop'], {
+      stdin: sshPublicKey('ssh-ed25519'),
+    });
+    const { code, stdout } = await world.cli(['ssh-keys', 'delete', '-', '--yes', '--json'], {
+      stdin: 'my laptop\n',
+    });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'my laptop' }]);
+  });
+
+  test('an empty stdin changes nothing, and is no error', async () => {
+    const people = await world.cli(['instances', 'stop', '-'], { stdin: '\n' });
+    expect(people).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'Nothing is named on stdin.\n',
+      requests: [],
+    });
+    const json = await world.cli(['instances', 'terminate', '-', '-y', '--json']);
+    expect(json).toEqual({ code: 0, stdout: '[]\n', stderr: '', requests: [] });
+  });
+
+  test('terminate needs --yes, since stdin can not answer a question as well', async () => {
+    const id = await rent('box-a');
+    for (const stdin of [`${id}\n`, '']) {
+      const { code, stderr, requests } = await world.cli(['instances', 'terminate', '-'], {
+        stdin,
+      });
+      expect({ code, requests }).toEqual({ code: 2, requests: [] });
+      expect(stderr).toContain('add --yes');
+    }
+  });
+
+  test.each([
+    ['instances', 'stop'],
+    ['instances', 'terminate'],
+    ['instances', 'wait'],
+    ['ssh-keys', 'delete'],
+  ])('%s %s refuses a terminal at once', async (group, verb) => {
+    const { code, stderr, requests } = await world.cli([group, verb, '-'], { terminal: true });
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toMatch(/^error: (INSTANCE|KEY) "-": stdin is a terminal \(pipe a list into it/);
+  });
+
+  test('stdin is read once', async () => {
+    const { code, stderr } = await world.cli(['instances', 'stop', '-', '-'], { stdin: 'x' });
+    expect(code).toBe(2);
+    expect(stderr).toContain('stdin can be read once only');
+  });
+
+  test('more than 1 MiB is no list of machines', async () => {
+    const { code, stderr, requests } = await world.cli(['instances', 'stop', '-'], {
+      stdin: 'box\n'.repeat(300_000),
+    });
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toBe('error: INSTANCE "stdin": longer than 1 MiB\n');
+  });
+
+  test('each line is held to the rule of its kind', async () => {
+    const { code, stderr, requests } = await world.cli(['instances', 'stop', '-'], {
+      stdin: 'a/../b\n',
+    });
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain('INSTANCE "a/../b"');
+  });
+});

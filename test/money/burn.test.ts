@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { billsOf, burnOf, type Priced } from '../../src/money/burn.ts';
+import { amount, sumOf, units } from './amounts.ts';
+
+const BILLING = [
+  'CREATING',
+  'PROVISIONING',
+  'INSTALLING',
+  'ACTIVE',
+  'STOPPING',
+  'STARTING',
+  'REBOOTING',
+];
+const SILENT = ['STOPPED', 'ERROR', 'GONE', 'UNKNOWN', 'UNREAD', 'HIBERNATING', '', 'toString'];
+
+describe('whether something bills', () => {
+  test('is what the document says of a machine, and untold where it is silent', () => {
+    const of = (status: string | null) => billsOf({ kind: 'machine', status });
+    for (const status of BILLING) expect(of(status), status).toBe('yes');
+    for (const status of ['TERMINATING', 'TERMINATED']) expect(of(status)).toBe('no');
+    for (const status of SILENT) expect(of(status), status).toBe('untold');
+    expect(of(null)).toBe('untold');
+  });
+
+  test('a suspended drive goes on costing, as debt', () => {
+    const of = (status: string) => billsOf({ kind: 'drive', status });
+    for (const status of ['AVAILABLE', 'IN_USE', 'SYNCING', 'SUSPENDED', 'ERROR']) {
+      expect(of(status)).toBe('yes');
+    }
+    expect(of('DELETED')).toBe('no');
+    expect(of('DELETING')).toBe('untold');
+  });
+});
+
+const item: fc.Arbitrary<Priced> = fc.record({
+  kind: fc.constantFrom('machine' as const, 'drive' as const),
+  status: fc.constantFrom(...BILLING, ...SILENT, 'TERMINATED', 'AVAILABLE', 'SUSPENDED', null),
+  price: fc.oneof(amount, fc.constantFrom(null, undefined, '', 'free', '1e3', '-5')),
+});
+
+describe('the burn rate', () => {
+  test('is the exact sum of what bills at a told price, and the rest is named', () => {
+    fc.assert(
+      fc.property(fc.array(item), (items) => {
+        const isTold = (one: Priced) => /^\d+(\.\d+)?$/.test(one.price ?? '');
+        const counted = items.filter((one) => billsOf(one) === 'yes' && isTold(one));
+        const burn = burnOf(items);
+        expect(units(burn.perHour.toFixed())).toBe(sumOf(counted.map(({ price }) => price ?? '')));
+        expect(burn.perHour.eq(burn.machines.plus(burn.drives))).toBe(true);
+        const others = items.filter((one) => billsOf(one) !== 'no' && !counted.includes(one));
+        expect(burn.uncounted.map(({ item: one }) => one)).toEqual(others);
+        expect(burn.atMost === undefined).toBe(others.some((one) => !isTold(one)));
+        if (burn.atMost !== undefined) expect(burn.atMost.gte(burn.perHour)).toBe(true);
+      }),
+    );
+  });
+
+  test('a price that is not told is not nothing', () => {
+    const { perHour, atMost, uncounted } = burnOf([
+      { kind: 'machine', status: 'ACTIVE', price: null },
+      { kind: 'machine', status: 'ACTIVE', price: '0.1' },
+      { kind: 'machine', status: 'ACTIVE', price: '0.2' },
+    ]);
+    expect(perHour.toFixed()).toBe('0.3');
+    expect(atMost).toBeUndefined();
+    expect(uncounted.map(({ why }) => why)).toEqual(['price']);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import type { Listed } from '../../src/instances/known-machines.ts';
+import { newestFirst } from '../../src/money/newest-first.ts';
+
+function machine(id: string, created_at: string | null, more: Partial<Listed> = {}): Listed {
+  return {
+    id,
+    name: id,
+    status: 'ACTIVE',
+    instance: { id, status: 'ACTIVE', created_at },
+    ...more,
+  };
+}
+
+const at = (hour: number) => `2026-01-15T${String(hour).padStart(2, '0')}:00:00.000Z`;
+const ids = (rows: readonly Listed[]) => newestFirst(rows).map(({ id }) => id);
+
+/** Every order of them. */
+function orders<T>(rows: readonly T[]): T[][] {
+  return rows.length < 2
+    ? [[...rows]]
+    : rows.flatMap((row, i) => orders(rows.toSpliced(i, 1)).map((rest) => [row, ...rest]));
+}
+
+describe('newestFirst', () => {
+  test('goes by when the machine was rented, whatever the order they come in', () => {
+    const last = { id: 'c', name: 'c', status: 'STOPPED', created_at: at(2), seen_at: at(9) };
+    const rows = [
+      machine('a', at(1)),
+      machine('b', at(3)),
+      { id: 'c', name: 'c', status: 'GONE', last },
+      { id: 'd', name: 'd', status: 'UNREAD', ordered_at: at(0) },
+    ];
+    for (const order of orders(rows)) expect(ids(order)).toEqual(['b', 'c', 'a', 'd']);
+  });
+
+  test('of equal times the one that was asked for later comes first, then the id decides', () => {
+    const rows = [
+      machine('b', at(1), { ordered_at: at(5) }),
+      machine('c', at(1), { ordered_at: at(6) }),
+      machine('a', at(1), { ordered_at: at(5) }),
+      machine('0', at(1)),
+    ];
+    for (const order of orders(rows)) expect(ids(order)).toEqual(['c', 'a', 'b', '0']);
+  });
+
+  test('what tells no time that can be read comes last', () => {
+    const rows = [machine('a', null), machine('b', 'soon'), machine('c', at(1))];
+    for (const order of orders(rows)) expect(ids(order)).toEqual(['c', 'a', 'b']);
+  });
+});

@@ -1,0 +1,51 @@
+import Big from 'big.js';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { hoursText, runwayOf } from '../../src/money/runway.ts';
+import { amount, units } from './amounts.ts';
+
+const NOW = Date.parse('2026-01-15T12:00:00.000Z');
+const of = (balance: string, rate: string) => runwayOf(new Big(balance), new Big(rate), NOW);
+
+describe('how long a balance lasts', () => {
+  test('is the largest whole number of seconds that it pays for', () => {
+    fc.assert(
+      fc.property(amount, amount, (balance, rate) => {
+        fc.pre(units(rate) > 0n);
+        const seconds = BigInt(of(balance, rate)?.seconds.toFixed() ?? '-1');
+        expect(seconds * units(rate) <= units(balance) * 3600n).toBe(true);
+        expect((seconds + 1n) * units(rate) > units(balance) * 3600n).toBe(true);
+      }),
+    );
+  });
+
+  test.each([
+    ['269.70', '89.90', '3.00', '2026-01-15T15:00:00.000Z'],
+    ['269.69', '89.90', '2.99', '2026-01-15T14:59:59.000Z'],
+    ['0.005', '0.01', '0.50', '2026-01-15T12:30:00.000Z'],
+    ['0', '1', '0.00', '2026-01-15T12:00:00.000Z'],
+    ['-12.345', '1', '0.00', '2026-01-15T12:00:00.000Z'],
+  ])('%s at %s an hour: %s hours', (balance, rate, hours, end) => {
+    const runway = of(balance, rate);
+    expect(runway && hoursText(runway)).toBe(hours);
+    expect(new Date(runway?.endsAt ?? 0).toISOString()).toBe(end);
+  });
+
+  test('a balance of 30 digits lasts beyond the calendar, and is told exactly', () => {
+    const runway = of('123456789012345678901234567890', '0.36');
+    expect(runway?.seconds.toFixed()).toBe('1234567890123456789012345678900000');
+    expect(runway && hoursText(runway)).toBe('342935525034293552503429355250.00');
+    expect(runway?.endsAt).toBeUndefined();
+  });
+
+  test('a rest too small for the division to see is not rounded up to a second', () => {
+    // Two seconds at this rate, less one millionth of a rouble.
+    const runway = of('19999999999999999999999999.999999', '36000000000000000000000000000');
+    expect(runway?.seconds.toFixed()).toBe('1');
+  });
+
+  test('where nothing is spent there is no end', () => {
+    expect(of('100', '0')).toBeUndefined();
+    expect(of('-100', '0')).toBeUndefined();
+  });
+});

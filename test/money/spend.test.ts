@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { STEPS } from '../../src/money/calendar.ts';
+import type { Entry } from '../../src/money/ledger.ts';
+import { netOf, openBooks } from '../../src/money/spend.ts';
+import { amount, sumOf, units } from './amounts.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const END = Date.UTC(2026, 3, 1);
+const WAY: Readonly<Record<string, string>> = {
+  USAGE_CHARGE: 'OUTGOING',
+  REFUND: 'INCOMING',
+  DEPOSIT: 'INCOMING',
+  BONUS: 'INCOMING',
+};
+
+const entry: fc.Arbitrary<Entry> = fc
+  .record({
+    id: fc.uuid(),
+    type: fc.constantFrom('USAGE_CHARGE', 'USAGE_CHARGE', 'REFUND', 'DEPOSIT', 'BONUS', 'CASHBACK'),
+    status: fc.constantFrom('COMPLETED', 'COMPLETED', 'PENDING', 'FAILED', 'FROZEN', null),
+    amount: fc.oneof({ weight: 8, arbitrary: amount }, fc.constantFrom(null, '', '1e3', 'free')),
+    at: fc.integer({ min: START - 1e9, max: END + 1e9 }),
+    turned: fc.nat(20).map((chance) => chance === 0),
+  })
+  .map(({ at, turned, ...rest }) => ({
+    ...rest,
+    direction: turned ? 'SIDEWAYS' : (WAY[rest.type] ?? 'INCOMING'),
+    created_at: new Date(at).toISOString(),
+  }));
+
+function isCounted(one: Entry): boolean {
+  return one.status === 'COMPLETED' && /^\d+(\.\d+)?$/.test(one.amount ?? '');
+}
+
+describe('the books', () => {
+  test.each(STEPS)('by %s hold each transaction once, to the last digit', (step) => {
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 80 }), (entries) => {
+        const books = openBooks({ step, from: START, to: END });
+        for (const one of entries) books.add(one);
+        const rows = books.rows(END);
+        const inside = entries.filter((one) => {
+          const at = Date.parse(one.created_at ?? '');
+          return at >= START && at < END;
+        });
+        const amounts = (type: string) =>
+          sumOf(
+            inside
+              .filter((one) => isCounted(one) && one.type === type && one.direction === WAY[type])
+              .map((one) => one.amount ?? ''),
+          );
+        const column = (of: (row: (typeof rows)[number]) => string) => sumOf(rows.map(of));
+        expect(column((row) => row.sums.charged.toFixed())).toBe(amounts('USAGE_CHARGE'));
+        expect(column((row) => row.sums.refunded.toFixed())).toBe(amounts('REFUND'));
+        expect(column((row) => row.sums.deposited.toFixed())).toBe(amounts('DEPOSIT'));
+        expect(column((row) => row.sums.bonus.toFixed())).toBe(amounts('BONUS'));
+        expect(column((row) => netOf(row).toFixed())).toBe(
+          amounts('USAGE_CHARGE') - amounts('REFUND'),
+        );
+        expect(units(netOf(books.total()).toFixed())).toBe(
+          amounts('USAGE_CHARGE') - amounts('REFUND'),
+        );
+        expect(rows.reduce((sum, row) => sum + row.count, 0)).toBe(inside.filter(isCounted).length);
+
+        expect(rows[0]?.from).toBe(START);
+        expect(rows.at(-1)?.to).toBe(END);
+        expect(rows.slice(1).map(({ from }) => from)).toEqual(
+          rows.slice(0, -1).map(({ to }) => to),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  const charge = { type: 'USAGE_CHARGE', status: 'COMPLETED', direction: 'OUTGOING' };
+  const booked = (entries: readonly Entry[]) => {
+    const books = openBooks({ step: 'day', from: START, to: Number.POSITIVE_INFINITY });
+    for (const one of entries) books.add(one);
+    return books;
+  };
+
+  test('an unknown type stands under its own name and in no sum', () => {
+    const books = booked([
+      { ...charge, id: 'a', amount: '10', created_at: '2026-01-02T00:00:00Z' },
+      { ...charge, id: 'b', type: 'TAX', amount: '1.5', created_at: '2026-01-02T01:00:00Z' },
+      { ...charge, id: 'c', type: 'TAX', amount: '2.5', created_at: '2026-01-03T01:00:00Z' },
+      {
+        ...charge,
+        id: 'd',
+        direction: 'INCOMING',
+        amount: '7',
+        created_at: '2026-01-03T01:00:00Z',
+      },
+    ]);
+    const total = books.total();
+    expect(netOf(total).toFixed()).toBe('10');
+    expect(
+      total.other.map(({ type, direction, amount: sum, count }) => [
+        type,
+        direction,
+        sum.toFixed(),
+        count,
+      ]),
+    ).toEqual([
+      ['TAX', 'OUTGOING', '4', 2],
+      ['USAGE_CHARGE', 'INCOMING', '7', 1],
+    ]);
+  });
+
+  test('what is left out is named', () => {
+    const { left } = booked([
+      {
+        ...charge,
+        id: 'pending',
+        status: 'PENDING',
+        amount: '10',
+        created_at: '2026-01-02T00:00:00Z',
+      },
+      { ...charge, id: 'free', amount: 'free', created_at: '2026-01-02T00:00:00Z' },
+      { ...charge, id: 'when', amount: '1', created_at: 'yesterday' },
+      { ...charge, id: 'minus', amount: '-1', created_at: '2026-01-02T00:00:00Z' },
+    ]);
+    expect([...left.statuses]).toEqual([['PENDING', 1]]);
+    expect(left.unreadable).toEqual(['free']);
+    expect(left.undated).toEqual(['when']);
+    expect(left.negative).toEqual(['minus']);
+  });
+
+  test('begin with their first moment and end before their last', () => {
+    const books = openBooks({ step: 'day', from: START, to: END });
+    const times = { first: START, before: START - 1, last: END - 1, after: END };
+    for (const [id, at] of Object.entries(times)) {
+      books.add({ ...charge, id, amount: '1', created_at: new Date(at).toISOString() });
+    }
+    expect(books.total().count).toBe(2);
+    expect(books.rows(END)[0]?.count).toBe(1);
+    expect(books.rows(END).at(-1)?.count).toBe(1);
+  });
+
+  test('a transaction of the year 9999 makes no three million empty days', () => {
+    const books = booked([
+      { ...charge, id: 'a', amount: '1', created_at: '2026-01-02T00:00:00Z' },
+      { ...charge, id: 'b', amount: '1', created_at: '9999-01-02T00:00:00Z' },
+    ]);
+    expect(books.rows(END)).toHaveLength(2);
+  });
+
+  test('trimmed, they begin with the first transaction of the account', () => {
+    const books = booked([{ ...charge, id: 'a', amount: '1', created_at: '2026-01-05T12:00:00Z' }]);
+    const until = Date.UTC(2026, 0, 8);
+    expect(books.rows(until)).toHaveLength(7);
+    expect(books.rows(until, { trimmed: true })).toHaveLength(3);
+    expect(booked([]).rows(until, { trimmed: true })).toEqual([]);
+  });
+});

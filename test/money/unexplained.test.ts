@@ -1,0 +1,78 @@
+import Big from 'big.js';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Chargeable, explain } from '../../src/money/unexplained.ts';
+
+const HOUR = 3_600_000;
+const NOW = Date.UTC(2026, 0, 15);
+const WINDOW = { from: NOW - 24 * HOUR, to: NOW };
+
+/** A machine as a service could charge it: each hour at its beginning or end, the last in part. */
+const machine = fc.record({
+  kopecks: fc.integer({ min: 1, max: 500_000 }),
+  from: fc.integer({ min: -100 * HOUR, max: 0 }).map((back) => NOW + back),
+  lasts: fc.integer({ min: 0, max: 120 * HOUR }),
+  atEnd: fc.boolean(),
+});
+
+type Life = typeof machine extends fc.Arbitrary<infer T> ? T : never;
+
+function chargesOf({ kopecks, from, lasts, atEnd }: Life): Big {
+  const end = Math.min(from + lasts, NOW);
+  let sum = new Big(0);
+  for (let start = from; start < end; start += HOUR) {
+    const part = Math.min(end - start, HOUR);
+    const at = atEnd ? start + part : start;
+    // At its beginning the whole hour is taken.
+    const share = atEnd ? part : HOUR;
+    if (at > WINDOW.from && at <= WINDOW.to) {
+      sum = sum.plus(new Big(kopecks).div(100).times(share).div(HOUR).round(2, 0));
+    }
+  }
+  return sum;
+}
+
+describe('charges beside what is known', () => {
+  test('what is known always explains its own charges, whichever end of an hour is charged', () => {
+    fc.assert(
+      fc.property(fc.array(machine, { maxLength: 8 }), (machines) => {
+        const known: Chargeable[] = machines.map(({ kopecks, from, lasts }) => ({
+          kind: 'machine',
+          price: (kopecks / 100).toFixed(2),
+          from,
+          to: from + lasts < NOW ? from + lasts : undefined,
+        }));
+        const charged = machines.reduce((sum, one) => sum.plus(chargesOf(one)), new Big(0));
+        expect(explain(charged, known, WINDOW, false)?.unexplained.toFixed()).toBe('0');
+      }),
+    );
+  });
+
+  const known: Chargeable[] = [
+    { kind: 'machine', price: '100', from: NOW - 1000 * HOUR, to: undefined },
+    { kind: 'drive', price: '2', from: NOW - 10 * HOUR, to: undefined },
+  ];
+
+  test('is unexplained above price times hours and one hour more', () => {
+    // 100 × 25 and 2 × 11.
+    expect(explain(new Big('2522'), known, WINDOW, false)?.unexplained.toFixed()).toBe('0');
+    const over = explain(new Big('2522.01'), known, WINDOW, false);
+    expect([over?.atMost.toFixed(), over?.unexplained.toFixed()]).toEqual(['2522', '0.01']);
+  });
+
+  test('after a top-up a drive explains a week of debt as well', () => {
+    expect(explain(new Big('2858'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0');
+    expect(explain(new Big('2858.5'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0.5');
+  });
+
+  test('says nothing where a price is not told, but for what ended long before', () => {
+    const untold = { kind: 'machine', price: null, from: undefined } as const;
+    expect(explain(new Big('1'), [{ ...untold, to: undefined }], WINDOW, false)).toBeUndefined();
+    const ended = { ...untold, to: WINDOW.from - 2 * HOUR };
+    expect(explain(new Big('1'), [ended], WINDOW, false)?.unexplained.toFixed()).toBe('1');
+  });
+
+  test('nothing known explains nothing', () => {
+    expect(explain(new Big('0.001'), [], WINDOW, false)?.unexplained.toFixed()).toBe('0.001');
+  });
+});

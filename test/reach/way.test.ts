@@ -1,0 +1,296 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { probeArgv, scpArgv, sshArgv, tunnelArgv } from '../../src/reach/argv.ts';
+import { hostBlock, hostEntries } from '../../src/reach/host-file.ts';
+import { shellLine } from '../../src/reach/quote.ts';
+import { knownWay, wayInto } from '../../src/reach/way.ts';
+import { NO_SSHD, programAt } from '../support/sshd.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const MANNER = { knownHosts: '/state/ssh/known_hosts', options: [], words: [] };
+
+/** What a service that means ill, or is broken, could send in the place of a word. */
+const HOSTILE = [
+  '-oProxyCommand=touch${IFS}/tmp/x',
+  '-oProxyCommand=id',
+  '-l',
+  '--',
+  '127.0.0.1 -oProxyCommand=id',
+  '127.0.0.1\n  ProxyCommand id',
+  '127.0.0.1\r\nHost *',
+  '127.0.0.1\u2028Host *',
+  '127.0.0.1\0x',
+  '$(id)',
+  '`id`',
+  ';id',
+  '%h',
+  '%%',
+  'root@evil.example',
+  'evil.example:22',
+  '[::1]',
+  'fe80::1%eth0',
+  '1',
+  '2130706433',
+  '0x7f.1',
+  '127.1',
+  '010.0.0.1',
+  'ro ot',
+  "ro'ot",
+  'ro"ot',
+  'root#',
+  '*',
+  '!x',
+  '?',
+  '~/.ssh',
+  '',
+  ' ',
+  'a'.repeat(300),
+  '\u202eroot',
+];
+
+const GOOD = [
+  '203.0.113.7',
+  '2001:db8::5',
+  '0:0:0:0:0:0:0:1',
+  'gpu-1.example.com',
+  'Trainer.Example.COM',
+  'root',
+  'ubuntu',
+  'my_user-1',
+];
+
+const piece = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...HOSTILE) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 20 }) },
+  // Good in most of its characters, so that the edge of a rule is met.
+  {
+    weight: 2,
+    arbitrary: fc
+      .array(fc.constantFrom(...'ab1.-_:@%$ \n\t"\'=/\\'), { maxLength: 12 })
+      .map((letters) => letters.join('')),
+  },
+);
+/** What is good, what is not, and what is put together from both. */
+const text = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...GOOD) },
+  { weight: 3, arbitrary: piece },
+  { weight: 1, arbitrary: fc.tuple(piece, piece).map((two) => two.join('')) },
+  { weight: 1, arbitrary: fc.tuple(fc.constantFrom(...GOOD), piece).map((two) => two.join('')) },
+  { weight: 1, arbitrary: fc.constantFrom(null, undefined) },
+);
+const port = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: 1, max: 65_535 }) },
+  fc.constantFrom(0, -1, 22.5, 65_536, 1e21, null, undefined),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
+const machine = fc.record({
+  id: fc.constant(ID),
+  ip_address: text,
+  ssh_username: text,
+  ssh_port: port,
+});
+
+const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/;
+const USER = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
+
+/** The words before the destination, none of which the service has a say in but the port. */
+const OURS = [
+  '-o',
+  `HostKeyAlias=${ID}`,
+  '-o',
+  'UserKnownHostsFile=/state/ssh/known_hosts',
+  '-o',
+  'StrictHostKeyChecking=accept-new',
+  '-o',
+  'CheckHostIP=no',
+];
+
+describe('nothing that the service sends', () => {
+  test('becomes an option or a second word of ssh, scp or a tunnel', () => {
+    let entered = 0;
+    fc.assert(
+      fc.property(machine, (sent) => {
+        const way = knownWay(sent);
+        if (way === undefined) return;
+        entered += 1;
+        expect(way.host).toMatch(HOST);
+        expect(way.user).toMatch(USER);
+        expect(way.port).toBe(sent.ssh_port);
+        const destination = `${way.user}@${way.host}`;
+        expect(sshArgv(way, MANNER, { command: ['-x'] })).toEqual([
+          'ssh',
+          ...OURS,
+          '-p',
+          String(way.port),
+          '--',
+          destination,
+          '-x',
+        ]);
+        const place = way.host.includes(':') ? `${way.user}@[${way.host}]` : destination;
+        expect(scpArgv(way, MANNER, { sources: ['-a'], target: 'b', from: 'here' })).toEqual([
+          'scp',
+          ...OURS,
+          '-P',
+          String(way.port),
+          '--',
+          './-a',
+          `${place}:b`,
+        ]);
+        expect(tunnelArgv(way, MANNER, { local: 1, remote: 2 }).slice(-6)).toEqual(
+          ['-N', '-L', '127.0.0.1:1:localhost:2', '-p', String(way.port), '--', destination].slice(
+            -6,
+          ),
+        );
+        expect(probeArgv(way, MANNER).slice(-4)).toEqual([
+          '-p',
+          String(way.port),
+          '--',
+          destination,
+        ]);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(entered).toBeGreaterThan(100);
+  });
+
+  test('is refused in one line without a control', () => {
+    fc.assert(
+      fc.property(machine, (sent) => {
+        try {
+          wayInto(sent);
+        } catch (error) {
+          expect(error).toBeInstanceOf(CliError);
+          if (!(error instanceof CliError)) return;
+          expect(['wrongState', 'notUnderstood']).toContain(error.failure);
+          // As JSON writes a text, so that it stays one line.
+          expect(error.message).not.toMatch(/[\n\r\0]/);
+        }
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test("adds a line to ssh's configuration", () => {
+    const LINES = [
+      /^Host (?:gpucloud-[A-Za-z0-9][A-Za-z0-9_.-]* )?gpucloud-[0-9a-f-]{36}$/,
+      new RegExp(`^ {2}HostName ${HOST.source.slice(1, -1)}$`),
+      /^ {2}Port \d{1,5}$/,
+      new RegExp(`^ {2}User ${USER.source.slice(1, -1)}$`),
+      new RegExp(`^ {2}HostKeyAlias ${ID}$`),
+      /^ {2}UserKnownHostsFile "\/with blank\/known_hosts"$/,
+      /^ {2}StrictHostKeyChecking accept-new$/,
+      /^ {2}CheckHostIP no$/,
+      /^$/,
+    ];
+    fc.assert(
+      fc.property(machine, text, (sent, name) => {
+        const [entry] = hostEntries([{ id: ID, name: name ?? ID, way: knownWay(sent) }]);
+        if (entry === undefined) return;
+        const lines = hostBlock(entry, '/with blank/known_hosts').split('\n');
+        expect(lines).toHaveLength(LINES.length);
+        for (const [at, line] of lines.entries()) expect(line).toMatch(LINES[at] ?? /(?!)/);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  test('a name that two machines have is the name of none', () => {
+    const way = wayInto({ id: ID, ip_address: '203.0.113.7', ssh_username: 'root', ssh_port: 22 });
+    const entries = hostEntries([
+      { id: ID, name: 'box', way },
+      { id: 'other', name: 'box', way: { ...way, id: 'other' } },
+    ]);
+    expect(entries.map(({ hosts }) => hosts)).toEqual([[`gpucloud-${ID}`], ['gpucloud-other']]);
+  });
+});
+
+describe.skipIf(NO_SSHD !== undefined)(
+  `ssh itself agrees${NO_SSHD ? ` (skipped: ${NO_SSHD})` : ''}`,
+  () => {
+    let folder: string;
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'gpucloud-way-'));
+    });
+    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+    /** What ssh would do, in its own words: `hostname 203.0.113.7`. */
+    function understood(args: readonly string[]): Map<string, string> {
+      const told = execFileSync(programAt('ssh') ?? '', ['-G', ...args], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      return new Map(
+        told.split('\n').map((line) => {
+          const at = line.indexOf(' ');
+          return [line.slice(0, at), line.slice(at + 1)];
+        }),
+      );
+    }
+
+    /** ssh writes an address in its shortest form, and a name in small letters. */
+    function canonical(host: string): string {
+      return host.includes(':')
+        ? new URL(`http://[${host}]/`).hostname.slice(1, -1)
+        : host.toLowerCase();
+    }
+
+    test('about the words of the command and about the file', { timeout: 120_000 }, () => {
+      fc.assert(
+        fc.property(machine, text, (sent, name) => {
+          const way = knownWay(sent);
+          fc.pre(way !== undefined);
+          if (way === undefined) return;
+          const manner = { ...MANNER, knownHosts: '/st ate/100%/known_hosts' };
+          const [, ...args] = sshArgv(way, manner, { command: ['-oProxyCommand=id'] });
+          const file = join(folder, 'config');
+          const [entry] = hostEntries([{ id: ID, name: name ?? ID, way }]);
+          if (entry === undefined) throw new Error('a machine with a way has an entry');
+          writeFileSync(file, hostBlock(entry, manner.knownHosts), { mode: 0o600 });
+          const asked = [['-F', 'none', ...args], ...entry.hosts.map((host) => ['-F', file, host])];
+          for (const words of asked) {
+            const told = understood(words);
+            expect(told.get('hostname')).toBe(canonical(way.host));
+            expect(told.get('user')).toBe(way.user);
+            expect(told.get('port')).toBe(String(way.port));
+            expect(told.get('hostkeyalias')).toBe(ID);
+            expect(told.get('stricthostkeychecking')).toBe('accept-new');
+            expect(told.get('proxycommand')).toBeUndefined();
+            expect(told.get('localcommand')).toBeUndefined();
+          }
+        }),
+        { numRuns: 150 },
+      );
+    });
+  },
+);
+
+describe('a line to be copied', () => {
+  test('is read by a shell as the words that it was made of', { timeout: 60_000 }, () => {
+    const word = fc.oneof(
+      fc.constantFrom(...HOSTILE.filter((one) => !one.includes('\0'))),
+      fc.string({ unit: 'grapheme', maxLength: 12 }),
+      fc.string({ unit: 'binary-ascii', maxLength: 12 }),
+    );
+    const words = fc.array(
+      word.map((one) => one.replaceAll('\0', '').toWellFormed?.() ?? one.replaceAll('\0', '')),
+      { minLength: 1, maxLength: 40 },
+    );
+    fc.assert(
+      fc.property(words, (given) => {
+        const line = `printf '%s\\0' ${shellLine(given, 'linux')}`;
+        const read = execFileSync('/bin/sh', ['-c', line], { encoding: 'utf8' });
+        expect(read.split('\0').slice(0, -1)).toEqual(given);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('is quoted for PowerShell on Windows', () => {
+    expect(shellLine(['ssh', 'a b', "it's", 'C:\\x'], 'win32')).toBe("ssh 'a b' 'it''s' 'C:\\x'");
+  });
+});

@@ -1,0 +1,192 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import type { Answer } from '../support/service.ts';
+
+let world: World | undefined;
+afterEach(async () => {
+  await world?.close();
+  world = undefined;
+});
+
+const drive = (name: string, status: string) => ({ id: `id-${name}`, name, status, size_gb: 10 });
+
+const A = drive('a', 'AVAILABLE');
+
+/** Watches drives through these readings; Ctrl-C comes with the last. */
+async function watched(
+  readings: readonly (readonly object[] | Answer | 'hangUp')[],
+  flags: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+) {
+  const interrupt = new AbortController();
+  const left = [...readings];
+  world = await createWorld({
+    handler() {
+      const reading = left.shift() ?? [];
+      if (left.length === 0) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+      return Array.isArray(reading)
+        ? { status: 200, body: { status: 'success', code: 200, data: reading } }
+        : (reading as Answer | 'hangUp');
+    },
+  });
+  const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+  return world.cli(['drives', 'list', '--watch', ...flags], { interrupts, env });
+}
+
+const READINGS = [
+  [A],
+  [A],
+  [drive('a', 'IN_USE'), drive('b', 'AVAILABLE')],
+  [drive('b', 'AVAILABLE')],
+  [],
+];
+
+describe('--watch of several things that are read at once', () => {
+  const MACHINE = '00000000-1111-4222-8333-444455556666';
+
+  /** Refuses the second reading of the drives alone; Ctrl-C comes with the fourth. */
+  async function watchedInPart(argv: readonly string[]) {
+    const interrupt = new AbortController();
+    let drives = 0;
+    const here = await createWorld({
+      handler({ path }) {
+        const ok = (data: unknown) => ({
+          status: 200,
+          body: { status: 'success', code: 200, data },
+        });
+        if (path === '/users/me') return ok({ id: 'u1', email: 'a@example.com', balance: '10' });
+        if (path.startsWith('/instances/')) return ok({ id: MACHINE, name: 'a', status: 'ACTIVE' });
+        if (path !== '/storage/drives') return ok([]);
+        drives += 1;
+        if (drives === 4) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+        if (drives !== 2) return ok([{ ...A, current_instance_id: MACHINE }]);
+        return { status: 429, headers: { 'retry-after': '120' }, body: {} };
+      },
+    });
+    world = here;
+    const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+    await here.cli([...argv, '--watch', '--interval', '2s'], { interrupts });
+    return here.clock.slept.filter((pause) => pause >= 2_000);
+  }
+
+  test.each([[['status', '-o', 'table']], [['instances', 'list', '-o', 'tsv']]])(
+    '%j waits as long as the service asks for one of them',
+    async (argv) => {
+      expect(await watchedInPart(argv)).toEqual([2_000, 120_000, 2_000]);
+    },
+  );
+});
+
+describe('--watch off a terminal', () => {
+  test.each([
+    ['nothing else', [], {}],
+    ['--json', ['--json'], {}],
+    ['GPUCLOUD_OUTPUT=json', [], { GPUCLOUD_OUTPUT: 'json' }],
+  ])('with %s is a line of JSON for each change', async (_what, flags, env) => {
+    const { code, stdout, stderr } = await watched(READINGS, flags, env);
+    expect(code).toBe(130);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([A, drive('a', 'IN_USE'), drive('b', 'AVAILABLE'), { id: 'id-a', removed: true }]);
+    expect(JSON.parse(stderr).error.code).toBe('interrupted');
+  });
+
+  test('with -o table is plain rows, and Ctrl-C needs no words', async () => {
+    const { code, stdout, stderr } = await watched(READINGS, [
+      '-o',
+      'table',
+      '--columns',
+      'name,status',
+    ]);
+    expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
+    expect(stdout.split('\n').map((line) => line.split(/ +/))).toEqual([
+      ['NAME', 'STATUS'],
+      ['a', 'AVAILABLE'],
+      ['a', 'IN_USE'],
+      ['b', 'AVAILABLE'],
+      [''],
+    ]);
+  });
+
+  test('warns of what needs attention once, and again when it comes again', async () => {
+    const bad = [drive('a', 'SUSPENDED')];
+    const { stderr } = await watched([bad, bad, [A], bad, []], ['-o', 'tsv']);
+    expect(stderr.match(/warning: The drive a is SUSPENDED/g)).toHaveLength(2);
+  });
+
+  test('tells an outage once, goes on, and pauses longer meanwhile', async () => {
+    const page: Answer = { status: 200, body: '<html>' };
+    const { code, stdout, stderr } = await watched(
+      [[A], page, page, [drive('a', 'IN_USE')], []],
+      ['-o', 'tsv', '--no-header', '--columns', 'status', '--interval', '2s'],
+    );
+    expect({ code, stdout }).toEqual({ code: 130, stdout: 'AVAILABLE\nIN_USE\n' });
+    expect(stderr).toMatch(/^warning: .*HTML.* Trying again\.\nThe service answers again\.\n$/);
+    expect(world?.clock.slept).toEqual(expect.arrayContaining([2_000, 4_000]));
+  });
+
+  // The shorter one would fit into a single call, which would keep it without a word.
+  test.each([120, 20])(
+    'asks again no sooner than in the %i s that the service wants, and says so once',
+    async (seconds) => {
+      const busy: Answer = { status: 429, headers: { 'retry-after': `${seconds}` }, body: {} };
+      const { code, stdout, stderr } = await watched(
+        [[A], busy, busy, [drive('a', 'IN_USE')], []],
+        ['-o', 'tsv', '--no-header', '--columns', 'status', '--interval', '2s'],
+      );
+      expect({ code, stdout }).toEqual({ code: 130, stdout: 'AVAILABLE\nIN_USE\n' });
+      expect(stderr).toBe(
+        `warning: The service takes no more requests for now (429) and asks to wait ${seconds} s (Retry-After). Trying again in ${seconds} s.\nThe service answers again.\n`,
+      );
+      const long = world?.clock.slept.filter((pause) => pause >= 2_000);
+      expect(long).toEqual([2_000, seconds * 1000, seconds * 1000, 2_000]);
+    },
+  );
+
+  test('begins after a pause that fits into the first call', async () => {
+    const busy: Answer = { status: 429, headers: { 'retry-after': '20' }, body: {} };
+    const { code, stdout, stderr } = await watched([busy, [A], []], ['-q']);
+    expect({ code, stdout, stderr }).toEqual({ code: 130, stdout: 'id-a\n', stderr: '' });
+    expect(world?.clock.slept).toContain(20_000);
+  });
+
+  test('tells a pause that is asked for in the midst of an outage', async () => {
+    const page: Answer = { status: 200, body: '<html>' };
+    const busy: Answer = { status: 429, headers: { 'retry-after': '120' }, body: {} };
+    const { stderr } = await watched([[A], page, busy, busy, [A], []], ['-o', 'tsv']);
+    expect(stderr.match(/^warning: .*HTML.* Trying again\.$/gm)).toHaveLength(1);
+    expect(stderr.match(/^warning: .* Trying again in 120 s\.$/gm)).toHaveLength(1);
+  });
+
+  test('ends with a refusal, since nobody sees it go on in vain', async () => {
+    const refused: Answer = { status: 400, body: { statusCode: 400, message: 'no', error: 'x' } };
+    const { code, stdout } = await watched([[A], refused, [A], []], ['-q']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: 'id-a\n' });
+  });
+
+  test('ends when the key is refused', async () => {
+    const refused: Answer = { status: 401, body: { statusCode: 401, message: 'no', error: 'x' } };
+    const { code, stdout } = await watched([[A], refused, []], ['-q']);
+    expect({ code, stdout }).toEqual({ code: 4, stdout: 'id-a\n' });
+  });
+
+  test('says that there is nothing yet', async () => {
+    const { stderr } = await watched([[], [], []], ['-o', 'table']);
+    expect(stderr).toContain('There are no drives.');
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  test.each([
+    [['--sort', 'name'], '--sort: '],
+    [['--interval', '499ms'], '--interval "499ms": the service is asked again after 500ms'],
+    [['--interval', '0s'], '--interval "0s"'],
+  ])('refuses %j before any request', async (flags, words) => {
+    const { code, stdout, stderr, requests } = await watched([[A]], ['-o', 'tsv', ...flags]);
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+    expect(stderr).toContain(words);
+  });
+});
