@@ -97,6 +97,26 @@ export class CliError extends Error {
     this.retryAfterMs = details.retryAfterMs;
   }
 
+  /**
+   * The same failure with another message. Keeps every detail that is not replaced; `this` is its
+   * cause.
+   */
+  with(message: string, details: ErrorDetails = {}): CliError {
+    const { hint, httpStatus, resource, retryAfterMs } = this;
+    return new CliError(this.failure, message, {
+      retryable: this.retryable,
+      mayBeBilling: this.mayBeBilling,
+      events: this.events,
+      untold: this.untold,
+      cause: this,
+      ...(hint === undefined ? {} : { hint }),
+      ...(httpStatus === undefined ? {} : { httpStatus }),
+      ...(resource === undefined ? {} : { resource }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...details,
+    });
+  }
+
   get exitCode(): number {
     return FAILURES[this.failure].exit;
   }

@@ -1,7 +1,14 @@
+import type { Argument } from '@commander-js/extra-typings';
 import { type AnyCommand, Help, type Option } from './command.ts';
 
 /** The heading under which the help gathers the flags that every command has. */
 export const GLOBAL_HEADING = 'Global options:';
+
+/** An argument as help shows it: `<instance>`, `[name]`, `<instance...>`. */
+export function argumentTerm(argument: Argument): string {
+  const name = argument.variadic ? `${argument.name()}...` : argument.name();
+  return argument.required ? `<${name}>` : `[${name}]`;
+}
 
 /** Commander's help with what is the command's own first and the flags of every command last. */
 export const helpStyle: Partial<Help> = {
@@ -22,10 +29,6 @@ export const helpStyle: Partial<Help> = {
     if (command.parent?.parent === null) {
       return command.name();
     }
-    const args = command.registeredArguments.map((argument) => {
-      const name = argument.variadic ? `${argument.name()}...` : argument.name();
-      return argument.required ? `<${name}>` : `[${name}]`;
-    });
-    return [command.name(), ...args].join(' ');
+    return [command.name(), ...command.registeredArguments.map(argumentTerm)].join(' ');
   },
 };

@@ -1,9 +1,19 @@
-import type { Command } from '@commander-js/extra-typings';
+import type { Command, OptionValues } from '@commander-js/extra-typings';
+import type { Context } from '../context.ts';
 import type { Failure } from '../errors.ts';
 import type { View } from '../output/output.ts';
-import { type AnyCommand, setCompletes, setOwnWords, setTold, setView } from './command.ts';
+import {
+  type AnyCommand,
+  newProgram,
+  setCompletes,
+  setOwnWords,
+  setTold,
+  setView,
+} from './command.ts';
 import type { CompletesMap } from './completes.ts';
 import { addGlobalOptions } from './globals.ts';
+import type { Listed, Register, Verb } from './group.ts';
+import { argumentTerm } from './help.ts';
 
 export interface VerbHelp {
   /** More to know, printed under the summary. */
@@ -53,4 +63,38 @@ export function describe(command: AnyCommand, help: VerbHelp): Command {
   addGlobalOptions(command, help.replaces);
   // A command of unknown flags, as a group hands it on, has none yet: its types start here.
   return command as unknown as Command;
+}
+
+export interface VerbSpec<Args extends unknown[], Flags extends OptionValues> extends VerbHelp {
+  /** Adds its arguments and flags, in commander's words, so that their types reach `run`. */
+  takes(command: Command): Command<Args, Flags>;
+  run(context: Context, ...given: [...Args, Flags]): Promise<void>;
+}
+
+/** Declares what a command takes and does. For a verb in a file of its own, and for verbs of the root. */
+export function action<Args extends unknown[], Flags extends OptionValues>(
+  spec: VerbSpec<Args, Flags>,
+): Register {
+  return (command, frame) => {
+    spec.takes(describe(command, spec)).action((...given) => {
+      const own = given.pop() as unknown as AnyCommand;
+      return spec.run(frame.context(own), ...(given as unknown as [...Args, Flags]));
+    });
+  };
+}
+
+/** Declares a verb of a group: how it is listed, what it takes and what it does. */
+export function verb<Args extends unknown[], Flags extends OptionValues>(
+  name: string,
+  { summary, aliases = [], ...spec }: VerbSpec<Args, Flags> & Omit<Listed, 'name'>,
+): Verb {
+  return {
+    name,
+    aliases,
+    summary,
+    get usage() {
+      return spec.takes(newProgram(name)).registeredArguments.map(argumentTerm).join(' ');
+    },
+    load: async () => action(spec),
+  };
 }

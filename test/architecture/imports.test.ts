@@ -19,7 +19,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['watch'],
   ['cli'],
   ['context'],
-  ['journal', 'completion', 'prompts'],
+  ['completion', 'prompts'],
+  ['journal'],
   ['api', 'config', 'catalog', 'output', 'sandbox'],
   ['schema', 'rules', 'files', 'programs'],
   ['errors', 'clock', 'bounded', 'stop'],
@@ -27,7 +28,7 @@ const FLOORS: readonly (readonly string[])[] = [
 
 /** Each third-party part and the files that may import it. */
 const PARTS: Readonly<Record<string, RegExp>> = {
-  '@commander-js/extra-typings': /^(cli\/(command|verb)|program)\.ts$/,
+  '@commander-js/extra-typings': /^(cli\/(command|help|verb)|program)\.ts$/,
   undici: /^api\/(transport|connect)\.ts$/,
   // The client knows schemas of src/schema/ alone, so that zod is loaded for what is odd.
   'zod/mini': /^(schema\/(zod|json)\.ts|sandbox\/)/,
