@@ -1,11 +1,9 @@
-import type { StopSignal } from './stop.ts';
-
 /** Time and chance, given by the edge so that no test sleeps or rolls dice. */
 export interface Clock {
   /** Milliseconds since 1970, as `Date.now()`. */
   now(): number;
   /** Waits; rejects with the signal's reason as soon as it is aborted. */
-  sleep(milliseconds: number, signal?: StopSignal): Promise<void>;
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
   /** At least 0, below 1, as `Math.random()`. */
   random(): number;
 }

@@ -14,7 +14,6 @@ import type { Format, Messages, Output } from './output/output.ts';
 import type { Program, Running, Signal } from './programs.ts';
 import type { Prompts } from './prompts/prompts.ts';
 import type { Sandbox } from './sandbox/index.ts';
-import type { StopSignal } from './stop.ts';
 
 /** What the process lends to a run. `main.ts` makes the real one, the test harness its own. */
 export interface Host {
@@ -61,8 +60,8 @@ export interface Host {
  * machine listens to `second`, so that the first Ctrl-C waits for the answer.
  */
 export interface Interrupts {
-  readonly first: StopSignal;
-  readonly second: StopSignal;
+  readonly first: AbortSignal;
+  readonly second: AbortSignal;
 }
 
 /** The flags that every command takes, as they were given; nothing is defaulted here. */
@@ -99,7 +98,7 @@ export interface Context {
   readonly clock: Clock;
   readonly interrupts: Interrupts;
   /** The first interrupt: for anything that may simply be dropped. */
-  readonly signal: StopSignal;
+  readonly signal: AbortSignal;
   readonly flags: GlobalFlags;
   /**
    * Starts a program of the computer in the environment of this run. What interrupts this run

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { fstatSync, realpathSync, type Stats, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,14 +10,15 @@ import { watchReader } from './output/reader.ts';
 import { whenStopped } from './output/sink.ts';
 import { startProgram } from './programs.ts';
 import { faultReport, run } from './run.ts';
-import { createStop, type Stop, type StopSignal } from './stop.ts';
 
 /** The edge: the only file of the program that touches `process`. */
 async function main(): Promise<void> {
   let isStdoutOpen = false;
   let isStderrOpen = false;
   const plain = plainOut();
-  const [first, second] = [createStop(), createStop()];
+  // A hundred requests may listen to one signal at once.
+  setMaxListeners(0);
+  const [first, second] = [new AbortController(), new AbortController()];
   listenForInterrupts(first, second);
   const faults = listenForFaults(first, second);
   const host: Host = {
@@ -71,7 +73,7 @@ async function main(): Promise<void> {
 }
 
 /** Ends when the system has taken all that a stream was given, or nobody ever will, or is waited for. */
-function written(stream: NodeJS.WriteStream, stop: StopSignal): Promise<void> {
+function written(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     whenStopped(stop, resolve);
     stream.once('error', () => resolve()).write('', () => resolve());
@@ -115,7 +117,7 @@ function plainOut(): Host['plainOut'] {
 /** Timers of Node fire at once beyond this. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-function sleep(milliseconds: number, signal?: StopSignal): Promise<void> {
+function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
       reject(signal.reason);
@@ -179,7 +181,7 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
 ];
 
 /** The third signal of a kind finds no listener of ours and ends the process at once. */
-function listenForInterrupts(first: Stop, second: Stop): void {
+function listenForInterrupts(first: AbortController, second: AbortController): void {
   for (const [signal, failure, words] of SIGNALS) {
     const stop = () => {
       const reason = new CliError(failure, words);
@@ -213,7 +215,7 @@ const UNWINDING_MS = 2_000;
  * A fault that nobody caught, of ours or of a part, ends the run as two interrupts do, so that what
  * may have been rented meanwhile is told and settled. Node would print its stack and end at once.
  */
-function listenForFaults(first: Stop, second: Stop): Faults {
+function listenForFaults(first: AbortController, second: AbortController): Faults {
   let known: Error | undefined;
   const note = (thrown: unknown) => {
     known ??= thrown instanceof Error ? thrown : new Error(String(thrown));

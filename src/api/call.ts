@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
 import { withoutEndSlash } from '../rules/base-url.ts';
-import { createStop } from '../stop.ts';
 import type { ApiSettings, CallOptions, RawAnswer } from './contract.ts';
 import { Fault } from './fault.ts';
 import type { ApiRequest } from './request.ts';
@@ -53,7 +52,7 @@ export async function withCall<T>(
   const { clock } = settings;
   const timeoutMs = Math.min(settings.timeoutMs, options.timeoutMs ?? settings.timeoutMs);
   const outer = options.signal ?? settings.signal;
-  const inner = createStop();
+  const inner = new AbortController();
   let interruption: { reason: unknown } | undefined;
   const interrupt = () => {
     interruption ??= { reason: outer.reason };

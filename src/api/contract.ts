@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts';
-import type { StopSignal } from '../stop.ts';
 import type { Meta } from './schemas/envelope.ts';
 
 /** What the HTTP layer is told once, for all of its calls. */
@@ -12,7 +11,7 @@ export interface ApiSettings {
   timeoutMs: number;
   clock: Clock;
   /** Aborted by an interrupt; stands behind each call that brings no signal of its own. */
-  signal: StopSignal;
+  signal: AbortSignal;
   /** Where the proxies are told, as curl reads them. */
   env: Readonly<Record<string, string | undefined>>;
   userAgent: string;
@@ -27,7 +26,7 @@ export interface ApiSettings {
 }
 
 export interface CallOptions {
-  signal?: StopSignal;
+  signal?: AbortSignal;
   /** A deadline in milliseconds for this call, where it is shorter than that of the settings. */
   timeoutMs?: number;
   /**

@@ -1,6 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { Client, type Dispatcher, Pool } from 'undici';
-import type { StopSignal } from '../stop.ts';
 import { ConnectError, type ConnectParts, codeOf, createConnector } from './connect.ts';
 import type { RawAnswer } from './contract.ts';
 import { Fault, faultHint, faultWords } from './fault.ts';
@@ -42,7 +41,7 @@ export interface Transport {
    *
    * @throws Fault when there is no whole answer.
    */
-  exchange(request: WireRequest, signal: StopSignal, onSending: () => void): Promise<Answer>;
+  exchange(request: WireRequest, signal: AbortSignal, onSending: () => void): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -148,7 +147,7 @@ function forwarded(request: WireRequest, target: URL, proxy: ProxyServer): WireR
 function dispatch(
   client: Dispatcher,
   request: WireRequest,
-  signal: StopSignal,
+  signal: AbortSignal,
   onSending: () => void,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,5 @@
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
-import type { StopSignal } from '../stop.ts';
 import type { Start } from './keyring.ts';
 
 /** Milliseconds: somebody may have to type a passphrase or to touch a token. */
@@ -21,7 +20,7 @@ export async function runKeyCommand(
   argv: readonly string[],
   whose: string,
   start: Start,
-  stop: StopSignal,
+  stop: AbortSignal,
   complain: (text: string) => void,
 ): Promise<string> {
   const [file = '', ...args] = argv;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { CliError } from '../errors.ts';
-import type { StopSignal } from '../stop.ts';
 import type { KeyPlace } from './key.ts';
 import { runKeyCommand } from './key-command.ts';
 import { NoKeyring, openKeyring, SERVICE, type Start } from './keyring.ts';
@@ -10,7 +9,7 @@ export interface KeysSettings {
   readonly helper: (() => { file: string; args: readonly string[] }) | undefined;
   readonly start: Start;
   /** The first interrupt: what is asked ends by it. */
-  readonly stop: StopSignal;
+  readonly stop: AbortSignal;
   /** Gets what the command of a password manager says on its stderr. */
   complain(text: string): void;
 }

@@ -3,7 +3,6 @@ import type { Context } from '../context.ts';
 import { CliError, type Failure, isInterrupt } from '../errors.ts';
 import type { Intent, Outcome, RentalRequest } from '../journal/index.ts';
 import { salvage } from '../journal/salvage.ts';
-import { createStop, type StopSignal } from '../stop.ts';
 import { intendAlone } from './intend-alone.ts';
 import {
   costs,
@@ -116,7 +115,7 @@ async function sendOnce<T extends Made>(
 }
 
 interface Patience {
-  readonly signal: StopSignal;
+  readonly signal: AbortSignal;
   readonly onSending: () => void;
   isSent(): boolean;
   end(): void;
@@ -124,7 +123,7 @@ interface Patience {
 
 /** Which interrupt ends the call: the first one before the request has left, the second after. */
 function patienceOf({ interrupts, err }: Context, what: string, billed: boolean): Patience {
-  const stop = createStop();
+  const stop = new AbortController();
   let sent = false;
   const onFirst = () => {
     if (!sent) stop.abort(interrupts.first.reason);

@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { usageError } from '../errors.ts';
-import type { StopSignal } from '../stop.ts';
 import type { Coming } from './batch.ts';
 import type { Change } from './changes.ts';
 import { paintFor } from './colour.ts';
@@ -27,7 +26,7 @@ export interface OutputOptions {
   readonly plainOut?: PlainOut;
   readonly watchReader?: WatchReader;
   /** Ends the wait for a reader who takes nothing. */
-  readonly stop?: StopSignal;
+  readonly stop?: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly settings: OutputSettings;

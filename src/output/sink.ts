@@ -2,7 +2,6 @@ import { writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
-import type { StopSignal } from '../stop.ts';
 
 /** Where a result is written to, with an honest answer to "has it arrived?". */
 export interface Sink {
@@ -41,7 +40,7 @@ export interface SinkOptions {
   readonly plain?: PlainOut | undefined;
   readonly watchReader?: WatchReader | undefined;
   /** Ends the wait for a reader who takes nothing: the write fails with its reason. */
-  readonly stop?: StopSignal | undefined;
+  readonly stop?: AbortSignal | undefined;
 }
 
 /**
@@ -114,7 +113,7 @@ export function createSink(
 
 type Writer = (text: string | Uint8Array) => Promise<void>;
 
-function writerOf(stream: Writable, stop: StopSignal | undefined): Writer {
+function writerOf(stream: Writable, stop: AbortSignal | undefined): Writer {
   const file = fileOf(stream);
   if (file !== undefined) return async (text) => writeWhole(file, text);
   return (text) =>
@@ -132,7 +131,7 @@ function writerOf(stream: Writable, stop: StopSignal | undefined): Writer {
  * Calls back once the run is stopped and what was just written had its time to go out: what the
  * system takes at once is known to be taken by then. The answer takes the call back.
  */
-export function whenStopped(stop: StopSignal | undefined, callback: () => void): () => void {
+export function whenStopped(stop: AbortSignal | undefined, callback: () => void): () => void {
   const end = () => void setImmediate(callback);
   stop?.addEventListener('abort', end, { once: true });
   if (stop?.aborted) end();

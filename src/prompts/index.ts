@@ -2,7 +2,6 @@ import type { Readable, Writable } from 'node:stream';
 import { CliError } from '../errors.ts';
 import { wantsColour } from '../output/colour.ts';
 import { clean } from '../output/sanitise.ts';
-import type { StopSignal } from '../stop.ts';
 import { asker, type Question } from './inquirer.ts';
 import { plainAsker } from './plain.ts';
 import type { Choice, Prompts } from './prompts.ts';
@@ -16,7 +15,7 @@ export interface PromptsOptions {
   /** Whether stderr gets colours, as `--color` decided it. */
   readonly colour?: boolean;
   /** Takes the question back (a signal to the process); a reason that is a CliError is thrown on. */
-  readonly signal?: StopSignal;
+  readonly signal?: AbortSignal;
 }
 
 /**

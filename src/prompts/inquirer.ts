@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { paintFor } from '../output/colour.ts';
 import { clamp, width } from '../output/width.ts';
-import type { StopSignal } from '../stop.ts';
 import { withoutColours } from './colourless.ts';
 import { leaving, untilLeft } from './leaving.ts';
 import type { Choice } from './prompts.ts';
@@ -33,7 +32,7 @@ export interface Asked {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   readonly colour: boolean;
-  readonly signal?: StopSignal;
+  readonly signal?: AbortSignal;
 }
 
 /** A list of more than this is searched rather than walked through, and shows as many at most. */

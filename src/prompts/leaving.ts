@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { CliError } from '../errors.ts';
-import type { StopSignal } from '../stop.ts';
 
 /** What a question ends with that is left without an answer; a signal's own reason goes first. */
 export function leaving(reason: unknown): CliError {
@@ -14,7 +13,7 @@ export function leaving(reason: unknown): CliError {
  */
 export async function untilLeft<T>(
   stdin: Readable,
-  signal: StopSignal | undefined,
+  signal: AbortSignal | undefined,
   ask: (gone: AbortController) => Promise<T>,
 ): Promise<T> {
   if (signal?.aborted) throw leaving(signal.reason);

@@ -1,6 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import type { StopSignal } from '../stop.ts';
 import { type Question, tooFew } from './inquirer.ts';
 import { leaving, untilLeft } from './leaving.ts';
 import { matching } from './rows.ts';
@@ -8,7 +7,7 @@ import { matching } from './rows.ts';
 export interface PlainOptions {
   readonly stdin: Readable & { setRawMode?: (raw: boolean) => unknown };
   readonly stderr: Writable;
-  readonly signal?: StopSignal;
+  readonly signal?: AbortSignal;
 }
 
 type Asking<F extends Question['form']> = Extract<Question, { form: F }>;

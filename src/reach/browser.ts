@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { createStop, firstOf } from '../stop.ts';
 
 /** Milliseconds in which a browser has asked for the page that it was started with. */
 const PATIENCE = 30_000;
@@ -17,12 +16,12 @@ const PATIENCE = 30_000;
  */
 export async function openInBrowser(url: string, context: Context): Promise<void> {
   const signpost = await startSignpost(url);
-  const waited = createStop();
+  const waited = new AbortController();
   try {
     const { default: open } = await import('open');
     const child = await open(signpost.address);
     const failed = new Promise<never>((_resolve, reject) => child.once('error', reject));
-    const late = context.clock.sleep(PATIENCE, firstOf(context.signal, waited.signal));
+    const late = context.clock.sleep(PATIENCE, AbortSignal.any([context.signal, waited.signal]));
     await Promise.race([signpost.passed, failed, late.then(tooLate)]);
   } catch (error) {
     if (error instanceof CliError) throw error;

@@ -8,7 +8,6 @@ import { CliError, SeveralErrors, usageError } from '../errors.ts';
 import { beginningAt } from '../instances/estimated-time.ts';
 import { findMachines, type Target } from '../instances/resolve.ts';
 import { keepSighting, sightingOf } from '../instances/sighting.ts';
-import { createStop, firstOf, type StopSignal } from '../stop.ts';
 import { type FollowedLog, type FollowTold, follow } from './follow.ts';
 import { createFollower, type Follower } from './follower.ts';
 import { createLogMemory, type LogMemory } from './log-memory.ts';
@@ -36,8 +35,8 @@ export async function followEvents(input: EventsInput, context: Context): Promis
   // An earlier run saw these end, and was ended itself before the others did.
   const open = targets.filter(({ id }) => !isOver(resume?.of(id), input));
   const api = await context.api();
-  const left = createStop();
-  const signal = firstOf(context.signal, left.signal);
+  const left = new AbortController();
+  const signal = AbortSignal.any([context.signal, left.signal]);
   const otherEnds = new Map<string, CliError>();
   const logs = logsOf(open, input, { api, signal, context, resume, otherEnds });
   const story = tellerOf(logs, context);
@@ -138,7 +137,7 @@ async function forgetEnds(
 
 interface Parts {
   readonly api: Api;
-  readonly signal: StopSignal;
+  readonly signal: AbortSignal;
   readonly context: Context;
   readonly resume: ResumeFile | undefined;
   /** By the id of the machine. */

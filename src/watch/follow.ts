@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
-import type { StopSignal } from '../stop.ts';
 import type { Follower } from './follower.ts';
 import type { DatedEvent, LogEvent, Walk } from './log-walk.ts';
 import { createPace } from './pace.ts';
@@ -19,7 +18,7 @@ export interface FollowOptions<L extends FollowedLog<E>, E extends LogEvent> {
   readonly logs: readonly L[];
   readonly clock: Clock;
   /** Ends the stream in order: what was handed on is taken. */
-  readonly signal: StopSignal;
+  readonly signal: AbortSignal;
   /** Milliseconds between two looks while something happens. */
   readonly interval: number;
   /** Does the same for each log, a few at a time. */
@@ -141,7 +140,7 @@ type Found<L, E extends LogEvent> = DatedEvent<E> & { readonly log: L };
 async function lookAt<L extends FollowedLog<E>, E extends LogEvent>(
   log: L,
   ending: ReadonlySet<L>,
-  signal: StopSignal,
+  signal: AbortSignal,
 ): Promise<Look<L, E>> {
   try {
     const hasEnded = ending.has(log) || (await log.hasEnded?.()) === true;
@@ -155,7 +154,7 @@ async function lookAt<L extends FollowedLog<E>, E extends LogEvent>(
   }
 }
 
-async function pause(milliseconds: number, clock: Clock, signal: StopSignal): Promise<void> {
+async function pause(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
   try {
     await clock.sleep(milliseconds, signal);
   } catch (error) {

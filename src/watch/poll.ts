@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
 import { CliError, type Failure, isInterrupt } from '../errors.ts';
-import type { StopSignal } from '../stop.ts';
 import { askedPause, createPassing, pauseAfter } from './passing.ts';
 
 export interface Poll<T> {
@@ -9,7 +8,7 @@ export interface Poll<T> {
   /** Milliseconds from the end of one reading to the beginning of the next. */
   readonly interval: number;
   readonly clock: Clock;
-  readonly signal: StopSignal;
+  readonly signal: AbortSignal;
   /** A person sees each fault and its age as it is, and ends the poll. */
   readonly isSeen?: boolean;
   /** Why parts of a reading are missing or old, where the rest of it could be read. */

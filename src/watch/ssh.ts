@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import type { StopSignal } from '../stop.ts';
 
 /** Milliseconds in which a machine that listens has said its banner; a wait may have less left. */
 const PATIENCE_MS = 5_000;
@@ -14,7 +13,7 @@ const SHORTEST_PATIENCE_MS = 500;
 export function answersSsh(
   { host, port }: { readonly host: string; readonly port: number },
   longest: number,
-  signal: StopSignal,
+  signal: AbortSignal,
 ): Promise<boolean> {
   const patience = Math.max(SHORTEST_PATIENCE_MS, Math.min(PATIENCE_MS, longest));
   return new Promise((resolve) => {

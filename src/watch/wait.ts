@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
-import type { StopSignal } from '../stop.ts';
 import { askedPause, createPassing, pauseAfter } from './passing.ts';
 
 /** What a wait needs to know of a machine (API document: Instance). */
@@ -31,7 +30,7 @@ export interface Wait<T extends Watched> {
   /** Milliseconds until the wait is given up. */
   readonly timeout: number;
   readonly clock: Clock;
-  readonly signal: StopSignal;
+  readonly signal: AbortSignal;
   /** A status that is known to have been there already, such as STOPPING in the answer of stop. */
   readonly after?: string;
   onReading?(machine: T, elapsed: number): void;

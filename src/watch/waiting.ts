@@ -16,7 +16,6 @@ import { keepSighting, sightingOf } from '../instances/sighting.ts';
 import { clockTime } from '../output/time.ts';
 import { placeOf } from '../reach/way.ts';
 import { pollInterval, positiveDuration } from '../rules/durations.ts';
-import type { StopSignal } from '../stop.ts';
 import { createGate, type Gate } from './gate.ts';
 import { LONGEST_WITHIN_MS } from './passing.ts';
 import { answersSsh } from './ssh.ts';
@@ -157,7 +156,7 @@ export const WITH_SSH: readonly string[] = ['INSTALLING', 'ACTIVE'];
  * An address may come after the status does, and sshd after both. What can be no address is no
  * matter of time: it throws CliError('notUnderstood').
  */
-function sshOf({ sshPort }: Awaited, signal: StopSignal): Also<Instance> {
+function sshOf({ sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
   return {
     words: 'SSH has not answered',
     before: WITH_SSH,

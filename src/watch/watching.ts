@@ -6,7 +6,6 @@ import { CliError } from '../errors.ts';
 import type { Foot, Live, Output, View } from '../output/output.ts';
 import { clockTime, relative } from '../output/time.ts';
 import { pollInterval } from '../rules/durations.ts';
-import { createStop, firstOf } from '../stop.ts';
 import { LONGEST_WITHIN_MS } from './passing.ts';
 import { poll, type Turn } from './poll.ts';
 
@@ -56,8 +55,8 @@ export async function watch<T, R>(
 ): Promise<void> {
   const { clock } = context;
   // A reader who has gone ends the readings too, whatever they wait for.
-  const left = createStop();
-  const signal = firstOf(context.signal, left.signal);
+  const left = new AbortController();
+  const signal = AbortSignal.any([context.signal, left.signal]);
   // What --debug prints would stand across the view.
   const live = context.flags.debug === true ? undefined : await context.out.live();
   const turns = poll({

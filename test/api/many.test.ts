@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { eachBounded } from '../../src/bounded.ts';
 import { CliError } from '../../src/errors.ts';
-import { createStop } from '../../src/stop.ts';
 import { apiFor, closedPort, ID, machine, rawServer } from './harness.ts';
 
 const INTERRUPT = new CliError('interrupted', 'Interrupted.');
@@ -13,7 +12,7 @@ const many = (count: number) => Array.from({ length: count }, (_, at) => at);
 
 test('very many readings take no more connections than there are readings at once', async () => {
   const server = await rawServer((socket) => void socket.write(ANSWER));
-  const api = apiFor(server.url, { signal: createStop().signal });
+  const api = apiFor(server.url, { signal: new AbortController().signal });
   const read = await eachBounded(many(400), 100, () => api.instances.get(ID));
   expect(read).toEqual(many(400).map(() => machine('ACTIVE')));
   expect(server.connections()).toBeLessThanOrEqual(MOST);
@@ -21,14 +20,14 @@ test('very many readings take no more connections than there are readings at onc
 
 test('what waits for a connection is done in its turn', async () => {
   const server = await rawServer((socket) => void socket.write(ANSWER));
-  const api = apiFor(server.url, { signal: createStop().signal });
+  const api = apiFor(server.url, { signal: new AbortController().signal });
   const read = await Promise.all(many(3 * MOST).map(() => api.instances.get(ID)));
   expect(read).toHaveLength(3 * MOST);
   expect(server.connections()).toBeLessThanOrEqual(MOST);
 });
 
 test('what waits for a connection is never sent once it is stopped', async () => {
-  const stop = createStop();
+  const stop = new AbortController();
   let asked = 0;
   const server = await rawServer(() => {
     asked += 1;
@@ -42,7 +41,7 @@ test('what waits for a connection is never sent once it is stopped', async () =>
 });
 
 test('where nobody listens, each reading ends', async () => {
-  const api = apiFor(await closedPort(), { signal: createStop().signal });
+  const api = apiFor(await closedPort(), { signal: new AbortController().signal });
   const ends = await Promise.allSettled(many(2 * MOST).map(() => api.instances.get(ID)));
   for (const end of ends) expect(end).toMatchObject({ status: 'rejected' });
 });

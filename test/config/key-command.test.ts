@@ -2,10 +2,9 @@ import { expect, test } from 'vitest';
 import { runKeyCommand } from '../../src/config/key-command.ts';
 import type { Start } from '../../src/config/keyring.ts';
 import { startProgram } from '../../src/programs.ts';
-import { createStop } from '../../src/stop.ts';
 
 const KEY = 'svc_sk_test_0123456789abcdef';
-const never = createStop().signal;
+const never = new AbortController().signal;
 
 const start: Start = (program) => startProgram({ ...program, env: process.env });
 
@@ -34,7 +33,7 @@ test('a command that ends as if it had been ended is told by its exit code', asy
 });
 
 test('an interrupt goes before whatever the command made of it', async () => {
-  const stop = createStop();
+  const stop = new AbortController();
   const reason = new Error('interrupted');
   const interrupting: Start = async (program) => {
     const running = await start(program);

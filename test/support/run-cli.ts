@@ -6,7 +6,6 @@ import type { Host, Interrupts } from '../../src/context.ts';
 import { startProgram } from '../../src/programs.ts';
 import { run } from '../../src/run.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/index.ts';
-import { createStop } from '../../src/stop.ts';
 import { type ManualClock, manualClock } from './clock.ts';
 import {
   forwardTo,
@@ -159,8 +158,8 @@ async function runCli(
     pid: 4242,
     isAlive: options.isAlive ?? (() => false),
     interrupts: options.interrupts ?? {
-      first: createStop().signal,
-      second: createStop().signal,
+      first: new AbortController().signal,
+      second: new AbortController().signal,
     },
     // A program that would have our own streams writes to the run's stdout.
     start: (program) => startProgram({ hear: (text) => stdout.write(text), ...program }),

@@ -6,7 +6,6 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { run } from '../../src/run.ts';
-import type { StopSignal } from '../../src/stop.ts';
 import { createLogMemory } from '../../src/watch/log-memory.ts';
 import { SOAK } from '../faults/tools.ts';
 import { manualClock } from '../support/clock.ts';
@@ -98,7 +97,7 @@ describe('a follower that saw 100,000 events', () => {
         start: () => Promise.reject(new Error('a follower starts no program')),
         interrupts: { first: stop.signal, second: new AbortController().signal },
       });
-      function quickly(milliseconds: number, signal?: StopSignal): Promise<void> {
+      function quickly(milliseconds: number, signal?: AbortSignal): Promise<void> {
         clock.advance(milliseconds);
         signal?.throwIfAborted();
         return new Promise((resolve) => setImmediate(resolve));

@@ -6,7 +6,6 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { errorCode } from '../../files/error-code.ts';
 import { apiKey } from '../../rules/api-key.ts';
-import type { StopSignal } from '../../stop.ts';
 
 /** Far more than any key; what is longer is another file, and is not read to its end. */
 const MOST_BYTES = 64 * 1024;
@@ -48,7 +47,7 @@ async function opened(flag: string, path: string): Promise<FileHandle> {
   }
 }
 
-async function wholeText(flag: string, stream: Readable, signal: StopSignal): Promise<string> {
+async function wholeText(flag: string, stream: Readable, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();
   // A pipe that nobody writes to would hold the command for ever.
   const stop = () => stream.destroy(signal.reason instanceof Error ? signal.reason : undefined);

@@ -4,7 +4,6 @@ import { oneOf, repeated, ruled } from '../../cli/parse.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { Fault, RequestEntry } from '../../sandbox/index.ts';
-import type { StopSignal } from '../../stop.ts';
 import { FAULT_NAMES } from './fault.ts';
 import { listeningPort, type StateInput, speed, stateOption } from './flags.ts';
 import { type Served, servedView } from './view.ts';
@@ -98,7 +97,7 @@ function logLine({ method, path, status, milliseconds }: RequestEntry, now: numb
   return `${new Date(now).toISOString()} ${method} ${path} ${status} ${milliseconds} ms`;
 }
 
-function aborted(signal: StopSignal): Promise<void> {
+function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
       resolve();

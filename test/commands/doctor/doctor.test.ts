@@ -5,7 +5,6 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { nodeCheck } from '../../../src/commands/doctor/computer.ts';
 import { keyPrefix } from '../../../src/commands/doctor/settings.ts';
 import { CliError } from '../../../src/errors.ts';
-import { createStop } from '../../../src/stop.ts';
 import { type CliOptions, createWorld, TEST_KEY, type World } from '../../support/run-cli.ts';
 import type { Answer, Handler } from '../../support/service.ts';
 
@@ -68,7 +67,7 @@ describe('doctor', () => {
   test('an interrupt is no finding', async () => {
     const world = await worldOf(well, false);
     await fakeSsh(world, `trap '' INT; echo > "${world.home}/asked"; while :; do sleep 0.05; done`);
-    const [first, second] = [createStop(), createStop()];
+    const [first, second] = [new AbortController(), new AbortController()];
     const run = world.cli(['doctor', '--json'], {
       env: { PATH: `${bin(world)}:${process.env.PATH}`, LANG: 'C.UTF-8' },
       interrupts: { first: first.signal, second: second.signal },

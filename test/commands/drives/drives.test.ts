@@ -2,7 +2,6 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { create } from '../../../src/commands/drives/create.ts';
 import { update } from '../../../src/commands/drives/update.ts';
 import { CliError } from '../../../src/errors.ts';
-import { createStop } from '../../../src/stop.ts';
 import {
   createSandboxWorld,
   createWorld,
@@ -494,7 +493,7 @@ describe('drives create', () => {
   });
 
   it('says that nothing was created when it is interrupted while it reads the list', async () => {
-    const first = createStop();
+    const first = new AbortController();
     const world = await createWorld({
       handler: () => {
         first.abort(new CliError('interrupted', 'Interrupted.'));
@@ -504,7 +503,7 @@ describe('drives create', () => {
     worlds.push(world);
     const { code, stderr, requests } = await world.cli(
       ['drives', 'create', 'datasets', '--size', '500'],
-      { interrupts: { first: first.signal, second: createStop().signal } },
+      { interrupts: { first: first.signal, second: new AbortController().signal } },
     );
     expect(code).toBe(130);
     expect(stderr).toContain('Interrupted. Nothing was sent, so no drive was created.');

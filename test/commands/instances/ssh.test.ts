@@ -3,7 +3,6 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
-import { createStop } from '../../../src/stop.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 
@@ -66,7 +65,7 @@ test('a Ctrl-C that ends ssh may be heard after its end', async () => {
     join(world.home, 'bin', 'ssh'),
     `#!/bin/sh\necho ssh >> '${calls}'\n[ "$(wc -l < '${calls}')" -lt 2 ] && exit 255\nexec sleep 1\n`,
   );
-  const interrupt = createStop();
+  const interrupt = new AbortController();
   // Why ssh failed is being found out: it has ended.
   const watcher = watch(world.home, () => {
     if (existsSync(calls) && readFileSync(calls, 'utf8').split('\n').length > 2) {
@@ -76,7 +75,7 @@ test('a Ctrl-C that ends ssh may be heard after its end', async () => {
   try {
     const { code, stderr } = await world.cli(['instances', 'ssh', ID], {
       env: { PATH: `${join(world.home, 'bin')}:/usr/bin:/bin` },
-      interrupts: { first: interrupt.signal, second: createStop().signal },
+      interrupts: { first: interrupt.signal, second: new AbortController().signal },
     });
     expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
   } finally {
