@@ -26,10 +26,9 @@ export async function writeCreated(
     // What is the matter with the output is told as the end of a sentence.
     const link = error.failure === 'storage' ? ', but' : '.';
     const hint = error.hint ?? remedy;
-    throw new CliError(error.failure, `${what} ${id} was created${link} ${error.message}`, {
+    throw error.with(`${what} ${id} was created${link} ${error.message}`, {
       resource: id,
       mayBeBilling: true,
-      cause: error,
       ...(hint === undefined ? {} : { hint }),
     });
   }

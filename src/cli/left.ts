@@ -1,4 +1,4 @@
-import { CliError, isInterrupt } from '../errors.ts';
+import { isInterrupt } from '../errors.ts';
 
 /**
  * Asks, before anything is sent. Whoever leaves is told what that means: `meaning` is a sentence,
@@ -9,9 +9,6 @@ export async function asking<T>(meaning: string, ask: () => Promise<T>): Promise
     return await ask();
   } catch (error) {
     if (!isInterrupt(error)) throw error;
-    throw new CliError(error.failure, `${error.message} ${meaning}`, {
-      cause: error,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-    });
+    throw error.with(`${error.message} ${meaning}`);
   }
 }

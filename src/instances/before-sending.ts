@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { CliError, isInterrupt } from '../errors.ts';
+import { type CliError, isInterrupt } from '../errors.ts';
 
 /**
  * Does what comes before the first request that changes something: fetching a key may take a minute.
@@ -19,9 +19,5 @@ export async function beforeSending<T>(
 }
 
 export function nothingCreated(interrupt: CliError): CliError {
-  return new CliError(
-    interrupt.failure,
-    `${interrupt.message} Nothing was sent, so nothing was created.`,
-    { cause: interrupt },
-  );
+  return interrupt.with(`${interrupt.message} Nothing was sent, so nothing was created.`);
 }

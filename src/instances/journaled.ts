@@ -206,13 +206,7 @@ function told(
     return outcome === 'unknown' ? unknownAfter(error, name, operation) : error;
   }
   if (outcome === 'not_sent' && isInterrupt(error)) {
-    return new CliError(
-      error.failure,
-      `${error.message} Nothing was sent, so nothing was created.`,
-      {
-        cause: error,
-      },
-    );
+    return error.with(`${error.message} Nothing was sent, so nothing was created.`);
   }
   const second: unknown = context.interrupts.second.reason;
   if (outcome === 'unknown' && context.interrupts.second.aborted && second instanceof CliError) {

@@ -2,7 +2,7 @@ import { sentence } from '../api/errors-of-answers.ts';
 import type { Api, Instance } from '../api/index.ts';
 import type { Changed } from '../commands/instances/view.ts';
 import type { Context } from '../context.ts';
-import { CliError, type ErrorDetails, isInterrupt } from '../errors.ts';
+import { type CliError, isInterrupt } from '../errors.ts';
 import { LONGEST_WITHIN_MS } from '../watch/passing.ts';
 import type { Target } from './resolve.ts';
 import { keepSighting, sightingOf } from './sighting.ts';
@@ -53,14 +53,14 @@ export async function afterRefusal(
 }
 
 function unread(refusal: CliError): CliError {
-  return again(refusal, refusal.message, { mayBeBilling: true });
+  return refusal.with(refusal.message, { mayBeBilling: true });
 }
 
 function refusedIn({ id, status }: Instance, goal: Goal, refusal: CliError): CliError {
   const isOver = status === 'TERMINATED';
   const meaning = isOver ? 'It is not billing any more.' : 'Count it as still billing.';
   const hint = hintFor(id, status, goal) ?? refusal.hint;
-  return again(refusal, `${sentence(refusal.message)} It was read as ${status} now. ${meaning}`, {
+  return refusal.with(`${sentence(refusal.message)} It was read as ${status} now. ${meaning}`, {
     resource: id,
     mayBeBilling: !isOver,
     ...(hint === undefined ? {} : { hint }),
@@ -81,16 +81,4 @@ function hintFor(id: string, status: string, { verb }: Goal): string | undefined
     default:
       return `Only an ACTIVE instance can be stopped. Wait for it: gpucloud instances wait ${id}; or end it: gpucloud instances terminate ${id}`;
   }
-}
-
-function again(refusal: CliError, message: string, details: ErrorDetails): CliError {
-  const { failure, httpStatus, hint, resource, retryable } = refusal;
-  return new CliError(failure, message, {
-    ...(httpStatus === undefined ? {} : { httpStatus }),
-    ...(hint === undefined ? {} : { hint }),
-    ...(resource === undefined ? {} : { resource }),
-    retryable,
-    cause: refusal,
-    ...details,
-  });
 }

@@ -1,4 +1,4 @@
-import { CliError, SeveralErrors } from '../errors.ts';
+import { type CliError, SeveralErrors } from '../errors.ts';
 import type { AccountReading, Part, PartFault } from './account-reading.ts';
 
 const WORDS: Readonly<Record<Part, string>> = {
@@ -41,19 +41,7 @@ export function assertWhole(faults: readonly PartFault[]): void {
 }
 
 function worded({ words, error }: AlikeFaults): CliError {
-  return new CliError(
-    error.failure,
-    `${words} could not be read, the rest is shown: ${error.message}`,
-    {
-      retryable: error.retryable,
-      mayBeBilling: error.mayBeBilling,
-      cause: error,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-      ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }),
-      ...(error.resource === undefined ? {} : { resource: error.resource }),
-      ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-    },
-  );
+  return error.with(`${words} could not be read, the rest is shown: ${error.message}`);
 }
 
 /** Whether the service told nothing at all, so that only what was seen before could be shown. */

@@ -272,20 +272,17 @@ function interrupted(
 ): unknown {
   const reason: unknown = context.signal.reason;
   if (!(reason instanceof CliError)) return reason;
-  const { failure, message } = reason;
   if (until === undefined) {
-    return failure === 'interrupted'
-      ? new CliError(failure, message, { untold: true, cause: reason })
+    return reason.failure === 'interrupted'
+      ? reason.with(reason.message, { untold: true })
       : reason;
   }
   const names = named(targets.map((target) => ({ target })));
-  return new CliError(
-    failure,
-    `${message} Nobody waits for ${until} of ${names} any more. It may still be billing.`,
+  return reason.with(
+    `${reason.message} Nobody waits for ${until} of ${names} any more. It may still be billing.`,
     {
       hint: `see it with "gpucloud instances get ${targets[0]?.id ?? 'ID'}"`,
       mayBeBilling: true,
-      cause: reason,
     },
   );
 }

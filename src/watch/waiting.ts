@@ -234,36 +234,26 @@ export function withBill(
   const next = billing
     ? `see it with "gpucloud instances get ${id}", end it with "gpucloud instances terminate ${id}"`
     : `see it with "gpucloud instances get ${id}"`;
-  const { httpStatus, retryAfterMs } = error;
+  const { retryAfterMs } = error;
   const onceMore =
     retryAfterMs === undefined
       ? ''
       : `in ${Math.ceil(retryAfterMs / 1000)} s, wait on with "gpucloud instances wait ${id} --for ${until.toLowerCase()}"; `;
-  return new CliError(error.failure, `${what}${goesOn} ${meaning}`, {
+  return error.with(`${what}${goesOn} ${meaning}`, {
     hint: `${onceMore}${next}`,
-    ...(httpStatus === undefined ? {} : { httpStatus }),
     resource: id,
     // What was asked for before the wait, such as another machine, may not be asked for twice.
     retryable: error.retryable && after === undefined,
     mayBeBilling: billing,
     events,
-    cause: error,
   });
 }
 
 /** A refused key, say, ends the wait, and not the machine. The hint is what helps against it. */
 function leftBilling(error: CliError, { id, name }: Target, isWaitAlone: boolean): CliError {
-  return new CliError(
-    error.failure,
+  return error.with(
     `${sentence(error.message)} Nobody waits for ${name} (${id}) any more. Count it as still billing. To end it: gpucloud instances terminate ${id}`,
-    {
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-      ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }),
-      resource: id,
-      retryable: error.retryable && isWaitAlone,
-      mayBeBilling: true,
-      cause: error,
-    },
+    { resource: id, retryable: error.retryable && isWaitAlone, mayBeBilling: true },
   );
 }
 

@@ -84,7 +84,7 @@ function byCtrlC(error: unknown): error is CliError {
 
 /** Ctrl-C is how a view without an end is left: nobody need be told of it. */
 function ended(error: CliError): CliError {
-  return new CliError(error.failure, error.message, { untold: true, cause: error });
+  return error.with(error.message, { untold: true });
 }
 
 async function printChanges<T, R>(

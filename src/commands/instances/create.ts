@@ -198,14 +198,10 @@ function afterQuestions(error: unknown): unknown {
   const { httpStatus = 0 } = error;
   const isNo = httpStatus >= 400 && httpStatus < 500;
   if (!isNo) return error;
-  return new CliError(error.failure, `${error.message} Nothing was rented.`, {
-    httpStatus,
-    retryable: error.retryable,
-    cause: error,
+  return error.with(`${error.message} Nothing was rented.`, {
     hint:
       error.hint ??
       'change what was refused in the command above and run it, or answer again: gpucloud instances create',
-    ...(error.resource === undefined ? {} : { resource: error.resource }),
   });
 }
 
@@ -290,15 +286,9 @@ export async function showRented(
 /** Ctrl-C came while the answer was on its way, and the answer was waited for. */
 function rentedAllTheSame({ id, name }: Instance, { signal }: Context): CliError {
   const reason = signal.reason instanceof CliError ? signal.reason : unforeseen(signal.reason);
-  return new CliError(
-    reason.failure,
+  return reason.with(
     `${sentence(reason.message)} The machine ${name ?? id} (${id}) was rented all the same, and is billing.`,
-    {
-      hint: remedyFor(id),
-      resource: id,
-      mayBeBilling: true,
-      cause: reason,
-    },
+    { hint: remedyFor(id), resource: id, mayBeBilling: true },
   );
 }
 

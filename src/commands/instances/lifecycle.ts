@@ -103,13 +103,11 @@ async function askOne(
 }
 
 function notSent(interrupt: CliError, { id, name }: Target, done: string): CliError {
-  return new CliError(
-    interrupt.failure,
+  return interrupt.with(
     `${interrupt.message} ${name === id ? id : `${name} (${id})`} was not ${done}: nothing was sent, and it goes on as it was.`,
     {
       resource: id,
       mayBeBilling: true,
-      cause: interrupt,
       hint: shellLine(['gpucloud', 'instances', 'get', id]),
     },
   );
@@ -126,8 +124,7 @@ function noneSent(
   const names = targets.map(({ id, name }) => (name === id ? id : `${name} (${id})`)).join(', ');
   return new SeveralErrors(
     [first, ...others],
-    new CliError(
-      interrupt.failure,
+    interrupt.with(
       `${interrupt.message} Not ${done}: ${names}. Nothing was sent, and they go on as they were.`,
       { hint: 'gpucloud instances list' },
     ),
@@ -149,12 +146,5 @@ function named(error: CliError, target: Target): CliError {
   if (error.message.includes(target.id) || error.message.includes(target.name)) {
     return error;
   }
-  return new CliError(error.failure, `${target.name}: ${error.message}`, {
-    resource: target.id,
-    retryable: error.retryable,
-    mayBeBilling: error.mayBeBilling,
-    cause: error,
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-    ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }),
-  });
+  return error.with(`${target.name}: ${error.message}`, { resource: target.id });
 }

@@ -186,20 +186,15 @@ async function proved(address: ServiceAddress, context: Context): Promise<User> 
     if (!(error instanceof CliError) || error.exitCode >= 128) {
       throw error;
     }
-    const { failure, message, hint, httpStatus, retryable } = error;
+    const { failure, message } = error;
     const remedies: Partial<Record<Failure, string>> = {
       authentication: `check that the key is whole and belongs to ${address.baseUrl}`,
       notFound: `check the base URL: there is no GET /users/me below ${address.baseUrl}`,
     };
-    const remedy = remedies[failure] ?? hint;
+    const hint = remedies[failure];
     // Of a service that was not reached it is said already that nothing was changed.
     const words = failure === 'unreachable' ? message : `${message} Nothing was stored.`;
-    throw new CliError(failure, words, {
-      retryable,
-      cause: error,
-      ...(remedy === undefined ? {} : { hint: remedy }),
-      ...(httpStatus === undefined ? {} : { httpStatus }),
-    });
+    throw error.with(words, hint === undefined ? {} : { hint });
   } finally {
     progress.done();
   }
