@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { withoutEndSlash } from '../rules/base-url.ts';
+import { withoutEndSlash } from '../rules/service.ts';
 import type { ApiSettings, CallOptions, RawAnswer } from './contract.ts';
 import { Fault } from './fault.ts';
 import type { ApiRequest } from './request.ts';

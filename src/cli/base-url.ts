@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { baseUrl } from '../rules/base-url.ts';
+import { baseUrl } from '../rules/service.ts';
 import { checkedAddress } from './parse.ts';
 
 /** The address that a flag (checked where it was parsed) or the environment gives. */

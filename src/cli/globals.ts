@@ -1,7 +1,7 @@
 import type { GlobalFlags } from '../context.ts';
 import { FORMATS } from '../output/output.ts';
-import { baseUrl } from '../rules/base-url.ts';
 import { positiveDuration } from '../rules/durations.ts';
+import { baseUrl } from '../rules/service.ts';
 import { type AnyCommand, givenWords, Option } from './command.ts';
 import { GLOBAL_HEADING } from './help.ts';
 import { checkedAddress, commaList, oneOf, ruled } from './parse.ts';

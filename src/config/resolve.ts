@@ -1,7 +1,6 @@
 import { CliError, usageError } from '../errors.ts';
-import { apiKey } from '../rules/api-key.ts';
-import { baseUrl } from '../rules/base-url.ts';
 import { nearest } from '../rules/nearest.ts';
+import { apiKey, baseUrl } from '../rules/service.ts';
 import { type ConfigFile, type Profile, profileNames, profileOf } from './file.ts';
 import { type KeyPlace, keyPlace } from './key.ts';
 import { SANDBOX } from './names.ts';

@@ -4,7 +4,7 @@ import { CliError } from '../errors.ts';
 import type { KnownMachine } from '../journal/index.ts';
 import { momentOf } from '../money/ledger.ts';
 import { restOfHour } from '../money/paid-hour.ts';
-import { spanText } from '../output/span.ts';
+import { spanText } from '../output/time.ts';
 import { kopecksText, money } from '../rules/money.ts';
 import { readBriefly } from './read-briefly.ts';
 import type { Target } from './resolve.ts';

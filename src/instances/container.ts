@@ -2,13 +2,14 @@ import type { CreateInstanceFields } from '../api/index.ts';
 import { readText } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
+import type { Volume } from '../rules/container.ts';
 import {
   type EnvironmentVariable,
   environmentKey,
   environmentVariable,
-} from '../rules/environment.ts';
-import { type Port, publishedTwice } from '../rules/ports.ts';
-import type { Volume } from '../rules/volumes.ts';
+  type Port,
+  publishedTwice,
+} from '../rules/container.ts';
 
 /** The flags that describe a container, in docker's words. */
 export interface ContainerFlags {

@@ -2,7 +2,7 @@ import { type CreateInstanceFields, checkCreateFields } from '../api/index.ts';
 import { readInput } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { environmentKey } from '../rules/environment.ts';
+import { environmentKey } from '../rules/container.ts';
 import { openYaml, type YamlFile } from './yaml-file.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Drive } from '../api/index.ts';
 import type { Listed } from '../instances/known-machines.ts';
-import { spanText } from '../output/span.ts';
+import { spanText } from '../output/time.ts';
 import { kopecksText, type Money, money, zero } from '../rules/money.ts';
 import type { AccountReading, CheckedCharges } from './account-reading.ts';
 import { type Bills, type Burn, billsOf, burnOf, HOURS } from './burn.ts';

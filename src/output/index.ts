@@ -1,13 +1,13 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { usageError } from '../errors.ts';
-import type { Coming } from './batch.ts';
-import type { Change } from './changes.ts';
 import { paintFor } from './colour.ts';
 import { chosenColumns, sortColumn } from './columns.ts';
+import type { Coming } from './formats/batch.ts';
+import type { Query } from './formats/query.ts';
+import type { Change } from './live/changes.ts';
 import { mask } from './mask.ts';
 import type { Block, ListOptions, Live, Output, OutputSettings, View } from './output.ts';
-import type { Query } from './query.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
 import { clean, escapeWritten } from './sanitise.ts';
 import { createSink, type PlainOut, type WatchReader } from './sink.ts';
@@ -74,13 +74,13 @@ export function createOutput(options: OutputOptions): Output {
   let compiled: Promise<Query> | undefined;
   async function query(): Promise<Query | undefined> {
     if (settings.query === undefined) return undefined;
-    const { compileQuery } = await import('./query.ts');
+    const { compileQuery } = await import('./formats/query.ts');
     compiled ??= compileQuery(settings.query);
     return compiled;
   }
 
   async function writeFinding(find: Query, value: unknown): Promise<void> {
-    const { findingText } = await import('./query.ts');
+    const { findingText } = await import('./formats/query.ts');
     return sink.write(await findingText(find(value), format));
   }
 
@@ -100,7 +100,7 @@ export function createOutput(options: OutputOptions): Output {
     const order = sortColumn(view, settings);
     if (order === undefined) return rows;
     if (live) throw stillComing();
-    const { sortRows } = await import('./sort.ts');
+    const { sortRows } = await import('./formats/sort.ts');
     if (isArray(rows)) return sortRows(rows, order);
     const all: T[] = [];
     await eachRow(rows, sink, (row) => void all.push(row));
@@ -135,7 +135,7 @@ export function createOutput(options: OutputOptions): Output {
     }
     switch (format) {
       case 'table': {
-        const { writeTable } = await import('./table.ts');
+        const { writeTable } = await import('./table/table.ts');
         const count = await writeTable(
           rows,
           columns,
@@ -149,17 +149,17 @@ export function createOutput(options: OutputOptions): Output {
         return;
       }
       case 'json': {
-        const { writeJsonArray } = await import('./json.ts');
+        const { writeJsonArray } = await import('./formats/json.ts');
         return writeJsonArray(rows, structured(view), sink, coming);
       }
       case 'yaml': {
-        const { writeYamlList } = await import('./yaml.ts');
+        const { writeYamlList } = await import('./formats/yaml.ts');
         return writeYamlList(rows, structured(view), sink, coming);
       }
       default: {
-        const { writeLines } = await import('./lines.ts');
+        const { writeLines } = await import('./formats/lines.ts');
         if (format === 'jsonl') {
-          const { unescapedLine } = await import('./json.ts');
+          const { unescapedLine } = await import('./formats/json.ts');
           const form = structured(view);
           const line = (row: T) => unescapedLine(form(row));
           return writeLines(rows, line, sink, '', coming, escapeWritten);
@@ -176,7 +176,7 @@ export function createOutput(options: OutputOptions): Output {
     name: 'jsonl' | 'csv' | 'tsv' | 'id',
   ): Promise<{ before: string; line(row: T): string }> {
     if (name === 'jsonl') {
-      const { jsonLine } = await import('./json.ts');
+      const { jsonLine } = await import('./formats/json.ts');
       const form = structured(view);
       return { before: '', line: (row) => jsonLine(form(row)) };
     }
@@ -189,7 +189,7 @@ export function createOutput(options: OutputOptions): Output {
         },
       };
     }
-    const { csv, tsv } = await import('./separated.ts');
+    const { csv, tsv } = await import('./formats/separated.ts');
     const separated = name === 'csv' ? csv : tsv;
     const columns = chosenColumns(view, settings);
     const safe = safely(view);
@@ -207,7 +207,7 @@ export function createOutput(options: OutputOptions): Output {
     if (find !== undefined) return writeFinding(find, structured(view)(value));
     switch (format) {
       case 'table': {
-        const { columnsText, detailsText } = await import('./details.ts');
+        const { columnsText, detailsText } = await import('./table/details.ts');
         const safe = safely(view)(value);
         const bySections = settings.columns === undefined ? view.sections : undefined;
         return sink.write(
@@ -217,11 +217,11 @@ export function createOutput(options: OutputOptions): Output {
         );
       }
       case 'json': {
-        const { jsonText } = await import('./json.ts');
+        const { jsonText } = await import('./formats/json.ts');
         return sink.write(jsonText(structured(view)(value)));
       }
       case 'yaml': {
-        const { loadYaml } = await import('./yaml.ts');
+        const { loadYaml } = await import('./formats/yaml.ts');
         return sink.write((await loadYaml())(structured(view)(value)));
       }
       default: {
@@ -240,10 +240,10 @@ export function createOutput(options: OutputOptions): Output {
     if (sortColumn(view, settings) !== undefined) throw stillComing();
     const find = await query();
     const form = structured(view);
-    const { changedRows, changedTexts, changesOf } = await import('./changes.ts');
-    const { writeLines } = await import('./lines.ts');
+    const { changedRows, changedTexts, changesOf } = await import('./live/changes.ts');
+    const { writeLines } = await import('./formats/lines.ts');
     if (find !== undefined) {
-      const { findingText } = await import('./query.ts');
+      const { findingText } = await import('./formats/query.ts');
       const found = changedTexts(readings, (rows) => {
         const forms = rows.map(form);
         return findingText(find(one ? forms[0] : forms), format);
@@ -252,7 +252,7 @@ export function createOutput(options: OutputOptions): Output {
     }
     const id = (row: T) => view.id(row);
     if (format === 'json' || format === 'jsonl') {
-      const { jsonLine } = await import('./json.ts');
+      const { jsonLine } = await import('./formats/json.ts');
       const line = (change: Change<T>) =>
         jsonLine('row' in change ? form(change.row) : goneForm(change.removed));
       const changed = changesOf(readings, { id, form });
@@ -268,7 +268,7 @@ export function createOutput(options: OutputOptions): Output {
 
   async function live(): Promise<Live | undefined> {
     if (format !== 'table') return undefined;
-    const { canRedraw, createLive } = await import('./live.ts');
+    const { canRedraw, createLive } = await import('./live/live.ts');
     if (!isTerminal() || !canRedraw(options.stdout, options.env)) return undefined;
     const { stdout, colour, borrowScreen } = options;
     return createLive({
@@ -285,7 +285,7 @@ export function createOutput(options: OutputOptions): Output {
     write: (out: Output) => Promise<void>,
     columns: number | undefined,
   ): Promise<string> {
-    const { createPage } = await import('./page.ts');
+    const { createPage } = await import('./live/page.ts');
     const page = createPage(columns);
     const note = (text: string) => void page.stream.write(`${clean(text)}\n`);
     const { plainOut: _none, watchReader: _neither, ...others } = options;
@@ -294,7 +294,7 @@ export function createOutput(options: OutputOptions): Output {
   }
 
   async function screen(blocks: readonly Block[], now?: number): Promise<void> {
-    const { screenText } = await import('./screen.ts');
+    const { screenText } = await import('./table/screen.ts');
     const shown = await style();
     const drawn = shown.terminal && options.env.TERM !== 'dumb';
     const told = () => now ?? shown.now();
@@ -314,8 +314,8 @@ export function createOutput(options: OutputOptions): Output {
     async prepare() {
       await query();
       // What writes it is at hand before anything is rented.
-      if (format === 'yaml') await (await import('./yaml.ts')).loadYaml();
-      if (format === 'csv' || format === 'tsv') await import('./separated.ts');
+      if (format === 'yaml') await (await import('./formats/yaml.ts')).loadYaml();
+      if (format === 'csv' || format === 'tsv') await import('./formats/separated.ts');
     },
     list,
     changes,

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { YELLOW_WARNING } from './colour.ts';
+import { createProgress, type ProgressLines } from './live/progress.ts';
+import { canSpin, type Terminal } from './live/spinner.ts';
 import type { Held, Messages, Progress } from './output.ts';
-import { createProgress, type ProgressLines } from './progress.ts';
 import { clean } from './sanitise.ts';
-import { canSpin, type Terminal } from './spinner.ts';
 import { forProfile } from './typed-again.ts';
 
 export interface MessagesOptions {

@@ -1,7 +1,8 @@
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+/** In seconds. */
+const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const YEAR = 365 * DAY;
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
@@ -13,17 +14,20 @@ export function instant(text: string): number | undefined {
 
 /** `3 min ago`, `in 52 min`, `2 days ago`: whole units, rounded towards now. */
 export function relative(time: number, now: number): string {
-  const distance = Math.abs(time - now);
-  if (distance < SECOND) return 'now';
-  const words = span(distance);
+  const seconds = Math.abs(time - now) / 1000;
+  if (seconds < 1) return 'now';
+  const words = oneUnit(seconds);
   return time < now ? `${words} ago` : `in ${words}`;
 }
 
-function span(milliseconds: number): string {
-  if (milliseconds < MINUTE) return `${Math.floor(milliseconds / SECOND)} s`;
-  if (milliseconds < HOUR) return `${Math.floor(milliseconds / MINUTE)} min`;
-  if (milliseconds < DAY) return `${Math.floor(milliseconds / HOUR)} h`;
-  const days = Math.floor(milliseconds / DAY);
+function oneUnit(seconds: number): string {
+  if (seconds < MINUTE) return `${Math.floor(seconds)} s`;
+  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min`;
+  if (seconds < DAY) return `${Math.floor(seconds / HOUR)} h`;
+  return dayText(Math.floor(seconds / DAY));
+}
+
+function dayText(days: number): string {
   return days === 1 ? '1 day' : `${days} days`;
 }
 
@@ -58,4 +62,22 @@ export function minuteText(time: number): string {
 
 function two(value: number): string {
   return String(value).padStart(2, '0');
+}
+
+/** A length of time in its two largest units, rounded down: `4 days 20 h`, `3 h 12 min`, `38 s`. */
+export function spanText(seconds: number): string {
+  if (seconds < HOUR) return oneUnit(seconds);
+  if (seconds < DAY) return joined(seconds, HOUR, 'h', MINUTE, 'min');
+  if (seconds >= 100 * YEAR) return 'more than 100 years';
+  if (seconds >= 2 * YEAR) return `${Math.floor(seconds / YEAR)} years`;
+  const days = Math.floor(seconds / DAY);
+  const hours = Math.floor((seconds % DAY) / HOUR);
+  const words = dayText(days);
+  return hours === 0 || days >= 30 ? words : `${words} ${hours} h`;
+}
+
+function joined(seconds: number, large: number, L: string, small: number, S: string): string {
+  const rest = Math.floor((seconds % large) / small);
+  const words = `${Math.floor(seconds / large)} ${L}`;
+  return rest === 0 ? words : `${words} ${rest} ${S}`;
 }

@@ -1,6 +1,6 @@
 import { plain } from '../output/colour.ts';
-import { GAP, layoutOf, lineOf, type Shown } from '../output/layout.ts';
 import { clean } from '../output/sanitise.ts';
+import { GAP, layoutOf, lineOf, type Shown } from '../output/table/layout.ts';
 import { clamp, width } from '../output/width.ts';
 import type { Choice } from './prompts.ts';
 

@@ -1,7 +1,6 @@
 import { array, boolean, number, optional, type output, strictObject, string } from 'zod/mini';
-import { environmentKey } from '../rules/environment.ts';
+import { environmentKey, portNumber } from '../rules/container.ts';
 import { sharedMemoryGb } from '../rules/numbers.ts';
-import { portNumber } from '../rules/ports.ts';
 import { broken, kept, type Verdict } from '../rules/rule.ts';
 import { follows, followsAsText, notEmpty } from './field.ts';
 

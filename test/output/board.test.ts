@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBoard } from '../../src/output/board.ts';
+import { createBoard } from '../../src/output/live/board.ts';
 import { createEmulator } from './emulator.ts';
 
 const lines = (...texts: string[]) => texts.map((text) => ({ text, over: false }));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fold } from '../../src/output/fold.ts';
+import { fold } from '../../src/output/live/fold.ts';
 import { width } from '../../src/output/width.ts';
 
 const bare = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');

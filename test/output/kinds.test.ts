@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { detailText, machineText, statusColour, tableText } from '../../src/output/kinds.ts';
 import type { Cell, Kind } from '../../src/output/output.ts';
+import { detailText, machineText, statusColour, tableText } from '../../src/output/table/kinds.ts';
 import { instant, local, relative } from '../../src/output/time.ts';
 import { NOW } from './world.ts';
 

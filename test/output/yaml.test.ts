@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadYaml } from '../../src/output/yaml.ts';
-import { yamlItems } from '../../src/output/yaml-items.ts';
+import { loadYaml } from '../../src/output/formats/yaml.ts';
+import { yamlItems } from '../../src/output/formats/yaml-items.ts';
 
 /** Words that YAML takes for something else, and texts that are nearly such. */
 const traps = fc.constantFrom(

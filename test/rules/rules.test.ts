@@ -1,16 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { apiKey } from '../../src/rules/api-key.ts';
-import { baseUrl } from '../../src/rules/base-url.ts';
+import {
+  environmentKey,
+  environmentVariable,
+  portNumber,
+  protocol,
+  publishedPort,
+  volume,
+} from '../../src/rules/container.ts';
 import { duration, positiveDuration } from '../../src/rules/durations.ts';
-import { environmentKey, environmentVariable } from '../../src/rules/environment.ts';
 import { isUuid, resourceId } from '../../src/rules/ids.ts';
 import { kopecksText, money } from '../../src/rules/money.ts';
 import { anyName, apiKeyName, instanceName } from '../../src/rules/names.ts';
 import { count, sharedMemoryGb } from '../../src/rules/numbers.ts';
-import { portNumber, protocol, publishedPort } from '../../src/rules/ports.ts';
 import type { Rule } from '../../src/rules/rule.ts';
-import { volume } from '../../src/rules/volumes.ts';
+import { apiKey, baseUrl } from '../../src/rules/service.ts';
 
 function accepted<T>(rule: Rule<T>, text: string): T {
   const verdict = rule(text);

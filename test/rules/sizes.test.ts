@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sizeGb } from '../../src/rules/sizes.ts';
+import { sizeGb } from '../../src/rules/numbers.ts';
 
 describe('sizeGb', () => {
   it.each([

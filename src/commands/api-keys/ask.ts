@@ -2,7 +2,7 @@ import type { ApiKey } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { journaled } from '../../instances/journaled.ts';
-import { apiKey } from '../../rules/api-key.ts';
+import { apiKey } from '../../rules/service.ts';
 
 /** A key that was created, and the secret that is told this once. */
 export interface NewKey {

@@ -1,7 +1,6 @@
 import type { BurnJson, ChargesJson, RunwayJson } from '../../money/money-facts.ts';
 import type { Block, View } from '../../output/output.ts';
-import { spanText } from '../../output/span.ts';
-import { minuteText } from '../../output/time.ts';
+import { minuteText, spanText } from '../../output/time.ts';
 import { isAboveZero, kopecksText, money } from '../../rules/money.ts';
 
 /** What `billing runway` tells, as its JSON form. Amounts are roubles. */

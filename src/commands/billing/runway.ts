@@ -16,7 +16,7 @@ import {
 } from '../../money/money-facts.ts';
 import { runwayOf } from '../../money/runway.ts';
 import { assertWhole } from '../../money/unread-parts.ts';
-import { spanText } from '../../output/span.ts';
+import { spanText } from '../../output/time.ts';
 import { positiveDuration } from '../../rules/durations.ts';
 import { kopecksText, type Money, money, positiveMoney } from '../../rules/money.ts';
 import { broken, kept, type Rule } from '../../rules/rule.ts';

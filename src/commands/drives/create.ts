@@ -12,7 +12,7 @@ import { isOfOneReading, usageError } from '../../errors.ts';
 import { journaled } from '../../instances/journaled.ts';
 import { refuseUnsettled } from '../../instances/unsettled.ts';
 import { anyName } from '../../rules/names.ts';
-import { sizeGb } from '../../rules/sizes.ts';
+import { sizeGb } from '../../rules/numbers.ts';
 import { hourly } from './price.ts';
 import { driveView } from './view.ts';
 

@@ -7,7 +7,7 @@ import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { anyName } from '../../rules/names.ts';
-import { sizeGb } from '../../rules/sizes.ts';
+import { sizeGb } from '../../rules/numbers.ts';
 import { DRIVE_HELP, findDrive, typedDrive } from './find.ts';
 import { hourly } from './price.ts';
 import { driveView } from './view.ts';

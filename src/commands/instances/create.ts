@@ -20,11 +20,10 @@ import {
 } from '../../instances/request.ts';
 import { refuseUnsettled } from '../../instances/unsettled.ts';
 import { knownWay } from '../../reach/way.ts';
+import { publishedPort, volume } from '../../rules/container.ts';
 import type { Money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import { sharedMemoryGb } from '../../rules/numbers.ts';
-import { publishedPort } from '../../rules/ports.ts';
-import { volume } from '../../rules/volumes.ts';
 import {
   pollIntervalOption,
   statusFor,

@@ -5,7 +5,7 @@ import { checkedSecret } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { errorCode } from '../../files/error-code.ts';
-import { apiKey } from '../../rules/api-key.ts';
+import { apiKey } from '../../rules/service.ts';
 
 /** Far more than any key; what is longer is another file, and is not read to its end. */
 const MOST_BYTES = 64 * 1024;

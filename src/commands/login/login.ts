@@ -10,8 +10,7 @@ import { profileName, SANDBOX } from '../../config/names.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, type Failure, usageError } from '../../errors.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
-import { apiKey } from '../../rules/api-key.ts';
-import { baseUrl } from '../../rules/base-url.ts';
+import { apiKey, baseUrl } from '../../rules/service.ts';
 import { keyFromFile, keyFromStdin } from './key.ts';
 
 export interface LoginInput {

@@ -8,7 +8,7 @@ import { type Profile, profileOf, withProfile } from '../../config/file.ts';
 import { profileName } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { baseUrl } from '../../rules/base-url.ts';
+import { baseUrl } from '../../rules/service.ts';
 
 export function registerAdd(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

@@ -1,6 +1,5 @@
 import type { Block, Cell, Fact, View } from '../../output/output.ts';
-import { spanText } from '../../output/span.ts';
-import { minuteText, relative } from '../../output/time.ts';
+import { minuteText, relative, spanText } from '../../output/time.ts';
 import { isAboveZero, kopecksText, money, zero } from '../../rules/money.ts';
 import { byPrice } from './next-steps.ts';
 import type { DriveRow, MachineRow, Overview } from './overview.ts';

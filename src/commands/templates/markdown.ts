@@ -1,6 +1,6 @@
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import { cleanLines } from '../../output/index.ts';
-import { trimLines } from '../../output/layout.ts';
+import { trimLines } from '../../output/table/layout.ts';
 import { padding, width } from '../../output/width.ts';
 
 /**

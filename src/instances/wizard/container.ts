@@ -1,9 +1,15 @@
 import type { Prompts } from '../../prompts/prompts.ts';
-import { environmentKey, environmentVariable } from '../../rules/environment.ts';
+import {
+  environmentKey,
+  environmentVariable,
+  type Port,
+  publishedPort,
+  publishedTwice,
+  type Volume,
+  volume,
+} from '../../rules/container.ts';
 import { sharedMemoryGb } from '../../rules/numbers.ts';
-import { type Port, publishedPort, publishedTwice } from '../../rules/ports.ts';
 import type { Rule } from '../../rules/rule.ts';
-import { type Volume, volume } from '../../rules/volumes.ts';
 import type { Answer } from './step.ts';
 
 /** The image of a container whose other parts flags describe. */

@@ -1,6 +1,6 @@
 import { shellLine } from '../../cli/shell-line.ts';
+import type { Port } from '../../rules/container.ts';
 import { kopecksText, type Money } from '../../rules/money.ts';
-import type { Port } from '../../rules/ports.ts';
 import type { CreateFlags } from '../request.ts';
 
 export interface Line {

@@ -1,4 +1,4 @@
-import { paragraph } from '../../output/paragraph.ts';
+import { paragraph } from '../../output/width.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import { shown } from '../../prompts/words.ts';
 

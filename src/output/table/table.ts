@@ -1,6 +1,11 @@
-import { type Coming, createBatch } from './batch.ts';
+import type { Paint } from '../colour.ts';
+import { type Coming, createBatch } from '../formats/batch.ts';
+import { remembering } from '../formats/remembering.ts';
+import type { Cell, Column, Kind } from '../output.ts';
+import { eachRow, isArray, type Rows } from '../rows.ts';
+import type { Sink } from '../sink.ts';
+import { widthIsUndisputed } from '../width.ts';
 import { cardOf } from './cards.ts';
-import type { Paint } from './colour.ts';
 import { isNumeric, isShownRaw, kindColour, type Reader, tableText } from './kinds.ts';
 import {
   fitted,
@@ -15,11 +20,6 @@ import {
   type Shown,
   trimLines,
 } from './layout.ts';
-import type { Cell, Column, Kind } from './output.ts';
-import { remembering } from './remembering.ts';
-import { eachRow, isArray, type Rows } from './rows.ts';
-import type { Sink } from './sink.ts';
-import { widthIsUndisputed } from './width.ts';
 
 /** cli-table3 takes quadratic time; up to here nobody notices. */
 const SMALL = 200;

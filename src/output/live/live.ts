@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
-import { type Colour, type Paint, paintFor } from './colour.ts';
+import { type Colour, type Paint, paintFor } from '../colour.ts';
+import type { Foot, Live, Output } from '../output.ts';
+import { clean } from '../sanitise.ts';
+import type { Sink } from '../sink.ts';
+import { clamp } from '../width.ts';
 import { fold } from './fold.ts';
-import type { Foot, Live, Output } from './output.ts';
-import { clean } from './sanitise.ts';
-import type { Sink } from './sink.ts';
-import { clamp } from './width.ts';
 
 export type LiveTerminal = Writable & { isTTY?: boolean; columns?: number; rows?: number };
 

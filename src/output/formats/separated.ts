@@ -1,7 +1,7 @@
-import { machineText } from './kinds.ts';
-import type { Cell, Column } from './output.ts';
+import type { Cell, Column } from '../output.ts';
+import { cleanData } from '../sanitise.ts';
+import { machineText } from '../table/kinds.ts';
 import { remembering } from './remembering.ts';
-import { cleanData } from './sanitise.ts';
 
 /** How csv and tsv write a line; the head holds the column ids, as `--columns` calls them. */
 export interface Separated {

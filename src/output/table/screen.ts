@@ -1,9 +1,9 @@
-import type { Paint } from './colour.ts';
+import type { Paint } from '../colour.ts';
+import type { Block, Cell, Fact, Item, Kind, TableBlock } from '../output.ts';
+import { clean } from '../sanitise.ts';
+import { clamp, padding, width } from '../width.ts';
 import { isNumeric, kindColour, type Reader, tableText } from './kinds.ts';
 import { GAP, headerCells, type Layout, layoutOf, lineOf, NO_CELL, type Shown } from './layout.ts';
-import type { Block, Cell, Fact, Item, Kind, TableBlock } from './output.ts';
-import { clean } from './sanitise.ts';
-import { clamp, padding, width } from './width.ts';
 
 export interface ScreenStyle extends Reader {
   readonly paint: Paint;

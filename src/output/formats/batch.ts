@@ -1,4 +1,4 @@
-import type { Sink } from './sink.ts';
+import type { Sink } from '../sink.ts';
 
 /**
  * Characters after which a batch is written: with the row that made it full, what a pipe takes at

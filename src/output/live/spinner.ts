@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { paintFor } from './colour.ts';
+import { paintFor } from '../colour.ts';
 
 /** What stderr has to be for a spinner to turn on it. */
 export type Terminal = Writable & { isTTY?: boolean; columns?: number };

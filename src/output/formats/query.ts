@@ -1,7 +1,7 @@
 import type { JSONValue } from '@jmespath-community/jmespath';
-import { usageError } from '../errors.ts';
+import { usageError } from '../../errors.ts';
+import type { Format } from '../output.ts';
 import { jsonLine, jsonText } from './json.ts';
-import type { Format } from './output.ts';
 import { tsv } from './separated.ts';
 import { loadYaml } from './yaml.ts';
 

@@ -1,4 +1,4 @@
-import { width } from './width.ts';
+import { width } from '../width.ts';
 
 /** What chalk writes: colours and weights, nothing that moves a cursor. */
 const STYLE = /\u001b\[[0-9;]*m/g;

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../clock.ts';
+import type { Progress } from '../output.ts';
+import { clean } from '../sanitise.ts';
 import type { Board } from './board.ts';
-import type { Progress } from './output.ts';
-import { clean } from './sanitise.ts';
 import { type Spinner, startSpinner, type Terminal, TICK } from './spinner.ts';
 
 /** Milliseconds before a spinner shows: what is done sooner needs none, nor the loading of ora. */

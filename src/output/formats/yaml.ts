@@ -1,7 +1,7 @@
+import { eachRow, type Rows } from '../rows.ts';
+import { hasUnseen, wholeCharacters } from '../sanitise.ts';
+import type { Sink } from '../sink.ts';
 import { type Coming, createBatch } from './batch.ts';
-import { eachRow, type Rows } from './rows.ts';
-import { hasUnseen, wholeCharacters } from './sanitise.ts';
-import type { Sink } from './sink.ts';
 
 /** Loads the writer of a value as YAML, which readers of YAML 1.1 and 1.2 take for the same data. */
 export async function loadYaml(): Promise<(value: unknown) => string> {

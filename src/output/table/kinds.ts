@@ -1,8 +1,8 @@
-import { kopecksText, money } from '../rules/money.ts';
-import type { Colour } from './colour.ts';
-import type { Cell, Kind } from './output.ts';
-import { clean } from './sanitise.ts';
-import { instant, local, localTime, relative } from './time.ts';
+import { kopecksText, money } from '../../rules/money.ts';
+import type { Colour } from '../colour.ts';
+import type { Cell, Kind } from '../output.ts';
+import { clean } from '../sanitise.ts';
+import { instant, local, localTime, relative } from '../time.ts';
 
 /**
  * Who reads a table or details. In a terminal a person does, who sees `89.90 ₽` and `3 min ago`.

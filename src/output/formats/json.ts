@@ -1,7 +1,7 @@
+import { eachRow, type Rows } from '../rows.ts';
+import { escapeUnseen, escapeWritten } from '../sanitise.ts';
+import type { Sink } from '../sink.ts';
 import { type Coming, createBatch } from './batch.ts';
-import { eachRow, type Rows } from './rows.ts';
-import { escapeUnseen, escapeWritten } from './sanitise.ts';
-import type { Sink } from './sink.ts';
 
 /** One document, indented by two spaces. */
 export function jsonText(value: unknown): string {

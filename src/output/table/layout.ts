@@ -1,5 +1,5 @@
-import type { Colour, Paint } from './colour.ts';
-import { clamp, padding, width } from './width.ts';
+import type { Colour, Paint } from '../colour.ts';
+import { clamp, padding, width } from '../width.ts';
 
 /** A cell as people see it: clean text of one line, before colour and width. */
 export interface Shown {

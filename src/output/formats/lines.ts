@@ -1,6 +1,6 @@
+import { eachRow, type Rows } from '../rows.ts';
+import type { Sink } from '../sink.ts';
 import { type Coming, createBatch } from './batch.ts';
-import { eachRow, type Rows } from './rows.ts';
-import type { Sink } from './sink.ts';
 
 /**
  * Writes a text for each row, in few writes. Whole rows are of use even when the source fails later,

@@ -1,5 +1,5 @@
+import { clamp, width } from '../width.ts';
 import type { Terminal } from './spinner.ts';
-import { clamp, width } from './width.ts';
 
 /** Several lines under the cursor's place that are redrawn as what they tell changes. */
 export interface Board {

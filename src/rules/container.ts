@@ -76,3 +76,47 @@ export function publishedTwice(ports: readonly Port[]): string | undefined {
   );
   return places.find((place, at) => places.indexOf(place) < at);
 }
+
+/** One item of `docker_config.volumes` (spec: POST /instances). */
+export interface Volume {
+  host_path: string;
+  container_path: string;
+}
+
+/** `HOST:CONTAINER`, as docker writes a bind mount. The document gives paths no rule of their own. */
+export function volume(text: string): Verdict<Volume> {
+  const at = text.indexOf(':');
+  if (at < 1 || at === text.length - 1 || text.indexOf(':', at + 1) >= 0) {
+    return broken(
+      'a volume is written HOST_PATH:CONTAINER_PATH; a third part, as :ro, is not in the published API',
+    );
+  }
+  return kept({ host_path: text.slice(0, at), container_path: text.slice(at + 1) });
+}
+
+export interface EnvironmentVariable {
+  key: string;
+  value: string;
+}
+
+/**
+ * A key of `docker_config.env`. The document says "a valid environment key" and shows no rule, so
+ * this is the usual one of POSIX shells; a flag of `instances create` lets other keys through.
+ */
+export function environmentKey(text: string): Verdict<string> {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(text)
+    ? kept(text)
+    : broken('an environment key holds letters, digits and "_" and does not start with a digit');
+}
+
+/**
+ * `KEY=VALUE`, the value taken as it is, which may be empty and may hold `=`.
+ * The rule never repeats the value, which is a secret more often than not.
+ */
+export function environmentVariable(text: string): Verdict<EnvironmentVariable> {
+  const at = text.indexOf('=');
+  if (at < 1) {
+    return broken('an environment variable is written KEY=VALUE');
+  }
+  return kept({ key: text.slice(0, at), value: text.slice(at + 1) });
+}

@@ -1,9 +1,9 @@
-import type { Paint } from './colour.ts';
+import type { Paint } from '../colour.ts';
+import type { Cell, Column, Kind, Section } from '../output.ts';
+import { clean, cleanLines } from '../sanitise.ts';
+import { padding, width } from '../width.ts';
 import { detailText, kindColour, type Reader, tableText } from './kinds.ts';
 import { trimLines } from './layout.ts';
-import type { Cell, Column, Kind, Section } from './output.ts';
-import { clean, cleanLines } from './sanitise.ts';
-import { padding, width } from './width.ts';
 
 export interface DetailStyle extends Reader {
   readonly paint: Paint;

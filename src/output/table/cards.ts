@@ -1,6 +1,6 @@
-import type { Paint } from './colour.ts';
+import type { Paint } from '../colour.ts';
+import { padding, width } from '../width.ts';
 import { type Layout, NO_CELL, type Shown } from './layout.ts';
-import { padding, width } from './width.ts';
 
 export interface CardStyle {
   readonly paint: Paint;
