@@ -266,7 +266,7 @@ async function loadEntry(
     // A single word, and no verb: none can be run, so that it is enough to list them.
     for (const { usage, ...listed } of loaded.verbs) {
       const line = addListed(command, listed);
-      if (usage !== undefined) line.arguments(usage);
+      if (usage) line.arguments(usage);
     }
     addTheRest(loaded, command);
   } else {

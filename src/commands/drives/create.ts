@@ -1,61 +1,59 @@
 import type { Drive } from '../../api/index.ts';
-import type { AnyCommand } from '../../cli/command.ts';
 import { confirm } from '../../cli/confirm.ts';
 import { writeCreated } from '../../cli/created.ts';
-import type { Frame } from '../../cli/frame.ts';
 import { asking } from '../../cli/left.ts';
 import { checked, ruled } from '../../cli/parse.ts';
 import { shellLine } from '../../cli/shell-line.ts';
-import { describe } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { isOfOneReading, usageError } from '../../errors.ts';
 import { journaled } from '../../instances/journaled.ts';
 import { refuseUnsettled } from '../../instances/unsettled.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
-import { hourly } from './price.ts';
-import { driveView } from './view.ts';
+import { driveView, hourly } from './view.ts';
 
 const NOTHING_CREATED = 'Nothing was sent, so no drive was created.';
 /** How long the drives that are there are waited for, in milliseconds. */
 const BRIEFLY = { timeoutMs: 5000, longestPauseMs: 3000 };
 
-export function registerCreate(verb: AnyCommand, frame: Frame): void {
-  describe(verb, {
-    view: driveView,
-    notes:
-      'The published API has no way to delete a drive, and shows no price before it is created.\n' +
-      'When more data is stored than the size, the service raises size and price by itself. While nobody\n' +
-      'knows what became of an earlier request of that name, it asks before it sends another (-y says yes),\n' +
-      'and ends with 7 where nobody can be asked.',
-    completes: { name: 'nothing', '--name': 'nothing' },
-    examples: [
-      'gpucloud drives create datasets --size 500GB',
-      'gpucloud drives create datasets --size 2TB --json',
-    ],
-  })
-    .argument('[name]', 'the name of the new drive', ruled('NAME', anyName))
-    .option('--name <name>', 'the same as NAME', ruled('--name', anyName))
-    .option(
-      '--size <size>',
-      'its size: 500, 500GB or 2TB (1 TB = 1000 GB)',
-      ruled('--size', sizeGb),
-    )
-    .action((name, flags, command) => {
-      if (name !== undefined && flags.name !== undefined && name !== flags.name) {
-        throw usageError(`NAME "${name}" and --name "${flags.name}" differ: give one of them`);
-      }
-      return create({ name: name ?? flags.name, size: flags.size }, frame.context(command));
-    });
-}
+export const create = verb('create', {
+  summary: 'Create a cloud drive, which bills by the hour from then on',
+  view: driveView,
+  notes:
+    'The published API has no way to delete a drive, and shows no price before it is created.\n' +
+    'When more data is stored than the size, the service raises size and price by itself. While nobody\n' +
+    'knows what became of an earlier request of that name, it asks before it sends another (-y says yes),\n' +
+    'and ends with 7 where nobody can be asked.',
+  completes: { name: 'nothing', '--name': 'nothing' },
+  examples: [
+    'gpucloud drives create datasets --size 500GB',
+    'gpucloud drives create datasets --size 2TB --json',
+  ],
+  takes: (command) =>
+    command
+      .argument('[name]', 'the name of the new drive', ruled('NAME', anyName))
+      .option('--name <name>', 'the same as NAME', ruled('--name', anyName))
+      .option(
+        '--size <size>',
+        'its size: 500, 500GB or 2TB (1 TB = 1000 GB)',
+        ruled('--size', sizeGb),
+      ),
+  run(context, name, flags) {
+    if (name !== undefined && flags.name !== undefined && name !== flags.name) {
+      throw usageError(`NAME "${name}" and --name "${flags.name}" differ: give one of them`);
+    }
+    return createDrive({ name: name ?? flags.name, size: flags.size }, context);
+  },
+});
 
-export interface CreateInput {
+interface CreateInput {
   readonly name: string | undefined;
   /** GB. */
   readonly size: number | undefined;
 }
 
-export async function create(input: CreateInput, context: Context): Promise<void> {
+export async function createDrive(input: CreateInput, context: Context): Promise<void> {
   const { name, size } = await asking(NOTHING_CREATED, () => complete(input, context));
   await refuseUnsettled('drive', name, context);
   context.err.warn(

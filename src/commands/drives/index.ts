@@ -1,42 +1,104 @@
+import type { Api, Drive } from '../../api/index.ts';
+import { confirm } from '../../cli/confirm.ts';
 import type { Group } from '../../cli/group.ts';
+import { idOf } from '../../cli/lookup.ts';
+import { ruled } from '../../cli/parse.ts';
+import { verb } from '../../cli/verb.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { anyName } from '../../rules/names.ts';
+import { sizeGb } from '../../rules/numbers.ts';
+import { intervalOption, watch, watchOption } from '../../watch/watching.ts';
+import { create } from './create.ts';
+import { driveView, hourly, SEVEN_DAYS } from './view.ts';
 
+const DRIVE = [
+  '<drive>',
+  'id, beginning of an id, or name of the drive',
+  ruled('DRIVE', anyName),
+] as const;
 const NO_END =
   'a smaller one costs less: "gpucloud drives update DRIVE --size 1"; to end it, ask the service';
 
 /** The verbs of `gpucloud drives`, in the order of the help. */
 export const drives: Group = {
   verbs: [
-    {
-      name: 'list',
+    verb('list', {
       aliases: ['ls'],
       summary: 'List the cloud drives of the account',
-      load: async () => (await import('./list.ts')).registerList,
-    },
-    {
-      name: 'get',
+      view: driveView,
+      examples: [
+        'gpucloud drives list',
+        'gpucloud drives list --columns name,size_gb,used_bytes --sort -size_gb',
+        'gpucloud drives list --watch',
+      ],
+      takes: (command) => command.addOption(watchOption()).addOption(intervalOption()),
+      async run(context, { watch: isWatched, interval }) {
+        const api = await context.api();
+        if (isWatched === true) {
+          const read = api.drives.list;
+          const show = (drives: readonly Drive[], out = context.out) => out.list(drives, driveView);
+          return watch(
+            { read, show, rows: (drives) => drives, view: driveView, warnings: suspended },
+            interval,
+            context,
+          );
+        }
+        const drives = await api.drives.list();
+        await context.out.list(drives, driveView);
+        for (const text of suspended(drives)) context.err.warn(text);
+      },
+    }),
+    verb('get', {
       aliases: ['show'],
-      usage: '<drive>',
       summary: 'Show everything about one drive',
-      load: async () => (await import('./get.ts')).registerGet,
-    },
-    {
-      name: 'create',
-      usage: '[name]',
-      summary: 'Create a cloud drive, which bills by the hour from then on',
-      load: async () => (await import('./create.ts')).registerCreate,
-    },
-    {
-      name: 'update',
-      usage: '<drive>',
+      view: driveView,
+      examples: [
+        'gpucloud drives get datasets',
+        'gpucloud drives get datasets --json | jq -r .used_bytes',
+      ],
+      takes: (command) => command.argument(...DRIVE),
+      async run(context, typed) {
+        await context.out.item(await findDrive(typed, await context.api()), driveView);
+      },
+    }),
+    create,
+    verb('update', {
       summary: 'Rename a drive or change its billed size',
-      load: async () => (await import('./update.ts')).registerUpdate,
-    },
-    {
-      name: 'resume',
-      usage: '<drive>',
+      view: driveView,
+      notes:
+        'The price per hour follows the size: the present one is told before, and the new one once the\n' +
+        'size is changed, since the published API has no list of prices. In a terminal it asks before it\n' +
+        'changes the size (-y says yes).',
+      completes: { '--name': 'nothing' },
+      examples: [
+        'gpucloud drives update datasets --size 1TB',
+        'gpucloud drives update datasets --name archive',
+      ],
+      takes: (command) =>
+        command
+          .argument(...DRIVE)
+          .option('--name <name>', 'the new name', ruled('--name', anyName))
+          .option('--size <size>', 'the new size: 500, 500GB or 2TB', ruled('--size', sizeGb)),
+      run: (context, drive, flags) => update(drive, flags, context),
+    }),
+    verb('resume', {
       summary: 'Bring a SUSPENDED drive back, once the balance is topped up',
-      load: async () => (await import('./resume.ts')).registerResume,
-    },
+      view: driveView,
+      notes:
+        'A drive is suspended when the balance is exhausted. The debt of the frozen time is charged on\n' +
+        'top-up, and after 7 days in this state the drive is deleted permanently.',
+      examples: ['gpucloud drives resume datasets'],
+      takes: (command) => command.argument(...DRIVE),
+      async run(context, typed) {
+        const api = await context.api();
+        const drive = await api.drives.resume(await driveIdOf(typed, api));
+        context.err.note(
+          `The drive ${nameOf(drive)} is ${drive.status ?? 'resumed'}: ${hourly(drive)}, billing goes on.`,
+        );
+        await context.out.item(drive, driveView);
+      },
+    }),
   ],
   examples: [
     'gpucloud drives list',
@@ -52,3 +114,85 @@ export const drives: Group = {
     detach: 'the nearest is to end its machine: "gpucloud instances terminate INSTANCE"',
   },
 };
+
+function driveIdOf(typed: string, api: Api): Promise<string> {
+  return idOf(typed, {
+    flag: 'DRIVE',
+    what: 'drive',
+    list: () => api.drives.list(),
+    hint: 'gpucloud drives list',
+  });
+}
+
+/** Reads the drive itself: a list may be older than the change that is being looked for. */
+async function findDrive(typed: string, api: Api): Promise<Drive> {
+  return api.drives.get(await driveIdOf(typed, api));
+}
+
+function suspended(drives: readonly Drive[]): string[] {
+  return drives
+    .filter(({ status }) => status === 'SUSPENDED')
+    .map(
+      (drive) =>
+        `The drive ${nameOf(drive)} is SUSPENDED: ${SEVEN_DAYS}. Top up the balance, then: gpucloud drives resume ${drive.id}`,
+    );
+}
+
+interface Changes {
+  readonly name?: string | undefined;
+  /** GB. */
+  readonly size?: number | undefined;
+}
+
+export async function update(typed: string, changes: Changes, context: Context): Promise<void> {
+  if (changes.name === undefined && changes.size === undefined) {
+    throw usageError('nothing to change: give --name, --size or both');
+  }
+  const api = await context.api();
+  const before = await findDrive(typed, api);
+  const body = bodyOf(changes, before);
+  if (body.size_gb !== before.size_gb) await confirmResize(before, body.size_gb, context);
+  const after = await api.drives.update(before.id, body);
+  context.err.note(`Before: ${describe(before)}. Now: ${describe(after)}.`);
+  await context.out.item(after, driveView);
+}
+
+/** No price is computed: the API document does not say that it grows evenly with the size. */
+async function confirmResize(before: Drive, size: number, context: Context): Promise<void> {
+  const gigabytes = `${before.size_gb ?? '?'} GB`;
+  context.err.note(
+    `${nameOf(before)} has ${gigabytes}: ${hourly(before)}. The price of ${size} GB is told once it is changed.`,
+  );
+  // A script need not say yes: a resize loses nothing.
+  if ((await context.prompts()) === undefined) return;
+  await confirm(context, `Change ${nameOf(before)} from ${gigabytes} to ${size} GB?`);
+}
+
+/**
+ * PATCH takes both fields. The one that stays is sent as it was just read: the service raises sizes
+ * by itself, and an older value would undo that.
+ */
+function bodyOf({ name, size }: Changes, before: Drive): { name: string; size_gb: number } {
+  const kept = { name: name ?? before.name, size_gb: size ?? before.size_gb };
+  if (typeof kept.name !== 'string' || kept.name.trim() === '') {
+    throw unread(before, 'name', '--name');
+  }
+  if (typeof kept.size_gb !== 'number') throw unread(before, 'size', '--size');
+  return { name: kept.name, size_gb: kept.size_gb };
+}
+
+function unread({ id }: Drive, field: string, flag: string): CliError {
+  return new CliError(
+    'notUnderstood',
+    `The service did not tell the present ${field} of the drive ${id}, and an update has to send it along. Nothing was changed.`,
+    { hint: `give ${flag} too`, resource: id },
+  );
+}
+
+function describe(drive: Drive): string {
+  return `${nameOf(drive)}, ${drive.size_gb ?? '?'} GB, ${hourly(drive)}`;
+}
+
+function nameOf({ name, id }: Drive): string {
+  return name ?? id;
+}

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { create } from '../../../src/commands/drives/create.ts';
-import { update } from '../../../src/commands/drives/update.ts';
+import { createDrive } from '../../../src/commands/drives/create.ts';
+import { update } from '../../../src/commands/drives/index.ts';
 import { CliError } from '../../../src/errors.ts';
 import {
   createSandboxWorld,
@@ -406,7 +406,7 @@ describe('drives create', () => {
     const world = await sandboxWorld();
     const first = await world.cli(['drives', 'create', 'd1', '--size', '2', '-q']);
     const person = atTerminal(world, ['no']);
-    await create({ name: 'd1', size: 10 }, person.context).catch((error) => error);
+    await createDrive({ name: 'd1', size: 10 }, person.context).catch((error) => error);
     expect(person.said).toEqual(['Create another drive d1 of 10 GB?']);
     expect(person.stderr()).toContain(
       `A drive "d1" is there already (${first.stdout.trim()}, 2 GB`,
@@ -534,7 +534,7 @@ describe('drives create', () => {
   it('asks for what is missing, then whether it is meant', async () => {
     const world = await sandboxWorld();
     const person = atTerminal(world, ['', 'data', 'big', '500GB', 'yes']);
-    await create({ name: undefined, size: undefined }, person.context);
+    await createDrive({ name: undefined, size: undefined }, person.context);
     await person.context.close();
     expect(person.said).toEqual([
       'Name of the drive?',
@@ -549,7 +549,9 @@ describe('drives create', () => {
   it('sends nothing without a yes', async () => {
     const world = await sandboxWorld();
     const person = atTerminal(world, ['no']);
-    const failure = await create({ name: 'data', size: 5 }, person.context).catch((error) => error);
+    const failure = await createDrive({ name: 'data', size: 5 }, person.context).catch(
+      (error) => error,
+    );
     expect(failure).toBeInstanceOf(CliError);
     expect(failure).toMatchObject({
       failure: 'interrupted',
@@ -562,7 +564,7 @@ describe('drives create', () => {
   it('is not asked with --yes', async () => {
     const world = await sandboxWorld();
     const person = atTerminal(world, [], { yes: true });
-    await create({ name: 'data', size: 5 }, person.context);
+    await createDrive({ name: 'data', size: 5 }, person.context);
     await person.context.close();
     expect(person.said).toEqual([]);
     expect(world.service.requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
@@ -641,9 +643,8 @@ describe('drives update', () => {
 
   it('asks a person before the size changes, and of a name nothing', async () => {
     const world = await worldOf({ ...DRIVE });
-    const input = { drive: ID, name: undefined, size: undefined };
     const person = atTerminal(world, ['no']);
-    const left = await update({ ...input, size: 1000 }, person.context).catch((error) => error);
+    const left = await update(ID, { size: 1000 }, person.context).catch((error) => error);
     expect(left).toMatchObject({ failure: 'interrupted' });
     expect(person.said).toEqual(['Change datasets from 500 GB to 1000 GB?']);
     expect(person.stderr()).toBe(
@@ -651,12 +652,12 @@ describe('drives update', () => {
     );
     expect(calls(world.service.requests)).toEqual([`GET /storage/drives/${ID}`]);
     const renamed = atTerminal(world, []);
-    await update({ ...input, name: 'archive' }, renamed.context);
+    await update(ID, { name: 'archive' }, renamed.context);
     expect(renamed.said).toEqual([]);
     const agreed = atTerminal(world, ['yes']);
-    await update({ ...input, size: 1000 }, agreed.context);
+    await update(ID, { size: 1000 }, agreed.context);
     const meant = atTerminal(world, [], { yes: true });
-    await update({ ...input, size: 500 }, meant.context);
+    await update(ID, { size: 500 }, meant.context);
     expect(meant.said).toEqual([]);
     const patched = world.service.requests.filter(({ method }) => method === 'PATCH');
     expect(patched).toHaveLength(3);
