@@ -1,4 +1,5 @@
 import { CliError } from '../errors.ts';
+import { leadsTo } from '../rules/statuses.ts';
 import type { Call } from './call.ts';
 import type { Run } from './client.ts';
 import type { CallOptions, Page } from './contract.ts';
@@ -110,7 +111,7 @@ export function instancesApi(run: Run): InstancesApi {
       return run(options, (call) =>
         change(call, id, {
           verb: 'stop',
-          there: ['STOPPING', 'STOPPED'],
+          goal: 'STOPPED',
           doubt: 'The machine may still be running and billing.',
           badState: `Only an ACTIVE instance can be stopped: gpucloud instances get ${id}`,
         }),
@@ -120,7 +121,7 @@ export function instancesApi(run: Run): InstancesApi {
       return run(options, (call) =>
         change(call, id, {
           verb: 'terminate',
-          there: ['TERMINATING', 'TERMINATED'],
+          goal: 'TERMINATED',
           doubt: 'The machine may still exist and be billing.',
           badState: `It may be terminated already: gpucloud instances get ${id}`,
         }),
@@ -181,7 +182,7 @@ async function read(call: Call, id: string): Promise<Instance> {
 function change(
   call: Call,
   id: string,
-  how: { verb: 'stop' | 'terminate'; there: readonly string[]; doubt: string; badState: string },
+  how: { verb: 'stop' | 'terminate'; goal: string; doubt: string; badState: string },
 ): Promise<StatusChange> {
   const operation: Operation = {
     ...about(`POST /instances/{id}/${how.verb}`, `to ${how.verb} the instance ${id}`, id),
@@ -197,7 +198,7 @@ function change(
     operation,
     post: () => post(call, operation, request, statusChange),
     read: () => read(call, id),
-    done: ({ status }) => (how.there.includes(status) ? { status } : undefined),
+    done: ({ status }) => (leadsTo(how.goal, status) ? { status } : undefined),
     tell: ({ status }) => statusWords(status),
   });
 }
@@ -242,7 +243,7 @@ async function start(call: Call, id: string): Promise<StatusChange> {
       },
     );
   }
-  if (state.state.status === 'STARTING' || state.state.status === 'ACTIVE') {
+  if (leadsTo('ACTIVE', state.state.status)) {
     const { paid_until } = state.state;
     return paid_until === undefined
       ? { status: state.state.status }

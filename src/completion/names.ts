@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { makeFolders } from '../files/make-folders.ts';
 import { readPlain } from '../files/plain.ts';
 import { temporaryName } from '../files/replace.ts';
+import { isTerminated } from '../rules/statuses.ts';
 import { NAME_KINDS, type NameKind, type PartKind } from './tree.ts';
 
 /** What Tab shows of a thing: all that the cache holds. */
@@ -204,7 +205,7 @@ export function learnParts(
 }
 
 function shelfOf({ kind, state }: KnownName): string {
-  return kind === 'instance' && state === 'TERMINATED' ? 'terminated-instance' : kind;
+  return kind === 'instance' && isTerminated(state) ? 'terminated-instance' : kind;
 }
 
 /** Of several things with one name, each stands under its id: the name alone would be refused. */

@@ -3,6 +3,7 @@ import { slug } from '../catalog/find.ts';
 import type { Catalog, CatalogEntry } from '../catalog/index.ts';
 import type { Config, ConfigFile, Settings } from '../config/index.ts';
 import type { KnownMachine, Rentals } from '../journal/index.ts';
+import { isTerminated } from '../rules/statuses.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { KnownName, Lesson, Parts } from './names.ts';
 import { type NameKind, PART_KINDS } from './tree.ts';
@@ -45,7 +46,7 @@ export function createWatch({ cache, settings }: WatchSettings): Watch {
     own.push({ what: 'state', kind: 'instance', id, state: status });
   const seen = (machine: Instance) => {
     one(instanceName(machine));
-    if (machine.status === 'TERMINATED') ended.add(machine.id);
+    if (isTerminated(machine.status)) ended.add(machine.id);
     else parts.push(...partsOf(machine));
   };
   const catalogued = (entries: readonly CatalogEntry[]) => {

@@ -6,6 +6,7 @@ import { momentOf } from '../money/ledger.ts';
 import { restOfHour } from '../money/paid-hour.ts';
 import { spanText } from '../output/time.ts';
 import { kopecksText, money } from '../rules/money.ts';
+import { instanceStatus, isTerminated } from '../rules/statuses.ts';
 import { readBriefly } from './read-briefly.ts';
 import type { Target } from './resolve.ts';
 import { serviceNow } from './service-time.ts';
@@ -59,16 +60,14 @@ async function told(target: Target, context: Context): Promise<Told | undefined>
     created === undefined ? '' : `rented ${spanText(Math.max(0, now - created) / 1000)} ago`,
   ].filter((fact) => fact !== '');
   const rest = restOfHour(price, momentOf({ created_at: paid_until }), now);
+  // Whether the service holds a reservation is documented for what certainly bills.
   const back =
-    rest === undefined || NO_REST.includes(machine.status)
+    rest === undefined || instanceStatus(machine.status).bills !== 'yes'
       ? ''
       : `; about ${kopecksText(rest.amount)} RUB come back for the ${spanText(rest.left / 1000)} that are left of its hour`;
   const line = `${machine.name ?? target.name}: ${facts.join(', ')}${back}.`;
-  return { line, isOver: machine.status === 'TERMINATED' };
+  return { line, isOver: isTerminated(machine.status) };
 }
-
-/** What a machine that does not run has reserved, nobody says; one that ends has given it back. */
-const NO_REST: readonly string[] = ['STOPPED', 'TERMINATING', 'TERMINATED'];
 
 /** Whoever wants to end a machine must not fail for a journal that can't be read. */
 async function knownMachines(context: Context): Promise<readonly KnownMachine[]> {

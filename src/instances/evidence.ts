@@ -5,6 +5,7 @@ import { CliError } from '../errors.ts';
 import type { KnownMachine, OutcomeDetails, UnknownRental } from '../journal/index.ts';
 import type { Money } from '../rules/money.ts';
 import { isSameName } from '../rules/names.ts';
+import { mayBill } from '../rules/statuses.ts';
 import { lowestLimit } from './recover-limit.ts';
 import {
   findListed,
@@ -125,7 +126,7 @@ export async function gatherEvidence(
       (known === null || known === request.uid) &&
       // A machine that is over, or older than the request, may be a namesake from before, unless
       // it is known to come of this request.
-      (isLiving(instance) || known === request.uid) &&
+      (mayBill(instance.status) || known === request.uid) &&
       isSince(instance.created_at, request.asked_at, service)
     );
   }
@@ -171,7 +172,7 @@ export async function gatherEvidence(
     // Names are unique for POST /instances; for `new_name` of reorder the document has no rule.
     const other =
       operation === 'create'
-        ? bearers.find(({ instance }) => isLiving(instance) && instance.status !== 'ERROR')
+        ? bearers.find(({ instance }) => mayBill(instance.status) && instance.status !== 'ERROR')
         : undefined;
     if (other === undefined) return undefined;
     const { id } = other.instance;
@@ -286,7 +287,3 @@ function tellUnread(what: string, error: unknown, { err, signal }: Context): voi
 }
 
 const ENDS: readonly CliError['failure'][] = ['authentication', 'unreachable'];
-
-function isLiving({ status }: Instance): boolean {
-  return status !== 'TERMINATED' && status !== 'TERMINATING';
-}

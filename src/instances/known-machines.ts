@@ -6,6 +6,7 @@ import type { KnownMachine, Rentals, Snapshot, UnknownRental } from '../journal/
 import { newestFirst } from '../money/newest-first.ts';
 import { instant, relative } from '../output/time.ts';
 import { resourceId } from '../rules/ids.ts';
+import { isTerminated } from '../rules/statuses.ts';
 import { keepSighting, sightingOf } from './sighting.ts';
 
 /** A machine known to this computer: as it was read now, as it was last seen, or only asked for. */
@@ -99,7 +100,7 @@ export async function readKnownMachines(
     context.err.note(`Found through a drive and taken into the list: ${id}.`);
   }
   // A drive that names a machine which was over raises a doubt; that it is over, a reading says.
-  const isOver = ({ id, status }: Listed) => archived.has(id ?? '') && status === 'TERMINATED';
+  const isOver = ({ id, status }: Listed) => archived.has(id ?? '') && isTerminated(status);
   const rows = [...(await reading), ...attached.filter((row) => !isOver(row))];
   const lost = known.unknown.filter(isMachine).map((rental) => unknownRow(rental, now));
   const underway = known.underway.filter(isMachine).map((rental) => underwayRow(rental, now));

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { RentalRequest } from '../journal/index.ts';
 import { kopecksText, type Money, money, positiveMoney } from '../rules/money.ts';
+import { mayBill } from '../rules/statuses.ts';
 import { rent } from './rent.ts';
 import { keepSighting } from './sighting.ts';
 
@@ -132,7 +133,7 @@ export async function keepToLimit(
   context: Context,
 ): Promise<CliError | undefined> {
   const found = tooDear(instance, limit);
-  if (found === undefined || ENDED.includes(instance.status)) {
+  if (found === undefined || !mayBill(instance.status)) {
     return undefined;
   }
   const prompts = context.flags.yes === true ? undefined : await context.prompts();
@@ -150,8 +151,6 @@ export async function keepToLimit(
     return error;
   }
 }
-
-const ENDED: readonly string[] = ['TERMINATING', 'TERMINATED'];
 
 /** It goes on, at a price that was not wanted. */
 export function overLimit({ id }: Priced, found: string): CliError {

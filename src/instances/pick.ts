@@ -5,9 +5,9 @@ import type { KnownMachine } from '../journal/index.ts';
 import { instant, relative } from '../output/time.ts';
 import { isUuid } from '../rules/ids.ts';
 import { kopecksText, money } from '../rules/money.ts';
+import { mayBill } from '../rules/statuses.ts';
 
 /** Statuses of machines that are on their way out already. */
-const ENDED: readonly string[] = ['TERMINATED', 'TERMINATING'];
 
 /**
  * The ids of the machines that a person picks from those that are not known to be terminated, where
@@ -25,7 +25,7 @@ export async function pickMachines(question: string, context: Context): Promise<
   // Whose machines they are is known once there is a key that is.
   await asking('Nothing was changed.', () => context.api());
   const { machines } = await (await context.rentals()).read();
-  const living = machines.filter(({ last }) => !ENDED.includes(last?.status ?? ''));
+  const living = machines.filter(({ last }) => mayBill(last?.status));
   if (living.length === 0) {
     throw new CliError(
       'notFound',

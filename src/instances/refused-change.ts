@@ -3,6 +3,7 @@ import type { Api, Instance } from '../api/index.ts';
 import type { Changed } from '../commands/instances/view.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isInterrupt } from '../errors.ts';
+import { mayBill } from '../rules/statuses.ts';
 import { LONGEST_WITHIN_MS } from '../watch/passing.ts';
 import type { Target } from './resolve.ts';
 import { keepSighting, sightingOf } from './sighting.ts';
@@ -57,12 +58,12 @@ function unread(refusal: CliError): CliError {
 }
 
 function refusedIn({ id, status }: Instance, goal: Goal, refusal: CliError): CliError {
-  const isOver = status === 'TERMINATED';
-  const meaning = isOver ? 'It is not billing any more.' : 'Count it as still billing.';
+  const billing = mayBill(status);
+  const meaning = billing ? 'Count it as still billing.' : 'It is not billing any more.';
   const hint = hintFor(id, status, goal) ?? refusal.hint;
   return refusal.with(`${sentence(refusal.message)} It was read as ${status} now. ${meaning}`, {
     resource: id,
-    mayBeBilling: !isOver,
+    mayBeBilling: billing,
     ...(hint === undefined ? {} : { hint }),
   });
 }

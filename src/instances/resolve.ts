@@ -5,6 +5,7 @@ import { CliError, usageError } from '../errors.ts';
 import type { KnownMachine, KnownRentals } from '../journal/index.ts';
 import { isUuid, resourceId } from '../rules/ids.ts';
 import { nearest } from '../rules/nearest.ts';
+import { isTerminated } from '../rules/statuses.ts';
 
 /** A machine that a command is to act on. */
 export interface Target {
@@ -158,6 +159,6 @@ function candidates(typed: string, machines: readonly KnownMachine[]): readonly 
 
 /** A name may be used again after its machine was terminated; the living one is meant. */
 function preferLiving(machines: readonly KnownMachine[]): readonly KnownMachine[] {
-  const living = machines.filter((machine) => machine.last?.status !== 'TERMINATED');
+  const living = machines.filter(({ last }) => !isTerminated(last?.status));
   return living.length > 0 ? living : machines;
 }

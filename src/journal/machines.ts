@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { errorCode } from '../files/error-code.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
+import { isTerminated } from '../rules/statuses.ts';
 import { exists, filesIn, machineFile, readText } from './folder.ts';
 import { type MachineRecord, parseMachine } from './record.ts';
 
@@ -86,7 +87,7 @@ export async function writeMachine(
   record: MachineRecord,
   before: KeptMachine | undefined,
 ): Promise<void> {
-  const isEnded = record.last?.status === 'TERMINATED' || record.untracked_at !== undefined;
+  const isEnded = isTerminated(record.last?.status) || record.untracked_at !== undefined;
   const path = join(owner, isEnded ? 'archive' : 'machines', machineFile(record.id));
   await privateFolder(dirname(path));
   if (before?.isSpoilt === true) {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isTerminated } from '../rules/statuses.ts';
 import type { Rentals } from './contract.ts';
 import { exists } from './folder.ts';
 import type { Journal } from './journal.ts';
@@ -91,7 +92,7 @@ export function transfer(
     if (there.last === undefined) return linked;
     const last = bounded(there.last, here.id);
     // That a machine is over takes it out of the list, so that it has to be read here.
-    const hides = last.status === 'TERMINATED' && here.last?.status !== 'TERMINATED';
+    const hides = isTerminated(last.status) && !isTerminated(here.last?.status);
     if (hides || !isNewer(last, here.last)) return linked;
     // A machine keeps its name at the service, and by it commands find what they end.
     const name = here.name === here.id ? there.name : here.name;

@@ -12,6 +12,7 @@ import {
 import { serviceNow } from '../instances/service-time.ts';
 import type { UnknownRental } from '../journal/index.ts';
 import { type Money, zero } from '../rules/money.ts';
+import { isTerminated } from '../rules/statuses.ts';
 import { momentOf, postingOf } from './ledger.ts';
 import { type RecentHistory, readRecentHistory } from './recent-history.ts';
 import type { Chargeable, Explained } from './unexplained.ts';
@@ -171,7 +172,7 @@ function ofMachine({ instance, last, status }: Listed): Chargeable {
     kind: 'machine',
     price: instance?.price_per_hour_snapshot ?? last?.price_per_hour,
     from: momentOf(instance ?? { created_at: last?.created_at }),
-    to: status === 'TERMINATED' ? momentOf({ created_at: instance?.terminated_at }) : undefined,
+    to: isTerminated(status) ? momentOf({ created_at: instance?.terminated_at }) : undefined,
   };
 }
 
@@ -189,6 +190,6 @@ async function ended({ rows }: KnownMachines, context: Context): Promise<Chargea
       kind: 'machine',
       price: last?.price_per_hour,
       from: momentOf({ created_at: last?.created_at }),
-      to: last?.status === 'TERMINATED' ? momentOf({ created_at: last.seen_at }) : undefined,
+      to: isTerminated(last?.status) ? momentOf({ created_at: last?.seen_at }) : undefined,
     }));
 }

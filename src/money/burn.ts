@@ -1,5 +1,6 @@
 import { type Money, money, zero } from '../rules/money.ts';
 import { broken } from '../rules/rule.ts';
+import { instanceStatus } from '../rules/statuses.ts';
 
 /** A machine or drive as far as its price goes. */
 export interface Priced {
@@ -11,19 +12,6 @@ export interface Priced {
 
 /** Whether the API document says that something of this status bills; `untold` where it is silent. */
 export type Bills = 'yes' | 'no' | 'untold';
-
-const MACHINES: Readonly<Record<string, Bills>> = {
-  CREATING: 'yes',
-  PROVISIONING: 'yes',
-  INSTALLING: 'yes',
-  ACTIVE: 'yes',
-  STOPPING: 'yes',
-  STARTING: 'yes',
-  REBOOTING: 'yes',
-  // "Billing stops" (API document: States and transitions, terminate).
-  TERMINATING: 'no',
-  TERMINATED: 'no',
-};
 
 /** "They are billed per hour by size" (API document: What the service does); frozen hours are debt. */
 const DRIVES: Readonly<Record<string, Bills>> = {
@@ -37,9 +25,9 @@ const DRIVES: Readonly<Record<string, Bills>> = {
 
 /** A stopped machine, one in ERROR and statuses to come are `untold`: nothing is called free. */
 export function billsOf({ kind, status }: Pick<Priced, 'kind' | 'status'>): Bills {
-  const known = kind === 'machine' ? MACHINES : DRIVES;
+  if (kind === 'machine') return instanceStatus(status).bills;
   const word = status ?? '';
-  return Object.hasOwn(known, word) ? (known[word] ?? 'untold') : 'untold';
+  return Object.hasOwn(DRIVES, word) ? (DRIVES[word] ?? 'untold') : 'untold';
 }
 
 /** What a set of machines and drives costs in an hour. */

@@ -6,6 +6,7 @@ import { CliError } from '../errors.ts';
 import { faultOf } from '../files/error-code.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import type { Listed } from '../instances/known-machines.ts';
+import { mayBill } from '../rules/statuses.ts';
 import {
   isInstalled,
   type Owner,
@@ -16,9 +17,6 @@ import {
 } from './host-file.ts';
 import { knownWay } from './way.ts';
 
-/** Machines that are on their way out have nothing to enter, though an address may still be told. */
-const ENDED: readonly string[] = ['TERMINATING', 'TERMINATED'];
-
 /** What a list of all known machines tells of the ways into them. */
 export function seenIn(rows: readonly Listed[]): Seen[] {
   return rows.flatMap(({ id, name, instance, unread }): Seen[] => {
@@ -28,9 +26,10 @@ export function seenIn(rows: readonly Listed[]): Seen[] {
   });
 }
 
+/** A terminating instance can't be entered, though it may still show an address. */
 function seenOf(instance: Instance): Seen {
   const { id, name, status } = instance;
-  return { id, name: name ?? id, way: ENDED.includes(status) ? undefined : knownWay(instance) };
+  return { id, name: name ?? id, way: mayBill(status) ? knownWay(instance) : undefined };
 }
 
 /** Whose part of the file is written. */

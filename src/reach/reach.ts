@@ -7,6 +7,8 @@ import { CliError, usageError } from '../errors.ts';
 import { faultOf } from '../files/error-code.ts';
 import { findMachine, type Target } from '../instances/resolve.ts';
 import { keepSighting, sightingOf } from '../instances/sighting.ts';
+import { nextStep } from '../instances/status.ts';
+import { hasSsh, INSTANCE_STATUSES, leadsTo } from '../rules/statuses.ts';
 import { waitFor } from '../watch/waiting.ts';
 import type { Manner } from './argv.ts';
 import { filesOf, keepHost } from './hosts.ts';
@@ -79,22 +81,6 @@ async function identityFile(
   return path;
 }
 
-/** What comes next for a machine that can't be entered, by its status (API document: States). */
-const NEXT: Readonly<Record<string, (name: string) => string>> = {
-  CREATING: (name) => `wait for it: gpucloud instances wait ${name} --for ssh`,
-  PROVISIONING: (name) => `wait for it: gpucloud instances wait ${name} --for ssh`,
-  STARTING: (name) => `wait for it: gpucloud instances wait ${name} --for ssh`,
-  REBOOTING: (name) => `wait for it: gpucloud instances wait ${name} --for ssh`,
-  STOPPING: (name) =>
-    `gpucloud instances wait ${name} --for stopped, then gpucloud instances start ${name} --wait=ssh`,
-  STOPPED: (name) => `start it, which is paid for: gpucloud instances start ${name} --wait=ssh`,
-  TERMINATING: () => 'see your machines: gpucloud instances list',
-  TERMINATED: (name) => `a new one like it: gpucloud instances reorder ${name} NEW-NAME`,
-};
-
-/** Of these, the statuses that pass by themselves: a tunnel outlives them. */
-const PASSING: readonly string[] = ['CREATING', 'PROVISIONING', 'STARTING', 'REBOOTING'];
-
 /**
  * Refuses a status in which no machine can be entered. INSTALLING is none: SSH is there by then
  * (API document: Instance status). The answer is a warning for a status that promises nothing.
@@ -102,16 +88,14 @@ const PASSING: readonly string[] = ['CREATING', 'PROVISIONING', 'STARTING', 'REB
 function enterable(instance: Instance, { id, name: typed }: Target): string | undefined {
   const { status, failure_reason: reason, ip_address: address } = instance;
   const name = instance.name ?? typed;
-  const next = NEXT[status];
-  if (next !== undefined) {
+  if (hasSsh(status)) return undefined;
+  if (INSTANCE_STATUSES.includes(status) && status !== 'ERROR') {
     throw new CliError('wrongState', `${name} is ${status}: it can't be entered now.`, {
       resource: id,
-      retryable: PASSING.includes(status),
-      hint: next(callable(name, id)),
+      // A tunnel outlives what passes.
+      retryable: leadsTo('ACTIVE', status),
+      hint: nextStep(status, callable(name, id), 'ssh'),
     });
-  }
-  if (status === 'ACTIVE' || status === 'INSTALLING') {
-    return undefined;
   }
   const why = reason ? ` (${reason})` : '';
   if (address == null) {

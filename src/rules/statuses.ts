@@ -1,14 +1,55 @@
-/** The words of the API document (Instance status). New ones may come. */
-export const INSTANCE_STATUSES: readonly string[] = [
-  'CREATING',
-  'PROVISIONING',
-  'INSTALLING',
-  'ACTIVE',
-  'STOPPING',
-  'STOPPED',
-  'STARTING',
-  'REBOOTING',
-  'TERMINATING',
-  'TERMINATED',
-  'ERROR',
-];
+/** What the API document says of an instance status (Instance status; States and transitions). */
+export interface InstanceStatus {
+  /** Whether the service bills for it; `untold` if the document is silent. */
+  readonly bills: 'yes' | 'no' | 'untold';
+  /** "Server runs, SSH available". */
+  readonly ssh: boolean;
+  /** The status that a passing one leads to, unless the provider fails. */
+  readonly becomes: 'ACTIVE' | 'STOPPED' | 'TERMINATED' | undefined;
+}
+
+const STATUSES: Readonly<Record<string, InstanceStatus>> = {
+  CREATING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
+  PROVISIONING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
+  INSTALLING: { bills: 'yes', ssh: true, becomes: 'ACTIVE' },
+  ACTIVE: { bills: 'yes', ssh: true, becomes: undefined },
+  STOPPING: { bills: 'yes', ssh: false, becomes: 'STOPPED' },
+  STOPPED: { bills: 'untold', ssh: false, becomes: undefined },
+  STARTING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
+  REBOOTING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
+  // "Billing stops" with the request to terminate.
+  TERMINATING: { bills: 'no', ssh: false, becomes: 'TERMINATED' },
+  TERMINATED: { bills: 'no', ssh: false, becomes: undefined },
+  ERROR: { bills: 'untold', ssh: false, becomes: undefined },
+};
+
+/** The service may add statuses. Nothing is promised of one, so it counts as billing. */
+const UNDOCUMENTED: InstanceStatus = { bills: 'untold', ssh: false, becomes: undefined };
+
+/** The words of the document, in its order. */
+export const INSTANCE_STATUSES: readonly string[] = Object.keys(STATUSES);
+
+export function instanceStatus(word: string | null | undefined): InstanceStatus {
+  const known = word != null && Object.hasOwn(STATUSES, word) ? STATUSES[word] : undefined;
+  return known ?? UNDOCUMENTED;
+}
+
+/** False only for an instance that is TERMINATING or TERMINATED. */
+export function mayBill(status: string | null | undefined): boolean {
+  return instanceStatus(status).bills !== 'no';
+}
+
+/** Deletion is irrevocable: such an instance is over for good. */
+export function isTerminated(status: string | null | undefined): boolean {
+  return status === 'TERMINATED';
+}
+
+/** Whether an instance has the status `goal` or is on its way there. */
+export function leadsTo(goal: string, status: string | null | undefined): boolean {
+  return status === goal || instanceStatus(status).becomes === goal;
+}
+
+/** Whether an instance of this status can be entered. */
+export function hasSsh(status: string): boolean {
+  return instanceStatus(status).ssh;
+}

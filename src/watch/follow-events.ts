@@ -8,6 +8,7 @@ import { CliError, SeveralErrors, usageError } from '../errors.ts';
 import { beginningAt } from '../instances/estimated-time.ts';
 import { findMachines, type Target } from '../instances/resolve.ts';
 import { keepSighting, sightingOf } from '../instances/sighting.ts';
+import { isTerminated } from '../rules/statuses.ts';
 import { type FollowedLog, type FollowTold, follow } from './follow.ts';
 import { createFollower, type Follower } from './follower.ts';
 import { createLogMemory, type LogMemory } from './log-memory.ts';
@@ -190,7 +191,7 @@ function endOf(
     last = machine.status;
     if (last === status) return true;
     // API document: deletion is irrevocable. Nothing else is an end for good.
-    if (last !== 'TERMINATED') return false;
+    if (!isTerminated(last)) return false;
     otherEnds.set(target.id, endedElsewhere(target, machine, status));
     return true;
   };

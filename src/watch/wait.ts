@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
+import { mayBill } from '../rules/statuses.ts';
 import { askedPause, createPassing, pauseAfter } from './passing.ts';
 
 /** What a wait needs to know of a machine (API document: Instance). */
@@ -12,8 +13,8 @@ export interface Watched {
 export interface Also<T extends Watched> {
   /** Completes "The machine is ACTIVE, but …": `SSH has not answered`. */
   readonly words: string;
-  /** Statuses in which it may be true before the one that is waited for comes. */
-  readonly before: readonly string[];
+  /** Whether it may be true in a status before the one that is waited for. */
+  before(status: string): boolean;
   /** `longest`: milliseconds that are left of the wait. Throws for what no waiting mends. */
   holds(machine: T, longest: number): Promise<boolean>;
 }
@@ -93,7 +94,7 @@ export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T
 
 /** Whether nothing is missing but what is waited for besides the status. */
 function isNear<T extends Watched>({ target, also }: Wait<T>, { status }: T): boolean {
-  return status === target || also?.before.includes(status) === true;
+  return status === target || also?.before(status) === true;
 }
 
 async function readOnce<T extends Watched>(
@@ -152,7 +153,7 @@ function isOtherEnd(target: string, status: string, seen: ReadonlySet<string>): 
   if (target === 'TERMINATED') {
     return seen.has('TERMINATING') && status !== 'TERMINATING';
   }
-  if (status === 'ERROR' || status === 'TERMINATED' || status === 'TERMINATING') {
+  if (status === 'ERROR' || !mayBill(status)) {
     return true;
   }
   if (target === 'STOPPED') {

@@ -16,6 +16,7 @@ import { keepSighting, sightingOf } from '../instances/sighting.ts';
 import { clockTime } from '../output/time.ts';
 import { placeOf } from '../reach/way.ts';
 import { pollInterval, positiveDuration } from '../rules/durations.ts';
+import { hasSsh, mayBill } from '../rules/statuses.ts';
 import { createGate, type Gate } from './gate.ts';
 import { LONGEST_WITHIN_MS } from './passing.ts';
 import { answersSsh } from './ssh.ts';
@@ -116,7 +117,7 @@ export async function waitFor(
         if (failing) err.note(`${target.name} can be read again: ${machine.status}.`);
         failing = false;
         asked = false;
-        const isNear = until === 'ssh' && WITH_SSH.includes(machine.status);
+        const isNear = until === 'ssh' && hasSsh(machine.status);
         tell(isNear ? `${machine.status}, waiting for SSH` : machine.status, elapsed);
       },
       onFault(fault, elapsed, pause) {
@@ -149,9 +150,6 @@ export async function waitFor(
   }
 }
 
-/** API document: Instance status, "server runs, SSH available". */
-export const WITH_SSH: readonly string[] = ['INSTALLING', 'ACTIVE'];
-
 /**
  * An address may come after the status does, and sshd after both. What can be no address is no
  * matter of time: it throws CliError('notUnderstood').
@@ -159,7 +157,7 @@ export const WITH_SSH: readonly string[] = ['INSTALLING', 'ACTIVE'];
 function sshOf({ sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
   return {
     words: 'SSH has not answered',
-    before: WITH_SSH,
+    before: hasSsh,
     // An empty address would be this computer.
     holds: async (machine, longest) =>
       machine.ip_address != null &&
@@ -199,9 +197,6 @@ async function lastEvents(id: string, api: Api): Promise<LoggedEvent[]> {
   }
 }
 
-/** Statuses after which a machine costs nothing more (API document: terminate, "billing stops"). */
-const PAID_OFF: readonly string[] = ['TERMINATING', 'TERMINATED'];
-
 /** What the time of the wait has ended, and not a word of the service about this machine. */
 const TIMES_OVER: readonly Failure[] = ['deadline', 'rateLimited'];
 
@@ -215,7 +210,7 @@ export function withBill(
   const interrupted = isInterrupt(error);
   const { id, name } = target;
   const status = seen ?? after;
-  const billing = status === undefined || !PAID_OFF.includes(status);
+  const billing = mayBill(status);
   const timesOver = TIMES_OVER.includes(error.failure);
   if (!interrupted && !timesOver && error.failure !== 'otherEnd') {
     // Of a machine that was never seen, nothing is known.

@@ -155,7 +155,7 @@ describe('waiting for more than the status', () => {
     const left = [...answers];
     return {
       words: 'SSH has not answered',
-      before: ['INSTALLING'],
+      before: (status: string) => status === 'INSTALLING',
       holds: async () => left.shift() ?? false,
     };
   };

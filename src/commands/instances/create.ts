@@ -24,11 +24,11 @@ import { publishedPort, volume } from '../../rules/container.ts';
 import type { Money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import { sharedMemoryGb } from '../../rules/numbers.ts';
+import { hasSsh } from '../../rules/statuses.ts';
 import {
   pollIntervalOption,
   statusFor,
   type WaitTimes,
-  WITH_SSH,
   waitFor,
   waitStartedOption,
   waitTimeoutOption,
@@ -302,7 +302,7 @@ function typedForm({ id, name }: Instance): string {
 
 function nextSteps(instance: Instance, context: Context): void {
   const name = typedForm(instance);
-  const isOpen = WITH_SSH.includes(instance.status) && !isKeyless(instance);
+  const isOpen = hasSsh(instance.status) && !isKeyless(instance);
   if (isOpen && knownWay(instance) !== undefined) {
     context.err.note(`Connect:     gpucloud instances ssh ${name}`);
   } else {

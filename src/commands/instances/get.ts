@@ -5,6 +5,7 @@ import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { findMachine } from '../../instances/resolve.ts';
 import { keepSighting, sightingOf } from '../../instances/sighting.ts';
+import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watch, watchOption } from '../../watch/watching.ts';
 import { instanceView } from './view.ts';
 
@@ -44,7 +45,7 @@ async function watchOne(typed: string, interval: number, context: Context): Prom
       rows: (instance) => [instance],
       view: instanceView,
       one: true,
-      isOver: ({ status }) => status === 'TERMINATED',
+      isOver: ({ status }) => isTerminated(status),
     },
     interval,
     context,

@@ -12,6 +12,7 @@ import {
 import { newestFirst } from '../../money/newest-first.ts';
 import type { Output } from '../../output/output.ts';
 import { keepHosts } from '../../reach/hosts.ts';
+import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watch, watchOption } from '../../watch/watching.ts';
 import { listedView, notedView } from './listed-view.ts';
 
@@ -50,7 +51,7 @@ export async function list(all: boolean, context: Context): Promise<void> {
   if (known.driveFault !== undefined) context.err.warn(drivesUnread(known.driveFault));
   await keepHosts(known.rows, context);
   await show(
-    known.rows.filter((row) => all || row.status !== 'TERMINATED'),
+    known.rows.filter((row) => all || !isTerminated(row.status)),
     context.out,
   );
   await tellMissing(missing, context);
@@ -70,7 +71,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
   await watch(
     {
       async read(options) {
-        const ended = [...shown.values()].filter(({ status }) => status === 'TERMINATED');
+        const ended = [...shown.values()].filter(({ status }) => isTerminated(status));
         const except = new Set(ended.map(({ id }) => id));
         const drives = api.drives.list(options);
         const how = { all, except, drives, now: context.clock.now(), options };
@@ -85,7 +86,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
           if (!machines.has(id) && !except.has(id)) shown.delete(id);
         }
         for (const [id, row] of machines) {
-          const isWanted = all || row.status !== 'TERMINATED' || shown.has(id ?? '');
+          const isWanted = all || !isTerminated(row.status) || shown.has(id ?? '');
           if (id !== null && isWanted) shown.set(id, row);
         }
         const lost = known.rows.filter(({ id }) => id === null);

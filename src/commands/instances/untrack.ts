@@ -13,6 +13,7 @@ import type { KnownMachine, UnknownRental } from '../../journal/index.ts';
 import { instant, relative } from '../../output/time.ts';
 import { resourceId } from '../../rules/ids.ts';
 import { kopecksText, money } from '../../rules/money.ts';
+import { isTerminated } from '../../rules/statuses.ts';
 import { type Changed, changedView } from './view.ts';
 
 export function registerUntrack(verb: AnyCommand, frame: Frame): void {
@@ -179,7 +180,7 @@ function timesOf(group: Group): string {
 function tellWhatIsLeft(machines: readonly KnownMachine[], { err }: Context): void {
   for (const { id, name, last } of machines) {
     const back = `To take it back: gpucloud instances track ${id}`;
-    if (last?.status === 'TERMINATED') {
+    if (isTerminated(last?.status)) {
       err.note(`${name} is out of the list; it was TERMINATED when last seen. ${back}`);
     } else {
       err.warn(

@@ -4,6 +4,7 @@ import { type KeyPlace, keyPlace } from '../../config/key.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { isTerminated } from '../../rules/statuses.ts';
 
 /** Forgets the key of the profile in force, and whose it was. Done twice, it is done once. */
 export async function logout(context: Context): Promise<void> {
@@ -58,7 +59,7 @@ export async function logout(context: Context): Promise<void> {
 async function maybeRunning(context: Context): Promise<string[]> {
   try {
     const { machines, unknown } = await (await context.rentals()).read();
-    const alive = machines.filter((machine) => machine.last?.status !== 'TERMINATED');
+    const alive = machines.filter((machine) => !isTerminated(machine.last?.status));
     return [...unknown, ...alive].map(({ name }) => name);
   } catch (error) {
     if (error instanceof CliError) {

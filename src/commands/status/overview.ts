@@ -15,6 +15,7 @@ import {
   runwayJson,
 } from '../../money/money-facts.ts';
 import { deletionOf } from '../../money/suspension.ts';
+import { isTerminated } from '../../rules/statuses.ts';
 import { type Attention, attentionOf } from './attention.ts';
 import { type NextStep, nextSteps } from './next-steps.ts';
 
@@ -79,7 +80,7 @@ export function overviewOf(reading: AccountReading): Overview {
   const { now, user, faults } = reading;
   const facts = moneyFacts(reading);
   const machines = (reading.machines?.rows ?? [])
-    .filter(({ status }) => status !== 'TERMINATED')
+    .filter(({ status }) => !isTerminated(status))
     .map((row) => machineRow(row, now));
   const drives = (reading.drives ?? []).filter(({ status }) => status !== 'DELETED').map(driveRow);
   const attention = attentionOf({ reading, facts, machines, drives });

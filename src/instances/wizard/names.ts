@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { instanceName } from '../../rules/names.ts';
+import { isTerminated } from '../../rules/statuses.ts';
 
 const FIRST =
   'amber brisk calm clear coral deep fair fleet grand keen light lunar noble polar quick quiet rapid sharp solid steady swift tall warm wide'.split(
@@ -25,7 +26,7 @@ export async function takenNames(context: Context): Promise<TakenNames> {
   try {
     const { machines, ...open } = await (await context.rentals()).read({ archived: true });
     const doubtful = [...open.unknown, ...open.underway];
-    const living = machines.filter(({ last }) => last?.status !== 'TERMINATED');
+    const living = machines.filter(({ last }) => !isTerminated(last?.status));
     return {
       living: new Set(living.map(({ name }) => name)),
       doubtful: new Set(doubtful.map(({ name }) => name)),

@@ -325,7 +325,7 @@ describe('a change that is refused', () => {
     [stop, 'ACTIVE', true, `gpucloud instances stop ${ID}`],
     [stop, 'STARTING', true, `gpucloud instances wait ${ID}`],
     [stop, 'ERROR', true, `gpucloud instances terminate ${ID}`],
-    [stop, 'TERMINATING', true, `gpucloud instances get ${ID}`],
+    [stop, 'TERMINATING', false, `gpucloud instances get ${ID}`],
     [stop, 'TERMINATED', false, `gpucloud instances get ${ID}`],
   ])('%j tells that it was read as %s', async (argv, status, bills, next) => {
     await refusing(status);

@@ -1,0 +1,31 @@
+import { instanceStatus } from '../rules/statuses.ts';
+
+/**
+ * The command that comes next for an instance that is not as somebody wants it, worded as a hint.
+ * `instance` is its name or id, as it can be typed. `ssh`: somebody wants to enter it.
+ */
+export function nextStep(status: string, instance: string, wanted?: 'ssh'): string {
+  switch (instanceStatus(status).becomes) {
+    case 'ACTIVE':
+      return `wait for it: gpucloud instances wait ${instance}${wanted === 'ssh' ? ' --for ssh' : ''}`;
+    case 'STOPPED':
+      return `wait for it: gpucloud instances wait ${instance} --for stopped`;
+    case 'TERMINATED':
+      return 'see your instances: gpucloud instances list';
+    case undefined:
+      return atRest(status, instance, wanted);
+  }
+}
+
+function atRest(status: string, instance: string, wanted: 'ssh' | undefined): string {
+  switch (status) {
+    case 'ACTIVE':
+      return `it is running: gpucloud instances get ${instance}`;
+    case 'STOPPED':
+      return `start it, which bills: gpucloud instances start ${instance} --wait${wanted === 'ssh' ? '=ssh' : ''}`;
+    case 'TERMINATED':
+      return `rent one like it: gpucloud instances reorder ${instance} NEW-NAME`;
+    default:
+      return `see what happened: gpucloud instances events ${instance}`;
+  }
+}

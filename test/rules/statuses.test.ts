@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import {
+  hasSsh,
+  INSTANCE_STATUSES,
+  isTerminated,
+  leadsTo,
+  mayBill,
+} from '../../src/rules/statuses.ts';
+
+describe('instance statuses', () => {
+  test('lists the words of the API document', () => {
+    expect(INSTANCE_STATUSES.join(' ')).toBe(
+      'CREATING PROVISIONING INSTALLING ACTIVE STOPPING STOPPED STARTING REBOOTING TERMINATING TERMINATED ERROR',
+    );
+  });
+
+  test('counts everything as billing but what terminates', () => {
+    expect(INSTANCE_STATUSES.filter((status) => !mayBill(status))).toEqual([
+      'TERMINATING',
+      'TERMINATED',
+    ]);
+  });
+
+  test.each(['PAUSED', 'constructor', '', null, undefined])(
+    'counts the undocumented status %j as billing, closed and not over',
+    (status) => {
+      expect(mayBill(status)).toBe(true);
+      expect(isTerminated(status)).toBe(false);
+      expect(hasSsh(status ?? '')).toBe(false);
+      expect(leadsTo('ACTIVE', status)).toBe(false);
+    },
+  );
+
+  test('knows where a passing status leads', () => {
+    const to = (goal: string) => INSTANCE_STATUSES.filter((status) => leadsTo(goal, status));
+    expect(to('STOPPED')).toEqual(['STOPPING', 'STOPPED']);
+    expect(to('TERMINATED')).toEqual(['TERMINATING', 'TERMINATED']);
+    expect(to('ACTIVE')).toEqual([
+      'CREATING',
+      'PROVISIONING',
+      'INSTALLING',
+      'ACTIVE',
+      'STARTING',
+      'REBOOTING',
+    ]);
+  });
+});
