@@ -8,7 +8,7 @@ import type { Keys } from './config/keys.ts';
 import { noKeyRemedy, refusedKeyRemedy } from './config/remedies.ts';
 import type { Settings } from './config/settings.ts';
 import { CliError, type Failure, usageError } from './errors.ts';
-import type { Rentals, Scope } from './journal/index.ts';
+import type { Journal, Scope } from './journal/index.ts';
 import { createMessages, createOutput, parseFormat, wantsColour } from './output/index.ts';
 import type { Format, Messages, Output } from './output/output.ts';
 import type { Program, Running, Signal } from './programs.ts';
@@ -128,9 +128,9 @@ export interface Context {
   /** The service at another address or with another key, for `login`. */
   apiFor(target: ServiceAddress): Promise<Api>;
   /** The machines of the account in force. */
-  rentals(): Promise<Rentals>;
+  journal(): Promise<Journal>;
   /** The machines of another account, for `login`. */
-  rentalsOf(scope: Scope): Promise<Rentals>;
+  journalOf(scope: Scope): Promise<Journal>;
   /** Names for the offers and images of the service in force. */
   catalog(): Promise<Catalog>;
   /** undefined where nobody can be asked. */
@@ -321,15 +321,15 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   });
 
   let quieted = false;
-  const journal = once(async () => {
+  const journalFolder = once(async () => {
     const { join } = await import('node:path');
     return join((await folders()).state, 'rentals');
   });
 
-  async function rentalsOf(scope: Scope): Promise<Rentals> {
-    const { openRentals } = await import('./journal/index.ts');
-    return openRentals({
-      folder: await journal(),
+  async function journalOf(scope: Scope): Promise<Journal> {
+    const { openJournal } = await import('./journal/index.ts');
+    return openJournal({
+      folder: await journalFolder(),
       scope,
       clock,
       pid: host.pid,
@@ -338,22 +338,22 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     });
   }
 
-  const rentals = once(async () => {
+  const journal = once(async () => {
     const { sandbox: builtIn, baseUrl, apiKey, account } = await settings();
-    const own = await rentalsOf(
+    const own = await journalOf(
       builtIn
         ? { service: 'sandbox', account: (await (await sandbox()).status()).account }
         : { service: baseUrl?.value ?? '', account, apiKey: apiKey?.value },
     );
-    return names.rentals(own);
+    return names.journal(own);
   });
 
   /** For a warning alone no key is fetched from elsewhere: that may ask for a passphrase. */
-  async function rentalsAtHand(): Promise<Rentals> {
+  async function rentalsAtHand(): Promise<Journal> {
     const { settings: inForce, elsewhere } = await resolved();
     return elsewhere === undefined || isKeyFetched
-      ? rentals()
-      : rentalsOf({ service: inForce.baseUrl?.value ?? '', account: elsewhere.account });
+      ? journal()
+      : journalOf({ service: inForce.baseUrl?.value ?? '', account: elsewhere.account });
   }
 
   /**
@@ -363,7 +363,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   const tellUnknown = once(async () => {
     let folder: string;
     try {
-      folder = await journal();
+      folder = await journalFolder();
       await resolved();
     } catch (error) {
       // A system that knows no home has no journal; settings that can't be had are the verb's to tell.
@@ -468,8 +468,8 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       return api;
     },
     apiFor: (target) => connect(target, env),
-    rentals,
-    rentalsOf,
+    journal,
+    journalOf,
     catalog,
     prompts,
     sandbox,

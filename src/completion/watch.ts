@@ -2,7 +2,7 @@ import type { Api, Drive, Instance, SshKey, Template } from '../api/index.ts';
 import { slug } from '../catalog/find.ts';
 import type { Catalog, CatalogEntry } from '../catalog/index.ts';
 import type { Config, ConfigFile, Settings } from '../config/index.ts';
-import type { KnownMachine, Rentals } from '../journal/index.ts';
+import type { Journal, KnownInstance } from '../journal/index.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { KnownName, Lesson, Parts } from './names.ts';
@@ -14,7 +14,7 @@ import { type NameKind, PART_KINDS } from './tree.ts';
  */
 export interface Watch {
   api(api: Api): Api;
-  rentals(rentals: Rentals): Rentals;
+  journal(journal: Journal): Journal;
   catalog(catalog: Catalog): Catalog;
   config(config: Config): Config;
   /** The sandbox of the built-in profile. */
@@ -106,14 +106,14 @@ export function createWatch({ cache, settings }: WatchSettings): Watch {
       },
     }),
 
-    rentals: (rentals) => ({
-      ...rentals,
-      read: told(rentals.read, ({ machines }, how) => {
+    journal: (journal) => ({
+      ...journal,
+      read: told(journal.read, ({ instances: machines }, how) => {
         const wanted = machines.filter(({ untracked }) => !untracked);
         // Without the archive, terminated machines are not told whole.
         all('instance', wanted.map(machineName), how?.archived === true ? undefined : 'TERMINATED');
       }),
-      untrack: told(rentals.untrack, (_nothing, id) => gone('instance', id)),
+      untrack: told(journal.untrack, (_nothing, id) => gone('instance', id)),
     }),
 
     catalog: (catalog) => ({
@@ -215,7 +215,7 @@ function fieldsOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
-function machineName({ id, name, last }: KnownMachine): KnownName {
+function machineName({ id, name, last }: KnownInstance): KnownName {
   return { kind: 'instance', id, name: last?.name ?? name, state: last?.status ?? '' };
 }
 

@@ -2,7 +2,7 @@ import type { Api } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import type { UnknownRental } from '../journal/index.ts';
+import type { UnknownRequest } from '../journal/index.ts';
 
 /**
  * As many machines of an unknown key are tried, so many at once: one that can be read is enough, and
@@ -28,23 +28,23 @@ export async function learnAccount(
   if (sandbox) {
     return undefined;
   }
-  const rentals = await context.rentals();
+  const journal = await context.journal();
   let fault: CliError | undefined;
   try {
     if (account !== undefined) {
-      await rentals.learnAccount(account);
-    } else if (!(await rentals.isAccountKnown())) {
-      await rentals.learnAccount((await me()).id);
+      await journal.learnAccount(account);
+    } else if (!(await journal.isAccountKnown())) {
+      await journal.learnAccount((await me()).id);
     }
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     fault = error;
   }
-  for (const stranger of await rentals.strangers()) {
+  for (const stranger of await journal.strangers()) {
     if (stranger.isLinked) continue;
     try {
       if (!(await isAnyReadable(stranger.machines, api))) continue;
-      await rentals.adopt(stranger);
+      await journal.adopt(stranger);
       context.err.note('Found machines that were rented with another key of this account.');
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
@@ -86,7 +86,7 @@ export async function isAnyReadable(ids: readonly string[], api: Api): Promise<b
  * is, and requests of unknown outcome that only such a key can settle. True when it said anything.
  */
 export async function tellMissing(fault: CliError | undefined, context: Context): Promise<boolean> {
-  const strangers = await (await context.rentals()).strangers();
+  const strangers = await (await context.journal()).strangers();
   const may = fault !== undefined && strangers.length > 0;
   if (may) {
     context.err.warn(
@@ -99,7 +99,7 @@ export async function tellMissing(fault: CliError | undefined, context: Context)
 }
 
 /** Requests of a key that is not in force may be this account's; only that key can settle them. */
-function strangeWords(unknown: readonly UnknownRental[]): string {
+function strangeWords(unknown: readonly UnknownRequest[]): string {
   const names = [...new Set(unknown.map(({ name }) => name))].join(', ');
   const [was, have, it] =
     unknown.length === 1

@@ -1,7 +1,7 @@
 import type { Api, CreateInstanceBody, Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { AskedElsewhere, type UnknownRental } from '../journal/index.ts';
+import { AskedElsewhere, type UnknownRequest } from '../journal/index.ts';
 import { instant, relative } from '../output/time.ts';
 import { kopecksText, type Money } from '../rules/money.ts';
 import { rentWithin } from './max-price.ts';
@@ -22,7 +22,7 @@ export interface AskedAgain {
  * lowest of all that it settles. What keeps it from being made is in the note.
  */
 export async function askAgain(
-  request: UnknownRental,
+  request: UnknownRequest,
   { retry, limit }: { readonly retry: boolean; readonly limit: Money | undefined },
   context: Context,
 ): Promise<AskedAgain> {
@@ -66,7 +66,7 @@ async function madeInstead(
   { resource }: CliError,
   context: Context,
 ): Promise<string | undefined> {
-  const open = await (await context.rentals()).unknown();
+  const open = await (await context.journal()).unknown();
   return open.some((request) => request.uid === uid) ? undefined : resource;
 }
 
@@ -76,7 +76,7 @@ function rentedWords(id: string): string {
 
 /** The same request as before, or why it can't be made from here. */
 function repetitionOf(
-  request: UnknownRental,
+  request: UnknownRequest,
   limit: Money | undefined,
 ): ((api: Api, options: object) => Promise<Instance>) | string {
   const { operation, body, masked, name, isSpoilt } = request;
@@ -102,7 +102,7 @@ function repetitionOf(
 }
 
 async function isAllowed(
-  request: UnknownRental,
+  request: UnknownRequest,
   limit: Money | undefined,
   context: Context,
 ): Promise<boolean> {

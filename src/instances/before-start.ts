@@ -42,7 +42,7 @@ export async function tellStart(targets: readonly Target[], context: Context): P
 /** By id. */
 async function knownPrices(context: Context): Promise<ReadonlyMap<string, string>> {
   try {
-    const { machines } = await (await context.rentals()).read({ archived: false });
+    const { instances: machines } = await (await context.journal()).read({ archived: false });
     return new Map(machines.map(({ id, last }) => [id, last?.price_per_hour ?? '']));
   } catch (error) {
     // A journal that can't be read is no reason not to start what is named by its id.

@@ -1,7 +1,7 @@
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import type { KnownMachine } from '../journal/index.ts';
+import type { KnownInstance } from '../journal/index.ts';
 import { momentOf } from '../money/ledger.ts';
 import { restOfHour } from '../money/paid-hour.ts';
 import { spanText } from '../output/time.ts';
@@ -70,9 +70,9 @@ async function told(target: Target, context: Context): Promise<Told | undefined>
 }
 
 /** Whoever wants to end a machine must not fail for a journal that can't be read. */
-async function knownMachines(context: Context): Promise<readonly KnownMachine[]> {
+async function knownMachines(context: Context): Promise<readonly KnownInstance[]> {
   try {
-    return (await (await context.rentals()).read()).machines;
+    return (await (await context.journal()).read()).instances;
   } catch (error) {
     if (!(error instanceof CliError) || error.failure !== 'storage') throw error;
     return [];

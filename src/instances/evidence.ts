@@ -2,7 +2,7 @@ import type { Api, Instance, RawAnswer } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import type { KnownMachine, OutcomeDetails, UnknownRental } from '../journal/index.ts';
+import type { KnownInstance, OutcomeDetails, UnknownRequest } from '../journal/index.ts';
 import type { Money } from '../rules/money.ts';
 import { isSameName } from '../rules/names.ts';
 import { mayBill } from '../rules/statuses.ts';
@@ -42,7 +42,7 @@ export interface Evidence {
   /** Whether all that could tell was read; otherwise nobody knows what the rest would have told. */
   isWhole(): boolean;
   /** What is certain of the request; undefined where nothing is. A machine is found for one only. */
-  find(request: UnknownRental): Promise<Finding | Undecided | undefined>;
+  find(request: UnknownRequest): Promise<Finding | Undecided | undefined>;
 }
 
 interface Reading {
@@ -57,12 +57,12 @@ interface Reading {
  * answers which could not be trusted. Each is read afresh, and kept.
  */
 export async function gatherEvidence(
-  requests: readonly UnknownRental[],
+  requests: readonly UnknownRequest[],
   api: Api,
   context: Context,
 ): Promise<Evidence> {
-  const rentals = await context.rentals();
-  const { machines, underway } = await rentals.read({ archived: true });
+  const journal = await context.journal();
+  const { instances: machines, inFlight } = await journal.read({ archived: true });
   const known = new Map(machines.map((machine) => [machine.id, machine]));
   const names = new Set(requests.map(({ name }) => name));
   const uids = new Set(requests.map(({ uid }) => uid));
@@ -110,7 +110,7 @@ export async function gatherEvidence(
   const compared = new Set<string>();
 
   /** Whether a machine may be what was asked for, by its name. */
-  function bears(name: string | null | undefined, request: UnknownRental, id: string): boolean {
+  function bears(name: string | null | undefined, request: UnknownRequest, id: string): boolean {
     if (name === request.name) return true;
     // In another case it could be a namesake, but for one that the request itself leads to.
     const drive = request.body?.storage_drive_id;
@@ -119,7 +119,7 @@ export async function gatherEvidence(
     return isLedTo && name != null && isSameName(name, request.name);
   }
 
-  function mayComeOf({ instance, request: known }: Reading, request: UnknownRental): boolean {
+  function mayComeOf({ instance, request: known }: Reading, request: UnknownRequest): boolean {
     return (
       isOfMachine(request) &&
       bears(instance.name, request, instance.id) &&
@@ -152,7 +152,7 @@ export async function gatherEvidence(
     );
   }
 
-  function findMachine(wanted: UnknownRental): Finding | undefined {
+  function findMachine(wanted: UnknownRequest): Finding | undefined {
     const { operation } = wanted;
     const bearers = pool.filter(({ instance }) => bears(instance.name, wanted, instance.id));
     const own = bearers.find(
@@ -199,14 +199,14 @@ export async function gatherEvidence(
   const others = new Map<ListedOperation, Promise<Pick<ListedEvidence, 'rivals' | 'made'>>>();
 
   async function othersOf(operation: ListedOperation) {
-    const strange = (await rentals.strangers()).flatMap(({ unknown }) => unknown);
+    const strange = (await journal.strangers()).flatMap(({ unknown }) => unknown);
     return {
-      rivals: [...underway, ...strange].filter((request) => request.operation === operation),
-      made: await rentals.made(operation),
+      rivals: [...inFlight, ...strange].filter((request) => request.operation === operation),
+      made: await journal.made(operation),
     };
   }
 
-  async function findInList(wanted: UnknownRental, operation: ListedOperation) {
+  async function findInList(wanted: UnknownRequest, operation: ListedOperation) {
     const items = await listOf(operation);
     if (items === undefined) return undefined;
     const looked = others.get(operation) ?? othersOf(operation);
@@ -235,12 +235,15 @@ export async function gatherEvidence(
 }
 
 /** Whether it asked for a machine; the others are settled by their lists. */
-export function isOfMachine({ operation }: UnknownRental): boolean {
+export function isOfMachine({ operation }: UnknownRequest): boolean {
   return operation === 'create' || operation === 'reorder';
 }
 
 /** Machines of other requests count too: while one lives, no other can bear its name. */
-function isWorthReading({ name, origin, last }: KnownMachine, names: ReadonlySet<string>): boolean {
+function isWorthReading(
+  { name, origin, last }: KnownInstance,
+  names: ReadonlySet<string>,
+): boolean {
   return names.has(name) || (last === undefined && (origin === 'track' || origin === 'import'));
 }
 

@@ -26,14 +26,14 @@ const ROUNDS = 5;
  * Throws what {@link refuseUnsettled} throws; nothing is left open then, and nothing may be sent.
  */
 export async function intendAlone(request: RentalRequest, context: Context): Promise<Intent> {
-  const rentals = await context.rentals();
+  const journal = await context.journal();
   const { name, operation, retry_of } = request;
   const isGuarded = costs(operation) && retry_of === undefined && context.flags.yes !== true;
-  if (!isGuarded) return rentals.intend(request);
+  if (!isGuarded) return journal.intend(request);
   const what = operation === 'drive' ? 'drive' : 'machine';
   const agreed = new Set<string>();
   for (let round = 0; round < ROUNDS; round += 1) {
-    const intent = await rentals.intend(request);
+    const intent = await journal.intend(request);
     const rivals = await rivalsOf(intent, request, agreed, context);
     if (rivals.length === 0) return intent;
     await refuseUnsettled(what, name, context);
@@ -90,15 +90,15 @@ async function rivalsNow(
   agreed: ReadonlySet<string>,
   context: Context,
 ): Promise<readonly Rival[]> {
-  const { unknown, underway } = await intent.others();
+  const { unknown, inFlight } = await intent.others();
   const open = [
     ...unknown.map((one) => ({ ...one, isLost: true })),
-    ...underway.map((one) => ({ ...one, isLost: false })),
+    ...inFlight.map((one) => ({ ...one, isLost: false })),
   ].filter((other) => other.name === name && WHAT[other.operation] === WHAT[operation]);
   // With nobody to be asked, there was none at the first look.
   if (open.length === 0 || (await context.prompts()) === undefined) return open;
   // A person was asked about those that were there then, and has said yes.
-  const { openedAt } = await context.rentals();
+  const { openedAt } = await context.journal();
   return open.filter(({ uid, asked_at }) => {
     const then = instant(asked_at);
     return !agreed.has(uid) && !(then !== undefined && then <= openedAt - SLOW_WRITE);

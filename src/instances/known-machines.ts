@@ -2,7 +2,7 @@ import type { Api, CallOptions, Drive, Instance } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading } from '../errors.ts';
-import type { KnownMachine, Rentals, Snapshot, UnknownRental } from '../journal/index.ts';
+import type { Journal, KnownInstance, Snapshot, UnknownRequest } from '../journal/index.ts';
 import { newestFirst } from '../money/newest-first.ts';
 import { instant, relative } from '../output/time.ts';
 import { resourceId } from '../rules/ids.ts';
@@ -76,9 +76,9 @@ export async function readKnownMachines(
 ): Promise<KnownMachines> {
   // Awaited below, and a failure in between would end the process.
   drives.catch(() => undefined);
-  const rentals = await context.rentals();
-  const known = await rentals.read({ archived: all });
-  const ids = new Map(known.machines.map((machine) => [machine.id, machine]));
+  const journal = await context.journal();
+  const known = await journal.read({ archived: all });
+  const ids = new Map(known.instances.map((machine) => [machine.id, machine]));
   const faults: CliError[] = [];
   const read = (asked: readonly string[]) =>
     eachBounded(asked, AT_ONCE, (id) =>
@@ -90,7 +90,7 @@ export async function readKnownMachines(
   reading.catch(() => undefined);
   const { found, fault, isOdd } = await attachedTo(drives);
   if (isOdd) context.err.warn(ODD);
-  const archived = all ? NO_MACHINES : await archivedOf(found, ids, rentals);
+  const archived = all ? NO_MACHINES : await archivedOf(found, ids, journal);
   const fresh = found.filter(
     (id) => isAsked(id) && !ids.has(id) && archived.get(id)?.untracked !== true,
   );
@@ -103,23 +103,23 @@ export async function readKnownMachines(
   const isOver = ({ id, status }: Listed) => archived.has(id ?? '') && isTerminated(status);
   const rows = [...(await reading), ...attached.filter((row) => !isOver(row))];
   const lost = known.unknown.filter(isMachine).map((rental) => unknownRow(rental, now));
-  const underway = known.underway.filter(isMachine).map((rental) => underwayRow(rental, now));
-  const inOrder = [...newestFirst(lost), ...newestFirst(underway), ...newestFirst(rows)];
+  const inFlight = known.inFlight.filter(isMachine).map((rental) => underwayRow(rental, now));
+  const inOrder = [...newestFirst(lost), ...newestFirst(inFlight), ...newestFirst(rows)];
   return { rows: inOrder, asked: rows.length, faults, driveFault: fault };
 }
 
-const NO_MACHINES: ReadonlyMap<string, KnownMachine> = new Map();
+const NO_MACHINES: ReadonlyMap<string, KnownInstance> = new Map();
 
 /** Those of the archive: they were terminated, or are not wanted in the list. */
 async function archivedOf(
   found: readonly string[],
-  known: ReadonlyMap<string, KnownMachine>,
-  rentals: Rentals,
-): Promise<ReadonlyMap<string, KnownMachine>> {
+  known: ReadonlyMap<string, KnownInstance>,
+  journal: Journal,
+): Promise<ReadonlyMap<string, KnownInstance>> {
   if (found.every((id) => known.has(id))) {
     return NO_MACHINES;
   }
-  const { machines } = await rentals.read({ archived: true });
+  const { instances: machines } = await journal.read({ archived: true });
   return new Map(machines.filter(({ archived }) => archived).map((one) => [one.id, one]));
 }
 
@@ -152,7 +152,7 @@ interface Reading {
 
 async function readOne(
   id: string,
-  known: KnownMachine | undefined,
+  known: KnownInstance | undefined,
   { api, context, faults, now, options }: Reading,
 ): Promise<Listed> {
   const isOurs = known?.origin === 'create' || known?.origin === 'reorder';
@@ -186,11 +186,11 @@ function ago(time: string, now: number): string {
   return then === undefined ? 'once' : relative(then, now);
 }
 
-function isMachine({ operation }: UnknownRental): boolean {
+function isMachine({ operation }: UnknownRequest): boolean {
   return operation === 'create' || operation === 'reorder';
 }
 
-function unknownRow({ uid, name, asked_at, offer_id }: UnknownRental, now: number): Listed {
+function unknownRow({ uid, name, asked_at, offer_id }: UnknownRequest, now: number): Listed {
   return {
     id: null,
     uid,
@@ -203,7 +203,7 @@ function unknownRow({ uid, name, asked_at, offer_id }: UnknownRental, now: numbe
 }
 
 /** Another process waits for its answer; should it stand still, nobody else tells of its machine. */
-function underwayRow(rental: UnknownRental, now: number): Listed {
+function underwayRow(rental: UnknownRequest, now: number): Listed {
   return {
     ...unknownRow(rental, now),
     status: 'IN_FLIGHT',

@@ -1,7 +1,7 @@
 import { asking } from '../cli/left.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
-import type { KnownMachine } from '../journal/index.ts';
+import type { KnownInstance } from '../journal/index.ts';
 import { instant, relative } from '../output/time.ts';
 import { isUuid } from '../rules/ids.ts';
 import { kopecksText, money } from '../rules/money.ts';
@@ -24,7 +24,7 @@ export async function pickMachines(question: string, context: Context): Promise<
   }
   // Whose machines they are is known once there is a key that is.
   await asking('Nothing was changed.', () => context.api());
-  const { machines } = await (await context.rentals()).read();
+  const { instances: machines } = await (await context.journal()).read();
   const living = machines.filter(({ last }) => mayBill(last?.status));
   if (living.length === 0) {
     throw new CliError(
@@ -46,7 +46,7 @@ export async function pickMachines(question: string, context: Context): Promise<
 }
 
 /** What was last seen of it, with the beginning of its id for those of one name. */
-function about({ id, last }: KnownMachine, now: number): string[] {
+function about({ id, last }: KnownInstance, now: number): string[] {
   const seen = instant(last?.seen_at ?? '');
   const price = money(last?.price_per_hour ?? '');
   return [

@@ -1,4 +1,4 @@
-import type { UnknownRental } from '../journal/index.ts';
+import type { UnknownRequest } from '../journal/index.ts';
 import { type Money, positiveMoney } from '../rules/money.ts';
 
 /**
@@ -6,7 +6,7 @@ import { type Money, positiveMoney } from '../rules/money.ts';
  * machine may be of, since a create that is repeated without the flag does not take it back.
  * undefined where none of them has a limit.
  */
-export function lowestLimit(requests: readonly UnknownRental[]): Money | undefined {
+export function lowestLimit(requests: readonly UnknownRequest[]): Money | undefined {
   let lowest: Money | undefined;
   for (const { max_price } of requests) {
     const limit = positiveMoney(max_price ?? '');

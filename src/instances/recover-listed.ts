@@ -1,4 +1,4 @@
-import type { UnknownRental } from '../journal/index.ts';
+import type { UnknownRequest } from '../journal/index.ts';
 import type { Finding, Undecided } from './evidence.ts';
 import { isOfTheTime, type ServiceClock } from './recover-window.ts';
 
@@ -25,18 +25,18 @@ export interface ListedEvidence {
   /** All that the service has of this kind. */
   readonly items: readonly Listed[];
   /** The requests of this kind whose outcome is unknown, the wanted one among them. */
-  readonly requests: readonly UnknownRental[];
+  readonly requests: readonly UnknownRequest[];
   /** Other requests of this kind that may make one yet, or may have: nobody knows how many. */
-  readonly rivals: readonly UnknownRental[];
+  readonly rivals: readonly UnknownRequest[];
   /** Ids that are known to come of other requests. */
   readonly made: ReadonlySet<string>;
   readonly now: number;
   readonly service: Pick<ServiceClock, 'ahead'>;
 }
 
-type ListedRequest = UnknownRental & { readonly operation: ListedOperation };
+type ListedRequest = UnknownRequest & { readonly operation: ListedOperation };
 
-type Fits = (item: Listed, request: UnknownRental) => boolean;
+type Fits = (item: Listed, request: UnknownRequest) => boolean;
 
 /**
  * What a whole list tells of a request. Names of drives and keys are not unique, so that one thing
@@ -93,7 +93,7 @@ type Size = 'same' | 'larger' | 'smaller' | 'unsaid';
  * The size of a drive beside the one that was asked for. The service raises it as data is stored, and
  * lowers none by itself (API document: Endpoints, POST /storage/drives); a person may do either.
  */
-function sizeBeside({ size_gb: size }: Listed, { operation, body }: UnknownRental): Size {
+function sizeBeside({ size_gb: size }: Listed, { operation, body }: UnknownRequest): Size {
   if (operation !== 'drive') return 'same';
   const asked = body?.size_gb;
   if (typeof size !== 'number' || typeof asked !== 'number') return 'unsaid';
@@ -102,7 +102,7 @@ function sizeBeside({ size_gb: size }: Listed, { operation, body }: UnknownRenta
 }
 
 /** Nothing for one of just the size that was asked for. */
-function sizeWords(item: Listed, request: UnknownRental): string {
+function sizeWords(item: Listed, request: UnknownRequest): string {
   const size = sizeBeside(item, request);
   if (size === 'same') return '';
   if (size === 'unsaid') return ', whose size beside the one that was asked for is not known';
@@ -153,20 +153,20 @@ function absent(
 }
 
 /** Seconds after which the request can't arrive any more; undefined where they are over. */
-function waitOf({ asked_at }: UnknownRental, now: number): number | undefined {
+function waitOf({ asked_at }: UnknownRequest, now: number): number | undefined {
   const wait = Date.parse(asked_at) + SETTLED_AFTER - now;
   return wait < 0 ? undefined : Math.floor(wait / 1000) + 1;
 }
 
 /** The requests of the name and the things that may have come of them, as far as they hang together. */
 function connected(
-  wanted: UnknownRental,
-  all: readonly UnknownRental[],
+  wanted: UnknownRequest,
+  all: readonly UnknownRequest[],
   ofName: readonly Listed[],
   fits: Fits,
-): { readonly requests: readonly UnknownRental[]; readonly items: readonly Listed[] } {
+): { readonly requests: readonly UnknownRequest[]; readonly items: readonly Listed[] } {
   const namesakes = all.filter(({ name }) => name === wanted.name);
-  let requests: readonly UnknownRental[] = [wanted];
+  let requests: readonly UnknownRequest[] = [wanted];
   for (;;) {
     const items = ofName.filter((item) => requests.some((request) => fits(item, request)));
     const wider = namesakes.filter(
@@ -182,8 +182,8 @@ function connected(
  * order of their times. Two of one moment may have changed places, which changes nothing.
  */
 function pairOf(
-  wanted: UnknownRental,
-  requests: readonly UnknownRental[],
+  wanted: UnknownRequest,
+  requests: readonly UnknownRequest[],
   items: readonly Listed[],
   fits: Fits,
 ): Listed | undefined {

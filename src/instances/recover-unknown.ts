@@ -1,6 +1,6 @@
 import type { Recovered } from '../commands/instances/recover-view.ts';
 import { CliError } from '../errors.ts';
-import type { Operation, UnknownRental } from '../journal/index.ts';
+import type { Operation, UnknownRequest } from '../journal/index.ts';
 import { forgetLine } from './forget-line.ts';
 import { costs, WHAT } from './journaled-errors.ts';
 import { LISTED } from './recover-listed.ts';
@@ -24,7 +24,7 @@ export function stillUnknown(rows: readonly Recovered[]): CliError | undefined {
 }
 
 /** Nobody can settle what has not been answered: the process that asked does it. */
-export function stillWaiting({ name, operation }: UnknownRental): CliError {
+export function stillWaiting({ name, operation }: UnknownRequest): CliError {
   const mayBeBilling = costs(operation);
   return new CliError(
     'outcomeUnknown',

@@ -2,7 +2,7 @@ import { beginningSo } from '../cli/lookup.ts';
 import { checked } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
-import type { KnownMachine, KnownRentals } from '../journal/index.ts';
+import type { Known, KnownInstance } from '../journal/index.ts';
 import { isUuid, resourceId } from '../rules/ids.ts';
 import { nearest } from '../rules/nearest.ts';
 import { isTerminated } from '../rules/statuses.ts';
@@ -38,13 +38,13 @@ async function find(typed: string, journal: Journal): Promise<Target> {
 }
 
 /** The machines of the list first: the terminated ones may be many, and are seldom meant. */
-async function fittingMachines(typed: string, journal: Journal): Promise<readonly KnownMachine[]> {
+async function fittingMachines(typed: string, journal: Journal): Promise<readonly KnownInstance[]> {
   try {
     if (isUuid(typed)) return await machinesOfId(typed, journal);
     const living = await journal.living();
-    const fitting = candidates(typed, living.machines);
+    const fitting = candidates(typed, living.instances);
     if (fitting.length > 0) return fitting;
-    const archived = candidates(typed, (await journal.all()).machines);
+    const archived = candidates(typed, (await journal.all()).instances);
     const isId = archived.some(({ id }) => id === typed);
     if (!isId) refuseUnknown(typed, living, archived);
     if (!isId && archived.length === 0) refuseMistyped(typed, await journal.all());
@@ -57,14 +57,14 @@ async function fittingMachines(typed: string, journal: Journal): Promise<readonl
 }
 
 /** A whole id means that machine alone: its file is enough, however many others there are. */
-async function machinesOfId(id: string, journal: Journal): Promise<readonly KnownMachine[]> {
+async function machinesOfId(id: string, journal: Journal): Promise<readonly KnownInstance[]> {
   const kept = await journal.one(id);
   // The request that made it may not have been tidied up yet.
-  return kept === undefined ? candidates(id, (await journal.living()).machines) : [kept];
+  return kept === undefined ? candidates(id, (await journal.living()).instances) : [kept];
 }
 
 /** A name that is nearly that of a machine is no id that the service could know. */
-function refuseMistyped(typed: string, { machines }: KnownRentals): void {
+function refuseMistyped(typed: string, { instances: machines }: Known): void {
   const meant = nearest(
     typed,
     preferLiving(machines).map(({ name }) => name),
@@ -86,11 +86,11 @@ function refuseMistyped(typed: string, { machines }: KnownRentals): void {
  */
 function refuseUnknown(
   name: string,
-  { unknown, underway }: KnownRentals,
-  archived: readonly KnownMachine[],
+  { unknown, inFlight }: Known,
+  archived: readonly KnownInstance[],
 ): void {
   const lost = unknown.find((request) => request.name === name);
-  const open = lost ?? underway.find((request) => request.name === name);
+  const open = lost ?? inFlight.find((request) => request.name === name);
   if (open === undefined) return;
   const others = archived.map(({ id, last }) => `${id} (${last?.status ?? 'not read'})`);
   const namesake = others.length === 0 ? '' : ` Of that name is known: ${others.join(', ')}.`;
@@ -121,19 +121,19 @@ export async function findMachines(typed: readonly string[], context: Context): 
 
 /** The known machines, read once however many are looked for in them. */
 interface Journal {
-  one(id: string): Promise<KnownMachine | undefined>;
-  living(): Promise<KnownRentals>;
-  all(): Promise<KnownRentals>;
+  one(id: string): Promise<KnownInstance | undefined>;
+  living(): Promise<Known>;
+  all(): Promise<Known>;
 }
 
 function journalOf(context: Context): Journal {
-  let living: Promise<KnownRentals> | undefined;
-  let all: Promise<KnownRentals> | undefined;
-  async function read(archived: boolean): Promise<KnownRentals> {
-    return (await context.rentals()).read({ archived });
+  let living: Promise<Known> | undefined;
+  let all: Promise<Known> | undefined;
+  async function read(archived: boolean): Promise<Known> {
+    return (await context.journal()).read({ archived });
   }
   return {
-    one: async (id) => (await context.rentals()).machine(id),
+    one: async (id) => (await context.journal()).instance(id),
     living() {
       living ??= read(false);
       return living;
@@ -145,7 +145,7 @@ function journalOf(context: Context): Journal {
   };
 }
 
-function candidates(typed: string, machines: readonly KnownMachine[]): readonly KnownMachine[] {
+function candidates(typed: string, machines: readonly KnownInstance[]): readonly KnownInstance[] {
   const exact = machines.filter((machine) => machine.id === typed);
   if (exact.length > 0 || isUuid(typed)) {
     return exact;
@@ -158,7 +158,7 @@ function candidates(typed: string, machines: readonly KnownMachine[]): readonly 
 }
 
 /** A name may be used again after its machine was terminated; the living one is meant. */
-function preferLiving(machines: readonly KnownMachine[]): readonly KnownMachine[] {
+function preferLiving(machines: readonly KnownInstance[]): readonly KnownInstance[] {
   const living = machines.filter(({ last }) => !isTerminated(last?.status));
   return living.length > 0 ? living : machines;
 }

@@ -9,14 +9,14 @@ import { tooDear } from './max-price.ts';
  */
 export async function settleOpen(context: Context): Promise<void> {
   try {
-    const rentals = await context.rentals();
-    const open = (await rentals.unknown()).filter(isOfMachine);
+    const journal = await context.journal();
+    const open = (await journal.unknown()).filter(isOfMachine);
     if (open.length === 0) return;
     const evidence = await gatherEvidence(open, await context.api(), context);
     for (const request of [...open].reverse()) {
       const found = await evidence.find(request);
       if (found !== undefined && found.outcome !== 'unknown') {
-        await rentals.resolve(request.uid, found.outcome, found.details);
+        await journal.resolve(request.uid, found.outcome, found.details);
         context.err.note(`Settled the request for ${request.name}: ${found.words}.`);
         warnOfPrice(found, context);
       }

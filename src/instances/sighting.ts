@@ -30,7 +30,7 @@ export async function keepSighting(
 ): Promise<void> {
   const { machine, ...sighting } = reading;
   try {
-    await (await context.rentals()).see(sighting, origin, request);
+    await (await context.journal()).observe(sighting, origin, request);
     // Its offer and image have names from now on.
     if (machine !== undefined) await (await context.catalog()).learn(machine);
   } catch (error) {

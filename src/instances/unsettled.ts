@@ -2,7 +2,7 @@ import { asking } from '../cli/left.ts';
 import { shellLine } from '../cli/shell-line.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import type { UnknownRental } from '../journal/index.ts';
+import type { UnknownRequest } from '../journal/index.ts';
 import { instant, relative } from '../output/time.ts';
 import { forgetLine } from './forget-line.ts';
 import { WHAT } from './journaled-errors.ts';
@@ -21,10 +21,10 @@ export async function refuseUnsettled(
   context: Context,
 ): Promise<void> {
   if (context.flags.yes === true) return;
-  const { unknown, underway } = await (await context.rentals()).read();
-  const isSame = (open: UnknownRental) => open.name === name && WHAT[open.operation] === what;
+  const { unknown, inFlight } = await (await context.journal()).read();
+  const isSame = (open: UnknownRequest) => open.name === name && WHAT[open.operation] === what;
   const lost = unknown.find(isSame);
-  const open = lost ?? underway.find(isSame);
+  const open = lost ?? inFlight.find(isSame);
   if (open === undefined) return;
   const told = `A ${what} "${name}" was asked for${timeWords(open, context)}, and ${
     lost === undefined ? 'the answer has not come yet' : 'whether it was made is not known'
@@ -51,7 +51,7 @@ function unsettled(told: string, name: string, next: string): CliError {
 }
 
 /** What "recover" can't settle, such as a reorder, a person may: they can look at the service. */
-function settling(lost: UnknownRental, unknown: readonly UnknownRental[]): string {
+function settling(lost: UnknownRequest, unknown: readonly UnknownRequest[]): string {
   const { name, operation } = lost;
   const named = name.startsWith('-') ? [] : [name];
   const forget = forgetLine(lost, unknown);
@@ -63,7 +63,7 @@ function settling(lost: UnknownRental, unknown: readonly UnknownRental[]): strin
 }
 
 /** ` 2 h ago`; nothing where the journal's time can't be read. */
-function timeWords({ asked_at }: UnknownRental, { clock }: Context): string {
+function timeWords({ asked_at }: UnknownRequest, { clock }: Context): string {
   const then = instant(asked_at);
   return then === undefined ? '' : ` ${relative(then, clock.now())}`;
 }

@@ -32,7 +32,7 @@ export interface Intent {
   /** Names it in the journal. */
   readonly uid: string;
   /** All other requests whose outcome is not certain, as they lie on the disk now. */
-  others(): Promise<Pick<KnownRentals, 'unknown' | 'underway'>>;
+  others(): Promise<Pick<Known, 'unknown' | 'inFlight'>>;
   /**
    * Why an id of an answer, and the name beside it, can't be those of the new machine; it completes
    * "the id …". undefined where nothing known here speaks against it.
@@ -48,7 +48,7 @@ export interface Intent {
 }
 
 /** A machine that this computer knows, as it was last seen. */
-export interface KnownMachine {
+export interface KnownInstance {
   readonly id: string;
   readonly name: string;
   readonly origin: Origin;
@@ -63,7 +63,7 @@ export interface KnownMachine {
 }
 
 /** A request whose outcome nobody knows: what it asked for may exist and be billing. */
-export interface UnknownRental {
+export interface UnknownRequest {
   readonly uid: string;
   readonly name: string;
   readonly asked_at: string;
@@ -80,12 +80,12 @@ export interface UnknownRental {
   readonly isSpoilt?: true;
 }
 
-export interface KnownRentals {
-  readonly machines: readonly KnownMachine[];
+export interface Known {
+  readonly instances: readonly KnownInstance[];
   /** Their outcome is lost: they may have been carried out. */
-  readonly unknown: readonly UnknownRental[];
+  readonly unknown: readonly UnknownRequest[];
   /** Their process still runs, and waits for its answer. */
-  readonly underway: readonly UnknownRental[];
+  readonly inFlight: readonly UnknownRequest[];
 }
 
 /** What an answer of the service told of a machine. */
@@ -112,7 +112,7 @@ export interface Stranger {
   readonly isLinked: boolean;
   /** Ids, the newest first; one that can be read with the key in force belongs to its account. */
   readonly machines: readonly string[];
-  readonly unknown: readonly UnknownRental[];
+  readonly unknown: readonly UnknownRequest[];
 }
 
 /** Whose an export is: the account where it was known, and a part of the key's hash. */
@@ -122,7 +122,7 @@ export interface Whose {
 }
 
 /** The journal of machines that this computer asked for or was told of. */
-export interface Rentals {
+export interface Journal {
   /** When it was opened, in milliseconds since 1970: nothing was read before. */
   readonly openedAt: number;
   /**
@@ -132,14 +132,14 @@ export interface Rentals {
    */
   intend(request: RentalRequest): Promise<Intent>;
   /** `archived` reads the terminated ones too, which may be many. */
-  read(how?: { archived?: boolean }): Promise<KnownRentals>;
+  read(how?: { archived?: boolean }): Promise<Known>;
   /**
    * The machine of that id, terminated ones too, without a look at the others; undefined where it
    * has no file that can be understood, though {@link read} may know of it.
    */
-  machine(id: string): Promise<KnownMachine | undefined>;
+  instance(id: string): Promise<KnownInstance | undefined>;
   /** The requests alone. */
-  unknown(): Promise<readonly UnknownRental[]>;
+  unknown(): Promise<readonly UnknownRequest[]>;
   /** Ids of what requests of that operation are known to have made, long settled ones too. */
   made(operation: Operation): Promise<ReadonlySet<string>>;
   /**
@@ -147,7 +147,7 @@ export interface Rentals {
    * `request` is the one that it came from. What fails here is told by CliError('storage'); of
    * several readings that can't be kept, the first.
    */
-  see(sighting: Sighting, origin: Origin, request?: string): Promise<boolean>;
+  observe(sighting: Sighting, origin: Origin, request?: string): Promise<boolean>;
   /** Takes up an id of which nothing was seen. The answer is true when it was not known. */
   track(id: string): Promise<boolean>;
   /** Takes a machine out of the list. What is known of it is kept. */
@@ -177,7 +177,7 @@ export interface Rentals {
   import(journal: JournalExport): Promise<Imported>;
 }
 
-export interface RentalsSettings {
+export interface JournalSettings {
   /** The folder of all journals. */
   readonly folder: string;
   readonly scope: Scope;

@@ -1,5 +1,5 @@
 import { isSameName } from '../rules/names.ts';
-import type { Journal } from './journal.ts';
+import type { Store } from './journal.ts';
 import { machineIdOf } from './open-requests.ts';
 import type { IntentRecord, MachineRecord } from './record.ts';
 
@@ -14,7 +14,7 @@ export async function doubtOf(
   intent: IntentRecord,
   id: string,
   name: string | undefined,
-  journal: Journal,
+  journal: Store,
 ): Promise<string | undefined> {
   if (intent.operation !== 'create' && intent.operation !== 'reorder') {
     return undefined;
@@ -36,7 +36,7 @@ export async function doubtOf(
 async function doubtOfKnown(
   { uid, asked_at }: IntentRecord,
   id: string,
-  journal: Journal,
+  journal: Store,
 ): Promise<string | undefined> {
   const kept = (await journal.find(id)) ?? (await journal.find(id.toLowerCase()));
   if (kept !== undefined && isFromElsewhere(kept.record, uid, asked_at)) {

@@ -1,5 +1,5 @@
-import type { Rentals, RentalsSettings } from './contract.ts';
-import { openJournal } from './journal.ts';
+import type { Journal, JournalSettings } from './contract.ts';
+import { openStore } from './journal.ts';
 import { known } from './known.ts';
 import { owners } from './owners.ts';
 import { sending } from './sending.ts';
@@ -12,8 +12,8 @@ export { parseExport } from './record.ts';
 export { accountOfKey, type Scope } from './scope.ts';
 
 /** Opens the journal of one account; nothing is read or written before it is asked for. */
-export function openRentals(settings: RentalsSettings): Rentals {
-  const journal = openJournal(settings);
+export function openJournal(settings: JournalSettings): Journal {
+  const journal = openStore(settings);
   const whose = owners(journal);
   return {
     openedAt: settings.clock.now(),

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { isoTime } from '../clock.ts';
 import { CliError } from '../errors.ts';
-import type { OutcomeDetails, RentalsSettings } from './contract.ts';
+import type { JournalSettings, OutcomeDetails } from './contract.ts';
+import { asOfNow } from './in-flight.ts';
 import { findMachineRecord, type KeptMachine, type MachinePlace, machinesIn } from './machines.ts';
 import type { Outcome, OutcomeRecord } from './record.ts';
 import { type OpenRequest, openRequests } from './requests.ts';
 import { type OwnFolders, ownFolders } from './scope.ts';
-import { asOfNow } from './underway.ts';
 
 /** The files of one account's journal, as its parts read and write them. */
-export interface Journal {
-  readonly settings: RentalsSettings;
+export interface Store {
+  readonly settings: JournalSettings;
   now(): string;
   own(): Promise<OwnFolders>;
   /** The folders of the owner; new things go to the first. */
@@ -29,7 +29,7 @@ export interface Journal {
   outcome(kind: Outcome, details: OutcomeDetails): OutcomeRecord;
 }
 
-export function openJournal(settings: RentalsSettings): Journal {
+export function openStore(settings: JournalSettings): Store {
   const { folder, scope, clock } = settings;
   const now = () => isoTime(clock.now());
   const spoilt = new Set<string>();

@@ -1,5 +1,5 @@
-import type { KnownMachine, Rentals, Sighting } from './contract.ts';
-import type { Journal } from './journal.ts';
+import type { Journal, KnownInstance, Sighting } from './contract.ts';
+import type { Store } from './journal.ts';
 import { sweep } from './leftovers.ts';
 import { type KeptMachine, writeMachine } from './machines.ts';
 import { machineIdOf, machineOf, tidy, uncertainOf } from './open-requests.ts';
@@ -12,8 +12,8 @@ const FRESH = 10 * 60_000;
 
 /** Machines as they were last seen, and what was asked for beside them. */
 export function known(
-  journal: Journal,
-): Pick<Rentals, 'read' | 'machine' | 'unknown' | 'made' | 'see' | 'track' | 'untrack'> {
+  journal: Store,
+): Pick<Journal, 'read' | 'instance' | 'unknown' | 'made' | 'observe' | 'track' | 'untrack'> {
   const { now, find, mainOwner, writing } = journal;
   let isUnwritable = false;
   /** What the last look found, of a command that now reads these very machines from the service. */
@@ -79,10 +79,10 @@ export function known(
           await sweep(owner, journal.settings.clock.now());
         }
       }
-      return { machines: [...known.values()], ...uncertainOf(open) };
+      return { instances: [...known.values()], ...uncertainOf(open) };
     },
 
-    async machine(id) {
+    async instance(id) {
       const kept = await find(id);
       looked.clear();
       if (kept !== undefined) looked.set(id, kept);
@@ -108,7 +108,7 @@ export function known(
       return ids;
     },
 
-    async see(sighting, origin, request) {
+    async observe(sighting, origin, request) {
       const justLooked = looked.get(sighting.id);
       looked.delete(sighting.id);
       if (justLooked !== undefined && origin === 'read' && request === undefined) {
@@ -165,7 +165,7 @@ function cut(text: string | null | undefined): string | undefined {
   return text?.slice(0, 1000);
 }
 
-function knownMachine({ record, place }: KeptMachine): KnownMachine {
+function knownMachine({ record, place }: KeptMachine): KnownInstance {
   return {
     id: record.id,
     name: record.name,

@@ -1,5 +1,5 @@
-import type { UnknownRental } from './contract.ts';
-import type { Journal } from './journal.ts';
+import type { UnknownRequest } from './contract.ts';
+import type { Store } from './journal.ts';
 import { findMachineRecord, writeMachine } from './machines.ts';
 import type { MachineRecord, OutcomeRecord } from './record.ts';
 import { fileAway, type OpenRequest, rewriteRequest } from './requests.ts';
@@ -17,13 +17,13 @@ export function machineIdOf({ intent, outcome }: OpenRequest): string | undefine
 
 /** Parts those of lost outcome from those whose process still waits for its answer. */
 export function uncertainOf(open: readonly OpenRequest[]): {
-  unknown: UnknownRental[];
-  underway: UnknownRental[];
+  unknown: UnknownRequest[];
+  inFlight: UnknownRequest[];
 } {
-  const parts = { unknown: [] as UnknownRental[], underway: [] as UnknownRental[] };
+  const parts = { unknown: [] as UnknownRequest[], inFlight: [] as UnknownRequest[] };
   for (const request of open) {
     if (isCertain(request.outcome)) continue;
-    parts[request.isUnderway === true ? 'underway' : 'unknown'].push(unknownRental(request));
+    parts[request.isInFlight === true ? 'inFlight' : 'unknown'].push(unknownRental(request));
   }
   return parts;
 }
@@ -32,7 +32,7 @@ export function uncertainOf(open: readonly OpenRequest[]): {
  * Moves a settled request out of `open/`, the machine that it made written down before. Whoever
  * finds one does it, since its own process may have been killed on the way.
  */
-export async function tidy(request: OpenRequest, journal: Journal): Promise<void> {
+export async function tidy(request: OpenRequest, journal: Store): Promise<void> {
   const { intent, outcome, owner } = request;
   if (!isCertain(outcome)) {
     return;
@@ -58,7 +58,7 @@ export async function tidy(request: OpenRequest, journal: Journal): Promise<void
  * A request that was made again was accepted, which settles the one before it. That is on disk
  * before the later one is filed away, so that nobody finds the first alone and asks once more.
  */
-async function settleFirst({ intent }: OpenRequest, id: string, journal: Journal): Promise<void> {
+async function settleFirst({ intent }: OpenRequest, id: string, journal: Store): Promise<void> {
   if (intent.retry_of === undefined) return;
   const first = (await journal.requests()).find((one) => one.intent.uid === intent.retry_of);
   if (first === undefined || isCertain(first.outcome)) return;
@@ -87,7 +87,7 @@ export function machineOf({ intent, isSpoilt }: OpenRequest, id: string): Machin
   };
 }
 
-function unknownRental({ intent, outcome, isSpoilt }: OpenRequest): UnknownRental {
+function unknownRental({ intent, outcome, isSpoilt }: OpenRequest): UnknownRequest {
   const { uid, name, asked_at, offer_id, operation, source_id, max_price, body, masked } = intent;
   return {
     uid,

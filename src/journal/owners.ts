@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import type { Rentals, Stranger } from './contract.ts';
+import type { Journal, Stranger } from './contract.ts';
 import { exists } from './folder.ts';
-import type { Journal } from './journal.ts';
+import { asOfNow } from './in-flight.ts';
+import type { Store } from './journal.ts';
 import { type KeptMachine, machinesIn } from './machines.ts';
 import { uncertainOf } from './open-requests.ts';
 import { anySettled, openRequests } from './requests.ts';
@@ -13,7 +14,6 @@ import {
   otherFolders,
   ownersOfKey,
 } from './scope.ts';
-import { asOfNow } from './underway.ts';
 
 /** The ids; the machines of late are those that the service is likeliest to know. */
 function newestFirst(machines: readonly KeptMachine[]): string[] {
@@ -25,8 +25,8 @@ function newestFirst(machines: readonly KeptMachine[]): string[] {
 
 /** Whose the things of the journal are. */
 export function owners(
-  journal: Journal,
-): Pick<Rentals, 'isAccountKnown' | 'learnAccount' | 'strangers' | 'adopt' | 'owner' | 'isOwn'> {
+  journal: Store,
+): Pick<Journal, 'isAccountKnown' | 'learnAccount' | 'strangers' | 'adopt' | 'owner' | 'isOwn'> {
   const { folder, scope } = journal.settings;
   const { now, own, reading, writing } = journal;
   const quiet = () => undefined;

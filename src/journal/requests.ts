@@ -24,7 +24,7 @@ export interface OpenRequest extends RequestRecord {
   /** The file is torn: its name tells that there was a request, and when, and nothing else does. */
   readonly isSpoilt?: true;
   /** Its process waited for the answer when the file was read. */
-  readonly isUnderway?: true;
+  readonly isInFlight?: true;
 }
 
 /** The name of a request, by which requests lie in the order of their times. */

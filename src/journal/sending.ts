@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { AskedElsewhere } from './asked-elsewhere.ts';
 import { keptBody } from './body.ts';
-import type { Intent, RentalRequest, Rentals } from './contract.ts';
+import type { Intent, Journal, RentalRequest } from './contract.ts';
 import { doubtOf } from './doubt.ts';
-import type { Journal } from './journal.ts';
+import type { Store } from './journal.ts';
 import { isCertain, machineIdOf, tidy, uncertainOf } from './open-requests.ts';
 import { markOf } from './process.ts';
 import type { IntentRecord, OutcomeRecord } from './record.ts';
@@ -19,9 +19,9 @@ import { accountOfKey } from './scope.ts';
 
 /** Requests on their way: written before they are sent, and what became of them. */
 export function sending(
-  journal: Journal,
-  { strangers }: Pick<Rentals, 'strangers'>,
-): Pick<Rentals, 'intend' | 'resolve'> {
+  journal: Store,
+  { strangers }: Pick<Journal, 'strangers'>,
+): Pick<Journal, 'intend' | 'resolve'> {
   const { scope, pid } = journal.settings;
 
   function intentOf(request: RentalRequest): IntentRecord {
@@ -69,11 +69,11 @@ export function sending(
       ({ intent }) => intent.retry_of === retry_of && intent.uid !== uid,
     );
     const isMade = others.some((other) => machineIdOf(other) !== undefined);
-    const { underway } = uncertainOf(others);
+    const { inFlight } = uncertainOf(others);
     // Read after them: one that was filed away in between has settled it before.
     const first = (await journal.requests()).find(({ intent }) => intent.uid === retry_of);
     const isOpen = first !== undefined && !isCertain(first.outcome);
-    if (isOpen && !isMade && underway.length === 0) return;
+    if (isOpen && !isMade && inFlight.length === 0) return;
     const outcome = journal.outcome('not_sent', { reason: 'it is asked for elsewhere' });
     await journal.writing(() => written.note(outcome));
     await written.close().catch(() => undefined);

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { isTerminated } from '../rules/statuses.ts';
-import type { Rentals } from './contract.ts';
+import type { Journal } from './contract.ts';
 import { exists } from './folder.ts';
-import type { Journal } from './journal.ts';
+import type { Store } from './journal.ts';
 import { writeMachine } from './machines.ts';
 import { isCertain, machineIdOf, machineOf } from './open-requests.ts';
 import type { MachineRecord, OutcomeRecord, Snapshot } from './record.ts';
@@ -15,9 +15,9 @@ import { accountOfKey } from './scope.ts';
  * or settles anything here. Only a reading does.
  */
 export function transfer(
-  journal: Journal,
-  { owner }: Pick<Rentals, 'owner'>,
-): Pick<Rentals, 'export' | 'import'> {
+  journal: Store,
+  { owner }: Pick<Journal, 'owner'>,
+): Pick<Journal, 'export' | 'import'> {
   const { now, find, writing } = journal;
   return {
     async export() {

@@ -10,7 +10,7 @@ import {
   readKnownMachines,
 } from '../instances/known-machines.ts';
 import { serviceNow } from '../instances/service-time.ts';
-import type { UnknownRental } from '../journal/index.ts';
+import type { UnknownRequest } from '../journal/index.ts';
 import { type Money, zero } from '../rules/money.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import { momentOf, postingOf } from './ledger.ts';
@@ -26,7 +26,7 @@ export interface AccountReading {
   readonly machines: KnownMachines | undefined;
   readonly drives: readonly Drive[] | undefined;
   /** Requests for drives and API keys without a certain outcome; those for machines are rows of theirs. */
-  readonly lost: readonly UnknownRental[];
+  readonly lost: readonly UnknownRequest[];
   /** undefined where charges could not be read or not be compared. */
   readonly charges: CheckedCharges | undefined;
   readonly faults: readonly PartFault[];
@@ -100,10 +100,10 @@ async function readMachines(
   how: ReadHow,
   api: Api,
   context: Context,
-): Promise<{ readonly machines: KnownMachines; readonly lost: readonly UnknownRental[] }> {
+): Promise<{ readonly machines: KnownMachines; readonly lost: readonly UnknownRequest[] }> {
   await tellMissing(await learnAccount(api, context, () => me), context);
   const machines = await readKnownMachines(how, api, context);
-  const unknown = await (await context.rentals()).unknown();
+  const unknown = await (await context.journal()).unknown();
   return { machines, lost: unknown.filter(({ operation }) => WHAT[operation] !== WHAT.create) };
 }
 
@@ -182,7 +182,7 @@ function ofDrive(drive: Drive): Chargeable {
 
 /** Machines of the archive: they ended no later than they were seen to have ended. */
 async function ended({ rows }: KnownMachines, context: Context): Promise<Chargeable[]> {
-  const { machines } = await (await context.rentals()).read({ archived: true });
+  const { instances: machines } = await (await context.journal()).read({ archived: true });
   const read = new Set(rows.map(({ id }) => id));
   return machines
     .filter(({ id, archived, last }) => archived && last !== undefined && !read.has(id))

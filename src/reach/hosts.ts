@@ -34,7 +34,7 @@ function seenOf(instance: Instance): Seen {
 
 /** Whose part of the file is written. */
 export async function hostOwner(context: Context): Promise<Owner> {
-  return (await context.rentals()).owner();
+  return (await context.journal()).owner();
 }
 
 /** Keeps the file of `instances ssh-config` in step with a list of all known machines. */

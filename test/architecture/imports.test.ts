@@ -353,7 +353,7 @@ describe('the edge owns the process', () => {
     "const part = await import('./part.ts');",
     'await journal.import(text);',
     'return {\n  async import(journal) {},\n};',
-    'interface Rentals {\n  import(journal: Journal): Promise<void>;\n}',
+    'interface Journal {\n  import(journal: Journal): Promise<void>;\n}',
   ])('it is no offence: %s', (source) => {
     expect(forbiddenWords(source)).toEqual([]);
   });

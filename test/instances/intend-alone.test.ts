@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { intendAlone } from '../../src/instances/intend-alone.ts';
-import { type Intent, openRentals, type RentalRequest } from '../../src/journal/index.ts';
+import { type Intent, openJournal, type RentalRequest } from '../../src/journal/index.ts';
 import { type ManualClock, manualClock } from '../support/clock.ts';
 
 const DRIVE: RentalRequest = { operation: 'drive', name: 'race', offer_id: null };
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 function journal() {
-  return openRentals({
+  return openJournal({
     folder: join(home, 'rentals'),
     scope: { service: 'https://api.example.com', apiKey: 'svc_sk_x' },
     clock,
@@ -68,7 +68,7 @@ function racing({ meanwhile, sleep, yes, person }: Racing): Context {
     return true;
   };
   return {
-    rentals: async () => rentals,
+    journal: async () => rentals,
     clock: sleep === undefined ? clock : { ...clock, sleep },
     flags: yes === true ? { yes } : {},
     prompts: async () => (person === true ? { confirm } : undefined),
@@ -77,11 +77,11 @@ function racing({ meanwhile, sleep, yes, person }: Racing): Context {
   } as unknown as Context;
 }
 
-const underway = async () => (await journal().read()).underway.map(({ uid }) => uid);
+const inFlight = async () => (await journal().read()).inFlight.map(({ uid }) => uid);
 
 test('one that alone asks goes on at once', async () => {
   const intent = await kept(intendAlone(DRIVE, racing({})));
-  expect(await underway()).toEqual([intent.uid]);
+  expect(await inFlight()).toEqual([intent.uid]);
   expect(clock.slept).toEqual([]);
 });
 
@@ -94,7 +94,7 @@ test('steps back from an earlier request at once, and leaves nothing to settle',
     message: expect.stringContaining('the answer has not come yet'),
     hint: expect.stringContaining('--yes'),
   });
-  expect(await underway()).toEqual([first.uid]);
+  expect(await inFlight()).toEqual([first.uid]);
   expect(await journal().unknown()).toEqual([]);
   expect(clock.slept).toEqual([]);
 });
@@ -108,7 +108,7 @@ test('steps back from one of lost outcome, however late', async () => {
     exitCode: 7,
     hint: expect.stringContaining('gpucloud instances recover race'),
   });
-  expect(await underway()).toEqual([]);
+  expect(await inFlight()).toEqual([]);
   expect(clock.slept).toEqual([]);
 });
 
@@ -128,7 +128,7 @@ test('waits for a later one to step back, and goes on', async () => {
       }),
     ),
   );
-  expect(await underway()).toEqual([intent.uid]);
+  expect(await inFlight()).toEqual([intent.uid]);
 });
 
 test('steps back from a later one that stays, since that has looked before', async () => {
@@ -138,7 +138,7 @@ test('steps back from a later one that stays, since that has looked before', asy
     uids.push((await rival()).uid);
   };
   await expect(intendAlone(DRIVE, racing({ meanwhile }))).rejects.toMatchObject({ exitCode: 7 });
-  expect(await underway()).toEqual(uids);
+  expect(await inFlight()).toEqual(uids);
   expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(3000);
 });
 
@@ -159,7 +159,7 @@ test('an interrupt while it waits says that nothing was created, and leaves noth
     exitCode: 130,
     message: 'Interrupted. Nothing was sent, so nothing was created.',
   });
-  expect(await underway()).toEqual(intents.map(({ uid }) => uid));
+  expect(await inFlight()).toEqual(intents.map(({ uid }) => uid));
 });
 
 test.each<[string, RentalRequest, Racing]>([
@@ -170,7 +170,7 @@ test.each<[string, RentalRequest, Racing]>([
   await rival();
   clock.advance(1);
   await kept(intendAlone(request, racing(how)));
-  expect(await underway()).toHaveLength(2);
+  expect(await inFlight()).toHaveLength(2);
 });
 
 test('a reorder is of the kind of a create', async () => {
@@ -185,7 +185,7 @@ test('API keys are asked for as often as they are', async () => {
   await rival(key);
   clock.advance(1);
   await kept(intendAlone(key, racing({})));
-  expect(await underway()).toHaveLength(2);
+  expect(await inFlight()).toHaveLength(2);
 });
 
 test('a person is not asked again of what was there before', async () => {
@@ -202,5 +202,5 @@ test('a person is asked once of one that came about since, with nothing of their
   clock.advance(1);
   await kept(intendAlone(DRIVE, context));
   expect(questions).toBe(1);
-  expect(await underway()).toHaveLength(2);
+  expect(await inFlight()).toHaveLength(2);
 });

@@ -5,17 +5,17 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { CallOptions } from '../../src/api/index.ts';
 import type { Context } from '../../src/context.ts';
 import { journaled } from '../../src/instances/journaled.ts';
-import { openRentals, type Rentals } from '../../src/journal/index.ts';
+import { type Journal, openJournal } from '../../src/journal/index.ts';
 import { manualClock } from '../support/clock.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const REQUEST = { operation: 'create', name: 'trainer', offer_id: null } as const;
 
 let home: string;
-let rentals: Rentals;
+let rentals: Journal;
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'gpucloud-journaled-'));
-  rentals = openRentals({
+  rentals = openJournal({
     folder: join(home, 'rentals'),
     scope: { service: 'https://api.example.com', apiKey: 'svc_sk_x' },
     clock: manualClock(),
@@ -30,7 +30,7 @@ function context(): Context {
   const never = () => new AbortController().signal;
   const parts = {
     api: async () => ({}),
-    rentals: async () => rentals,
+    journal: async () => rentals,
     interrupts: { first: never(), second: never() },
     flags: {},
     prompts: async () => undefined,
@@ -77,5 +77,5 @@ test('one after the id has come: the id is told, and on the disk', async () => {
     mayBeBilling: true,
     message: expect.stringContaining(ID),
   });
-  expect((await rentals.read()).machines).toMatchObject([{ id: ID }]);
+  expect((await rentals.read()).instances).toMatchObject([{ id: ID }]);
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openRentals } from '../../src/journal/index.ts';
+import { openJournal } from '../../src/journal/index.ts';
 import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import type { Answer, RecordedRequest } from '../support/service.ts';
@@ -102,7 +102,7 @@ describe.each([
   (_verb, what, operation, field, argv) => {
     const isAlive = (pid: number) => pid === process.pid;
     const waitFor = () =>
-      openRentals({
+      openJournal({
         folder: join(world.home, 'state', 'rentals'),
         scope: { service: world.service.url, apiKey: TEST_KEY },
         clock: world.clock,

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openRentals } from '../../src/journal/index.ts';
+import { openJournal } from '../../src/journal/index.ts';
 import { manualClock } from '../support/clock.ts';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 
@@ -17,7 +17,7 @@ describe('a full disk', () => {
   test('lets no request out before, and loses no outcome after', async (task) => {
     task.skip(!disk.isMounted, 'needs the right to mount a tmpfs');
     const journal = () =>
-      openRentals({
+      openJournal({
         folder: join(disk.path, 'rentals'),
         scope: { service: 'https://api.example.com', apiKey: 'svc_sk_x' },
         clock: manualClock(),
@@ -37,12 +37,12 @@ describe('a full disk', () => {
     await intent.settle('rented', { id: ID });
     await intent.close();
     expect(await journal().read()).toMatchObject({
-      machines: [{ id: ID, name: 'trainer' }],
+      instances: [{ id: ID, name: 'trainer' }],
       unknown: [],
     });
     // There is room again: what could not be tidied up is, and nothing was lost by the attempts.
     await rm(join(disk.path, 'ballast'));
     await journal().read();
-    expect(await journal().read()).toMatchObject({ machines: [{ id: ID }], unknown: [] });
+    expect(await journal().read()).toMatchObject({ instances: [{ id: ID }], unknown: [] });
   });
 });

@@ -19,10 +19,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   accountOfKey,
   type Intent,
-  openRentals,
+  type Journal,
+  type JournalSettings,
+  openJournal,
   parseExport,
-  type Rentals,
-  type RentalsSettings,
 } from '../../src/journal/index.ts';
 import { anyRequestOpen } from '../../src/journal/pending.ts';
 import { isRunning, markOf } from '../../src/journal/process.ts';
@@ -52,8 +52,8 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-function journal(settings: Partial<RentalsSettings> = {}): Rentals {
-  const rentals = openRentals({
+function journal(settings: Partial<JournalSettings> = {}): Journal {
+  const rentals = openJournal({
     folder: join(home, 'rentals'),
     scope: { service: 'https://api.example.com', apiKey: KEY },
     clock,
@@ -126,8 +126,8 @@ describe('a request', () => {
     expect(await journal().unknown()).toMatchObject([
       { name: 'trainer', masked: true, body: undefined },
     ]);
-    await journal().see({ id: ID, name: 'W'.repeat(2_000_000), status: 'ACTIVE' }, 'read');
-    expect((await journal().read()).machines).toMatchObject([
+    await journal().observe({ id: ID, name: 'W'.repeat(2_000_000), status: 'ACTIVE' }, 'read');
+    expect((await journal().read()).instances).toMatchObject([
       { id: ID, last: { status: 'ACTIVE' } },
     ]);
     expect(warnings).toEqual([]);
@@ -146,7 +146,7 @@ describe('a request', () => {
     await intent.settle('rented', { id: ID });
     const killed = await journal().read();
     expect(killed).toMatchObject({
-      machines: [{ id: ID, name: 'trainer', request: intent.uid }],
+      instances: [{ id: ID, name: 'trainer', request: intent.uid }],
       unknown: [],
     });
     // That reading has tidied up in its place.
@@ -163,9 +163,9 @@ describe('a request', () => {
     await intent.settle(outcome);
     await intent.close();
     expect(await journal().read({ archived: true })).toEqual({
-      machines: [],
+      instances: [],
       unknown: [],
-      underway: [],
+      inFlight: [],
     });
     expect(await files()).toEqual([expect.stringContaining('/settled/')]);
   });
@@ -176,7 +176,7 @@ describe('a request', () => {
     await chmod(folder, 0o500);
     await intent.settle('rented', { id: ID });
     await chmod(folder, 0o700);
-    expect(await journal().read()).toMatchObject({ machines: [{ id: ID }], unknown: [] });
+    expect(await journal().read()).toMatchObject({ instances: [{ id: ID }], unknown: [] });
   });
 
   test.each([
@@ -189,7 +189,7 @@ describe('a request', () => {
     await intent.settle('rented', { id: ID });
     // Its process may be killed here: what it would tidy up must be on the disk already.
     expect(await journal().read()).toMatchObject({
-      machines: [{ id: ID, request: intent.uid }],
+      instances: [{ id: ID, request: intent.uid }],
       unknown: [],
     });
   });
@@ -205,14 +205,14 @@ describe('a request', () => {
     const intent = await journal().intend(request);
     await intent.settle('rented', { id: ID });
     await journal().resolve(intent.uid, 'replaced');
-    expect((await journal().read()).machines).toMatchObject([{ id: ID }]);
+    expect((await journal().read()).instances).toMatchObject([{ id: ID }]);
   });
 
   test('can be settled later, from another process', async () => {
     const intent = await journal().intend(request);
     await journal().resolve(intent.uid, 'rented', { id: ID });
     expect(await journal().read()).toMatchObject({
-      machines: [{ id: ID, request: intent.uid }],
+      instances: [{ id: ID, request: intent.uid }],
       unknown: [],
     });
   });
@@ -244,9 +244,9 @@ describe('a process that ends while the journal is read', () => {
       return false;
     };
     expect(await journal({ isAlive }).read()).toMatchObject({
-      machines: [{ id: ID, request: intent.uid }],
+      instances: [{ id: ID, request: intent.uid }],
       unknown: [],
-      underway: [],
+      inFlight: [],
     });
   });
 
@@ -259,152 +259,152 @@ describe('a process that ends while the journal is read', () => {
       renameSync(open, settled);
       return false;
     };
-    expect(await journal({ isAlive }).read()).toEqual({ machines: [], unknown: [], underway: [] });
+    expect(await journal({ isAlive }).read()).toEqual({ instances: [], unknown: [], inFlight: [] });
     expect(filesNow()).toEqual([expect.stringContaining(`/settled/${intent.uid}`)]);
   });
 });
 
 describe('machines', () => {
   test('whose file is a pipe hold nobody up', async () => {
-    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    await journal().observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
     await journal().intend(request);
     for (const path of filesNow()) {
       rmSync(path);
       execFileSync('mkfifo', [path]);
     }
     const own = journal();
-    expect(await own.read()).toMatchObject({ machines: [{ id: ID, last: undefined }] });
+    expect(await own.read()).toMatchObject({ instances: [{ id: ID, last: undefined }] });
     expect(warnings).toHaveLength(2);
-    expect(await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read')).toBe(false);
-    expect((await own.read()).machines).toMatchObject([{ id: ID, last: { status: 'ACTIVE' } }]);
+    expect(await own.observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read')).toBe(false);
+    expect((await own.read()).instances).toMatchObject([{ id: ID, last: { status: 'ACTIVE' } }]);
   });
 
   test('are found by their id in their own file, wherever it lies', async () => {
     const own = journal();
-    expect(await own.machine(ID)).toBeUndefined();
-    await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
-    expect(await own.machine(ID)).toMatchObject({ id: ID, name: 'trainer', archived: false });
-    await own.see({ id: ID, status: 'TERMINATED' }, 'read');
-    expect(await own.machine(ID)).toMatchObject({ id: ID, name: 'trainer', archived: true });
-    expect(await own.machine(OTHER)).toBeUndefined();
+    expect(await own.instance(ID)).toBeUndefined();
+    await own.observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    expect(await own.instance(ID)).toMatchObject({ id: ID, name: 'trainer', archived: false });
+    await own.observe({ id: ID, status: 'TERMINATED' }, 'read');
+    expect(await own.instance(ID)).toMatchObject({ id: ID, name: 'trainer', archived: true });
+    expect(await own.instance(OTHER)).toBeUndefined();
     for (const path of filesNow()) writeFileSync(path, '{"version":1');
-    expect(await own.machine(ID)).toBeUndefined();
+    expect(await own.instance(ID)).toBeUndefined();
   });
 
   test('that are terminated move to the archive and back, and are never deleted', async () => {
-    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
-    await journal().see({ id: ID, status: 'TERMINATED' }, 'read');
+    await journal().observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    await journal().observe({ id: ID, status: 'TERMINATED' }, 'read');
     expect(await files()).toEqual([expect.stringMatching(/archive\/3f0c5d9e-.*\.json$/)]);
-    expect((await journal().read()).machines).toEqual([]);
-    expect((await journal().read({ archived: true })).machines).toMatchObject([
+    expect((await journal().read()).instances).toEqual([]);
+    expect((await journal().read({ archived: true })).instances).toMatchObject([
       { id: ID, name: 'trainer', archived: true, last: { status: 'TERMINATED' } },
     ]);
-    await journal().see({ id: ID, status: 'ACTIVE' }, 'read');
-    expect((await journal().read()).machines).toMatchObject([{ id: ID, archived: false }]);
+    await journal().observe({ id: ID, status: 'ACTIVE' }, 'read');
+    expect((await journal().read()).instances).toMatchObject([{ id: ID, archived: false }]);
     expect(await files()).toHaveLength(1);
   });
 
   test('that are not wanted stay away when they are read, and come back when they are tracked', async () => {
-    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    await journal().observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
     await journal().untrack(ID);
-    await journal().see({ id: ID, status: 'STOPPED' }, 'read');
-    expect((await journal().read()).machines).toEqual([]);
-    expect((await journal().read({ archived: true })).machines).toMatchObject([
+    await journal().observe({ id: ID, status: 'STOPPED' }, 'read');
+    expect((await journal().read()).instances).toEqual([]);
+    expect((await journal().read({ archived: true })).instances).toMatchObject([
       { untracked: true, last: { status: 'STOPPED' } },
     ]);
-    expect(await journal().see({ id: ID, status: 'STOPPED' }, 'track')).toBe(true);
-    expect((await journal().read()).machines).toMatchObject([{ id: ID, untracked: false }]);
+    expect(await journal().observe({ id: ID, status: 'STOPPED' }, 'track')).toBe(true);
+    expect((await journal().read()).instances).toMatchObject([{ id: ID, untracked: false }]);
   });
 
   test('what another process wrote since a machine was looked up is not lost', async () => {
-    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    await journal().observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
     const own = journal();
-    await own.machine(ID);
+    await own.instance(ID);
     await journal().untrack(ID);
     // Nothing new by what was looked up: the file stays as the other one wrote it.
-    await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
-    await own.see({ id: ID, name: 'trainer', status: 'STOPPED' }, 'read');
-    await own.machine(ID);
-    await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
-    expect((await journal().read({ archived: true })).machines).toMatchObject([
+    await own.observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
+    await own.observe({ id: ID, name: 'trainer', status: 'STOPPED' }, 'read');
+    await own.instance(ID);
+    await own.observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
+    expect((await journal().read({ archived: true })).instances).toMatchObject([
       { untracked: true, last: { status: 'ACTIVE' } },
     ]);
   });
 
   test('a look-up counts for the first sighting after it alone', async () => {
     const own = journal();
-    await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
-    await own.machine(ID);
-    await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
+    await own.observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    await own.instance(ID);
+    await own.observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
     for (const path of filesNow()) rmSync(path);
-    expect(await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read')).toBe(true);
-    await own.machine(ID);
-    await own.machine(OTHER);
+    expect(await own.observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read')).toBe(true);
+    await own.instance(ID);
+    await own.instance(OTHER);
     for (const path of filesNow()) rmSync(path);
-    expect(await own.see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read')).toBe(true);
+    expect(await own.observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read')).toBe(true);
   });
 
   test('a list is a look-up of each machine in it', async () => {
     const own = journal();
-    for (const id of [ID, OTHER]) await own.see({ id, name: 'box', status: 'ACTIVE' }, 'track');
+    for (const id of [ID, OTHER]) await own.observe({ id, name: 'box', status: 'ACTIVE' }, 'track');
     await own.read();
     for (const path of filesNow()) rmSync(path);
     // Nothing new, so that its file is not asked for again.
-    expect(await own.see({ id: ID, name: 'box', status: 'ACTIVE' }, 'read')).toBe(false);
+    expect(await own.observe({ id: ID, name: 'box', status: 'ACTIVE' }, 'read')).toBe(false);
     expect(filesNow()).toEqual([]);
-    expect(await own.see({ id: OTHER, name: 'box', status: 'STOPPED' }, 'read')).toBe(true);
-    expect(await own.see({ id: ID, name: 'box', status: 'ACTIVE' }, 'read')).toBe(true);
+    expect(await own.observe({ id: OTHER, name: 'box', status: 'STOPPED' }, 'read')).toBe(true);
+    expect(await own.observe({ id: ID, name: 'box', status: 'ACTIVE' }, 'read')).toBe(true);
     expect(filesNow()).toHaveLength(2);
   });
 
   test('with ids that are no names of files are kept apart', async () => {
     for (const id of ['con', 'CON', 'a.b', 'x'.repeat(200)]) {
-      await journal().see({ id, name: 'odd', status: 'ACTIVE' }, 'track');
+      await journal().observe({ id, name: 'odd', status: 'ACTIVE' }, 'track');
     }
-    expect((await journal().read()).machines).toHaveLength(4);
+    expect((await journal().read()).instances).toHaveLength(4);
     expect(new Set((await files()).map((name) => name.toLowerCase())).size).toBe(4);
   });
 
   test('a sighting that tells nothing new is written after ten minutes', async () => {
-    const seen = async () => (await journal().read()).machines[0]?.last?.seen_at;
-    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    const seen = async () => (await journal().read()).instances[0]?.last?.seen_at;
+    await journal().observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
     const first = await seen();
     clock.advance(60_000);
-    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
+    await journal().observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
     expect(await seen()).toBe(first);
     clock.advance(600_000);
-    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
+    await journal().observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'read');
     expect(await seen()).not.toBe(first);
   });
 
   test('that can not be written are told once in a run, and always when they are asked for', async () => {
-    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    await journal().observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
     await writeFile(join(await fileIn('machines'), '../../archive'), 'no folder');
     const rentals = journal();
     const end = (id: string, origin: 'read' | 'track') =>
-      rentals.see({ id, status: 'TERMINATED' }, origin);
+      rentals.observe({ id, status: 'TERMINATED' }, origin);
     await expect(end(ID, 'read')).rejects.toMatchObject({ failure: 'storage' });
     expect(await end(OTHER, 'read')).toBe(false);
     await expect(end(OTHER, 'track')).rejects.toMatchObject({ failure: 'storage' });
-    expect((await journal().read()).machines).toMatchObject([{ id: ID }]);
+    expect((await journal().read()).instances).toMatchObject([{ id: ID }]);
   });
 
   test('that several lists see end at once move to the archive without a complaint', async () => {
-    await journal().see({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
-    const end = () => journal().see({ id: ID, name: 'trainer', status: 'TERMINATED' }, 'read');
+    await journal().observe({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    const end = () => journal().observe({ id: ID, name: 'trainer', status: 'TERMINATED' }, 'read');
     await Promise.all(Array.from({ length: 16 }, end));
-    expect((await journal().read()).machines).toEqual([]);
-    expect((await journal().read({ archived: true })).machines).toMatchObject([{ id: ID }]);
+    expect((await journal().read()).instances).toEqual([]);
+    expect((await journal().read({ archived: true })).instances).toMatchObject([{ id: ID }]);
   });
 
   test('sixteen that are written at once are all there', async () => {
     const ids = Array.from({ length: 16 }, (_, at) => `${ID.slice(0, -2)}${at + 10}`);
     await Promise.all(
       ids.flatMap((id) =>
-        [1, 2].map(() => journal().see({ id, name: 'box', status: 'ACTIVE' }, 'read')),
+        [1, 2].map(() => journal().observe({ id, name: 'box', status: 'ACTIVE' }, 'read')),
       ),
     );
-    expect((await journal().read()).machines.map(({ id }) => id).sort()).toEqual(ids);
+    expect((await journal().read()).instances.map(({ id }) => id).sort()).toEqual(ids);
     expect(warnings).toEqual([]);
   });
 });
@@ -420,14 +420,14 @@ describe('files that are not ours', () => {
     ['a link to nothing', (path: string) => symlink('/nowhere', path)],
   ])('%s: spoils only itself, is told once by its name, and stays', async (_what, spoil) => {
     await journal().intend(request);
-    await journal().see({ id: ID, name: 'seen', status: 'ACTIVE' }, 'track');
+    await journal().observe({ id: ID, name: 'seen', status: 'ACTIVE' }, 'track');
     const torn = join(await fileIn('open'), '../2020-torn.json');
     const tornMachine = join(await fileIn('machines'), '../torn.json');
     await spoil(torn);
     await spoil(tornMachine);
     const rentals = journal();
     expect(await rentals.read()).toMatchObject({
-      machines: [{ id: ID }],
+      instances: [{ id: ID }],
       unknown: [{ name: 'trainer' }],
     });
     await rentals.read();
@@ -472,7 +472,7 @@ describe('files that are not ours', () => {
     const path = await fileIn('open');
     const all = await readFile(path);
     await writeFile(path, all.fill(all[9] ?? 0, 8, 9));
-    expect(await journal().read()).toMatchObject({ machines: [{ id: ID }], unknown: [] });
+    expect(await journal().read()).toMatchObject({ instances: [{ id: ID }], unknown: [] });
     expect(parseExport(JSON.stringify(await journal().export()))).toMatchObject({ ok: true });
   });
 
@@ -488,14 +488,14 @@ describe('files that are not ours', () => {
     await journal().intend(request);
     const path = await fileIn('open');
     await rename(path, `${path}.new`);
-    expect(await journal().read()).toEqual({ machines: [], unknown: [], underway: [] });
+    expect(await journal().read()).toEqual({ instances: [], unknown: [], inFlight: [] });
     expect(await anyRequestOpen(join(home, 'rentals'))).toBe(false);
     expect(warnings).toEqual([]);
   });
 
   test('what was left of writes a day ago is swept away, and nothing else', async () => {
     await journal().intend(request);
-    await journal().see({ id: ID, name: 'seen', status: 'ACTIVE' }, 'track');
+    await journal().observe({ id: ID, name: 'seen', status: 'ACTIVE' }, 'track');
     const before = await files();
     const old = new Date(clock.now() - 25 * 3_600_000);
     const young = new Date(clock.now() - 60_000);
@@ -531,10 +531,10 @@ describe('owners', () => {
   const service = 'https://api.example.com';
   const of = (account?: string, apiKey?: string, at = service) =>
     journal({ scope: { service: at, account, apiKey } });
-  const names = async (rentals: Rentals) =>
-    (await rentals.read()).machines.map(({ name }) => name).sort();
-  const rentAs = (rentals: Rentals, id: string, name: string) =>
-    rentals.see({ id, name, status: 'ACTIVE' }, 'create');
+  const names = async (rentals: Journal) =>
+    (await rentals.read()).instances.map(({ name }) => name).sort();
+  const rentAs = (rentals: Journal, id: string, name: string) =>
+    rentals.observe({ id, name, status: 'ACTIVE' }, 'create');
 
   test('machines of a key are the account’s as soon as it is known whose key it is', async () => {
     await rentAs(of(undefined, 'key-1'), ID, 'by-key');
@@ -555,7 +555,7 @@ describe('owners', () => {
   });
 
   test('requests come in the order of their times, whichever folder they lie in', async () => {
-    const ask = async (rentals: Rentals, name: string) => {
+    const ask = async (rentals: Journal, name: string) => {
       clock.advance(1000);
       await rentals.intend({ operation: 'create', name, offer_id: null });
     };
@@ -605,19 +605,19 @@ describe('export and import', () => {
 
   test('bring another computer up to date, and nothing newer back', async () => {
     const intent = await journal().intend({ ...request, body: { offer_id: 'offer-1' } });
-    await journal().see({ id: ID, name: 'seen', status: 'ACTIVE' }, 'track');
+    await journal().observe({ id: ID, name: 'seen', status: 'ACTIVE' }, 'track');
     const first = await journal().export();
     expect(await elsewhere().import(first)).toEqual({ machines: 1, requests: 1, known: 0 });
     expect(await elsewhere().import(first)).toEqual({ machines: 0, requests: 0, known: 2 });
     expect(await elsewhere().read()).toMatchObject({
-      machines: [{ id: ID, origin: 'import' }],
+      instances: [{ id: ID, origin: 'import' }],
       unknown: [{ uid: intent.uid, name: 'trainer', body: { offer_id: 'offer-1' } }],
     });
 
     clock.advance(1000);
-    await elsewhere().see({ id: ID, status: 'TERMINATED' }, 'read');
+    await elsewhere().observe({ id: ID, status: 'TERMINATED' }, 'read');
     await elsewhere().import(first);
-    expect((await elsewhere().read({ archived: true })).machines).toMatchObject([
+    expect((await elsewhere().read({ archived: true })).instances).toMatchObject([
       { last: { status: 'TERMINATED' } },
     ]);
 
@@ -625,13 +625,13 @@ describe('export and import', () => {
     await intent.settle('rented', { id: OTHER });
     await elsewhere().import(await journal().export());
     expect(await elsewhere().read()).toMatchObject({
-      machines: [{ id: OTHER, request: intent.uid, origin: 'import' }],
+      instances: [{ id: OTHER, request: intent.uid, origin: 'import' }],
       unknown: [{ uid: intent.uid }],
     });
   });
 
   describe('a file that says what is not so', () => {
-    type Export = Awaited<ReturnType<Rentals['export']>>;
+    type Export = Awaited<ReturnType<Journal['export']>>;
     const living = { id: ID, name: 'seen', status: 'ACTIVE' };
     const change = async (make: (file: Export) => void) => {
       const file = structuredClone(await journal().export());
@@ -640,18 +640,18 @@ describe('export and import', () => {
     };
 
     test('ends no machine, though it was seen in the future', async () => {
-      await journal().see(living, 'track');
+      await journal().observe(living, 'track');
       const file = await change(({ machines: [machine] }) => {
         if (machine?.last === undefined) throw new Error('no machine');
         machine.last.status = 'TERMINATED';
         machine.last.seen_at = '2099-01-01T00:00:00.000Z';
       });
       expect(await journal().import(file)).toMatchObject({ machines: 0, known: 1 });
-      expect((await journal().read()).machines).toMatchObject([{ last: { status: 'ACTIVE' } }]);
+      expect((await journal().read()).instances).toMatchObject([{ last: { status: 'ACTIVE' } }]);
     });
 
     test('knows nothing better for ever, though its clock is ahead', async () => {
-      await journal().see(living, 'track');
+      await journal().observe(living, 'track');
       const file = await change(({ machines: [machine] }) => {
         if (machine?.last === undefined) throw new Error('no machine');
         machine.last.status = 'STOPPED';
@@ -659,7 +659,7 @@ describe('export and import', () => {
       });
       clock.advance(1000);
       await journal().import(file);
-      const [machine] = (await journal().read()).machines;
+      const [machine] = (await journal().read()).instances;
       expect(machine?.last).toMatchObject({
         status: 'STOPPED',
         seen_at: new Date(clock.now()).toISOString(),
@@ -667,14 +667,14 @@ describe('export and import', () => {
     });
 
     test('takes no machine out of the list', async () => {
-      await journal().see(living, 'track');
+      await journal().observe(living, 'track');
       await journal().untrack(ID);
       const file = await journal().export();
       expect(file.machines[0]).toHaveProperty('untracked_at');
-      await elsewhere().see({ ...living, status: 'STOPPED' }, 'track');
+      await elsewhere().observe({ ...living, status: 'STOPPED' }, 'track');
       for (const there of [elsewhere(), journal({ folder: join(home, 'third') })]) {
         await there.import(file);
-        expect((await there.read()).machines).toMatchObject([{ id: ID, untracked: false }]);
+        expect((await there.read()).instances).toMatchObject([{ id: ID, untracked: false }]);
       }
     });
 
@@ -688,7 +688,7 @@ describe('export and import', () => {
         });
         await elsewhere().import(file);
         expect(await elsewhere().read()).toMatchObject({
-          machines: [],
+          instances: [],
           unknown: [{ name: 'trainer', candidates: [OTHER] }],
         });
         // Nor one that is open here.
@@ -709,7 +709,7 @@ describe('export and import', () => {
         }),
       );
       expect(await journal().read()).toMatchObject({
-        machines: [{ id: OTHER, request: intent.uid }],
+        instances: [{ id: OTHER, request: intent.uid }],
         unknown: [{ uid: intent.uid }],
       });
     });

@@ -137,7 +137,7 @@ async function journalCheck(context: Context): Promise<Check> {
   if (settings === undefined || (!settings.sandbox && settings.baseUrl === undefined)) {
     return notChecked('journal', 'no service is in force');
   }
-  const { machines, unknown } = await (await context.rentals()).read();
+  const { instances: machines, unknown } = await (await context.journal()).read();
   const count = `${machines.length} ${machines.length === 1 ? 'machine' : 'machines'} known here`;
   return unknown.length === 0
     ? pass('journal', count)

@@ -11,7 +11,7 @@ import { costs, WHAT } from '../../instances/journaled-errors.ts';
 import { keepToLimit, overLimit, tooDear } from '../../instances/max-price.ts';
 import { lowestLimit } from '../../instances/recover-limit.ts';
 import { stillUnknown, stillWaiting } from '../../instances/recover-unknown.ts';
-import type { KnownRentals, UnknownRental } from '../../journal/index.ts';
+import type { Known, UnknownRequest } from '../../journal/index.ts';
 import type { Money } from '../../rules/money.ts';
 import { type Recovered, recoveredView, viewOf } from './recover-view.ts';
 
@@ -61,8 +61,8 @@ export interface RecoverInput {
 export async function recover(input: RecoverInput, context: Context): Promise<void> {
   const api = await context.api({ quiet: true });
   const fault = await learnAccount(api, context);
-  const rentals = await context.rentals();
-  const open = chosen(await rentals.read(), input);
+  const journal = await context.journal();
+  const open = chosen(await journal.read(), input);
   const settling = settlingOf(open, input.retry, context);
   if (open.length > 0) {
     const evidence = await gatherEvidence(open, api, context);
@@ -80,7 +80,7 @@ export async function recover(input: RecoverInput, context: Context): Promise<vo
     throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
 }
 
-function settlingOf(open: readonly UnknownRental[], retry: boolean, context: Context) {
+function settlingOf(open: readonly UnknownRequest[], retry: boolean, context: Context) {
   const rows: Recovered[] = [];
   const errors: CliError[] = [];
   /**
@@ -89,7 +89,7 @@ function settlingOf(open: readonly UnknownRental[], retry: boolean, context: Con
    */
   const asked = new Map<string, Omit<AskedAgain, 'error'>>();
 
-  async function askOnce(request: UnknownRental, evidence: Evidence): Promise<void> {
+  async function askOnce(request: UnknownRequest, evidence: Evidence): Promise<void> {
     const isCreate = request.operation === 'create';
     const before = isCreate ? asked.get(request.name) : undefined;
     if (before === undefined && !evidence.isWhole()) {
@@ -107,7 +107,7 @@ function settlingOf(open: readonly UnknownRental[], retry: boolean, context: Con
       rows.unshift(rowOf(request, 'unknown', note));
     } else {
       const reason = `the name was accepted again, for ${id}`;
-      await (await context.rentals()).resolve(request.uid, 'replaced', { reason });
+      await (await context.journal()).resolve(request.uid, 'replaced', { reason });
       rows.unshift({
         ...rowOf(request, 'replaced', note, id),
         may_be_billing: error?.mayBeBilling ?? true,
@@ -117,11 +117,11 @@ function settlingOf(open: readonly UnknownRental[], retry: boolean, context: Con
   }
 
   /** All of these are settled by a create that is made again now. */
-  function limitOf({ name }: UnknownRental): Money | undefined {
+  function limitOf({ name }: UnknownRequest): Money | undefined {
     return lowestLimit(open.filter((one) => one.operation === 'create' && one.name === name));
   }
 
-  async function settle(request: UnknownRental, evidence: Evidence): Promise<void> {
+  async function settle(request: UnknownRequest, evidence: Evidence): Promise<void> {
     const found = await evidence.find(request);
     if (found === undefined) {
       await askOnce(request, evidence);
@@ -132,8 +132,8 @@ function settlingOf(open: readonly UnknownRental[], retry: boolean, context: Con
     }
   }
 
-  async function settleAs(found: Finding, request: UnknownRental): Promise<void> {
-    await (await context.rentals()).resolve(request.uid, found.outcome, found.details);
+  async function settleAs(found: Finding, request: UnknownRequest): Promise<void> {
+    await (await context.journal()).resolve(request.uid, found.outcome, found.details);
     const error = await priceFault(found, context);
     if (error !== undefined) errors.push(error);
     const note = error === undefined ? found.words : `${found.words}; ${error.message}`;
@@ -157,15 +157,15 @@ async function priceFault(
 }
 
 function chosen(
-  { unknown, underway }: KnownRentals,
+  { unknown, inFlight }: Known,
   { names, kind }: RecoverInput,
-): readonly UnknownRental[] {
-  const isOfKind = ({ operation }: UnknownRental) =>
+): readonly UnknownRequest[] {
+  const isOfKind = ({ operation }: UnknownRequest) =>
     kind === undefined || WHAT[operation] === KINDS[kind];
   const open = unknown.filter(isOfKind);
   for (const name of names) {
     if (open.some((request) => request.name === name)) continue;
-    const waiting = underway.find((request) => request.name === name && isOfKind(request));
+    const waiting = inFlight.find((request) => request.name === name && isOfKind(request));
     if (waiting !== undefined) throw stillWaiting(waiting);
     const there = [...new Set(open.map((request) => request.name))].join(', ');
     const what = kind === undefined ? 'request' : `${KINDS[kind]} request`;
@@ -179,7 +179,7 @@ function chosen(
 }
 
 function rowOf(
-  { uid, name, operation, asked_at, offer_id, candidates }: UnknownRental,
+  { uid, name, operation, asked_at, offer_id, candidates }: UnknownRequest,
   outcome: Recovered['outcome'],
   note: string,
   id: string | undefined = undefined,

@@ -37,12 +37,12 @@ export interface TrackInput {
 
 export async function track({ ids, force }: TrackInput, context: Context): Promise<void> {
   const api = await context.api();
-  const rentals = await context.rentals();
+  const journal = await context.journal();
   const errors: CliError[] = [];
   const taken = await eachBounded([...new Set(ids)], AT_ONCE, async (id) => {
     try {
       const instance = await api.instances.get(id);
-      const isNew = await rentals.see(sightingOf(instance), 'track');
+      const isNew = await journal.observe(sightingOf(instance), 'track');
       if (!isNew) context.err.note(`Known already: ${instance.name ?? id} (${id}).`);
       return { id, name: instance.name ?? id, status: instance.status };
     } catch (error) {
@@ -51,7 +51,7 @@ export async function track({ ids, force }: TrackInput, context: Context): Promi
         errors.push(error);
         return undefined;
       }
-      await rentals.track(id);
+      await journal.track(id);
       context.err.warn(`Taken into the list unseen: ${id}. ${error.message}`);
       return { id, name: id, status: error.failure === 'notFound' ? 'GONE' : 'UNREAD' };
     }

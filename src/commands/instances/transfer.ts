@@ -31,10 +31,10 @@ export function registerExport(verb: AnyCommand, frame: Frame): void {
     ],
   }).action(async (_flags, command) => {
     const context = frame.context(command);
-    const rentals = await context.rentals();
-    const journal = await rentals.export();
-    await context.out.text(`${JSON.stringify(journal, null, 2)}\n`);
-    if ((await rentals.strangers()).length > 0) {
+    const journal = await context.journal();
+    const exported = await journal.export();
+    await context.out.text(`${JSON.stringify(exported, null, 2)}\n`);
+    if ((await journal.strangers()).length > 0) {
       context.err.warn(
         'What was asked for here with another key, perhaps of another account, is not in it: "gpucloud instances list" finds out whose it is.',
       );
@@ -62,7 +62,7 @@ export function registerImport(verb: AnyCommand, frame: Frame): void {
         throw usageError(`FILE "${file}": ${parsed.what}`);
       }
       await refuseStrangers(parsed.journal, context);
-      const imported = await (await context.rentals()).import(parsed.journal);
+      const imported = await (await context.journal()).import(parsed.journal);
       await settleOpen(context);
       await context.out.item(imported, importedView);
     });
@@ -72,35 +72,35 @@ export function registerImport(verb: AnyCommand, frame: Frame): void {
  * Another account's machines never show up. Where neither side knew whose they are, the key tells,
  * then the service: of an account are what its key can read.
  */
-async function refuseStrangers(journal: JournalExport, context: Context): Promise<void> {
-  const rentals = await context.rentals();
-  const { service } = await rentals.owner();
-  if (journal.service !== service) {
+async function refuseStrangers(exported: JournalExport, context: Context): Promise<void> {
+  const journal = await context.journal();
+  const { service } = await journal.owner();
+  if (exported.service !== service) {
     throw usageError(
-      `FILE: these are machines of ${journal.service}, and the service in force is ${service === '' ? 'not known' : service}`,
+      `FILE: these are machines of ${exported.service}, and the service in force is ${service === '' ? 'not known' : service}`,
       'choose the profile that they belong to with --profile',
     );
   }
-  const isOwn = (await rentals.isOwn(journal)) ?? (await askWhose(journal, context));
+  const isOwn = (await journal.isOwn(exported)) ?? (await askWhose(exported, context));
   if (!isOwn) {
     throw usageError(
-      journal.account === null
+      exported.account === null
         ? 'FILE: it does not say of which account these machines are, and none of them can be read with the key in force'
         : 'FILE: these are machines of another account',
-      journal.account === null
+      exported.account === null
         ? 'run "gpucloud instances list" there, which finds out, and export again'
         : 'choose the profile that they belong to with --profile',
     );
   }
 }
 
-async function askWhose(journal: JournalExport, context: Context): Promise<boolean> {
-  const rentals = await context.rentals();
+async function askWhose(exported: JournalExport, context: Context): Promise<boolean> {
+  const journal = await context.journal();
   const api = await context.api();
   const fault = await learnAccount(api, context);
-  const isOwn = await rentals.isOwn(journal);
+  const isOwn = await journal.isOwn(exported);
   if (isOwn !== undefined) return isOwn;
-  if (journal.account !== null && fault !== undefined) throw fault;
-  const ids = journal.machines.map(({ id }) => id);
-  return journal.account === null && (await isAnyReadable(ids, api));
+  if (exported.account !== null && fault !== undefined) throw fault;
+  const ids = exported.machines.map(({ id }) => id);
+  return exported.account === null && (await isAnyReadable(ids, api));
 }

@@ -9,7 +9,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { untrackLine } from '../../instances/forget-line.ts';
 import { WHAT } from '../../instances/journaled-errors.ts';
 import { findMachines } from '../../instances/resolve.ts';
-import type { KnownMachine, UnknownRental } from '../../journal/index.ts';
+import type { KnownInstance, UnknownRequest } from '../../journal/index.ts';
 import { instant, relative } from '../../output/time.ts';
 import { resourceId } from '../../rules/ids.ts';
 import { kopecksText, money } from '../../rules/money.ts';
@@ -32,11 +32,11 @@ export function registerUntrack(verb: AnyCommand, frame: Frame): void {
 
 export async function untrack(given: readonly string[], context: Context): Promise<void> {
   const typed = await severalGiven('INSTANCE', given, context);
-  const rentals = await context.rentals();
-  const own = await rentals.unknown();
+  const journal = await context.journal();
+  const own = await journal.unknown();
   // A key that is lost for good has nobody else to forget its requests. One of a name that is open
   // here too stays: it may be of another account, which still looks for its machine.
-  const strange = (await rentals.strangers())
+  const strange = (await journal.strangers())
     .flatMap((stranger) => stranger.unknown)
     .filter(({ name }) => !own.some((request) => request.name === name));
   const unknown = [...own, ...strange];
@@ -44,9 +44,9 @@ export async function untrack(given: readonly string[], context: Context): Promi
   const lostBy = new Map(typed.map((text) => [text, requestsOf(text, unknown)]));
   const others = typed.filter((text) => lostBy.get(text)?.length === 0);
   for (const text of others) checked('INSTANCE', text, resourceId);
-  const { machines } = await rentals.read({ archived: true });
+  const { instances: machines } = await journal.read({ archived: true });
   const targets = await findMachines(others, context);
-  const known = targets.map(({ id, name }): KnownMachine => {
+  const known = targets.map(({ id, name }): KnownInstance => {
     const machine = machines.find((one) => one.id === id);
     if (machine !== undefined) return machine;
     throw new CliError('notFound', `No machine "${name}" is known here.`, {
@@ -60,10 +60,10 @@ export async function untrack(given: readonly string[], context: Context): Promi
     await confirm(context, () => questionOf(lost, costly, context));
   }
   for (const { uid } of lost) {
-    await rentals.resolve(uid, 'dismissed', { reason: 'untracked' });
+    await journal.resolve(uid, 'dismissed', { reason: 'untracked' });
   }
   for (const { id } of known) {
-    await rentals.untrack(id);
+    await journal.untrack(id);
   }
   tellWhatIsLeft(known, context);
   const rows: Changed[] = [
@@ -78,7 +78,7 @@ export async function untrack(given: readonly string[], context: Context): Promi
  * they are of one kind. A drive may bear the name of a machine, and whoever knows that the one was
  * not made must not lose sight of the other: throws a usage error that tells them apart.
  */
-function requestsOf(typed: string, unknown: readonly UnknownRental[]): readonly UnknownRental[] {
+function requestsOf(typed: string, unknown: readonly UnknownRequest[]): readonly UnknownRequest[] {
   const exact = unknown.filter(({ uid }) => uid === typed);
   if (exact.length > 0) return exact;
   const named = unknown.filter(({ name }) => name === typed);
@@ -96,14 +96,14 @@ function requestsOf(typed: string, unknown: readonly UnknownRental[]): readonly 
  * A machine that was taken out before loses nothing more. One that the service did not find (GONE)
  * counts as one that may bill: a 404 alone ends nothing (design: The journal).
  */
-function mayBill({ archived }: KnownMachine): boolean {
+function mayBill({ archived }: KnownInstance): boolean {
   return !archived;
 }
 
 /** A person reads a line of facts for each first, so that the question fits a line. */
 async function questionOf(
-  lost: readonly UnknownRental[],
-  machines: readonly KnownMachine[],
+  lost: readonly UnknownRequest[],
+  machines: readonly KnownInstance[],
   context: Context,
 ): Promise<string> {
   const now = context.clock.now();
@@ -130,7 +130,7 @@ function asked(machines: readonly string[], requests: readonly string[]): string
 }
 
 /** `trainer (ID, last seen ACTIVE 2 h ago, 89.90 RUB an hour)` */
-function machineWords({ id, name, last }: KnownMachine, now: number): string {
+function machineWords({ id, name, last }: KnownInstance, now: number): string {
   const seen = instant(last?.seen_at ?? '');
   const price = money(last?.price_per_hour ?? '');
   const facts = [
@@ -143,11 +143,11 @@ function machineWords({ id, name, last }: KnownMachine, now: number): string {
   return `${name} (${facts.join(', ')})`;
 }
 
-type Group = readonly [UnknownRental, ...UnknownRental[]];
+type Group = readonly [UnknownRequest, ...UnknownRequest[]];
 
 /** Those that one name means together: of one kind. */
-function groupsOf(requests: readonly UnknownRental[]): readonly Group[] {
-  const groups = new Map<string, [UnknownRental, ...UnknownRental[]]>();
+function groupsOf(requests: readonly UnknownRequest[]): readonly Group[] {
+  const groups = new Map<string, [UnknownRequest, ...UnknownRequest[]]>();
   for (const request of requests) {
     const key = `${kindOf(request)} ${request.name}`;
     const group = groups.get(key);
@@ -164,11 +164,11 @@ function requestWords([first, ...more]: Group): string {
 }
 
 /** A torn file keeps neither the name nor the kind of what was asked for. */
-function the(request: UnknownRental): string {
+function the(request: UnknownRequest): string {
   return request.isSpoilt === true ? request.name : `the ${kindOf(request)} ${request.name}`;
 }
 
-function kindOf({ operation }: UnknownRental): string {
+function kindOf({ operation }: UnknownRequest): string {
   return WHAT[operation];
 }
 
@@ -177,7 +177,7 @@ function timesOf(group: Group): string {
 }
 
 /** The list was the place where the id was found, so the last words hold it. */
-function tellWhatIsLeft(machines: readonly KnownMachine[], { err }: Context): void {
+function tellWhatIsLeft(machines: readonly KnownInstance[], { err }: Context): void {
   for (const { id, name, last } of machines) {
     const back = `To take it back: gpucloud instances track ${id}`;
     if (isTerminated(last?.status)) {

@@ -203,7 +203,7 @@ async function proved(address: ServiceAddress, context: Context): Promise<User> 
 async function keepWhose(address: ServiceAddress, user: User, context: Context): Promise<void> {
   try {
     const scope = { service: address.baseUrl, apiKey: address.apiKey };
-    await (await context.rentalsOf(scope)).learnAccount(user.id, { whereUsed: true });
+    await (await context.journalOf(scope)).learnAccount(user.id, { whereUsed: true });
   } catch (error) {
     // The next look at the machines learns it as well.
     if (!(error instanceof CliError)) throw error;

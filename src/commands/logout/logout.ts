@@ -58,7 +58,7 @@ export async function logout(context: Context): Promise<void> {
  */
 async function maybeRunning(context: Context): Promise<string[]> {
   try {
-    const { machines, unknown } = await (await context.rentals()).read();
+    const { instances: machines, unknown } = await (await context.journal()).read();
     const alive = machines.filter((machine) => !isTerminated(machine.last?.status));
     return [...unknown, ...alive].map(({ name }) => name);
   } catch (error) {

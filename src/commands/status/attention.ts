@@ -1,6 +1,6 @@
 import { FAILURES } from '../../errors.ts';
 import { costs, WHAT } from '../../instances/journaled-errors.ts';
-import type { UnknownRental } from '../../journal/index.ts';
+import type { UnknownRequest } from '../../journal/index.ts';
 import type { AccountReading } from '../../money/account-reading.ts';
 import { chargesSpan, type MoneyFacts } from '../../money/money-facts.ts';
 import { alikeFaults } from '../../money/unread-parts.ts';
@@ -88,7 +88,7 @@ function unknownRequest({ name, created_at }: MachineRow, { reading }: Look): At
 }
 
 /** Of a drive or an API key, which is no row of the machines. */
-function lostRequest({ name, operation, asked_at }: UnknownRental, { reading }: Look): Attention {
+function lostRequest({ name, operation, asked_at }: UnknownRequest, { reading }: Look): Attention {
   const asked = relative(Date.parse(asked_at), reading.now);
   const bills = costs(operation) ? ': it may be billing' : '';
   return {

@@ -24,8 +24,10 @@ export interface TakenNames {
 /** Whoever wants to rent is not kept from it by a journal that can't be read: `rent` will say so. */
 export async function takenNames(context: Context): Promise<TakenNames> {
   try {
-    const { machines, ...open } = await (await context.rentals()).read({ archived: true });
-    const doubtful = [...open.unknown, ...open.underway];
+    const { instances: machines, ...open } = await (await context.journal()).read({
+      archived: true,
+    });
+    const doubtful = [...open.unknown, ...open.inFlight];
     const living = machines.filter(({ last }) => !isTerminated(last?.status));
     return {
       living: new Set(living.map(({ name }) => name)),

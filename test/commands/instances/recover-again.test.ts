@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openRentals } from '../../../src/journal/index.ts';
+import { openJournal } from '../../../src/journal/index.ts';
 import { NEW, ok, RentingService } from '../../support/renting-service.ts';
 import { createWorld, TEST_KEY, type World } from '../../support/run-cli.ts';
 import { HARDWARE, OFFER } from '../../support/sandbox-ids.ts';
@@ -97,7 +97,7 @@ describe('a request is made again once', () => {
 
   test('though its process was killed before it could settle the first', async () => {
     await lose(CREATE);
-    const rentals = openRentals({
+    const rentals = openJournal({
       folder: join(world.home, 'state', 'rentals'),
       scope: { service: world.service.url, apiKey: TEST_KEY },
       clock: world.clock,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openRentals } from '../../../src/journal/index.ts';
+import { openJournal } from '../../../src/journal/index.ts';
 import { RentingService } from '../../support/renting-service.ts';
 import { createWorld, TEST_KEY, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
@@ -326,7 +326,7 @@ describe('drives of one name whose answers were lost', () => {
 
   test('a process that waits for the same just now may be the one that made it', async () => {
     await lose(DRIVE, 0);
-    const journal = openRentals({
+    const journal = openJournal({
       folder: join(world.home, 'state', 'rentals'),
       scope: { service: world.service.url, apiKey: TEST_KEY },
       clock: world.clock,

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
-import { openRentals } from '../../../src/journal/index.ts';
+import { openJournal } from '../../../src/journal/index.ts';
 import { NEW, no, ok, RentingService } from '../../support/renting-service.ts';
 import { createWorld, TEST_KEY, type World, type WorldOptions } from '../../support/run-cli.ts';
 import { HARDWARE, OFFER } from '../../support/sandbox-ids.ts';
@@ -427,7 +427,7 @@ describe('a name whose machine has no known id', () => {
 describe('a request whose process still runs', () => {
   test('is a row of the list, and UNKNOWN after an hour, though its process stands still', async () => {
     await begin();
-    const journal = openRentals({
+    const journal = openJournal({
       folder: join(world.home, 'state', 'rentals'),
       scope: { service: world.service.url, apiKey: TEST_KEY },
       clock: world.clock,
@@ -455,7 +455,7 @@ describe('a request whose process still runs', () => {
 
 describe('drives and API keys whose creation was cut', () => {
   const lost = async (operation: 'drive' | 'api_key') => {
-    const journal = openRentals({
+    const journal = openJournal({
       folder: join(world.home, 'state', 'rentals'),
       scope: { service: world.service.url, apiKey: TEST_KEY },
       clock: world.clock,

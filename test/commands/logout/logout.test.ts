@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openRentals } from '../../../src/journal/index.ts';
+import { openJournal } from '../../../src/journal/index.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { ANNA_KEY, accounts } from '../login/accounts.ts';
 
@@ -86,15 +86,15 @@ describe('logout', () => {
 
   test('machines that may be billing are named, since the key to end them goes', async () => {
     const world = await signedIn();
-    const journal = openRentals({
+    const journal = openJournal({
       folder: join(world.home, 'state', 'rentals'),
       scope: { service: world.service.url, account: 'user-anna' },
       clock: world.clock,
       pid: 1,
       isAlive: () => false,
     });
-    await journal.see({ id: 'a', name: 'trainer', status: 'ACTIVE' }, 'track');
-    await journal.see({ id: 'b', name: 'old', status: 'TERMINATED' }, 'track');
+    await journal.observe({ id: 'a', name: 'trainer', status: 'ACTIVE' }, 'track');
+    await journal.observe({ id: 'b', name: 'old', status: 'TERMINATED' }, 'track');
     const intent = await journal.intend({ operation: 'create', name: 'lost', offer_id: null });
     await intent.close();
 

@@ -1,4 +1,4 @@
-import type { RentalsSettings } from './contract.ts';
+import type { JournalSettings } from './contract.ts';
 import { isRunning } from './process.ts';
 import { type OpenRequest, readAgain } from './requests.ts';
 
@@ -13,13 +13,13 @@ import { type OpenRequest, readAgain } from './requests.ts';
  */
 export function asOfNow(
   open: readonly OpenRequest[],
-  { clock, isAlive }: Pick<RentalsSettings, 'clock' | 'isAlive'>,
+  { clock, isAlive }: Pick<JournalSettings, 'clock' | 'isAlive'>,
 ): OpenRequest[] {
   return open.flatMap((request) => {
     const { intent, outcome, isSpoilt } = request;
     if (outcome !== undefined || isSpoilt === true) return [request];
     const age = clock.now() - Date.parse(intent.asked_at);
-    if (isRunning(intent.process, age, isAlive)) return [{ ...request, isUnderway: true }];
+    if (isRunning(intent.process, age, isAlive)) return [{ ...request, isInFlight: true }];
     return readAgain(request) ?? [];
   });
 }
