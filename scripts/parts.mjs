@@ -26,8 +26,6 @@ const LEAST_BYTES = 8000;
 /** Rooms whose modules describe and check, and are used while a group is put together. */
 const KIT =
   /^(?:lazy-node:|src\/(?:cli|commands|rules|output|watch|money|reach|instances)\/)|\/big\.js\//;
-/** Run for what is odd alone (src/schema/), so that no usual run reads it. */
-const UNUSUAL = /\/zod\//;
 /** What loads the verbs of a group. */
 const GROUP = /^src\/commands\/[a-z-]+\/index\.ts$/;
 /** What esbuild writes ahead of a chunk of CommonJS, one of them. */
@@ -81,9 +79,7 @@ export async function buildParts() {
   };
   addToCore(main);
   const others = chunks.filter((chunk) => !core.has(chunk));
-  const isApart = ({ entryPoint, inputs, bytes }) =>
-    bytes >= LEAST_BYTES &&
-    (entryPoint !== undefined || Object.keys(inputs).every((path) => UNUSUAL.test(path)));
+  const isApart = ({ entryPoint, bytes }) => bytes >= LEAST_BYTES && entryPoint !== undefined;
   const small = others.filter((chunk) => !isApart(chunk));
   // What groups are put together from; the rest is for verbs at work, and help needs none of it.
   const isKit = ({ inputs }) =>

@@ -1,10 +1,9 @@
-import type { Schema } from '../schema/schema.ts';
 import type { Page } from './contract.ts';
 import { isValueTooDeep, TOO_DEEP } from './depth.ts';
 import { parseExactly } from './exact.ts';
-import { check } from './schemas/check.ts';
-import { type Meta, meta } from './schemas/envelope.ts';
-import { mend } from './schemas/mend.ts';
+import { check, mend, type Odd } from './schemas/check.ts';
+import type { Schema } from './schemas/fields.ts';
+import { type Meta, meta } from './schemas/page.ts';
 import type { Answer } from './transport.ts';
 
 export type Understood<T> =
@@ -38,10 +37,7 @@ export function pageOf<T>(
   if (!data.ok) return data;
   const pagination = check(meta, body.value.meta);
   if (!pagination.ok) {
-    return {
-      ok: false,
-      what: `${['meta', ...pagination.where.map(String)].join('.')} ${pagination.what}`,
-    };
+    return { ok: false, what: placed('meta', pagination) };
   }
   const whole = completed(pagination.value ?? {}, asked, data.value.length);
   return { ok: true, value: { data: data.value, meta: whole }, odd: data.odd };
@@ -50,15 +46,14 @@ export function pageOf<T>(
 function checkedData<T>(body: Record<string, unknown>, schema: Schema<T>): Understood<T> {
   if (!Object.hasOwn(body, 'data')) return { ok: false, what: 'data is missing' };
   const result = mend(schema, body.data);
-  const told = (where: readonly PropertyKey[], what: string) =>
-    `${['data', ...where.map(String)].join('.')} ${what}`;
   return result.ok
-    ? {
-        ok: true,
-        value: result.value,
-        odd: result.odd.map(({ where, what }) => told(where, what)),
-      }
-    : { ok: false, what: told(result.where, result.what) };
+    ? { ok: true, value: result.value, odd: result.odd.map((odd) => placed('data', odd)) }
+    : { ok: false, what: placed('data', result) };
+}
+
+/** `data.3.id is missing`. */
+function placed(part: string, { where, what }: Odd): string {
+  return `${[part, ...where.map(String)].join('.')} ${what}`;
 }
 
 function bodyOf(answer: Answer): Understood<Record<string, unknown>> {

@@ -2,8 +2,13 @@ import type { Run } from './client.ts';
 import type { CallOptions } from './contract.ts';
 import { getData, postOnce } from './perform.ts';
 import { bodyOf } from './request.ts';
-import { type ApiKey, apiKey, type CreateApiKeyBody, createApiKeyBody } from './schemas/api-key.ts';
-import { apiKeys } from './schemas/lists.ts';
+import {
+  type ApiKey,
+  apiKey,
+  apiKeys,
+  type CreateApiKeyBody,
+  createApiKeyBody,
+} from './schemas/api-key.ts';
 
 export interface ApiKeysApi {
   /** All keys, without their secrets (API document: Endpoints, GET /api-keys). */

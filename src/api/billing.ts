@@ -8,9 +8,10 @@ import {
   type PromoBonus,
   promoBonus,
   type Transaction,
+  type TransactionsQuery,
+  transactions,
+  transactionsQuery,
 } from './schemas/billing.ts';
-import { transactions } from './schemas/lists.ts';
-import { type TransactionsQuery, transactionsQuery } from './schemas/query.ts';
 
 export interface BillingApi {
   /**

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Meta } from './schemas/envelope.ts';
+import type { Meta } from './schemas/page.ts';
 
 /** What the HTTP layer is told once, for all of its calls. */
 export interface ApiSettings {

@@ -4,8 +4,8 @@ import type { CallOptions } from './contract.ts';
 import type { Operation } from './operation.ts';
 import { getData, post, postOnce } from './perform.ts';
 import { bodyOf, segment } from './request.ts';
-import { type Drive, type DriveBody, drive, driveBody } from './schemas/drive.ts';
-import { drives } from './schemas/lists.ts';
+import { type Drive, type DriveBody, drive, driveBody, drives } from './schemas/drive.ts';
+
 import { settled, statusWords } from './settle.ts';
 
 export interface DrivesApi {

@@ -20,11 +20,16 @@ export type { DrivesApi } from './drives.ts';
 export type { InstancesApi } from './instances.ts';
 export type { RawRequest } from './raw.ts';
 export type { ApiKey, CreateApiKeyBody } from './schemas/api-key.ts';
-export type { ActivatePromoBody, PromoBonus, Transaction } from './schemas/billing.ts';
+export type {
+  ActivatePromoBody,
+  PromoBonus,
+  Transaction,
+  TransactionsQuery,
+} from './schemas/billing.ts';
 export type { Drive, DriveBody } from './schemas/drive.ts';
-export type { Meta } from './schemas/envelope.ts';
 export type {
   ConnectionInfo,
+  EventsQuery,
   Instance,
   InstanceEvent,
   StatusChange,
@@ -36,7 +41,7 @@ export type {
   ReorderInstanceBody,
 } from './schemas/instance-body.ts';
 export type { BaseImage, GpuModel, Offer, Provider } from './schemas/offer.ts';
-export type { EventsQuery, TransactionsQuery } from './schemas/query.ts';
+export type { Meta } from './schemas/page.ts';
 export type { AddSshKeyBody, SshKey } from './schemas/ssh-key.ts';
 export type { Template, TemplateEndpoint, TemplateVariable } from './schemas/template.ts';
 export type { SetPasswordBody, UpdateUserBody, User } from './schemas/user.ts';

@@ -8,9 +8,12 @@ import type { Operation } from './operation.ts';
 import { getData, getPage, type Posted, post, postOnce } from './perform.ts';
 import { bodyOf, queryOf, segment } from './request.ts';
 import {
+  type EventsQuery,
+  eventsQuery,
   type Instance,
   type InstanceEvent,
   instance,
+  instanceEvents,
   type StatusChange,
   statusChange,
 } from './schemas/instance.ts';
@@ -20,8 +23,6 @@ import {
   type ReorderInstanceBody,
   reorderInstanceBody,
 } from './schemas/instance-body.ts';
-import { instanceEvents } from './schemas/lists.ts';
-import { type EventsQuery, eventsQuery } from './schemas/query.ts';
 import { settled, stateOf, statusWords } from './settle.ts';
 
 export interface InstancesApi {

@@ -1,4 +1,3 @@
-import type { Schema } from '../schema/schema.ts';
 import { acknowledged, dataOf, pageOf, type Understood } from './answer.ts';
 import type { Call } from './call.ts';
 import type { Page } from './contract.ts';
@@ -16,6 +15,7 @@ import { Fault } from './fault.ts';
 import type { Operation } from './operation.ts';
 import type { ApiRequest } from './request.ts';
 import { once, type Repeated, repeat } from './retry.ts';
+import type { Schema } from './schemas/fields.ts';
 import type { Answer } from './transport.ts';
 
 /** A GET or PATCH and its `data`. */

@@ -1,7 +1,8 @@
 import { usageError } from '../errors.ts';
 import { resourceId } from '../rules/ids.ts';
-import type { Schema } from '../schema/schema.ts';
+
 import { check } from './schemas/check.ts';
+import type { Schema } from './schemas/fields.ts';
 
 export interface ApiRequest {
   readonly method: string;

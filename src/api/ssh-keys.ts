@@ -4,8 +4,13 @@ import type { CallOptions } from './contract.ts';
 import type { Operation } from './operation.ts';
 import { getData, post, remove } from './perform.ts';
 import { bodyOf, segment } from './request.ts';
-import { sshKeys } from './schemas/lists.ts';
-import { type AddSshKeyBody, addSshKeyBody, type SshKey, sshKey } from './schemas/ssh-key.ts';
+import {
+  type AddSshKeyBody,
+  addSshKeyBody,
+  type SshKey,
+  sshKey,
+  sshKeys,
+} from './schemas/ssh-key.ts';
 import { settled } from './settle.ts';
 
 export interface SshKeysApi {

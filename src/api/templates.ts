@@ -1,8 +1,7 @@
 import type { Run } from './client.ts';
 import type { CallOptions } from './contract.ts';
 import { getData } from './perform.ts';
-import { templates } from './schemas/lists.ts';
-import type { Template } from './schemas/template.ts';
+import { type Template, templates } from './schemas/template.ts';
 
 export interface TemplatesApi {
   /** All available templates (API document: Endpoints, GET /templates). */

@@ -1,28 +1,31 @@
-import { parse } from '../schema/parse.ts';
-import { array, type Infer, looseObject, oneOf, optional, string } from '../schema/schema.ts';
+import * as z from 'zod/mini';
+import { lazy } from '../lazy.ts';
 
-const text = optional(string());
-
-const nameRecord = looseObject({
-  /** The base URL, or `sandbox`. */
-  service: string(),
-  kind: oneOf('offer', 'image'),
-  id: string(),
-  given_name: text,
-  name: text,
-  region: text,
-  gpu: text,
-  cuda_version: text,
-  price_per_hour: text,
-  price_at: text,
-  seen_at: text,
+const nameRecord = lazy(() => {
+  const text = z.optional(z.string());
+  return z.looseObject({
+    /** The base URL, or `sandbox`. */
+    service: z.string(),
+    kind: z.enum(['offer', 'image']),
+    id: z.string(),
+    given_name: text,
+    name: text,
+    region: text,
+    gpu: text,
+    cuda_version: text,
+    price_per_hour: text,
+    price_at: text,
+    seen_at: text,
+  });
 });
 
-const fileSchema = looseObject({ version: oneOf(1), names: array(nameRecord) });
+const fileSchema = lazy(() =>
+  z.looseObject({ version: z.literal(1), names: z.array(nameRecord()) }),
+);
 
 /** A line of catalog.json: what is known of one offer or image of one service. */
-export type NameRecord = Infer<typeof nameRecord>;
-export type CatalogFile = Infer<typeof fileSchema>;
+export type NameRecord = z.infer<ReturnType<typeof nameRecord>>;
+export type CatalogFile = z.infer<ReturnType<typeof fileSchema>>;
 
 export type Judged =
   | { readonly ok: true; readonly file: CatalogFile }
@@ -30,10 +33,8 @@ export type Judged =
   | { readonly ok: false; readonly part: string };
 
 export function judge(value: unknown): Judged {
-  const verdict = parse(fileSchema, value);
-  if (verdict.ok) {
-    return { ok: true, file: verdict.value };
-  }
-  const path = verdict.faults[0].path;
-  return { ok: false, part: path.length === 0 ? 'the whole' : path.map(String).join('.') };
+  const verdict = fileSchema().safeParse(value);
+  return verdict.success
+    ? { ok: true, file: verdict.data }
+    : { ok: false, part: verdict.error.issues[0]?.path.map(String).join('.') || 'the whole' };
 }

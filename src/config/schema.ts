@@ -1,25 +1,26 @@
-import { type Fault, parse } from '../schema/parse.ts';
-import { array, looseObject, minLength, nullable, optional, string } from '../schema/schema.ts';
+import * as z from 'zod/mini';
+import { lazy } from '../lazy.ts';
 import type { ConfigFile } from './file.ts';
 
-const profileSchema = looseObject({
-  base_url: string(),
-  api_key: optional(string()),
-  keyring: optional(string()),
-  key_command: optional(array(string(), minLength(1))),
-  account: optional(
-    looseObject({
-      id: string(),
-      email: optional(nullable(string())),
-      name: optional(nullable(string())),
-    }),
-  ),
-});
+const profileSchema = lazy(() =>
+  z.looseObject({
+    base_url: z.string(),
+    api_key: z.optional(z.string()),
+    keyring: z.optional(z.string()),
+    key_command: z.optional(z.array(z.string()).check(z.minLength(1))),
+    account: z.optional(
+      z.looseObject({
+        id: z.string(),
+        email: z.nullish(z.string()),
+        name: z.nullish(z.string()),
+      }),
+    ),
+  }),
+);
 
-const fileSchema = looseObject({
-  current: optional(string()),
-  profiles: looseObject({}),
-});
+const fileSchema = lazy(() =>
+  z.looseObject({ current: z.optional(z.string()), profiles: z.looseObject({}) }),
+);
 
 /**
  * Where a value that should be a config file is not one: `profiles.work.base_url`, `the whole`;
@@ -30,20 +31,15 @@ const fileSchema = looseObject({
  * by itself. The answer holds no value of the file, since that may be a key.
  */
 export function wrongPart(value: unknown): string | undefined {
-  const whole = parse(fileSchema, value);
-  if (!whole.ok) {
-    return part([], whole.faults);
-  }
+  const whole = fileSchema().safeParse(value);
+  if (!whole.success) return part([], whole.error.issues[0]?.path);
   for (const [name, profile] of Object.entries((value as ConfigFile).profiles)) {
-    const verdict = parse(profileSchema, profile);
-    if (!verdict.ok) {
-      return part(['profiles', name], verdict.faults);
-    }
+    const verdict = profileSchema().safeParse(profile);
+    if (!verdict.success) return part(['profiles', name], verdict.error.issues[0]?.path);
   }
   return undefined;
 }
 
-function part(above: readonly string[], [fault]: readonly [Fault, ...Fault[]]): string {
-  const path = [...above, ...fault.path];
-  return path.length === 0 ? 'the whole' : path.map(String).join('.');
+function part(above: readonly string[], below: readonly PropertyKey[] = []): string {
+  return [...above, ...below].map(String).join('.') || 'the whole';
 }

@@ -1,81 +1,9 @@
+import * as z from 'zod/mini';
+import { lazy } from '../lazy.ts';
 import { resourceId } from '../rules/ids.ts';
 import { positiveMoney } from '../rules/money.ts';
-import { parse } from '../schema/parse.ts';
-import {
-  array,
-  boolean,
-  type Infer,
-  looseObject,
-  nullable,
-  number,
-  oneOf,
-  optional,
-  record,
-  refine,
-  regex,
-  type Schema,
-  string,
-  unknown,
-} from '../schema/schema.ts';
-
-const text = string();
-/** It names a file, and an export may come from anywhere. */
-const uid = string(regex(/^[0-9A-Za-z][0-9A-Za-z.-]{0,99}$/));
-/** It stands in a path of a request. */
-const resource = string(refine((id) => resourceId(id).ok));
-const maybe = optional(nullable(text));
-
-/** What was last seen of a machine, so that a list can say something while it can't be reached. */
-const snapshotSchema = looseObject({
-  id: resource,
-  name: text,
-  status: text,
-  price_per_hour: maybe,
-  offer_name: maybe,
-  created_at: maybe,
-  seen_at: text,
-});
 
 export const OPERATIONS = ['create', 'reorder', 'drive', 'api_key'] as const;
-
-/** The process that sent a request. All but the pid is only known where there is /proc. */
-const processSchema = looseObject({
-  pid: number(),
-  /** The run of the system: pids start anew with it. */
-  boot: optional(text),
-  /** When the process started, in ticks of that run: pids are given out again. */
-  started: optional(text),
-  /** The pid namespace: a container counts from 1 again. */
-  space: optional(text),
-});
-
-/** A request as it stood before it was sent. It never changes. Fields of newer versions are kept. */
-const intentSchema = looseObject({
-  version: oneOf(1),
-  uid,
-  operation: oneOf(...OPERATIONS),
-  /** Of the machine, drive or key that was asked for. */
-  name: text,
-  asked_at: text,
-  service: text,
-  /** The account's id where it was known. */
-  account: nullable(text),
-  /** A part of the key's hash, see accountOfKey. */
-  key: nullable(text),
-  offer_id: nullable(text),
-  /** The terminated machine that is ordered again. */
-  source_id: optional(resource),
-  /** Roubles an hour: a machine that came out dearer is not wanted. */
-  max_price: optional(string(refine((amount) => positiveMoney(amount).ok))),
-  /** What was sent, with its secrets replaced; `masked` tells whether there were any. */
-  body: optional(record(unknown())),
-  masked: boolean(),
-  /** HMAC-SHA256 of the body as it was sent, under the key: no secret can be guessed from it. */
-  body_hash: nullable(text),
-  /** The request whose doubt this one is to settle. */
-  retry_of: optional(uid),
-  process: nullable(processSchema),
-});
 
 export const OUTCOMES = [
   'rented',
@@ -87,83 +15,143 @@ export const OUTCOMES = [
   'dismissed',
 ] as const;
 
-const outcomeSchema = looseObject({
-  /**
-   * - `rented`: the service gave it the id `id`.
-   * - `refused`: the service said no. `not_sent`: no byte left. `not_made`: it is in no list.
-   * - `unknown`: it may have been done.
-   * - `replaced`: the same unique name was accepted again later, so nothing holds it from this one.
-   * - `dismissed`: the user knows better and wants to hear no more of it.
-   */
-  kind: oneOf(...OUTCOMES),
-  at: text,
-  id: optional(resource),
-  /** Ids that stood in an answer that could not be trusted: each may be the machine. */
-  candidates: optional(array(resource)),
-  reason: optional(text),
+/** Built when the first file is read. */
+const schemas = lazy(() => {
+  const text = z.string();
+  /** It names a file, and an export may come from anywhere. */
+  const uid = z.string().check(z.regex(/^[0-9A-Za-z][0-9A-Za-z.-]{0,99}$/));
+  /** It stands in a path of a request. */
+  const resource = z.string().check(z.refine((id) => resourceId(id).ok));
+  const maybe = z.optional(z.nullable(text));
+
+  /** What was last seen of a machine, so that a list can say something while it can't be reached. */
+  const snapshot = z.looseObject({
+    id: resource,
+    name: text,
+    status: text,
+    price_per_hour: maybe,
+    offer_name: maybe,
+    created_at: maybe,
+    seen_at: text,
+  });
+
+  /** The process that sent a request. All but the pid is only known where there is /proc. */
+  const process = z.looseObject({
+    pid: z.number(),
+    /** The run of the system: pids start anew with it. */
+    boot: z.optional(text),
+    /** When the process started, in ticks of that run: pids are given out again. */
+    started: z.optional(text),
+    /** The pid namespace: a container counts from 1 again. */
+    space: z.optional(text),
+  });
+
+  /** A request as it stood before it was sent. It never changes. Fields of newer versions are kept. */
+  const intent = z.looseObject({
+    version: z.literal(1),
+    uid,
+    operation: z.enum(OPERATIONS),
+    /** Of the machine, drive or key that was asked for. */
+    name: text,
+    asked_at: text,
+    service: text,
+    /** The account's id where it was known. */
+    account: z.nullable(text),
+    /** A part of the key's hash, see accountOfKey. */
+    key: z.nullable(text),
+    offer_id: z.nullable(text),
+    /** The terminated machine that is ordered again. */
+    source_id: z.optional(resource),
+    /** Roubles an hour: a machine that came out dearer is not wanted. */
+    max_price: z.optional(z.string().check(z.refine((amount) => positiveMoney(amount).ok))),
+    /** What was sent, with its secrets replaced; `masked` tells whether there were any. */
+    body: z.optional(z.record(z.string(), z.unknown())),
+    masked: z.boolean(),
+    /** HMAC-SHA256 of the body as it was sent, under the key: no secret can be guessed from it. */
+    body_hash: z.nullable(text),
+    /** The request whose doubt this one is to settle. */
+    retry_of: z.optional(uid),
+    process: z.nullable(process),
+  });
+
+  const outcome = z.looseObject({
+    /**
+     * - `rented`: the service gave it the id `id`.
+     * - `refused`: the service said no. `not_sent`: no byte left. `not_made`: it is in no list.
+     * - `unknown`: it may have been done.
+     * - `replaced`: the same unique name was accepted again later, so nothing holds it from this one.
+     * - `dismissed`: the user knows better and wants to hear no more of it.
+     */
+    kind: z.enum(OUTCOMES),
+    at: text,
+    id: z.optional(resource),
+    /** Ids that stood in an answer that could not be trusted: each may be the machine. */
+    candidates: z.optional(z.array(resource)),
+    reason: z.optional(text),
+  });
+
+  const machine = z.looseObject({
+    version: z.literal(1),
+    id: resource,
+    name: text,
+    /** How it came to be known. */
+    origin: z.enum(['create', 'reorder', 'read', 'track', 'drive', 'import']),
+    /** When it was asked for, or first heard of. */
+    known_at: text,
+    /** The request that it came from. */
+    request: z.nullable(uid),
+    /** When this computer first heard of it. */
+    first_seen_at: z.optional(text),
+    /** Whose it is, as far as that was known then. */
+    service: z.optional(text),
+    account: z.optional(z.nullable(text)),
+    /** Set once the user wants it out of the list. */
+    untracked_at: z.optional(text),
+    last: z.optional(snapshot),
+  });
+
+  /** What `instances export` writes: all that another computer needs to know. */
+  const journal = z.looseObject({
+    kind: z.literal('gpucloud-journal'),
+    version: z.literal(1),
+    exported_at: text,
+    service: text,
+    account: z.nullable(text),
+    /** A part of the key's hash, see accountOfKey; it tells whose these are where no account is known. */
+    key: z.optional(z.nullable(text)),
+    machines: z.array(machine),
+    requests: z.array(z.looseObject({ intent, outcome: z.optional(outcome) })),
+  });
+
+  return { snapshot, process, intent, outcome, machine, journal };
 });
 
-const machineSchema = looseObject({
-  version: oneOf(1),
-  id: resource,
-  name: text,
-  /** How it came to be known. */
-  origin: oneOf('create', 'reorder', 'read', 'track', 'drive', 'import'),
-  /** When it was asked for, or first heard of. */
-  known_at: text,
-  /** The request that it came from. */
-  request: nullable(uid),
-  /** When this computer first heard of it. */
-  first_seen_at: optional(text),
-  /** Whose it is, as far as that was known then. */
-  service: optional(text),
-  account: optional(nullable(text)),
-  /** Set once the user wants it out of the list. */
-  untracked_at: optional(text),
-  last: optional(snapshotSchema),
-});
-
-/** What `instances export` writes: all that another computer needs to know. */
-const journalSchema = looseObject({
-  kind: oneOf('gpucloud-journal'),
-  version: oneOf(1),
-  exported_at: text,
-  service: text,
-  account: nullable(text),
-  /** A part of the key's hash, see accountOfKey; it tells whose these are where no account is known. */
-  key: optional(nullable(text)),
-  machines: array(machineSchema),
-  requests: array(looseObject({ intent: intentSchema, outcome: optional(outcomeSchema) })),
-});
-
-export type Snapshot = Infer<typeof snapshotSchema>;
-export type ProcessMark = Infer<typeof processSchema>;
-export type IntentRecord = Infer<typeof intentSchema>;
-export type OutcomeRecord = Infer<typeof outcomeSchema>;
+type Schemas = ReturnType<typeof schemas>;
+export type Snapshot = z.infer<Schemas['snapshot']>;
+export type ProcessMark = z.infer<Schemas['process']>;
+export type IntentRecord = z.infer<Schemas['intent']>;
+export type OutcomeRecord = z.infer<Schemas['outcome']>;
 export type Outcome = OutcomeRecord['kind'];
-export type MachineRecord = Infer<typeof machineSchema>;
+export type MachineRecord = z.infer<Schemas['machine']>;
 export type Origin = MachineRecord['origin'];
-export type JournalExport = Infer<typeof journalSchema>;
+export type JournalExport = z.infer<Schemas['journal']>;
 
 export function asIntent(value: unknown): IntentRecord | undefined {
-  return read(intentSchema, value);
+  return read(() => schemas().intent, value);
 }
 
 export function asOutcome(value: unknown): OutcomeRecord | undefined {
-  return read(outcomeSchema, value);
+  return read(() => schemas().outcome, value);
 }
 
-/** Nothing, where an outcome is not known yet, is judged without a look. */
-function read<T>(schema: Schema<T>, value: unknown): T | undefined {
-  if (value === undefined) return undefined;
-  const parsed = parse(schema, value);
-  return parsed.ok ? parsed.value : undefined;
+function read<T>(schema: () => z.ZodMiniType<T>, value: unknown): T | undefined {
+  return value === undefined ? undefined : schema().safeParse(value).data;
 }
 
 /** Reads a file of a machine; undefined for one that is torn or not ours. */
 export function parseMachine(json: string): MachineRecord | undefined {
   try {
-    return read(machineSchema, JSON.parse(json));
+    return read(() => schemas().machine, JSON.parse(json));
   } catch {
     return undefined;
   }
@@ -181,12 +169,12 @@ export function parseExport(json: string): ParsedExport {
   } catch {
     return { ok: false, what: 'is not JSON' };
   }
-  const result = parse(journalSchema, value);
-  if (result.ok) {
-    const what = strangeIn(result.value);
-    return what === undefined ? { ok: true, journal: result.value } : { ok: false, what };
+  const result = schemas().journal.safeParse(value);
+  if (result.success) {
+    const what = strangeIn(result.data);
+    return what === undefined ? { ok: true, journal: result.data } : { ok: false, what };
   }
-  const where = result.faults[0].path.map(String).join('.');
+  const where = result.error.issues[0]?.path.map(String).join('.') ?? '';
   return {
     ok: false,
     what: `is no export of "gpucloud instances export"${where === '' ? '' : `: ${where} is missing or wrong`}`,

@@ -1,20 +1,9 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
+import * as z from 'zod/mini';
 import { CliError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
 import { replaceFile } from '../files/replace.ts';
-import { parse } from '../schema/parse.ts';
-import {
-  array,
-  type Infer,
-  nullable,
-  number,
-  oneOf,
-  optional,
-  record,
-  strictObject,
-  string,
-  tuple,
-} from '../schema/schema.ts';
+import { lazy } from '../lazy.ts';
 import type { SavedMemory } from './log-memory.ts';
 
 /** What is known of a log between two runs. */
@@ -37,17 +26,20 @@ export interface ResumeFile {
 /** Larger than any that this program writes for a few hundred machines. */
 const LARGEST = 64 * 1024 * 1024;
 
-const savedLog = strictObject({
-  horizon: nullable(number()),
-  known: array(tuple(string(), number())),
-  reached: optional(string()),
-});
-
-const schema = strictObject({
-  kind: oneOf('gpucloud-follow'),
-  version: oneOf(1),
-  instances: record(savedLog),
-});
+const resumeFile = lazy(() =>
+  z.strictObject({
+    kind: z.literal('gpucloud-follow'),
+    version: z.literal(1),
+    instances: z.record(
+      z.string(),
+      z.strictObject({
+        horizon: z.nullable(z.number()),
+        known: z.array(z.tuple([z.string(), z.number()])),
+        reached: z.optional(z.string()),
+      }),
+    ),
+  }),
+);
 
 /**
  * Opens the file, and makes it where there is none: whether it can be written is known before
@@ -60,7 +52,7 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
   const saved = new Map(Object.entries(await read(path, named)));
 
   async function write(hint: string): Promise<void> {
-    const file: Infer<typeof schema> = {
+    const file: z.infer<ReturnType<typeof resumeFile>> = {
       kind: 'gpucloud-follow',
       version: 1,
       instances: Object.fromEntries(
@@ -108,15 +100,15 @@ async function read(path: string, named: string): Promise<Record<string, SavedLo
     );
   }
   if (text?.trim() === '') return {};
-  const result = parse(schema, parsed(text ?? ''));
-  if (!result.ok) {
+  const result = resumeFile().safeParse(parsed(text ?? ''));
+  if (!result.success) {
     throw new CliError(
       'storage',
       `--resume "${named}": it is no file that --resume has written, or not all of one. It was left as it is.`,
       { hint: 'name another file, or move this one away to begin anew' },
     );
   }
-  return result.value.instances;
+  return result.data.instances;
 }
 
 function parsed(text: string): unknown {

@@ -1,53 +1,105 @@
-import { type Fault, parse } from '../../schema/parse.ts';
-import type { Schema } from '../../schema/schema.ts';
+import type { core } from 'zod/mini';
+import type { Schema } from './fields.ts';
 
-export type Checked<T> = { readonly ok: true; readonly value: T } | Failed;
+type Issue = core.$ZodIssue;
 
 /** `where` is the path below the checked value; `what` completes "WHERE …", without any value. */
-export interface Failed {
-  readonly ok: false;
+export interface Odd {
   readonly where: readonly PropertyKey[];
   readonly what: string;
 }
 
+export type Checked<T> =
+  | { readonly ok: true; readonly value: T; readonly odd: readonly Odd[] }
+  | ({ readonly ok: false } & Odd);
+
 /**
- * Checks a value and gives back that very value, not a copy, so that unknown fields and the order
- * of fields stay. This is sound because no schema of this folder transforms anything.
+ * Checks a value and gives back that very value. zod's copy has other fields in front and none that
+ * is named `__proto__`; no schema here transforms anything, so nothing else differs.
  */
 export function check<T>(schema: Schema<T>, value: unknown): Checked<T> {
-  const result = parse(schema, value);
-  return result.ok
-    ? { ok: true, value: value as T }
-    : { ok: false, ...failed(result.faults[0], value) };
+  const [issue] = issuesOf(schema, value);
+  return issue === undefined
+    ? { ok: true, value: value as T, odd: [] }
+    : { ok: false, ...oddOf(issue, value) };
 }
 
-/** Where and what a fault is. */
-export function failed(fault: Fault, value: unknown): Omit<Failed, 'ok'> {
-  return fault.code === 'unrecognized_keys'
-    ? { where: [...fault.path, fault.keys[0] ?? ''], what: 'is not documented' }
-    : { where: fault.path, what: words(fault, at(value, fault.path)) };
+/** Fields lie in fields in rows: what is not mended by then is another document. */
+const PASSES = 8;
+
+/**
+ * The same for a response of the service, where one odd field must not hide all the rest: what may
+ * be missing and has another type counts as missing, but for a number or a boolean in the place of
+ * a text, which becomes its text. The value itself is changed. What can't be done without (an id, a
+ * status, the row itself) is still an error.
+ */
+export function mend<T>(schema: Schema<T>, value: unknown): Checked<T> {
+  const odd: Odd[] = [];
+  const texts: { where: readonly PropertyKey[]; text: string }[] = [];
+  for (let pass = 0; pass < PASSES; pass += 1) {
+    const issues = issuesOf(schema, value);
+    if (issues.length === 0) {
+      for (const { where, text } of texts) put(value, where, text);
+      return { ok: true, value: value as T, odd };
+    }
+    for (const issue of issues) {
+      const where = nearest(value, issue.path);
+      if (where === undefined) return { ok: false, ...(odd[0] ?? oddOf(issue, value)) };
+      const is = at(value, where);
+      const wantsText = issue.code === 'invalid_type' && issue.expected === 'string';
+      if (wantsText && (typeof is === 'number' || typeof is === 'boolean')) {
+        texts.push({ where, text: String(is) });
+      }
+      if (pass === 0) odd.push(oddOf(issue, value));
+      put(value, where, null);
+    }
+  }
+  return { ok: false, ...(odd[0] ?? { where: [], what: 'has another shape' }) };
 }
 
-function words(fault: Fault, value: unknown): string {
-  switch (fault.code) {
+function issuesOf(schema: Schema<unknown>, value: unknown): readonly Issue[] {
+  return schema().safeParse(value).error?.issues ?? [];
+}
+
+function oddOf(issue: Issue, value: unknown): Odd {
+  return issue.code === 'unrecognized_keys'
+    ? { where: [...issue.path, issue.keys[0] ?? ''], what: 'is not documented' }
+    : { where: issue.path, what: describe(issue, at(value, issue.path)) };
+}
+
+function describe(issue: Issue, value: unknown): string {
+  switch (issue.code) {
     case 'invalid_type':
-      return value === undefined ? 'is missing' : `is not of the type ${fault.expected}`;
+      return value === undefined ? 'is missing' : `is not of the type ${issue.expected}`;
     case 'invalid_value':
-      return `is none of ${fault.values.join(', ')}`;
+      return `is none of ${issue.values.join(', ')}`;
     case 'too_small':
-      return `is less than ${fault.minimum}`;
+      return `is less than ${issue.minimum}`;
     case 'too_big':
-      return `is more than ${fault.maximum}`;
+      return `is more than ${issue.maximum}`;
     case 'invalid_format':
     case 'custom':
-      return `breaks the rule: ${fault.message}`;
+      return `breaks the rule: ${issue.message}`;
     default:
       return 'has another shape';
   }
 }
 
-/** What stands at a path; undefined where nothing does. */
-export function at(value: unknown, path: readonly PropertyKey[]): unknown {
+/** The thing that is at fault, or the one around it if that is nothing already; no whole row. */
+function nearest(
+  value: unknown,
+  where: readonly PropertyKey[],
+): readonly PropertyKey[] | undefined {
+  const row = Array.isArray(value) ? 1 : 0;
+  for (let length = where.length; length > row; length -= 1) {
+    const path = where.slice(0, length);
+    const is = at(value, path);
+    if (is !== null && is !== undefined) return path;
+  }
+  return undefined;
+}
+
+function at(value: unknown, path: readonly PropertyKey[]): unknown {
   let here = value;
   for (const step of path) {
     if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) {
@@ -56,4 +108,12 @@ export function at(value: unknown, path: readonly PropertyKey[]): unknown {
     here = Reflect.get(here, step);
   }
   return here;
+}
+
+function put(value: unknown, path: readonly PropertyKey[], what: unknown): void {
+  const around = at(value, path.slice(0, -1));
+  const last = path.at(-1);
+  if (typeof around === 'object' && around !== null && last !== undefined) {
+    Reflect.set(around, last, what);
+  }
 }

@@ -1,4 +1,4 @@
-import { jsonSchemaOf } from '../../schema/json.ts';
+import { toJSONSchema } from 'zod/mini';
 import { createInstanceFields } from './instance-body.ts';
 
 /** What an editor shows beside a field. */
@@ -23,7 +23,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
 
 /** The JSON Schema (2020-12) of a file for `instances create --file`, from the schema itself. */
 export function createFieldsJsonSchema(): Record<string, unknown> {
-  const schema = described(jsonSchemaOf(createInstanceFields));
+  const schema = described(toJSONSchema(createInstanceFields()));
   return { title: 'A machine for "gpucloud instances create --file"', ...schema };
 }
 

@@ -1,73 +1,60 @@
+import * as z from 'zod/mini';
+import { lazy } from '../../lazy.ts';
 import { instanceName } from '../../rules/names.ts';
-import {
-  array,
-  boolean,
-  gte,
-  type Infer,
-  int,
-  lte,
-  number,
-  oneOf,
-  optional,
-  partial,
-  regex,
-  strictObject,
-  string,
-} from '../../schema/schema.ts';
-import { filled, ruled } from './fields.ts';
-
-const port = number(int(), gte(1), lte(65535));
+import { filled, type Infer, ruled } from './fields.ts';
 
 /** API document: Endpoints, POST /instances, `docker_config`. No field of a port is starred. */
-const dockerFields = {
-  image: filled,
-  run_command: optional(string()),
-  shm_size_gb: optional(number(gte(0.1))),
-  ports: optional(
-    array(
-      strictObject({
-        internal_port: optional(port),
-        external_port: optional(port),
-        protocol: optional(oneOf('TCP', 'UDP')),
-        name: optional(string()),
-        is_main: optional(boolean()),
-      }),
+const dockerConfig = lazy(() => {
+  const port = z.optional(z.number().check(z.int(), z.gte(1), z.lte(65535)));
+  return z.strictObject({
+    image: filled(),
+    run_command: z.optional(z.string()),
+    shm_size_gb: z.optional(z.number().check(z.gte(0.1))),
+    ports: z.optional(
+      z.array(
+        z.strictObject({
+          internal_port: port,
+          external_port: port,
+          protocol: z.optional(z.enum(['TCP', 'UDP'])),
+          name: z.optional(z.string()),
+          is_main: z.optional(z.boolean()),
+        }),
+      ),
     ),
-  ),
-  // "A valid environment key" has no rule in the document. The command line checks the usual one
-  // and has a flag against it, so here only what no environment can hold is refused.
-  env: optional(
-    array(
-      strictObject({
-        key: string(regex(/^[^=\0]+$/, 'it is not empty and has no "="')),
-        value: string(),
-      }),
+    // "A valid environment key" has no rule in the document. The command line checks the usual one
+    // and has a flag against it, so here only what no environment can hold is refused.
+    env: z.optional(
+      z.array(
+        z.strictObject({
+          key: z.string().check(z.regex(/^[^=\0]+$/, 'it is not empty and has no "="')),
+          value: z.string(),
+        }),
+      ),
     ),
-  ),
-  volumes: optional(array(strictObject({ container_path: filled, host_path: filled }))),
-};
-const dockerConfig = strictObject(dockerFields);
-
-const fields = {
-  offer_id: filled,
-  image_id: filled,
-  instance_name: ruled(instanceName),
-  ssh_keys: optional(array(filled)),
-  template_id: optional(filled),
-  storage_drive_id: optional(filled),
-  docker_config: optional(dockerConfig),
-};
+    volumes: z.optional(z.array(z.strictObject({ container_path: filled(), host_path: filled() }))),
+  });
+});
 
 /** API document: Endpoints, POST /instances. */
-export const createInstanceBody = strictObject(fields);
+export const createInstanceBody = lazy(() =>
+  z.strictObject({
+    offer_id: filled(),
+    image_id: filled(),
+    instance_name: ruled(instanceName),
+    ssh_keys: z.optional(z.array(filled())),
+    template_id: z.optional(filled()),
+    storage_drive_id: z.optional(filled()),
+    docker_config: z.optional(dockerConfig()),
+  }),
+);
 
 /** The same fields, each of which may be left out: what a file of `instances create` may hold. */
-export const createInstanceFields = strictObject(
-  partial({ ...fields, docker_config: strictObject(partial(dockerFields)) }),
+export const createInstanceFields = lazy(() =>
+  z.partial(z.extend(createInstanceBody(), { docker_config: z.partial(dockerConfig()) })),
 );
 
 /** API document: Endpoints, POST /instances/{id}/reorder. `new_name` has no documented rule. */
-export const reorderInstanceBody = strictObject({ new_name: filled });
+export const reorderInstanceBody = lazy(() => z.strictObject({ new_name: filled() }));
 
 export type DockerConfig = Infer<typeof dockerConfig>;
 export type CreateInstanceBody = Infer<typeof createInstanceBody>;

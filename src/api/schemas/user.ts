@@ -1,34 +1,40 @@
+import * as z from 'zod/mini';
+import { lazy } from '../../lazy.ts';
 import { anyName } from '../../rules/names.ts';
-import { type Infer, looseObject, strictObject } from '../../schema/schema.ts';
-import { filled, flag, id, ruled, text } from './fields.ts';
+import { fields, filled, type Infer, ruled } from './fields.ts';
 
 /** API document: Resources, User. */
-export const user = looseObject({
-  id,
-  role: text,
-  name: text,
-  email: text,
-  yandex_id: text,
-  github_id: text,
-  balance: text,
-  reserved_balance: text,
-  total_balance: text,
-  is_active: flag,
-  is_email_verified: flag,
-  has_password: flag,
-  notify_billing: flag,
-  notify_marketing: flag,
-  verified_at: text,
-  last_login_at: text,
-  created_at: text,
-  updated_at: text,
+export const user = lazy(() => {
+  const { id, text, flag } = fields();
+  return z.looseObject({
+    id,
+    role: text,
+    name: text,
+    email: text,
+    yandex_id: text,
+    github_id: text,
+    balance: text,
+    reserved_balance: text,
+    total_balance: text,
+    is_active: flag,
+    is_email_verified: flag,
+    has_password: flag,
+    notify_billing: flag,
+    notify_marketing: flag,
+    verified_at: text,
+    last_login_at: text,
+    created_at: text,
+    updated_at: text,
+  });
 });
 
 /** API document: Endpoints, PATCH /users/me. */
-export const updateUserBody = strictObject({ name: ruled(anyName) });
+export const updateUserBody = lazy(() => z.strictObject({ name: ruled(anyName) }));
 
 /** API document: Endpoints, POST /users/me/update-password. Strength rules are not given. */
-export const setPasswordBody = strictObject({ current_password: filled, new_password: filled });
+export const setPasswordBody = lazy(() =>
+  z.strictObject({ current_password: filled(), new_password: filled() }),
+);
 
 export type User = Infer<typeof user>;
 export type UpdateUserBody = Infer<typeof updateUserBody>;

@@ -1,0 +1,8 @@
+/** Makes a value at its first use and keeps it, so that nothing is built while a module loads. */
+export function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
