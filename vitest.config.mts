@@ -11,6 +11,18 @@ const PROGRAM = [
   'test/watch/sandbox-follow.test.ts',
 ];
 
+/** About a minute of the built program for `npm test`: a rental, the race for one name, faults, kills, ssh. */
+const QUICK = [
+  'test/config/{disk,file,locked}.test.ts',
+  'test/e2e/{race,recover,rental,ssh-terminal}.test.ts',
+  'test/faults/{kill,network,order}.test.ts',
+  'test/output/sink.test.ts',
+  'test/programs.test.ts',
+  'test/sandbox/state-file.test.ts',
+];
+
+const BUILD = 'test/support/build.ts';
+
 const shared = {
   testTimeout: 30_000,
   hookTimeout: 30_000,
@@ -44,11 +56,16 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: { ...shared, name: 'quick', include: QUICK, globalSetup: [BUILD] },
+      },
+      {
+        extends: true,
         test: {
           ...shared,
-          name: 'program',
+          name: 'rest',
           include: PROGRAM,
-          globalSetup: ['test/support/build.ts'],
+          exclude: [...configDefaults.exclude, ...QUICK],
+          globalSetup: [BUILD],
         },
       },
     ],
