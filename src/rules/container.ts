@@ -40,9 +40,7 @@ export function publishedPort(text: string): Verdict<Port> {
   if (/^[0-9]+(\/[a-z]+)?$/i.test(mapping)) {
     return broken(`both ports are given, for example 8080:80; ${FORM}`);
   }
-  if (match === null) {
-    return broken(FORM);
-  }
+  if (match === null) return broken(FORM);
   const external = portNumber(match[1] ?? '');
   const internal = portNumber(match[2] ?? '');
   const spoken = protocol(match[3] ?? 'tcp');
@@ -115,8 +113,6 @@ export function environmentKey(text: string): Verdict<string> {
  */
 export function environmentVariable(text: string): Verdict<EnvironmentVariable> {
   const at = text.indexOf('=');
-  if (at < 1) {
-    return broken('an environment variable is written KEY=VALUE');
-  }
+  if (at < 1) return broken('an environment variable is written KEY=VALUE');
   return kept({ key: text.slice(0, at), value: text.slice(at + 1) });
 }

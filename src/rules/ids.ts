@@ -8,12 +8,8 @@ import { broken, kept, type Verdict } from './rule.ts';
  * `.` or `..`, since `encodeURIComponent` leaves those as they are and the path would collapse.
  */
 export function resourceId(text: string): Verdict<string> {
-  if (text === '') {
-    return broken('an id is not empty');
-  }
-  if (text.length > 200) {
-    return broken('an id is at most 200 characters long');
-  }
+  if (text === '') return broken('an id is not empty');
+  if (text.length > 200) return broken('an id is at most 200 characters long');
   if (!/^[A-Za-z0-9_][A-Za-z0-9._~-]*$/.test(text)) {
     return broken(
       'an id holds letters, digits, ".", "_", "~" and "-" only, and starts with none of ".~-"',

@@ -11,12 +11,8 @@ export function instanceName(text: string): Verdict<string> {
   if (!/^[A-Za-z0-9-]+$/.test(text)) {
     return broken('an instance name holds Latin letters, digits and hyphens only');
   }
-  if (!/^[A-Za-z]/.test(text)) {
-    return broken('an instance name starts with a letter');
-  }
-  if (text.endsWith('-')) {
-    return broken('an instance name does not end with a hyphen');
-  }
+  if (!/^[A-Za-z]/.test(text)) return broken('an instance name starts with a letter');
+  if (text.endsWith('-')) return broken('an instance name does not end with a hyphen');
   return kept(text);
 }
 
@@ -34,12 +30,8 @@ function folded(name: string): string {
 
 /** `name` of an API key (spec: Limits): at most 50 characters, and required, so not empty. */
 export function apiKeyName(text: string): Verdict<string> {
-  if (text.trim() === '') {
-    return broken('an API key name is not empty');
-  }
-  if ([...text].length > 50) {
-    return broken('an API key name is at most 50 characters long');
-  }
+  if (text.trim() === '') return broken('an API key name is not empty');
+  if ([...text].length > 50) return broken('an API key name is at most 50 characters long');
   return kept(text);
 }
 

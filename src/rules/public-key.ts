@@ -59,9 +59,7 @@ export function publicKey(text: string): Verdict<PublicKey> {
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
   const [line, ...others] = lines;
-  if (line === undefined) {
-    return broken('there is no key in it');
-  }
+  if (line === undefined) return broken('there is no key in it');
   if (others.length > 0) {
     return broken(
       others.some((other) => kindOf(other) !== undefined)
@@ -75,12 +73,8 @@ export function publicKey(text: string): Verdict<PublicKey> {
 function publicKeyLine(line: string): Verdict<PublicKey> {
   const [type = '', base64 = '', ...words] = line.split(/[ \t]+/);
   const body = Object.hasOwn(BODIES, type) ? BODIES[type] : undefined;
-  if (body === undefined) {
-    return broken(wrongStart(type, line));
-  }
-  if (base64 === '') {
-    return broken('the key is missing after its type');
-  }
+  if (body === undefined) return broken(wrongStart(type, line));
+  if (base64 === '') return broken('the key is missing after its type');
   const blob = decoded(base64);
   if (blob === undefined) {
     return broken(
@@ -221,9 +215,7 @@ export function compareFingerprint(
 ): 'same' | 'different' | 'unreadable' {
   const text = (told ?? '').trim();
   const sha256 = /^(?:SHA256:)?([A-Za-z0-9+/]{43})=?$/i.exec(text)?.[1];
-  if (sha256 !== undefined) {
-    return `SHA256:${sha256}` === key.fingerprint ? 'same' : 'different';
-  }
+  if (sha256 !== undefined) return `SHA256:${sha256}` === key.fingerprint ? 'same' : 'different';
   const hex = /^(?:MD5:)?((?:[0-9a-f]{2}:){15}[0-9a-f]{2}|[0-9a-f]{32})$/i.exec(text)?.[1];
   if (hex !== undefined) {
     const plain = hex.toLowerCase().replaceAll(':', '');

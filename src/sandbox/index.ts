@@ -1,25 +1,27 @@
 import type { Clock } from '../clock.ts';
 import { usageError } from '../errors.ts';
 import { type Money, money } from '../rules/money.ts';
-import { authenticate, SANDBOX_API_KEY } from './api-keys.ts';
-import { type BaseImage, IMAGES, OFFERS, type PricedOffer } from './catalog.ts';
-import { FAULTS } from './faults.ts';
-import type { RequestEntry } from './http.ts';
-import { topUp } from './ledger.ts';
-import { failRunning } from './lifecycle.ts';
+import { type BaseImage, IMAGES } from './catalog/images.ts';
+import { OFFERS, type PricedOffer } from './catalog/offers.ts';
+import type { RequestEntry } from './http/server.ts';
 import { freshState } from './seed.ts';
-import { settle } from './settle.ts';
-import { FAULT_NAMES, type Fault, type State } from './state.ts';
-import { type SandboxStatus, sandboxStatus } from './status.ts';
-import { openStore } from './store.ts';
-import { anchor, LONGEST_CATCH_UP, tick } from './virtual-clock.ts';
+import { authenticate, SANDBOX_API_KEY } from './service/api-keys.ts';
+import { FAULTS } from './service/faults.ts';
+import { topUp } from './service/ledger.ts';
+import { failRunning } from './service/lifecycle.ts';
+import { settle } from './service/settle.ts';
+import { type SandboxStatus, sandboxStatus } from './service/status.ts';
+import { FAULT_NAMES, type Fault, type State } from './store/state.ts';
+import { openStore } from './store/store.ts';
+import { anchor, LONGEST_CATCH_UP, tick } from './time.ts';
 
-export { SANDBOX_PASSWORD } from './account.ts';
-export type { BaseImage, GpuModel, Offer, PricedOffer } from './catalog.ts';
-export { FAULTS } from './faults.ts';
-export type { RequestEntry } from './http.ts';
-export type { DriveStatus, Fault, InstanceStatus } from './state.ts';
-export type { SandboxStatus } from './status.ts';
+export type { BaseImage } from './catalog/images.ts';
+export type { GpuModel, Offer, PricedOffer } from './catalog/offers.ts';
+export type { RequestEntry } from './http/server.ts';
+export { SANDBOX_PASSWORD } from './service/account.ts';
+export { FAULTS } from './service/faults.ts';
+export type { SandboxStatus } from './service/status.ts';
+export type { DriveStatus, Fault, InstanceStatus } from './store/state.ts';
 export { SANDBOX_API_KEY };
 
 export interface SandboxOptions {
@@ -105,8 +107,8 @@ export function openSandbox({ file, clock }: SandboxOptions): Sandbox {
     listen: async ({ port, onRequest }) => {
       // Loaded here, since the other methods work without a server.
       const [{ serveHttp }, { OPERATIONS }] = await Promise.all([
-        import('./http.ts'),
-        import('./operations.ts'),
+        import('./http/server.ts'),
+        import('./http/operations.ts'),
       ]);
       const server = await serveHttp(
         {

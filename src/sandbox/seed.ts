@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { hashPassword, SANDBOX_PASSWORD } from './account.ts';
-import { newApiKey, SANDBOX_API_KEY } from './api-keys.ts';
-import { topUp } from './ledger.ts';
-import { roubles } from './roubles.ts';
-import type { State } from './state.ts';
+import { hashPassword, SANDBOX_PASSWORD } from './service/account.ts';
+import { newApiKey, SANDBOX_API_KEY } from './service/api-keys.ts';
+import { roubles, topUp } from './service/ledger.ts';
+import type { State } from './store/state.ts';
 
 const OPENING_DEPOSIT = '10000.00';
 const OPENING_BONUS = '500.00';

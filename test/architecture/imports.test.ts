@@ -43,8 +43,8 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   inquirer: /^prompts\/inquirer\.ts$/,
   '@inquirer/core': /^prompts\/checked-text\.ts$/,
   '@napi-rs/keyring': /^keyring\.ts$/,
-  hono: /^sandbox\/http\.ts$/,
-  '@hono/node-server': /^sandbox\/http\.ts$/,
+  hono: /^sandbox\/http\/server\.ts$/,
+  '@hono/node-server': /^sandbox\/http\/server\.ts$/,
   open: /^reach\/browser\.ts$/,
   marked: /^commands\/templates\/markdown\.ts$/,
   'big.js': /^rules\/money\.ts$/,
@@ -78,7 +78,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:module': NOWHERE,
   // api/: the tunnel through a proxy. sandbox/: it serves itself, and names statuses as HTTP does.
   // browser: a signpost on loopback, since a link with a token may not be an argument.
-  'node:http': /^(api\/(transport|connect)|sandbox\/(http|refusal)|reach\/browser)\.ts$/,
+  'node:http': /^(api\/(transport|connect)|sandbox\/(http\/server|refusal)|reach\/browser)\.ts$/,
   'node:https': NOWHERE,
   // api/: the sockets of the service, and addresses that go past the proxy. watch/ssh: whether a
   // machine answers. browser: the type of the signpost's address. reach/ports: which port of
@@ -212,7 +212,7 @@ describe('imports run one way', () => {
 
   test.each([
     ['api/http.ts', '../cli/verb.ts', 'api may not import cli'],
-    ['sandbox/http.ts', '../api/index.ts', 'sandbox may not import api'],
+    ['sandbox/http/server.ts', '../../api/index.ts', 'sandbox may not import api'],
     ['rules/ids.ts', '../output/index.ts', 'rules may not import output'],
     [
       'commands/drives/list.ts',

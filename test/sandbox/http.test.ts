@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { withLock } from '../../src/files/lock.ts';
-import { OPERATIONS } from '../../src/sandbox/operations.ts';
+import { OPERATIONS } from '../../src/sandbox/http/operations.ts';
 import { type Bench, bench, DAY, NOBODY, RTX_4090, UBUNTU } from './support.ts';
 
 const ED25519 =

@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/index.ts';
-import { OPERATIONS } from '../../src/sandbox/operations.ts';
+import { OPERATIONS } from '../../src/sandbox/http/operations.ts';
 import { Refusal } from '../../src/sandbox/refusal.ts';
-import type { State } from '../../src/sandbox/state.ts';
-import { openStore } from '../../src/sandbox/store.ts';
+import type { State } from '../../src/sandbox/store/state.ts';
+import { openStore } from '../../src/sandbox/store/store.ts';
 import {
   type Bench,
   bench,

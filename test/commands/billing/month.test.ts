@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { OFFERS } from '../../../src/sandbox/catalog.ts';
+import { OFFERS } from '../../../src/sandbox/catalog/offers.ts';
 import { sumOf, UNIT, units } from '../../money/amounts.ts';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE } from '../../support/sandbox-ids.ts';

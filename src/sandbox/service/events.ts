@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Instance, InstanceEvent, InstanceStatus } from '../store/state.ts';
+import { iso } from '../time.ts';
 import { type Page, pageOf } from './pages.ts';
-import type { Instance, InstanceEvent, InstanceStatus } from './state.ts';
-import { iso } from './time.ts';
 
 type Payload = InstanceEvent['payload'];
 

@@ -1,9 +1,8 @@
 import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
-import { available, reserved, total } from './ledger.ts';
-import { badRequest } from './refusal.ts';
-import { text } from './roubles.ts';
-import type { State } from './state.ts';
-import { iso } from './time.ts';
+import { badRequest, notFound } from '../refusal.ts';
+import type { State } from '../store/state.ts';
+import { iso } from '../time.ts';
+import { available, reserved, roubles, text, topUp, total } from './ledger.ts';
 
 /** The password of a fresh account, so that changing it can be tried. */
 export const SANDBOX_PASSWORD = 'sandbox-password';
@@ -70,4 +69,32 @@ export function updatedUserView(state: State): Record<string, unknown> {
     reserved_balance: text(reserved(state)),
     total_balance: text(total(state)),
   };
+}
+
+interface PromoCode {
+  code: string;
+  amount: string;
+  state: 'open' | 'expired' | 'exhausted';
+}
+
+const PROMO_CODES: readonly PromoCode[] = [
+  { code: 'WELCOME500', amount: '500.00', state: 'open' },
+  { code: 'EXPIRED2020', amount: '100.00', state: 'expired' },
+  { code: 'LIMITED', amount: '1000.00', state: 'exhausted' },
+];
+
+/** POST /billing/promo/activate. Errors: 404 unknown; 400 expired, exhausted, already activated. */
+export function activatePromo(state: State, code: string, now: number): Record<string, unknown> {
+  const promo = PROMO_CODES.find((one) => one.code === code);
+  if (promo === undefined) throw notFound('Promo code not found');
+  if (promo.state === 'expired') throw badRequest('The promo code has expired');
+  if (promo.state === 'exhausted') {
+    throw badRequest('The usage limit of the promo code is exhausted');
+  }
+  if (state.account.promoCodes.includes(code)) {
+    throw badRequest('The promo code was already activated by this user');
+  }
+  state.account.promoCodes.push(code);
+  topUp(state, 'BONUS', roubles(promo.amount), `Promo code ${code}`, now);
+  return { added_amount: promo.amount, new_balance: text(total(state)) };
 }

@@ -1,10 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { CliError } from '../errors.ts';
-import { errorCode } from '../files/error-code.ts';
+import { CliError } from '../../errors.ts';
+import { errorCode } from '../../files/error-code.ts';
+import { notFound, Refusal, refusalBody } from '../refusal.ts';
 import type { Answer, Call, Operation } from './operations.ts';
-import { notFound, Refusal, refusalBody } from './refusal.ts';
 
 /** What a served request came to, for a log. */
 export interface RequestEntry {
@@ -54,9 +54,7 @@ export async function serveHttp(serving: Serving, port: number): Promise<Server>
     server.listen(port, '127.0.0.1', resolve);
   });
   const address = server.address();
-  if (address === null || typeof address === 'string') {
-    throw new Error('the sandbox has no port');
-  }
+  if (address === null || typeof address === 'string') throw new Error('the sandbox has no port');
 
   return {
     url: `http://127.0.0.1:${address.port}`,
@@ -130,13 +128,9 @@ async function bodyText(body: ReadableStream<Uint8Array> | null): Promise<string
   let size = 0;
   for (;;) {
     const piece = await reader?.read();
-    if (piece?.value === undefined) {
-      return Buffer.concat(chunks).toString('utf8');
-    }
+    if (piece?.value === undefined) return Buffer.concat(chunks).toString('utf8');
     size += piece.value.byteLength;
-    if (size > LARGEST_BODY) {
-      throw new Refusal(413, 'The body is larger than 1 MiB');
-    }
+    if (size > LARGEST_BODY) throw new Refusal(413, 'The body is larger than 1 MiB');
     chunks.push(piece.value);
   }
 }
@@ -154,9 +148,7 @@ function refused(refusal: Refusal): Response {
 }
 
 function failed(error: unknown): Response {
-  if (error instanceof Refusal) {
-    return refused(error);
-  }
+  if (error instanceof Refusal) return refused(error);
   // Of other errors only the words that were written for people leave the process.
   const words = error instanceof CliError ? error.message : 'The sandbox failed';
   return refused(new Refusal(500, words));

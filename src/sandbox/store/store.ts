@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CliError } from '../errors.ts';
-import { errorCode } from '../files/error-code.ts';
-import { withLock } from '../files/lock.ts';
-import { privateFolder } from '../files/private-folder.ts';
-import { replaceFile } from '../files/replace.ts';
-import { Refusal } from './refusal.ts';
+import { CliError } from '../../errors.ts';
+import { errorCode } from '../../files/error-code.ts';
+import { withLock } from '../../files/lock.ts';
+import { privateFolder } from '../../files/private-folder.ts';
+import { replaceFile } from '../../files/replace.ts';
+import { Refusal } from '../refusal.ts';
 import { type State, stateSchema } from './state.ts';
 
 /** The state file: many processes use it at once, and none loses what another did. */
@@ -71,9 +71,7 @@ export function openStore(file: string): Store {
           }
         }
         kept = { bytes, state };
-        if (!outcome.ok) {
-          throw outcome.refusal;
-        }
+        if (!outcome.ok) throw outcome.refusal;
         // The next call changes the same state, and must not change what this one answers.
         return structuredClone(outcome.value);
       }),
@@ -91,9 +89,7 @@ function attempt<T>(work: () => T): Outcome<T> {
   try {
     return { ok: true, value: work() };
   } catch (error) {
-    if (error instanceof Refusal) {
-      return { ok: false, refusal: error };
-    }
+    if (error instanceof Refusal) return { ok: false, refusal: error };
     throw error;
   }
 }
@@ -107,9 +103,7 @@ async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
       return work();
     });
   } catch (error) {
-    if (entered) {
-      throw error;
-    }
+    if (entered) throw error;
     throw new CliError('storage', `the sandbox's state ${file} could not be locked`, {
       hint: 'another program may be using it; try again',
       retryable: true,
@@ -122,9 +116,7 @@ async function read(file: string): Promise<Buffer | undefined> {
   try {
     return await readFile(file);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') {
-      return undefined;
-    }
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw storageError(file, 'could not be read', error);
   }
 }
@@ -137,9 +129,7 @@ function understand(file: string, bytes: Buffer): State {
     throw corrupt(file, error);
   }
   const result = stateSchema.safeParse(json);
-  if (!result.success) {
-    throw corrupt(file, result.error);
-  }
+  if (!result.success) throw corrupt(file, result.error);
   return result.data;
 }
 

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Money } from '../rules/money.ts';
+import type { Money } from '../../rules/money.ts';
+import { badRequest, conflict, notFound } from '../refusal.ts';
+import type { Drive, Instance, State } from '../store/state.ts';
+import { DAY, HOUR, iso, isoOrNull, SECOND } from '../time.ts';
 import { record } from './events.ts';
-import { addAvailable, available, enter, payDebt } from './ledger.ts';
-import { badRequest, conflict, notFound } from './refusal.ts';
-import { roubles, text } from './roubles.ts';
-import type { Drive, Instance, State } from './state.ts';
-import { DAY, HOUR, iso, isoOrNull, SECOND } from './time.ts';
+import { addAvailable, available, enter, payDebt, roubles, text } from './ledger.ts';
 
 /** Roubles for one GB and one hour; the document shows no price list. */
 const PRICE_PER_GB = '0.012';
@@ -22,9 +21,7 @@ export interface DriveWish {
 export function driveWith(state: State, id: string): Drive {
   const drive = state.drives.find((one) => one.id === id);
   // "Deleted permanently" (spec: Drive status) is read as gone.
-  if (drive === undefined || drive.status === 'DELETED') {
-    throw notFound(`Drive ${id} not found`);
-  }
+  if (drive === undefined || drive.status === 'DELETED') throw notFound(`Drive ${id} not found`);
   return drive;
 }
 
@@ -102,9 +99,7 @@ export function driveOf(state: State, instance: Instance): Drive | undefined {
 /** Lets go of an instance's drive: its files are pushed to the storage, then it is free. */
 export function detach(state: State, instance: Instance, at: number): void {
   const drive = driveOf(state, instance);
-  if (drive === undefined || drive.status !== 'IN_USE') {
-    return;
-  }
+  if (drive === undefined || drive.status !== 'IN_USE') return;
   drive.status = 'SYNCING';
   drive.syncEndsAt = at + SYNCING_TIME;
   drive.updatedAt = at;
@@ -153,9 +148,7 @@ export function deleteDrive(_state: State, drive: Drive, at: number): void {
 /** A running machine writes 1 GiB in an hour; a drive that is too small grows, and costs more. */
 export function growDrive(state: State, instance: Instance, at: number): void {
   const drive = driveOf(state, instance);
-  if (drive === undefined || drive.status !== 'IN_USE') {
-    return;
-  }
+  if (drive === undefined || drive.status !== 'IN_USE') return;
   drive.usedBytes += GIB;
   drive.updatedAt = at;
   if (drive.usedBytes > drive.sizeGb * GIB) {

@@ -1,6 +1,6 @@
+import type { Drive, Instance, State } from '../store/state.ts';
 import { chargeDriveHour, deleteDrive, finishSync } from './drives.ts';
 import { failRunning, finishPhase, turnHour } from './lifecycle.ts';
-import type { Drive, Instance, State } from './state.ts';
 
 /** Something that happens by itself at a moment. */
 interface Due {
@@ -30,9 +30,7 @@ export function settle(state: State, until: number): boolean {
 function next(state: State, until: number): Due | undefined {
   let first: Due | undefined;
   function consider<T>(at: number | null, rank: number, subject: T, happening: Happening<T>): void {
-    if (at === null || at > until) {
-      return;
-    }
+    if (at === null || at > until) return;
     if (first === undefined || at < first.at || (at === first.at && rank < first.rank)) {
       first = { at, rank, happen: () => happening(state, subject, at) };
     }

@@ -12,12 +12,13 @@ import {
   unknown,
   enum as within,
 } from 'zod/mini';
-import { money } from '../rules/money.ts';
-import { broken, kept, type Verdict } from '../rules/rule.ts';
-import { findImage, findOffer } from './catalog.ts';
+import { money } from '../../rules/money.ts';
+import { broken, kept, type Verdict } from '../../rules/rule.ts';
+import { findImage } from '../catalog/images.ts';
+import { findOffer } from '../catalog/offers.ts';
+import { findTemplate } from '../catalog/templates.ts';
+import { follows } from '../field.ts';
 import { dockerConfig } from './docker-config.ts';
-import { follows } from './field.ts';
-import { findTemplate } from './templates.ts';
 
 /** Spec: States and transitions, Instance status. */
 export const INSTANCE_STATUSES = [

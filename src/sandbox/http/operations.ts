@@ -1,10 +1,16 @@
 import { array, boolean, number, optional, strictObject, string, type ZodMiniType } from 'zod/mini';
-import { anyName, apiKeyName, instanceName } from '../rules/names.ts';
-import { broken, kept, type Verdict } from '../rules/rule.ts';
-import { renameUser, updatedUserView, updatePassword, userView } from './account.ts';
-import { createApiKey, listApiKeys } from './api-keys.ts';
-import { parseBody, type RawBody, refuseBody } from './body.ts';
-import { dockerConfig } from './docker-config.ts';
+import { anyName, apiKeyName, instanceName } from '../../rules/names.ts';
+import { broken, kept, type Verdict } from '../../rules/rule.ts';
+import { listTemplates } from '../catalog/templates.ts';
+import { follows, followsAsText, notEmpty } from '../field.ts';
+import {
+  activatePromo,
+  renameUser,
+  updatedUserView,
+  updatePassword,
+  userView,
+} from '../service/account.ts';
+import { createApiKey, listApiKeys } from '../service/api-keys.ts';
 import {
   createDrive,
   driveView,
@@ -12,26 +18,23 @@ import {
   listDrives,
   resumeDrive,
   updateDrive,
-} from './drives.ts';
-import { eventsPage } from './events.ts';
-import { follows, followsAsText, notEmpty } from './field.ts';
+} from '../service/drives.ts';
+import { eventsPage } from '../service/events.ts';
+import { instanceView, reorderView, startView } from '../service/instance-view.ts';
 import {
   createInstance,
-  instanceView,
   instanceWith,
   reorderInstance,
-  reorderView,
   startInstance,
-  startView,
   stopInstance,
   terminateInstance,
-} from './instances.ts';
-import { transactionsPage } from './ledger.ts';
-import { type Meta, type Page, pageNumber } from './pages.ts';
-import { activatePromo } from './promo.ts';
-import { addSshKey, deleteSshKey, listSshKeys, sshKeyView } from './ssh-keys.ts';
-import type { State } from './state.ts';
-import { listTemplates } from './templates.ts';
+} from '../service/instances.ts';
+import { transactionsPage } from '../service/ledger.ts';
+import { type Meta, type Page, pageNumber } from '../service/pages.ts';
+import { addSshKey, deleteSshKey, listSshKeys, sshKeyView } from '../service/ssh-keys.ts';
+import { dockerConfig } from '../store/docker-config.ts';
+import type { State } from '../store/state.ts';
+import { parseBody, type RawBody, refuseBody } from './body.ts';
 
 /** One request, after its key was accepted and everything due has happened. */
 export interface Call {

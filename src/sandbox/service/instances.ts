@@ -1,20 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { Money } from '../rules/money.ts';
-import { findImage, findOffer, offerView, PROVIDER, type PricedOffer } from './catalog.ts';
-import { connectionInfo } from './connection.ts';
-import type { DockerConfig } from './docker-config.ts';
-import { attach, driveOf, driveView } from './drives.ts';
+import type { Money } from '../../rules/money.ts';
+import { findImage } from '../catalog/images.ts';
+import { findOffer, type PricedOffer } from '../catalog/offers.ts';
+import { findTemplate } from '../catalog/templates.ts';
+import { badRequest, conflict, notFound, providerFailure } from '../refusal.ts';
+import type { DockerConfig } from '../store/docker-config.ts';
+import type { Drive, Instance, SshKey, State } from '../store/state.ts';
+import { attach } from './drives.ts';
 import { moveTo, record } from './events.ts';
 import { strikes } from './faults.ts';
-import { spendable } from './ledger.ts';
+import { roubles, spendable, text } from './ledger.ts';
 import { beginStopping, PHASES } from './lifecycle.ts';
-import { badRequest, conflict, notFound, providerFailure } from './refusal.ts';
 import { beginHour, closeHour, releaseReserved, reserveHour } from './rent.ts';
-import { roubles, text } from './roubles.ts';
-import { sshKeyView } from './ssh-keys.ts';
-import type { Drive, Instance, SshKey, State } from './state.ts';
-import { findTemplate, templateInInstance } from './templates.ts';
-import { HOUR, iso, isoOrNull } from './time.ts';
 
 /** The body of POST /instances. */
 export interface InstanceWish {
@@ -29,9 +26,7 @@ export interface InstanceWish {
 
 export function instanceWith(state: State, id: string): Instance {
   const instance = state.instances.find((one) => one.id === id);
-  if (instance === undefined) {
-    throw notFound(`Instance ${id} not found`);
-  }
+  if (instance === undefined) throw notFound(`Instance ${id} not found`);
   return instance;
 }
 
@@ -206,20 +201,14 @@ function order(state: State, wish: Order, now: number): Instance {
 
 function offerFor(id: string): PricedOffer {
   const offer = findOffer(id);
-  if (offer === undefined) {
-    throw badRequest(`Offer ${id} not found`);
-  }
-  if (!offer.in_stock) {
-    throw conflict(`Offer ${offer.name} is out of stock`);
-  }
+  if (offer === undefined) throw badRequest(`Offer ${id} not found`);
+  if (!offer.in_stock) throw conflict(`Offer ${offer.name} is out of stock`);
   return offer;
 }
 
 function checkImage(wish: InstanceWish): void {
   const image = findImage(wish.image_id);
-  if (image === undefined) {
-    throw badRequest(`Image ${wish.image_id} not found`);
-  }
+  if (image === undefined) throw badRequest(`Image ${wish.image_id} not found`);
   const container = wish.template_id !== undefined || wish.docker_config !== undefined;
   if (container && !image.supports_docker) {
     throw badRequest(`Image ${image.name} does not support containers`);
@@ -228,26 +217,18 @@ function checkImage(wish: InstanceWish): void {
 
 /** The keys that were named, each once; without the field, the default key (spec: SSH key). */
 function keysFor(state: State, ids: readonly string[] | undefined): SshKey[] {
-  if (ids === undefined) {
-    return state.sshKeys.filter((key) => key.isDefault);
-  }
+  if (ids === undefined) return state.sshKeys.filter((key) => key.isDefault);
   return [...new Set(ids)].map((id) => {
     const key = state.sshKeys.find((one) => one.id === id);
-    if (key === undefined) {
-      throw badRequest(`SSH key ${id} not found`);
-    }
+    if (key === undefined) throw badRequest(`SSH key ${id} not found`);
     return key;
   });
 }
 
 function freeDrive(state: State, id: string | undefined): Drive | undefined {
-  if (id === undefined) {
-    return undefined;
-  }
+  if (id === undefined) return undefined;
   const drive = state.drives.find((one) => one.id === id && one.status !== 'DELETED');
-  if (drive === undefined) {
-    throw badRequest(`Drive ${id} not found`);
-  }
+  if (drive === undefined) throw badRequest(`Drive ${id} not found`);
   if (drive.status !== 'AVAILABLE') {
     throw conflict(`Drive ${drive.name} is ${drive.status}; only an AVAILABLE one can be attached`);
   }
@@ -264,49 +245,4 @@ function checkFunds(state: State, price: Money): void {
   if (spendable(state).lt(price)) {
     throw conflict(`Insufficient balance: the next hour costs ${text(price)} RUB`);
   }
-}
-
-/** The answer to a start (spec: POST /instances/{id}/start). */
-export function startView(instance: Instance, now: number): Record<string, unknown> {
-  return { status: instance.status, paid_until: iso(instance.paidUntil ?? now + HOUR) };
-}
-
-/** Spec: Instance. */
-export function instanceView(state: State, instance: Instance): Record<string, unknown> {
-  const offer = findOffer(instance.offerId);
-  const image = findImage(instance.imageId);
-  const template = instance.templateId === null ? undefined : findTemplate(instance.templateId);
-  const drive = driveOf(state, instance);
-  return {
-    id: instance.id,
-    name: instance.name,
-    status: instance.status,
-    price_per_hour_snapshot: instance.price,
-    ip_address: instance.ipAddress,
-    ssh_username: image?.os_type === 'windows' ? 'Administrator' : 'root',
-    ssh_port: 22,
-    external_id: instance.externalId,
-    docker_config: instance.dockerConfig,
-    failure_reason: instance.failureReason,
-    metadata: { environment: 'sandbox' },
-    connection_info: connectionInfo(instance),
-    application_template: template === undefined ? null : templateInInstance(template),
-    storage_drive: drive === undefined ? null : driveView(drive),
-    offer: offer === undefined ? null : offerView(offer),
-    provider: PROVIDER,
-    base_image: image ?? null,
-    ssh_keys: instance.sshKeys.map(sshKeyView),
-    paid_until: isoOrNull(instance.paidUntil),
-    last_billed_at: isoOrNull(instance.lastBilledAt),
-    started_at: isoOrNull(instance.startedAt),
-    terminated_at: isoOrNull(instance.terminatedAt),
-    created_at: iso(instance.createdAt),
-    updated_at: iso(instance.updatedAt),
-  };
-}
-
-/** The answer to a re-order, which leaves `storage_drive` out (spec: POST …/reorder). */
-export function reorderView(state: State, instance: Instance): Record<string, unknown> {
-  const { storage_drive: _, ...shown } = instanceView(state, instance);
-  return shown;
 }

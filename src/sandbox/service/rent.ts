@@ -1,9 +1,8 @@
-import type { Money } from '../rules/money.ts';
+import type { Money } from '../../rules/money.ts';
+import type { Instance, State } from '../store/state.ts';
+import { HOUR, SECOND } from '../time.ts';
 import { record } from './events.ts';
-import { addAvailable, enter } from './ledger.ts';
-import { roubles, text } from './roubles.ts';
-import type { Instance, State } from './state.ts';
-import { HOUR, SECOND } from './time.ts';
+import { addAvailable, enter, roubles, text } from './ledger.ts';
 
 /** The rounding of big.js that schools teach: a half goes up. */
 const HALF_UP = 1;
@@ -50,9 +49,7 @@ export function closeHour(state: State, instance: Instance, at: number): Money {
 /** Gives back all that is still held. */
 export function releaseReserved(state: State, instance: Instance, at: number): void {
   const rest = roubles(instance.reserved);
-  if (rest.lte(0)) {
-    return;
-  }
+  if (rest.lte(0)) return;
   addAvailable(state, rest);
   instance.reserved = text(rest.minus(rest));
   record(instance, 'BILLING', `Returned ${text(rest)} RUB to the balance`, at, {
@@ -64,9 +61,7 @@ export function releaseReserved(state: State, instance: Instance, at: number): v
 /** The share of the running hour that is used up, by whole seconds, rounded to the kopeck. */
 function usedOf(instance: Instance, at: number): Money {
   const held = roubles(instance.reserved);
-  if (instance.hourEndsAt === null) {
-    return held.minus(held);
-  }
+  if (instance.hourEndsAt === null) return held.minus(held);
   const elapsed = Math.max(0, at - (instance.hourEndsAt - HOUR));
   const seconds = Math.floor(elapsed / SECOND);
   const used = roubles(instance.price).times(seconds).div(3600).round(2, HALF_UP);
@@ -75,9 +70,7 @@ function usedOf(instance: Instance, at: number): Money {
 }
 
 function charge(state: State, instance: Instance, amount: Money, at: number): void {
-  if (amount.lte(0)) {
-    return;
-  }
+  if (amount.lte(0)) return;
   instance.reserved = text(roubles(instance.reserved).minus(amount));
   instance.lastBilledAt = at;
   instance.updatedAt = at;

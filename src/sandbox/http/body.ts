@@ -1,5 +1,5 @@
 import type { ZodMiniType } from 'zod/mini';
-import { badRequest } from './refusal.ts';
+import { badRequest } from '../refusal.ts';
 
 /** The body of a request as it came. */
 export interface RawBody {
@@ -10,28 +10,20 @@ export interface RawBody {
 
 /** A documented body, checked; anything else is refused (400) with words that name the field. */
 export function parseBody<T>(schema: ZodMiniType<T>, body: RawBody): T {
-  if (!body.isJson) {
-    throw badRequest('The header Content-Type must be application/json');
-  }
+  if (!body.isJson) throw badRequest('The header Content-Type must be application/json');
   const result = schema.safeParse(parseJson(body.text));
-  if (result.success) {
-    return result.data;
-  }
+  if (result.success) return result.data;
   throw badRequest(result.error.issues.map(worded).join('; '));
 }
 
 /** For operations without a body: none at all, or an empty object. */
 export function refuseBody(body: RawBody): void {
-  if (body.text.trim() === '') {
-    return;
-  }
+  if (body.text.trim() === '') return;
   const json = parseJson(body.text);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw badRequest('This operation takes no body');
   }
-  if (Object.keys(json).length > 0) {
-    throw badRequest('This operation takes no body');
-  }
+  if (Object.keys(json).length > 0) throw badRequest('This operation takes no body');
 }
 
 function parseJson(text: string): unknown {

@@ -1,4 +1,4 @@
-import { badRequest } from './refusal.ts';
+import { badRequest } from '../refusal.ts';
 
 /** `meta` of a list (spec: Conventions). */
 export interface Meta {
@@ -36,11 +36,7 @@ export function pageOf<I, T>(
 
 /** A `page` or `limit` of a query. */
 export function pageNumber(name: string, text: string | undefined, otherwise: number): number {
-  if (text === undefined) {
-    return otherwise;
-  }
-  if (!/^[1-9][0-9]{0,8}$/.test(text)) {
-    throw badRequest(`${name} must be a whole number from 1`);
-  }
+  if (text === undefined) return otherwise;
+  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw badRequest(`${name} must be a whole number from 1`);
   return Number(text);
 }

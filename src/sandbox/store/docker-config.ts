@@ -1,8 +1,8 @@
 import { array, boolean, number, optional, type output, strictObject, string } from 'zod/mini';
-import { environmentKey, portNumber } from '../rules/container.ts';
-import { sharedMemoryGb } from '../rules/numbers.ts';
-import { broken, kept, type Verdict } from '../rules/rule.ts';
-import { follows, followsAsText, notEmpty } from './field.ts';
+import { environmentKey, portNumber } from '../../rules/container.ts';
+import { sharedMemoryGb } from '../../rules/numbers.ts';
+import { broken, kept, type Verdict } from '../../rules/rule.ts';
+import { follows, followsAsText, notEmpty } from '../field.ts';
 
 // A client may send either case to be kind to people, but the body of the document has capitals.
 function spokenProtocol(text: string): Verdict<string> {

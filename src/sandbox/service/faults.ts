@@ -1,4 +1,4 @@
-import type { Fault, State } from './state.ts';
+import type { Fault, State } from '../store/state.ts';
 
 /** The failures that can be asked for, each with what it does. */
 export const FAULTS: Readonly<Record<Fault, string>> = {
@@ -14,9 +14,7 @@ export const FAULTS: Readonly<Record<Fault, string>> = {
 /** Whether a failure was asked for; it is used up by that. */
 export function strikes(state: State, fault: Fault): boolean {
   const at = state.faults.indexOf(fault);
-  if (at === -1) {
-    return false;
-  }
+  if (at === -1) return false;
   state.faults.splice(at, 1);
   return true;
 }

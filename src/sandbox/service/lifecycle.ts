@@ -1,14 +1,13 @@
-import { findImage } from './catalog.ts';
-import { generateSecrets, ipAddress, randomHex } from './connection.ts';
+import { findImage } from '../catalog/images.ts';
+import { findTemplate } from '../catalog/templates.ts';
+import type { Instance, State } from '../store/state.ts';
+import { SECOND } from '../time.ts';
 import { detach, growDrive } from './drives.ts';
 import { moveTo, record } from './events.ts';
 import { strikes } from './faults.ts';
-import { addAvailable, available, enter } from './ledger.ts';
+import { generateSecrets, ipAddress, randomHex } from './hardware.ts';
+import { addAvailable, available, enter, roubles, text } from './ledger.ts';
 import { beginHour, chargeHour, closeHour, releaseReserved, reserveHour } from './rent.ts';
-import { roubles, text } from './roubles.ts';
-import type { Instance, State } from './state.ts';
-import { findTemplate } from './templates.ts';
-import { SECOND } from './time.ts';
 
 /** How long each passing status lasts on the virtual clock; the document gives no times. */
 export const PHASES = {

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type Money, zero } from '../rules/money.ts';
+import { kopecksText, type Money, money, zero } from '../../rules/money.ts';
+import { badRequest } from '../refusal.ts';
+import {
+  type State,
+  TRANSACTION_TYPES,
+  type Transaction,
+  type TransactionType,
+} from '../store/state.ts';
+import { iso } from '../time.ts';
 import { type Page, pageOf } from './pages.ts';
-import { badRequest } from './refusal.ts';
-import { roubles, text } from './roubles.ts';
-import { type State, TRANSACTION_TYPES, type Transaction, type TransactionType } from './state.ts';
-import { iso } from './time.ts';
 
 /** Funds that no running hour holds. */
 export function available(state: State): Money {
@@ -71,9 +75,7 @@ export function payDebt(state: State, drive: State['drives'][number], at: number
   const owed = roubles(drive.debt);
   const funds = available(state);
   const paid = funds.lt(owed) ? funds : owed;
-  if (paid.lte(0)) {
-    return;
-  }
+  if (paid.lte(0)) return;
   drive.debt = text(owed.minus(paid));
   drive.lastBilledAt = at;
   drive.updatedAt = at;
@@ -83,9 +85,7 @@ export function payDebt(state: State, drive: State['drives'][number], at: number
 
 /** Reads the `type` filter: several types separated by commas (spec: GET /billing/transactions). */
 function typesOf(filter: string | undefined): readonly string[] {
-  if (filter === undefined) {
-    return TRANSACTION_TYPES;
-  }
+  if (filter === undefined) return TRANSACTION_TYPES;
   const wanted = filter.split(',');
   const unknown = wanted.find((name) => !TRANSACTION_TYPES.some((type) => type === name));
   if (unknown !== undefined) {
@@ -117,4 +117,16 @@ function transactionView(entry: Transaction): Record<string, unknown> {
     description: entry.description,
     created_at: iso(entry.at),
   };
+}
+
+/** Reads an amount of the state or of the catalog, which both hold checked decimals only. */
+export function roubles(text: string): Money {
+  const verdict = money(text);
+  if (!verdict.ok) throw new Error(`${JSON.stringify(text)} is not an amount`);
+  return verdict.value;
+}
+
+/** An amount as the state keeps it and the service shows it: exact, with at least two decimals. */
+export function text(amount: Money): string {
+  return kopecksText(amount);
 }

@@ -1,8 +1,7 @@
+import type { DriveStatus, Fault, InstanceStatus, State } from '../store/state.ts';
+import { iso, isoOrNull } from '../time.ts';
 import { priceOf } from './drives.ts';
-import { available, debt, reserved, total } from './ledger.ts';
-import { text } from './roubles.ts';
-import type { DriveStatus, Fault, InstanceStatus, State } from './state.ts';
-import { iso, isoOrNull } from './time.ts';
+import { available, debt, reserved, text, total } from './ledger.ts';
 
 /** What a person wants to know of a sandbox at a glance. Amounts are decimal strings of roubles. */
 export interface SandboxStatus {

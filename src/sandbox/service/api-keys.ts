@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { randomHex } from './connection.ts';
-import { Refusal } from './refusal.ts';
-import type { ApiKey, State } from './state.ts';
-import { iso, isoOrNull } from './time.ts';
+import { Refusal } from '../refusal.ts';
+import type { ApiKey, State } from '../store/state.ts';
+import { iso, isoOrNull } from '../time.ts';
+import { randomHex } from './hardware.ts';
 
 /**
  * The key of the built-in account, the same in every sandbox: it opens nothing but a server on the
@@ -74,9 +74,7 @@ export function authenticate(state: State, token: string | undefined, now: numbe
   }
   // By the minute, so that reading does not mean writing the state each time.
   const minute = now - (now % MINUTE);
-  if (key.lastUsedAt === minute) {
-    return false;
-  }
+  if (key.lastUsedAt === minute) return false;
   key.lastUsedAt = minute;
   return true;
 }

@@ -1,0 +1,257 @@
+/** Spec: Template, endpoint item. */
+export interface TemplateEndpoint {
+  auth: { type: string; token_key: string };
+  name: string;
+  port: number;
+  is_main: boolean;
+  protocol: string;
+  url_template: string;
+}
+
+/** Spec: Template, variables schema item. */
+export interface TemplateVariable {
+  key: string;
+  type: string;
+  label: string;
+  length: number;
+  generator: string;
+}
+
+/** Spec: Template. */
+export interface Template {
+  id: string;
+  slug: string;
+  name: string;
+  description: string;
+  readme: string;
+  tags: string[];
+  logo_url: string;
+  image_name: string;
+  run_command: string;
+  shm_size: string | null;
+  endpoints: TemplateEndpoint[];
+  volumes: { host_path: string; container_path: string }[];
+  env_vars: Record<string, string>;
+  post_start_script: string | null;
+  min_disk_gb: number;
+  min_cuda_version: string;
+  is_active: boolean;
+  sort_order: number;
+  variables_schema: TemplateVariable[];
+  created_at: string;
+  updated_at: string;
+}
+
+const SINCE = '2025-01-01T00:00:00.000Z';
+
+/** All fields in the document's order; a template gives those that are its own. */
+const PLAIN: Template = {
+  id: '',
+  slug: '',
+  name: '',
+  description: '',
+  readme: '',
+  tags: [],
+  logo_url: '',
+  image_name: '',
+  run_command: '',
+  shm_size: null,
+  endpoints: [],
+  volumes: [],
+  env_vars: {},
+  post_start_script: null,
+  min_disk_gb: 20,
+  min_cuda_version: '',
+  is_active: true,
+  sort_order: 0,
+  variables_schema: [],
+  created_at: SINCE,
+  updated_at: SINCE,
+};
+
+function template(own: Partial<Template> & Pick<Template, 'id' | 'slug' | 'name'>): Template {
+  return { ...PLAIN, logo_url: `https://sandbox.invalid/logos/${own.slug}.svg`, ...own };
+}
+
+function endpoint(
+  name: string,
+  port: number,
+  url_template: string,
+  type: string,
+  token_key: string,
+): TemplateEndpoint {
+  const auth = { type, token_key };
+  return { auth, name, port, is_main: true, protocol: 'TCP', url_template };
+}
+
+function secret(key: string, label: string, length: number): TemplateVariable {
+  return { key, type: 'generated', label, length, generator: 'hex' };
+}
+
+const TEMPLATES: readonly Template[] = [
+  template({
+    id: '1ab1ab01-0000-4000-8000-000000000021',
+    slug: 'jupyterlab',
+    name: 'JupyterLab',
+    description: 'Notebooks with PyTorch and CUDA, ready in the browser',
+    readme: [
+      '# JupyterLab',
+      '',
+      'Notebooks with Python, PyTorch and CUDA.',
+      '',
+      '## First steps',
+      '',
+      '1. Wait until the instance is ACTIVE.',
+      '2. Open the endpoint `JupyterLab`; the link holds the token.',
+      '3. Check the card in a cell:',
+      '',
+      '```python',
+      'import torch',
+      'torch.cuda.get_device_name(0)',
+      '```',
+      '',
+      'Files in `/workspace` stay while the instance is stopped.',
+      '',
+    ].join('\n'),
+    tags: ['notebook', 'python', 'pytorch'],
+    image_name: 'quay.io/jupyter/pytorch-notebook:cuda12-latest',
+    run_command: 'start-notebook.py --IdentityProvider.token=$JUPYTER_TOKEN',
+    shm_size: '8g',
+    endpoints: [
+      endpoint(
+        'JupyterLab',
+        8888,
+        'http://{ip}:{port}/lab?token={JUPYTER_TOKEN}',
+        'token',
+        'JUPYTER_TOKEN',
+      ),
+      { ...endpoint('TensorBoard', 6006, 'http://{ip}:{port}', 'none', ''), is_main: false },
+    ],
+    volumes: [{ host_path: '/workspace', container_path: '/home/jovyan/work' }],
+    env_vars: { JUPYTER_ENABLE_LAB: 'yes' },
+    post_start_script: 'pip install --quiet tensorboard',
+    min_disk_gb: 40,
+    min_cuda_version: '12.1',
+    sort_order: 1,
+    variables_schema: [secret('JUPYTER_TOKEN', 'Access token', 48)],
+  }),
+  template({
+    id: '77117702-0000-4000-8000-000000000022',
+    slug: 'vllm',
+    name: 'vLLM',
+    description: 'A language model behind an OpenAI-compatible API',
+    readme: [
+      '# vLLM',
+      '',
+      'Serves a language model on port 8000 with an OpenAI-compatible API.',
+      '',
+      '```sh',
+      'curl http://IP:8000/v1/models -H "Authorization: Bearer $VLLM_API_KEY"',
+      '```',
+      '',
+      '| Variable | Meaning |',
+      '|---|---|',
+      '| `MODEL` | name of the model on Hugging Face |',
+      '| `VLLM_API_KEY` | generated when the instance is made |',
+      '',
+      'The first start loads the model and can take some minutes.',
+      '',
+    ].join('\n'),
+    tags: ['llm', 'inference', 'api'],
+    image_name: 'docker.io/vllm/vllm-openai:latest',
+    run_command: '--model $MODEL --api-key $VLLM_API_KEY',
+    shm_size: '16g',
+    endpoints: [endpoint('API', 8000, 'http://{ip}:{port}/v1', 'token', 'VLLM_API_KEY')],
+    volumes: [{ host_path: '/workspace/models', container_path: '/root/.cache/huggingface' }],
+    env_vars: { MODEL: 'Qwen/Qwen2.5-7B-Instruct' },
+    min_disk_gb: 80,
+    min_cuda_version: '12.4',
+    sort_order: 2,
+    variables_schema: [secret('VLLM_API_KEY', 'API key', 32)],
+  }),
+  template({
+    id: 'c0f1c003-0000-4000-8000-000000000023',
+    slug: 'comfyui',
+    name: 'ComfyUI',
+    description: 'Image generation with nodes in the browser',
+    readme: [
+      '# ComfyUI',
+      '',
+      'Builds pictures from a graph of nodes.',
+      '',
+      '- Put checkpoints into `/workspace/models/checkpoints`.',
+      '- Results are written to `/workspace/output`.',
+      '- Sign in as `comfy` with the generated password.',
+      '',
+    ].join('\n'),
+    tags: ['images', 'diffusion'],
+    image_name: 'docker.io/sandbox/comfyui:latest',
+    run_command: 'python main.py --listen 0.0.0.0 --port 8188',
+    endpoints: [endpoint('ComfyUI', 8188, 'http://{ip}:{port}', 'password', 'COMFY_PASSWORD')],
+    volumes: [{ host_path: '/workspace', container_path: '/workspace' }],
+    min_disk_gb: 60,
+    min_cuda_version: '12.1',
+    sort_order: 3,
+    variables_schema: [secret('COMFY_PASSWORD', 'Password', 16)],
+  }),
+  template({
+    id: 'c0dec004-0000-4000-8000-000000000024',
+    slug: 'code-server',
+    name: 'code-server',
+    description: 'VS Code in the browser',
+    readme: [
+      '# code-server',
+      '',
+      'VS Code in the browser, with a terminal on the machine.',
+      '',
+      'Open the endpoint `Editor` and enter the generated password.',
+      '',
+    ].join('\n'),
+    tags: ['editor', 'development'],
+    image_name: 'docker.io/codercom/code-server:latest',
+    run_command: '--bind-addr 0.0.0.0:8443 --auth password',
+    endpoints: [endpoint('Editor', 8443, 'http://{ip}:{port}', 'password', 'PASSWORD')],
+    volumes: [{ host_path: '/workspace', container_path: '/home/coder/project' }],
+    env_vars: { SHELL: '/bin/bash' },
+    min_disk_gb: 20,
+    min_cuda_version: '11.8',
+    sort_order: 4,
+    variables_schema: [secret('PASSWORD', 'Password', 20)],
+  }),
+  // No longer available for selection: it is not listed, and asking for it is refused.
+  template({
+    id: '01d01d05-0000-4000-8000-000000000025',
+    slug: 'tensorflow-1',
+    name: 'TensorFlow 1',
+    description: 'Notebooks with TensorFlow 1.15',
+    readme: '# TensorFlow 1\n\nRetired. Use JupyterLab.\n',
+    tags: ['notebook'],
+    image_name: 'docker.io/tensorflow/tensorflow:1.15.5-gpu-jupyter',
+    run_command: 'jupyter notebook',
+    min_disk_gb: 20,
+    min_cuda_version: '10.0',
+    is_active: false,
+    sort_order: 0,
+  }),
+];
+
+/** GET /templates: the available ones, by `sort_order`. */
+export function listTemplates(): Template[] {
+  return TEMPLATES.filter((one) => one.is_active).sort((a, b) => a.sort_order - b.sort_order);
+}
+
+export function findTemplate(id: string): Template | undefined {
+  return TEMPLATES.find((one) => one.id === id);
+}
+
+/** What an instance shows of its template; the document leaves the fields of that object open. */
+export function templateInInstance(template: Template): Record<string, unknown> {
+  return {
+    id: template.id,
+    slug: template.slug,
+    name: template.name,
+    description: template.description,
+    logo_url: template.logo_url,
+    image_name: template.image_name,
+  };
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import type { Template } from '../catalog/templates.ts';
+
+/** Addresses that never reach a real machine (RFC 5737), given out one after the other. */
+const NETWORKS = ['203.0.113', '198.51.100', '192.0.2'] as const;
+const HOSTS = 254;
+
+/** The address of the machine with this number, counted from 1. */
+export function ipAddress(machine: number): string {
+  const index = machine - 1;
+  const network = NETWORKS[Math.floor(index / HOSTS) % NETWORKS.length] ?? NETWORKS[0];
+  return `${network}.${(index % HOSTS) + 1}`;
+}
+
+/** The values for a template's `variables_schema` (spec: Template), each of the wanted length. */
+export function generateSecrets(template: Template | undefined): Record<string, string> {
+  const secrets: Record<string, string> = {};
+  for (const { key, length } of template?.variables_schema ?? []) {
+    secrets[key] = randomHex(length);
+  }
+  return secrets;
+}
+
+export function randomHex(length: number): string {
+  return randomBytes(Math.ceil(length / 2))
+    .toString('hex')
+    .slice(0, length);
+}
