@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Money, money, zero } from '../../src/rules/money.ts';
 import { OFFERS } from '../../src/sandbox/catalog/offers.ts';
+import { Refusal } from '../../src/sandbox/refusal.ts';
+import { freshState } from '../../src/sandbox/seed.ts';
+import { activatePromo } from '../../src/sandbox/service/account.ts';
 import { createDrive, resumeDrive, updateDrive } from '../../src/sandbox/service/drives.ts';
 import {
   createInstance,
@@ -12,11 +15,13 @@ import {
 } from '../../src/sandbox/service/instances.ts';
 import { topUp } from '../../src/sandbox/service/ledger.ts';
 import { failRunning } from '../../src/sandbox/service/lifecycle.ts';
-import { activatePromo } from '../../src/sandbox/service/account.ts';
-import { Refusal } from '../../src/sandbox/refusal.ts';
-import { freshState } from '../../src/sandbox/seed.ts';
 import { settle } from '../../src/sandbox/service/settle.ts';
-import { FAULT_NAMES, type Instance, type State, stateSchema } from '../../src/sandbox/store/state.ts';
+import {
+  FAULT_NAMES,
+  type Instance,
+  type State,
+  stateSchema,
+} from '../../src/sandbox/store/state.ts';
 import { HOUR, JUPYTERLAB, START, UBUNTU } from './support.ts';
 
 function decimal(text: string): Money {

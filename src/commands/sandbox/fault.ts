@@ -3,8 +3,8 @@ import type { Frame } from '../../cli/frame.ts';
 import { oneOf } from '../../cli/parse.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import { FAULTS } from '../../sandbox/service/faults.ts';
 import type { Fault } from '../../sandbox/index.ts';
+import { FAULTS } from '../../sandbox/service/faults.ts';
 import { type StateInput, stateOption } from './flags.ts';
 import { statusView } from './view.ts';
 
