@@ -1,8 +1,8 @@
 import type { Api, CallOptions, Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import type { RentalRequest } from '../journal/index.ts';
-import { beforeSending, nothingCreated } from './before-sending.ts';
 import { journaled } from './journaled.ts';
+import { beforeSending, nothingCreated } from './preflight.ts';
 import { keepSighting, sightingOf } from './sighting.ts';
 
 /** Rents a machine: {@link journaled}, with what the answer told of it kept. */

@@ -1,7 +1,7 @@
 import { Option } from '../cli/command.ts';
 import { ruled, ruledEach } from '../cli/parse.ts';
 import { broken, kept, type Verdict } from '../rules/rule.ts';
-import type { WaitTimes } from '../watch/waiting.ts';
+import type { WaitTimes } from '../watch/flags.ts';
 import { sshPort, userName } from './way.ts';
 
 /** How a machine is to be reached: what ssh, scp and tunnel have in common. */

@@ -1,11 +1,8 @@
 import type { CallOptions } from '../api/index.ts';
-import { Option } from '../cli/command.ts';
-import { ruled } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Foot, Live, Output, View } from '../output/output.ts';
 import { clockTime, relative } from '../output/time.ts';
-import { pollInterval } from '../rules/durations.ts';
 import { LONGEST_WITHIN_MS } from './passing.ts';
 import { poll, type Turn } from './poll.ts';
 
@@ -26,21 +23,6 @@ export interface Watching<T, R> {
   warnings?(reading: T): readonly string[];
   /** Nothing changes any more, so that the watch ends by itself. */
   isOver?(reading: T): boolean;
-}
-
-const DEFAULT_INTERVAL_MS = 5_000;
-
-export function watchOption() {
-  return new Option(
-    '-w, --watch',
-    'show it again and again until Ctrl-C; off a terminal, each change',
-  );
-}
-
-export function intervalOption() {
-  return new Option('--interval <duration>', 'the time between two readings of --watch')
-    .default(DEFAULT_INTERVAL_MS, '5s')
-    .argParser(ruled('--interval', pollInterval));
 }
 
 /**

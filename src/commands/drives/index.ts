@@ -8,7 +8,8 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
-import { intervalOption, watch, watchOption } from '../../watch/watching.ts';
+import { intervalOption, watchOption } from '../../watch/flags.ts';
+import { watch } from '../../watch/watching.ts';
 import { create } from './create.ts';
 import { driveView, hourly, SEVEN_DAYS } from './view.ts';
 

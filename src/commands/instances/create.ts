@@ -7,9 +7,9 @@ import { each, ruled, ruledEach } from '../../cli/parse.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen, usageError } from '../../errors.ts';
-import { beforeSending, nothingCreated } from '../../instances/before-sending.ts';
 import { isOfSandbox, notePrice, warnIfDearer } from '../../instances/hardware-names.ts';
 import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
+import { beforeSending, nothingCreated } from '../../instances/preflight.ts';
 import {
   boxOf,
   type CreateFlags,
@@ -19,6 +19,7 @@ import {
   missingFlags,
 } from '../../instances/request.ts';
 import { refuseUnsettled } from '../../instances/unsettled.ts';
+import { waitFor } from '../../instances/waiting.ts';
 import { knownWay } from '../../reach/way.ts';
 import { publishedPort, volume } from '../../rules/container.ts';
 import type { Money } from '../../rules/money.ts';
@@ -29,10 +30,9 @@ import {
   pollIntervalOption,
   statusFor,
   type WaitTimes,
-  waitFor,
   waitStartedOption,
   waitTimeoutOption,
-} from '../../watch/waiting.ts';
+} from '../../watch/flags.ts';
 import { createRequestView } from './request-view.ts';
 import { instanceView } from './view.ts';
 

@@ -6,7 +6,8 @@ import type { Context } from '../../context.ts';
 import { findMachine } from '../../instances/resolve.ts';
 import { keepSighting, sightingOf } from '../../instances/sighting.ts';
 import { isTerminated } from '../../rules/statuses.ts';
-import { intervalOption, watch, watchOption } from '../../watch/watching.ts';
+import { intervalOption, watchOption } from '../../watch/flags.ts';
+import { watch } from '../../watch/watching.ts';
 import { instanceView } from './view.ts';
 
 export function registerGet(verb: AnyCommand, frame: Frame): void {

@@ -35,20 +35,20 @@ export const instances: Group = {
       name: 'start',
       usage: '<instance...>',
       summary: 'Start stopped machines',
-      load: async () => (await import('./start.ts')).registerStart,
+      load: async () => (await import('./lifecycle.ts')).start,
     },
     {
       name: 'stop',
       usage: '<instance...>',
       summary: 'Power machines off and keep their disks',
-      load: async () => (await import('./stop.ts')).registerStop,
+      load: async () => (await import('./lifecycle.ts')).stop,
     },
     {
       name: 'terminate',
       aliases: ['rm'],
       usage: '[instance...]',
       summary: 'End machines for good, with all that is on their disks',
-      load: async () => (await import('./terminate.ts')).registerTerminate,
+      load: async () => (await import('./lifecycle.ts')).terminate,
     },
     {
       name: 'events',

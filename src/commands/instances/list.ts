@@ -13,7 +13,8 @@ import { newestFirst } from '../../money/newest-first.ts';
 import type { Output } from '../../output/output.ts';
 import { keepHosts } from '../../reach/hosts.ts';
 import { isTerminated } from '../../rules/statuses.ts';
-import { intervalOption, watch, watchOption } from '../../watch/watching.ts';
+import { intervalOption, watchOption } from '../../watch/flags.ts';
+import { watch } from '../../watch/watching.ts';
 import { listedView, notedView } from './listed-view.ts';
 
 export function registerList(verb: AnyCommand, frame: Frame): void {

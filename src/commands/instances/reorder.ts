@@ -4,9 +4,8 @@ import { checked } from '../../cli/parse.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { tellReorder } from '../../instances/before-reorder.ts';
-import { beforeSending, nothingCreated } from '../../instances/before-sending.ts';
 import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
+import { beforeSending, nothingCreated, reorderNote } from '../../instances/preflight.ts';
 import { findMachine } from '../../instances/resolve.ts';
 import { refuseUnsettled } from '../../instances/unsettled.ts';
 import type { Money } from '../../rules/money.ts';
@@ -17,7 +16,7 @@ import {
   type WaitTimes,
   waitStartedOption,
   waitTimeoutOption,
-} from '../../watch/waiting.ts';
+} from '../../watch/flags.ts';
 import { showRented } from './create.ts';
 import { instanceView } from './view.ts';
 
@@ -82,7 +81,7 @@ export async function reorder(input: ReorderInput, context: Context): Promise<vo
   const source = await beforeSending(context, nothingCreated, async () => {
     const found = await findMachine(input.instance, context);
     await refuseUnsettled('machine', new_name, context);
-    await tellReorder(found, context);
+    await reorderNote(found, context);
     return found;
   });
   const rented = await rentWithin(

@@ -6,7 +6,7 @@ import { usageError } from '../../errors.ts';
 import { scpArgv } from '../../reach/argv.ts';
 import { commandView, printCommand } from '../../reach/print-command.ts';
 import { type ReachInput, reachInput, reachOptions } from '../../reach/reach-flags.ts';
-import { pollIntervalOption, waitTimeoutOption } from '../../watch/waiting.ts';
+import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 
 export function registerScp(verb: AnyCommand, frame: Frame): void {
   const { user, port, identity, sshOption, sshArg } = reachOptions();

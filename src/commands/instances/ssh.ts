@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { sshArgv } from '../../reach/argv.ts';
 import { commandView, printCommand } from '../../reach/print-command.ts';
 import { type ReachInput, reachInput, reachOptions } from '../../reach/reach-flags.ts';
-import { pollIntervalOption, waitTimeoutOption } from '../../watch/waiting.ts';
+import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 
 export function registerSsh(verb: AnyCommand, frame: Frame): void {
   const { user, port, identity, sshOption, sshArg } = reachOptions();

@@ -6,10 +6,11 @@ import { OR_STDIN, severalGiven } from '../../cli/several.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';
+import type { Changed } from '../../instances/change.ts';
 import { settleOpen } from '../../instances/settle-open.ts';
 import { sightingOf } from '../../instances/sighting.ts';
 import { resourceId } from '../../rules/ids.ts';
-import { type Changed, changedView } from './view.ts';
+import { changedView } from './view.ts';
 
 const AT_ONCE = 4;
 

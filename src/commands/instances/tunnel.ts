@@ -6,7 +6,7 @@ import { usageError } from '../../errors.ts';
 import { tunnelArgv } from '../../reach/argv.ts';
 import { printCommand } from '../../reach/print-command.ts';
 import { type ReachInput, reachInput, reachOptions } from '../../reach/reach-flags.ts';
-import { pollIntervalOption, waitTimeoutOption } from '../../watch/waiting.ts';
+import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { tunnelView } from './tunnel-view.ts';
 
 export function registerTunnel(verb: AnyCommand, frame: Frame): void {

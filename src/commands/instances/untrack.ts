@@ -6,6 +6,7 @@ import { OR_STDIN, severalGiven } from '../../cli/several.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import type { Changed } from '../../instances/change.ts';
 import { untrackLine } from '../../instances/forget-line.ts';
 import { WHAT } from '../../instances/journaled-errors.ts';
 import { findMachines } from '../../instances/resolve.ts';
@@ -14,7 +15,7 @@ import { instant, relative } from '../../output/time.ts';
 import { resourceId } from '../../rules/ids.ts';
 import { kopecksText, money } from '../../rules/money.ts';
 import { isTerminated } from '../../rules/statuses.ts';
-import { type Changed, changedView } from './view.ts';
+import { changedView } from './view.ts';
 
 export function registerUntrack(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

@@ -1,4 +1,5 @@
 import type { Instance } from '../../api/index.ts';
+import type { Changed } from '../../instances/change.ts';
 import { containerLines } from '../../instances/container-lines.ts';
 import type { Section, View } from '../../output/output.ts';
 import { sshCommand } from '../../reach/ssh-command.ts';
@@ -88,14 +89,6 @@ export const instanceView: View<Instance> = {
   sections,
   secrets: SECRETS,
 };
-
-/** What became of one machine of a start, stop, terminate or wait. */
-export interface Changed {
-  readonly id: string;
-  readonly name: string;
-  readonly status: string;
-  readonly paid_until?: string | null | undefined;
-}
 
 export const changedView: View<Changed> = {
   columns: [

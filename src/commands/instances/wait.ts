@@ -6,20 +6,14 @@ import { refuseMistyped, tellUndocumented } from '../../cli/types.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { beforeSending } from '../../instances/before-sending.ts';
+import type { Changed } from '../../instances/change.ts';
+import { beforeSending } from '../../instances/preflight.ts';
 import { findMachines } from '../../instances/resolve.ts';
+import { errorOfSeveral, politely, waitFor, withBill } from '../../instances/waiting.ts';
 import { positiveDuration } from '../../rules/durations.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
-import {
-  DEFAULT_WAIT,
-  errorOfSeveral,
-  politely,
-  pollIntervalOption,
-  type WaitTimes,
-  waitFor,
-  withBill,
-} from '../../watch/waiting.ts';
-import { type Changed, changedView } from './view.ts';
+import { DEFAULT_WAIT, pollIntervalOption, type WaitTimes } from '../../watch/flags.ts';
+import { changedView } from './view.ts';
 
 export function registerWait(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

@@ -7,7 +7,8 @@ import { readAccount } from '../../money/account-reading.ts';
 import { assertWhole, isNothingRead } from '../../money/unread-parts.ts';
 import type { Output } from '../../output/output.ts';
 import { forProfile } from '../../output/typed-again.ts';
-import { intervalOption, watch, watchOption } from '../../watch/watching.ts';
+import { intervalOption, watchOption } from '../../watch/flags.ts';
+import { watch } from '../../watch/watching.ts';
 import { billing, type Overview, overviewOf } from './overview.ts';
 import { billingView, statusBlocks, statusView } from './view.ts';
 

@@ -1,7 +1,5 @@
 import { sentence } from '../api/errors-of-answers.ts';
 import type { Api, Instance } from '../api/index.ts';
-import { Option } from '../cli/command.ts';
-import { ofWords, oneOf, ruled } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
 import {
   CliError,
@@ -11,50 +9,16 @@ import {
   SeveralErrors,
   unforeseen,
 } from '../errors.ts';
-import type { Target } from '../instances/resolve.ts';
-import { keepSighting, sightingOf } from '../instances/sighting.ts';
 import { clockTime } from '../output/time.ts';
 import { placeOf } from '../reach/way.ts';
-import { pollInterval, positiveDuration } from '../rules/durations.ts';
 import { hasSsh, mayBill } from '../rules/statuses.ts';
-import { createGate, type Gate } from './gate.ts';
-import { LONGEST_WITHIN_MS } from './passing.ts';
-import { answersSsh } from './ssh.ts';
-import { type Also, waitForStatus } from './wait.ts';
-
-/** How long a wait goes on, in milliseconds. */
-export interface WaitTimes {
-  readonly timeout: number;
-  readonly interval: number;
-}
-
-export const DEFAULT_WAIT: WaitTimes = { timeout: 15 * 60_000, interval: 2_000 };
-
-/** What a machine that starts can be waited for: the status, or an answer of its SSH server. */
-export const STARTED = ['active', 'ssh'] as const;
-export type Started = (typeof STARTED)[number];
-
-/** `--wait[=active|ssh]`; bare `--wait` arrives as an empty value. */
-export function waitStartedOption() {
-  return new Option(
-    '--wait [target]',
-    'wait until the machine is active (--wait=ssh: until SSH answers)',
-  ).argParser(
-    ofWords(STARTED, (text: string) => oneOf('--wait', STARTED)(text === '' ? 'active' : text)),
-  );
-}
-
-export function waitTimeoutOption() {
-  return new Option('--wait-timeout <duration>', 'how long --wait waits')
-    .default(DEFAULT_WAIT.timeout, '15m')
-    .argParser(ruled('--wait-timeout', positiveDuration));
-}
-
-export function pollIntervalOption() {
-  return new Option('--poll-interval <duration>', 'the time between two readings')
-    .default(DEFAULT_WAIT.interval, '2s')
-    .argParser(ruled('--poll-interval', pollInterval));
-}
+import type { WaitTimes } from '../watch/flags.ts';
+import { createGate, type Gate } from '../watch/gate.ts';
+import { LONGEST_WITHIN_MS } from '../watch/passing.ts';
+import { answersSsh } from '../watch/ssh.ts';
+import { type Also, waitForStatus } from '../watch/wait.ts';
+import type { Target } from './resolve.ts';
+import { keepSighting, sightingOf } from './sighting.ts';
 
 export interface Awaited {
   readonly target: Target;
@@ -284,12 +248,4 @@ export function errorOfSeveral(
           : `see them with "gpucloud instances list", end them with "gpucloud instances terminate ${billing.join(' ')}"`,
     }),
   );
-}
-
-/** The status that a `--wait` flag of a starting machine means; undefined without the flag. */
-export function statusFor(wait: Started | true | undefined): string | undefined {
-  if (wait === undefined) {
-    return undefined;
-  }
-  return wait === 'ssh' ? 'ssh' : 'ACTIVE';
 }

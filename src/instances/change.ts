@@ -1,0 +1,193 @@
+import { sentence } from '../api/errors-of-answers.ts';
+import type { Api, Instance } from '../api/index.ts';
+import { eachBounded } from '../bounded.ts';
+import { shellLine } from '../cli/shell-line.ts';
+import type { Context } from '../context.ts';
+import { CliError, isInterrupt, SeveralErrors } from '../errors.ts';
+import { leadsTo, mayBill } from '../rules/statuses.ts';
+import type { WaitTimes } from '../watch/flags.ts';
+import { LONGEST_WITHIN_MS } from '../watch/passing.ts';
+import { beforeSending, titled } from './preflight.ts';
+import { findMachines, type Target } from './resolve.ts';
+import { keepSighting, sightingOf } from './sighting.ts';
+import { nextStep } from './status.ts';
+import { errorOfSeveral, politely, waitFor } from './waiting.ts';
+
+/** As many requests at once as is polite to a service whose rate limits are not documented. */
+const AT_ONCE = 4;
+/** A refusal is held back this long for the reading that explains it. */
+const BRIEFLY = { timeoutMs: 5000, longestPauseMs: LONGEST_WITHIN_MS };
+
+/** A change of status that the service makes on request (API document: start, stop, terminate). */
+export interface Change {
+  readonly verb: 'start' | 'stop' | 'terminate';
+  /** Completes "NAME was not …". */
+  readonly done: string;
+  /** The status that it leads to, for a change that succeeds if it is there already. */
+  readonly goal?: 'STOPPED' | 'TERMINATED';
+  /** What comes before the first request: a question, or a note about the price. */
+  before?(targets: readonly Target[], context: Context): Promise<void>;
+}
+
+/** What became of one instance. */
+export interface Changed {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly paid_until?: string | null | undefined;
+}
+
+/**
+ * Changes several instances. All requests are sent before any is waited for, since one that is sent
+ * late bills for longer. A failure of one stops no other; `failure` is theirs together.
+ * `until`: the status, or `ssh`, to wait for.
+ */
+export async function changeEach(
+  change: Change,
+  typed: readonly string[],
+  { until, times }: { readonly until: string | undefined; readonly times: WaitTimes },
+  context: Context,
+): Promise<{ changed: readonly Changed[]; failure: CliError | undefined }> {
+  let targets = [...new Set(typed)].map((text): Target => ({ id: text, name: text }));
+  const api = await beforeSending(
+    context,
+    (interrupt) => noneSent(interrupt, targets, change),
+    async () => {
+      targets = await findMachines(typed, context);
+      await change.before?.(targets, context);
+      return context.api();
+    },
+  );
+  const sent = await eachBounded(targets, AT_ONCE, (target) =>
+    attempt(target, () => send(change, target, { api, waits: until !== undefined }, context)),
+  );
+  const gate = politely();
+  const outcomes = await Promise.all(
+    sent.map((outcome) => {
+      if (outcome instanceof CliError || until === undefined) return outcome;
+      const { id, name, status: after } = outcome;
+      return attempt(outcome, async () => {
+        const awaited = { target: { id, name }, until, after, gate };
+        const { status, paid_until } = await waitFor(awaited, times, context);
+        return { id, name, status, paid_until };
+      });
+    }),
+  );
+  const [first, ...others] = outcomes.filter((outcome) => outcome instanceof CliError);
+  return {
+    changed: outcomes.filter((outcome): outcome is Changed => !(outcome instanceof CliError)),
+    failure: first === undefined ? undefined : errorOfSeveral([first, ...others], targets),
+  };
+}
+
+/** Returns the failure of one instance, with its name, as an outcome. */
+async function attempt<T>({ id, name }: Target, work: () => Promise<T>): Promise<T | CliError> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const isNamed = error.message.includes(id) || error.message.includes(name);
+    return isNamed ? error : error.with(`${name}: ${error.message}`, { resource: id });
+  }
+}
+
+interface Sending {
+  readonly api: Api;
+  /** Whether the status is waited for afterwards. */
+  readonly waits: boolean;
+}
+
+async function send(
+  change: Change,
+  target: Target,
+  { api, waits }: Sending,
+  context: Context,
+): Promise<Changed> {
+  let sent = false;
+  try {
+    const answer = await api.instances[change.verb](target.id, {
+      // A start may bill once it was sent, so the first Ctrl-C waits for its response.
+      ...(change.verb === 'start' ? { signal: context.interrupts.second } : {}),
+      onSending() {
+        sent = true;
+      },
+    });
+    await keepSighting({ ...target, status: answer.status }, context);
+    return { ...target, ...answer };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    if (error.failure === 'wrongState' && change.goal !== undefined) {
+      return alreadyThere(target, { ...change, goal: change.goal }, error, { api, waits }, context);
+    }
+    throw sent || !isInterrupt(error) ? error : notSent(error, target, change);
+  }
+}
+
+/**
+ * A refusal has several reasons, and the state decides: what is done already is success (design:
+ * Retries), so that a script may terminate an instance twice. Nothing is sent again.
+ *
+ * @throws the refusal if the state is another, or can't be read.
+ */
+async function alreadyThere(
+  { id, name }: Target,
+  { verb, goal }: Required<Pick<Change, 'verb' | 'goal'>>,
+  refusal: CliError,
+  { api, waits }: Sending,
+  context: Context,
+): Promise<Changed> {
+  const found = await api.instances.get(id, BRIEFLY).catch((fault: unknown) => {
+    throw isInterrupt(fault) ? fault : refusal.with(refusal.message, { mayBeBilling: true });
+  });
+  await keepSighting(sightingOf(found), context);
+  const { status } = found;
+  if (!leadsTo(goal, status)) {
+    const billing = mayBill(status);
+    throw refusal.with(
+      `${sentence(refusal.message)} It was read as ${status} now. ${billing ? 'Count it as still billing.' : 'It is not billing any more.'}`,
+      { resource: id, mayBeBilling: billing, hint: afterRefusal(found, verb) },
+    );
+  }
+  if (status === goal || waits) {
+    context.err.note(`${name} is ${status} already.`);
+  } else {
+    context.err.warn(
+      `${name} is ${status} already, which is not over yet: where the service fails to ${verb} it, it goes back to what it was, and is billed on. To make sure: gpucloud instances wait ${id} --for ${goal.toLowerCase()}`,
+    );
+  }
+  return { id, name, status };
+}
+
+/** What to do about an instance that was read after the service refused to stop or terminate it. */
+function afterRefusal({ id, status }: Instance, verb: Change['verb']): string {
+  if (verb === 'terminate' || status === 'ACTIVE') {
+    return `Again in a while: gpucloud instances ${verb} ${id}; what happened: gpucloud instances events ${id}`;
+  }
+  if (!mayBill(status)) return `It can't be stopped any more: gpucloud instances get ${id}`;
+  return `Only an ACTIVE instance can be stopped; ${nextStep(status, id)}; or terminate it: gpucloud instances terminate ${id}`;
+}
+
+function notSent(interrupt: CliError, target: Target, { done }: Pick<Change, 'done'>): CliError {
+  return interrupt.with(
+    `${interrupt.message} ${titled(target)} was not ${done}: nothing was sent, and it goes on as it was.`,
+    {
+      resource: target.id,
+      mayBeBilling: true,
+      hint: shellLine(['gpucloud', 'instances', 'get', target.id]),
+    },
+  );
+}
+
+/** One line for people, and an error for each instance for scripts. */
+function noneSent(interrupt: CliError, targets: readonly Target[], change: Change): CliError {
+  const [first, ...others] = targets.map((target) => notSent(interrupt, target, change));
+  if (first === undefined || others.length === 0) return first ?? interrupt;
+  const names = targets.map((target) => titled(target)).join(', ');
+  return new SeveralErrors(
+    [first, ...others],
+    interrupt.with(
+      `${interrupt.message} Not ${change.done}: ${names}. Nothing was sent, and they go on as they were.`,
+      { hint: 'gpucloud instances list' },
+    ),
+  );
+}

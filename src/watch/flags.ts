@@ -1,0 +1,56 @@
+import { Option } from '../cli/command.ts';
+import { ofWords, oneOf, ruled } from '../cli/parse.ts';
+import { pollInterval, positiveDuration } from '../rules/durations.ts';
+
+/** In milliseconds: how long a wait goes on, and the pause between two readings. */
+export interface WaitTimes {
+  readonly timeout: number;
+  readonly interval: number;
+}
+
+export const DEFAULT_WAIT: WaitTimes = { timeout: 15 * 60_000, interval: 2_000 };
+
+/** What a wait for a starting instance ends with: its status, or a response of its SSH server. */
+export const STARTED = ['active', 'ssh'] as const;
+export type Started = (typeof STARTED)[number];
+
+/** `--wait[=active|ssh]`; bare `--wait` arrives as an empty value. */
+export function waitStartedOption() {
+  return new Option(
+    '--wait [target]',
+    'wait until the machine is active (--wait=ssh: until SSH answers)',
+  ).argParser(
+    ofWords(STARTED, (text: string) => oneOf('--wait', STARTED)(text === '' ? 'active' : text)),
+  );
+}
+
+/** The status that `--wait[=active|ssh]` means; undefined without the flag. */
+export function statusFor(wait: Started | true | undefined): string | undefined {
+  if (wait === undefined) return undefined;
+  return wait === 'ssh' ? 'ssh' : 'ACTIVE';
+}
+
+export function waitTimeoutOption() {
+  return new Option('--wait-timeout <duration>', 'how long --wait waits')
+    .default(DEFAULT_WAIT.timeout, '15m')
+    .argParser(ruled('--wait-timeout', positiveDuration));
+}
+
+export function pollIntervalOption() {
+  return new Option('--poll-interval <duration>', 'the time between two readings')
+    .default(DEFAULT_WAIT.interval, '2s')
+    .argParser(ruled('--poll-interval', pollInterval));
+}
+
+export function watchOption() {
+  return new Option(
+    '-w, --watch',
+    'show it again and again until Ctrl-C; off a terminal, each change',
+  );
+}
+
+export function intervalOption() {
+  return new Option('--interval <duration>', 'the time between two readings of --watch')
+    .default(5_000, '5s')
+    .argParser(ruled('--interval', pollInterval));
+}
