@@ -88,7 +88,7 @@ const TRIMS = [
         .map((name) => `${name}: unheard`)
         .join(', ')} };`,
   },
-  // Sockets are opened by api/connect.ts.
+  // Sockets are opened by api/http/connect.ts.
   {
     filter: /^(?:\.|\.\.\/core)\/connect(?:\.js)?$/,
     of: /\/undici\//,

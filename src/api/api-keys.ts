@@ -1,7 +1,7 @@
-import type { Run } from './client.ts';
+import { getData, postOnce } from './calls/perform.ts';
+import { bodyOf } from './calls/request.ts';
+import type { Run } from './calls/run.ts';
 import type { CallOptions } from './contract.ts';
-import { getData, postOnce } from './perform.ts';
-import { bodyOf } from './request.ts';
 import {
   type ApiKey,
   apiKey,

@@ -1,7 +1,7 @@
-import type { Run } from './client.ts';
+import { getPage, postOnce } from './calls/perform.ts';
+import { bodyOf, queryOf } from './calls/request.ts';
+import type { Run } from './calls/run.ts';
 import type { CallOptions, Page } from './contract.ts';
-import { getPage, postOnce } from './perform.ts';
-import { bodyOf, queryOf } from './request.ts';
 import {
   type ActivatePromoBody,
   activatePromoBody,

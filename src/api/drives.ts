@@ -1,12 +1,11 @@
-import type { Call } from './call.ts';
-import type { Run } from './client.ts';
+import type { Call } from './calls/call.ts';
+import type { Operation } from './calls/operation.ts';
+import { getData, post, postOnce } from './calls/perform.ts';
+import { bodyOf, segment } from './calls/request.ts';
+import type { Run } from './calls/run.ts';
+import { settled, statusWords } from './calls/settle.ts';
 import type { CallOptions } from './contract.ts';
-import type { Operation } from './operation.ts';
-import { getData, post, postOnce } from './perform.ts';
-import { bodyOf, segment } from './request.ts';
 import { type Drive, type DriveBody, drive, driveBody, drives } from './schemas/drive.ts';
-
-import { settled, statusWords } from './settle.ts';
 
 export interface DrivesApi {
   /** All drives, in no documented order (API document: Endpoints, GET /storage/drives). */

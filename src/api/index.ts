@@ -1,15 +1,15 @@
 import { type ApiKeysApi, apiKeysApi } from './api-keys.ts';
 import { type BillingApi, billingApi } from './billing.ts';
-import { type CallParts, withCall } from './call.ts';
-import type { Run } from './client.ts';
+import { type CallParts, withCall } from './calls/call.ts';
+import type { Run } from './calls/run.ts';
 import type { ApiSettings, CallOptions, RawAnswer } from './contract.ts';
 import { type DrivesApi, drivesApi } from './drives.ts';
+import { createTracer } from './http/trace.ts';
+import type { Transport } from './http/transport.ts';
 import { type InstancesApi, instancesApi } from './instances.ts';
 import { type RawRequest, rawCall } from './raw.ts';
 import { type SshKeysApi, sshKeysApi } from './ssh-keys.ts';
 import { type TemplatesApi, templatesApi } from './templates.ts';
-import { createTracer } from './trace.ts';
-import type { Transport } from './transport.ts';
 import { type UsersApi, usersApi } from './users.ts';
 
 export type { ApiKeysApi } from './api-keys.ts';
@@ -74,7 +74,7 @@ export function createApi(settings: ApiSettings): Api {
     base,
     tracer: createTracer(settings.trace, base.origin, settings.apiKey),
     transport() {
-      transport ??= import('./transport.ts').then(({ createTransport }) =>
+      transport ??= import('./http/transport.ts').then(({ createTransport }) =>
         createTransport(base, settings.env, settings.nodeVersion),
       );
       return transport;

@@ -1,12 +1,13 @@
 import { CliError } from '../errors.ts';
 import { leadsTo } from '../rules/statuses.ts';
-import type { Call } from './call.ts';
-import type { Run } from './client.ts';
+import type { Call } from './calls/call.ts';
+import { outcomeUnknown, resourceOf, sentence } from './calls/errors.ts';
+import type { Operation } from './calls/operation.ts';
+import { getData, getPage, type Posted, post, postOnce } from './calls/perform.ts';
+import { bodyOf, queryOf, segment } from './calls/request.ts';
+import type { Run } from './calls/run.ts';
+import { settled, stateOf, statusWords } from './calls/settle.ts';
 import type { CallOptions, Page } from './contract.ts';
-import { outcomeUnknown, resourceOf, sentence } from './errors-of-answers.ts';
-import type { Operation } from './operation.ts';
-import { getData, getPage, type Posted, post, postOnce } from './perform.ts';
-import { bodyOf, queryOf, segment } from './request.ts';
 import {
   type EventsQuery,
   eventsQuery,
@@ -23,7 +24,6 @@ import {
   type ReorderInstanceBody,
   reorderInstanceBody,
 } from './schemas/instance-body.ts';
-import { settled, stateOf, statusWords } from './settle.ts';
 
 export interface InstancesApi {
   /**

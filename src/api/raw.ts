@@ -1,13 +1,13 @@
 import { CliError, usageError } from '../errors.ts';
-import { rawOf } from './call.ts';
-import type { Run } from './client.ts';
+import { rawOf } from './calls/call.ts';
+import { lostWords, notReached, notUnderstood, outcomeUnknown } from './calls/errors.ts';
+import type { Operation } from './calls/operation.ts';
+import type { ApiRequest } from './calls/request.ts';
+import { once, repeat } from './calls/retry.ts';
+import type { Run } from './calls/run.ts';
 import type { CallOptions, RawAnswer } from './contract.ts';
-import { lostWords, notReached, notUnderstood, outcomeUnknown } from './errors-of-answers.ts';
-import { Fault } from './fault.ts';
-import type { Operation } from './operation.ts';
-import type { ApiRequest } from './request.ts';
-import { once, repeat } from './retry.ts';
-import type { Answer } from './transport.ts';
+import { Fault } from './http/fault.ts';
+import type { Answer } from './http/transport.ts';
 
 export interface RawRequest {
   /** GET, POST, PATCH, PUT, DELETE or HEAD, in capital letters. */

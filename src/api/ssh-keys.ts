@@ -1,9 +1,10 @@
-import type { Call } from './call.ts';
-import type { Run } from './client.ts';
+import type { Call } from './calls/call.ts';
+import type { Operation } from './calls/operation.ts';
+import { getData, post, remove } from './calls/perform.ts';
+import { bodyOf, segment } from './calls/request.ts';
+import type { Run } from './calls/run.ts';
+import { settled } from './calls/settle.ts';
 import type { CallOptions } from './contract.ts';
-import type { Operation } from './operation.ts';
-import { getData, post, remove } from './perform.ts';
-import { bodyOf, segment } from './request.ts';
 import {
   type AddSshKeyBody,
   addSshKeyBody,
@@ -11,7 +12,6 @@ import {
   sshKey,
   sshKeys,
 } from './schemas/ssh-key.ts';
-import { settled } from './settle.ts';
 
 export interface SshKeysApi {
   /** All keys, newest first (API document: Endpoints, GET /ssh-keys). */

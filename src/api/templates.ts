@@ -1,6 +1,6 @@
-import type { Run } from './client.ts';
+import { getData } from './calls/perform.ts';
+import type { Run } from './calls/run.ts';
 import type { CallOptions } from './contract.ts';
-import { getData } from './perform.ts';
 import { type Template, templates } from './schemas/template.ts';
 
 export interface TemplatesApi {

@@ -1,4 +1,4 @@
-import { sentence } from '../api/errors-of-answers.ts';
+import { sentence } from '../api/calls/errors.ts';
 import type { Api, Instance } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
 import { shellLine } from '../cli/shell-line.ts';

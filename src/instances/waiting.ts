@@ -1,4 +1,4 @@
-import { sentence } from '../api/errors-of-answers.ts';
+import { sentence } from '../api/calls/errors.ts';
 import type { Api, Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DEEPEST, isTooDeep, isValueTooDeep } from '../../src/api/depth.ts';
+import { DEEPEST, isTooDeep, isValueTooDeep } from '../../src/api/response/depth.ts';
 
 const nested = (levels: number, open = '[', close = ']') =>
   `${open.repeat(levels)}1${close.repeat(levels)}`;

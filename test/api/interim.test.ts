@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { createSecureContext, createServer, type TLSSocket, connect as tlsConnect } from 'node:tls';
 import { Client } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createConnector } from '../../src/api/connect.ts';
-import { skipInterim } from '../../src/api/interim.ts';
+import { createConnector } from '../../src/api/http/connect.ts';
+import { skipInterim } from '../../src/api/http/interim.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
 import { apiFor, CREATE, failureOf, ID, machine, rawServer, urlOf } from './harness.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createTransport } from '../../src/api/transport.ts';
+import { createTransport } from '../../src/api/http/transport.ts';
 import { CliError } from '../../src/errors.ts';
 import {
   apiFor,

@@ -3,8 +3,8 @@ import { createServer as createHttpsServer } from 'node:https';
 import { connect, createServer, type Socket } from 'node:net';
 import { createSecureContext, connect as tlsConnect } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createConnector } from '../../src/api/connect.ts';
-import { proxyFor } from '../../src/api/proxy.ts';
+import { createConnector } from '../../src/api/http/connect.ts';
+import { proxyFor } from '../../src/api/http/proxy.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
 import {
   apiFor,

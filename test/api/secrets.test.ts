@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hidden } from '../../src/api/secrets.ts';
+import { hidden } from '../../src/api/response/secrets.ts';
 
 test.each(['plain-secret', 'pa"ss', 'back\\slash', 'line\nbreak', 'üñí & more', 'lone\ud800'])(
   'the secret %j is hidden in each of its spellings',

@@ -2,7 +2,7 @@ import { createServer } from 'node:https';
 import { createSecureContext, connect as tlsConnect } from 'node:tls';
 import { Client } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { createConnector } from '../../src/api/connect.ts';
+import { createConnector } from '../../src/api/http/connect.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
 import { urlOf } from './harness.ts';
 

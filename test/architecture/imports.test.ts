@@ -29,7 +29,7 @@ const FLOORS: readonly (readonly string[])[] = [
 /** Each third-party part and the files that may import it. */
 const PARTS: Readonly<Record<string, RegExp>> = {
   '@commander-js/extra-typings': /^(cli\/(command|help|verb)|program)\.ts$/,
-  undici: /^api\/(transport|connect)\.ts$/,
+  undici: /^api\/http\/(transport|connect)\.ts$/,
   // What comes from outside: responses, files and the bodies that the sandbox gets.
   'zod/mini':
     /^(api\/schemas\/|config\/schema\.ts|catalog\/schema\.ts|journal\/record\.ts|watch\/resume\.ts|sandbox\/)/,
@@ -70,7 +70,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:string_decoder': ANYWHERE,
   'node:zlib': ANYWHERE,
   // Flags for what undici compiles, on Node 20.
-  'node:v8': /^(?:api\/parser|cli\/small-heap)\.ts$/,
+  'node:v8': /^(?:api\/http\/parser|cli\/small-heap)\.ts$/,
   // Compiled code is run by the start alone.
   'node:vm': /^start\/index\.ts$/,
   'node:process': NOWHERE,
@@ -78,14 +78,16 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:module': NOWHERE,
   // api/: the tunnel through a proxy. sandbox/: it serves itself, and names statuses as HTTP does.
   // browser: a signpost on loopback, since a link with a token may not be an argument.
-  'node:http': /^(api\/(transport|connect)|sandbox\/(http\/server|refusal)|reach\/browser)\.ts$/,
+  'node:http':
+    /^(api\/http\/(transport|connect)|sandbox\/(http\/server|refusal)|reach\/browser)\.ts$/,
   'node:https': NOWHERE,
   // api/: the sockets of the service, and addresses that go past the proxy. watch/ssh: whether a
   // machine answers. browser: the type of the signpost's address. reach/ports: which port of
   // this computer is free. output/reader: a pipe is waited for as a socket is.
-  'node:net': /^(api\/(connect|proxy)|watch\/ssh|reach\/browser|reach\/ports|output\/reader)\.ts$/,
+  'node:net':
+    /^(api\/http\/(connect|proxy)|watch\/ssh|reach\/browser|reach\/ports|output\/reader)\.ts$/,
   // The sockets of the service, when it speaks https.
-  'node:tls': /^api\/(transport|connect)\.ts$/,
+  'node:tls': /^api\/http\/(transport|connect)\.ts$/,
   // Programs are started in one place.
   'node:child_process': /^programs\.ts$/,
   // Names are looked up by the socket alone, so that a proxy sees them first.
@@ -229,13 +231,13 @@ describe('imports run one way', () => {
     ['config/file.ts', 'node:module', 'node:module is imported nowhere'],
     ['journal/index.ts', 'node:http', 'node:http is reached through'],
     ['commands/drives/list.ts', 'http', 'http is no part'],
-    ['api/transport.ts', 'node:https', 'node:https is imported nowhere'],
+    ['api/http/transport.ts', 'node:https', 'node:https is imported nowhere'],
     ['commands/login/login.ts', 'node:net', 'node:net is reached through'],
     ['watch/ssh.ts', 'node:tls', 'node:tls is reached through'],
     ['completion/bash.ts', 'node:child_process', 'node:child_process is reached through'],
-    ['api/connect.ts', 'node:dns', 'node:dns is imported nowhere'],
-    ['api/connect.ts', 'node:dns/promises', 'node:dns/promises is imported nowhere'],
-    ['api/connect.ts', 'node:http2', 'node:http2 is no part'],
+    ['api/http/connect.ts', 'node:dns', 'node:dns is imported nowhere'],
+    ['api/http/connect.ts', 'node:dns/promises', 'node:dns/promises is imported nowhere'],
+    ['api/http/connect.ts', 'node:http2', 'node:http2 is no part'],
     ['run.ts', 'node:vm', 'node:vm is reached through'],
     ['context.ts', './start/code-cache.ts', 'context may not import start'],
     ['start/index.ts', '../run.ts', 'the start imports'],

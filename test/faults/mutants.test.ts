@@ -80,7 +80,7 @@ const MUTANTS: readonly Case[] = [
   },
   {
     name: 'a POST is sent again',
-    file: 'api/retry.ts',
+    file: 'api/calls/retry.ts',
     from: 'if (error.sent || error.stopped || tried === TRIES) throw error;',
     to: 'if (error.stopped || tried === TRIES) throw error;',
     check: through('cut: acted'),
@@ -94,7 +94,7 @@ const MUTANTS: readonly Case[] = [
   },
   {
     name: 'any answer of an error counts as a refusal',
-    file: 'api/errors-of-answers.ts',
+    file: 'api/calls/errors.ts',
     from: 'status >= 400 && status < 500 && status !== 408',
     to: 'status >= 400',
     check: through('502 and done'),

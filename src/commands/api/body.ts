@@ -1,5 +1,5 @@
-import { isTooDeep } from '../../api/depth.ts';
-import { parseExactly } from '../../api/exact.ts';
+import { isTooDeep } from '../../api/response/depth.ts';
+import { parseExactly } from '../../api/response/exact.ts';
 import { cleanLines, escapeUnseen, mask } from '../../output/index.ts';
 
 /** Where the things in `data` carry secrets (API document: Resources). */

@@ -1,5 +1,5 @@
 import type { RawAnswer, RawRequest } from '../../api/index.ts';
-import { hidden, secretsIn } from '../../api/secrets.ts';
+import { hidden, secretsIn } from '../../api/response/secrets.ts';
 import { refusedKeyRemedy } from '../../config/remedies.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';

@@ -1,5 +1,5 @@
-import { isTooDeep, TOO_DEEP } from '../../api/depth.ts';
 import type { RawAnswer, RawRequest } from '../../api/index.ts';
+import { isTooDeep, TOO_DEEP } from '../../api/response/depth.ts';
 import { CliError } from '../../errors.ts';
 import { parsed } from './body.ts';
 

@@ -1,7 +1,7 @@
+import { rateLimited } from '../../api/calls/retry.ts';
+import { retryAfterMs } from '../../api/calls/retry-after.ts';
 import type { RawAnswer, RawRequest } from '../../api/index.ts';
-import { rateLimited } from '../../api/retry.ts';
-import { retryAfterMs } from '../../api/retry-after.ts';
-import { said } from '../../api/said.ts';
+import { said } from '../../api/response/message.ts';
 import { CliError, type ErrorDetails, type Failure } from '../../errors.ts';
 import { segmentsOf } from './path.ts';
 

@@ -50,7 +50,7 @@ async function rawBalance(context: Context): Promise<void> {
     'The API document names /billing/balance and does not give its shape: this is what the service answered.',
   );
   if (isAsked) {
-    const { parseExactly } = await import('../../api/exact.ts');
+    const { parseExactly } = await import('../../api/response/exact.ts');
     await context.out.item(parseExactly(json), rawView);
     return;
   }

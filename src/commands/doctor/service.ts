@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
+import { proxyFor } from '../../api/http/proxy.ts';
 import type { Api, RawAnswer, User } from '../../api/index.ts';
-import { proxyFor } from '../../api/proxy.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';

@@ -1,4 +1,4 @@
-import { sentence } from '../../api/errors-of-answers.ts';
+import { sentence } from '../../api/calls/errors.ts';
 import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../api/index.ts';
 import type { AnyCommand } from '../../cli/command.ts';
 import { writeCreated } from '../../cli/created.ts';

@@ -1,5 +1,5 @@
+import type { Answer } from '../http/transport.ts';
 import { clean, shortened } from './clean.ts';
-import type { Answer } from './transport.ts';
 import { isWebPage, webPageWords } from './web-page.ts';
 
 const MOST_CHARACTERS = 200;

@@ -1,6 +1,9 @@
-import { acknowledged, dataOf, pageOf, type Understood } from './answer.ts';
+import type { Page } from '../contract.ts';
+import { Fault } from '../http/fault.ts';
+import type { Answer } from '../http/transport.ts';
+import { acknowledged, dataOf, pageOf, type Understood } from '../response/envelope.ts';
+import type { Schema } from '../schemas/fields.ts';
 import type { Call } from './call.ts';
-import type { Page } from './contract.ts';
 import {
   answeredWords,
   isSuccess,
@@ -10,13 +13,10 @@ import {
   notUnderstood,
   outcomeUnknown,
   refusal,
-} from './errors-of-answers.ts';
-import { Fault } from './fault.ts';
+} from './errors.ts';
 import type { Operation } from './operation.ts';
 import type { ApiRequest } from './request.ts';
 import { once, type Repeated, repeat } from './retry.ts';
-import type { Schema } from './schemas/fields.ts';
-import type { Answer } from './transport.ts';
 
 /** A GET or PATCH and its `data`. */
 export async function getData<T>(

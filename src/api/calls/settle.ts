@@ -1,12 +1,12 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../../errors.ts';
+import { Fault } from '../http/fault.ts';
+import type { Answer } from '../http/transport.ts';
+import { clean, shortened } from '../response/clean.ts';
 import type { Call } from './call.ts';
-import { clean, shortened } from './clean.ts';
-import { againHint, outcomeUnknown, resourceOf, sentence } from './errors-of-answers.ts';
-import { Fault } from './fault.ts';
+import { againHint, outcomeUnknown, resourceOf, sentence } from './errors.ts';
 import type { Operation } from './operation.ts';
 import type { Posted } from './perform.ts';
 import { waitMs } from './retry.ts';
-import type { Answer } from './transport.ts';
 
 /** A POST whose effect can be read, so that a doubt can be settled. */
 export interface Settled<T, S> {

@@ -1,11 +1,11 @@
-import type { Clock } from '../clock.ts';
-import { withoutEndSlash } from '../rules/service.ts';
-import type { ApiSettings, CallOptions, RawAnswer } from './contract.ts';
-import { Fault } from './fault.ts';
+import type { Clock } from '../../clock.ts';
+import { withoutEndSlash } from '../../rules/service.ts';
+import type { ApiSettings, CallOptions, RawAnswer } from '../contract.ts';
+import { Fault } from '../http/fault.ts';
+import type { Tracer } from '../http/trace.ts';
+import type { Answer, Transport, WireRequest } from '../http/transport.ts';
+import { hidden, secretsIn } from '../response/secrets.ts';
 import type { ApiRequest } from './request.ts';
-import { hidden, secretsIn } from './secrets.ts';
-import type { Tracer } from './trace.ts';
-import type { Answer, Transport, WireRequest } from './transport.ts';
 
 /** Timers of Node fire at once beyond this. */
 const LONGEST_TIMER = 2 ** 31 - 1;

@@ -1,9 +1,9 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../../errors.ts';
+import { Fault } from '../http/fault.ts';
+import type { Answer } from '../http/transport.ts';
 import type { Call } from './call.ts';
-import { Fault } from './fault.ts';
 import type { ApiRequest } from './request.ts';
 import { retryAfterMs } from './retry-after.ts';
-import type { Answer } from './transport.ts';
 
 const TRIES = 3;
 const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);

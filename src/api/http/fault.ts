@@ -1,4 +1,4 @@
-import type { RawAnswer } from './contract.ts';
+import type { RawAnswer } from '../contract.ts';
 
 declare const WebAssembly: object | undefined;
 

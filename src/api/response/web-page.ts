@@ -1,5 +1,5 @@
+import type { Answer } from '../http/transport.ts';
 import { clean, shortened } from './clean.ts';
-import type { Answer } from './transport.ts';
 
 /** Where the fault is when a page comes: the service speaks JSON (API document: Conventions). */
 export const PAGE_HINT =

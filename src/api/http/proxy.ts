@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { usageError } from '../errors.ts';
+import { usageError } from '../../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { Client, type Dispatcher, Pool } from 'undici';
+import type { RawAnswer } from '../contract.ts';
 import { ConnectError, type ConnectParts, codeOf, createConnector } from './connect.ts';
-import type { RawAnswer } from './contract.ts';
 import { Fault, faultHint, faultWords } from './fault.ts';
 import { skipInterim } from './interim.ts';
 import { parserCompiler } from './parser.ts';

@@ -1,10 +1,10 @@
-import type { Page } from './contract.ts';
+import type { Page } from '../contract.ts';
+import type { Answer } from '../http/transport.ts';
+import { check, mend, type Odd } from '../schemas/check.ts';
+import type { Schema } from '../schemas/fields.ts';
+import { type Meta, meta } from '../schemas/page.ts';
 import { isValueTooDeep, TOO_DEEP } from './depth.ts';
 import { parseExactly } from './exact.ts';
-import { check, mend, type Odd } from './schemas/check.ts';
-import type { Schema } from './schemas/fields.ts';
-import { type Meta, meta } from './schemas/page.ts';
-import type { Answer } from './transport.ts';
 
 export type Understood<T> =
   /** `odd` tells fields that are not as documented, each as "WHERE …". */

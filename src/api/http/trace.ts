@@ -1,5 +1,5 @@
-import { clean, shortened } from './clean.ts';
-import { hidden, masked } from './secrets.ts';
+import { clean, shortened } from '../response/clean.ts';
+import { hidden, masked } from '../response/secrets.ts';
 import type { Answer, WireRequest } from './transport.ts';
 
 const SHOWN_HEADERS = ['content-type', 'content-encoding', 'content-length', 'retry-after', 'date'];

@@ -1,5 +1,5 @@
+import type { CallOptions } from '../contract.ts';
 import type { Call } from './call.ts';
-import type { CallOptions } from './contract.ts';
 
 /** What the endpoint methods stand on: work within the deadline and the signal of one call. */
 export type Run = <T>(

@@ -1,13 +1,13 @@
-import { CliError, type ErrorDetails } from '../errors.ts';
+import { CliError, type ErrorDetails } from '../../errors.ts';
+import type { Fault } from '../http/fault.ts';
+import type { Answer } from '../http/transport.ts';
+import { clean, shortened } from '../response/clean.ts';
+import { said } from '../response/message.ts';
+import { isWebPage, PAGE_HINT } from '../response/web-page.ts';
 import type { Call } from './call.ts';
-import { clean, shortened } from './clean.ts';
-import type { Fault } from './fault.ts';
 import type { Operation } from './operation.ts';
 import { rateLimited } from './retry.ts';
 import { retryAfterMs } from './retry-after.ts';
-import { said } from './said.ts';
-import type { Answer } from './transport.ts';
-import { isWebPage, PAGE_HINT } from './web-page.ts';
 
 const REACH_HINT =
   'Check the network, the base URL and the proxy variables; gpucloud doctor looks at all three.';

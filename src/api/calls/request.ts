@@ -1,8 +1,8 @@
-import { usageError } from '../errors.ts';
-import { resourceId } from '../rules/ids.ts';
+import { usageError } from '../../errors.ts';
+import { resourceId } from '../../rules/ids.ts';
 
-import { check } from './schemas/check.ts';
-import type { Schema } from './schemas/fields.ts';
+import { check } from '../schemas/check.ts';
+import type { Schema } from '../schemas/fields.ts';
 
 export interface ApiRequest {
   readonly method: string;
