@@ -42,8 +42,7 @@ export function apiKeysApi(run: Run): ApiKeysApi {
             changes: true,
             resource: body.name,
             doubt: 'A key may exist whose secret nobody has seen.',
-            settle:
-              'gpucloud instances recover settles it; gpucloud api-keys list shows what there is.',
+            settle: 'gpucloud api-keys list shows whether it was created.',
           },
           { method: 'POST', path: '/api-keys', body: bodyOf(createApiKeyBody, body) },
           apiKey,

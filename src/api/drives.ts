@@ -53,8 +53,7 @@ export function drivesApi(run: Run): DrivesApi {
             resource: body.name,
             bills: true,
             doubt: 'A drive may exist and be billing.',
-            settle:
-              'gpucloud instances recover settles it; gpucloud drives list shows what there is.',
+            settle: 'gpucloud drives list shows whether it was created.',
           },
           { method: 'POST', path: '/storage/drives', body: bodyOf(driveBody, body) },
           drive,

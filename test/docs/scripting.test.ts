@@ -255,19 +255,6 @@ describe.skipIf(!hasTools)('in bash, with jq and awk', () => {
       expect(names).toEqual(['box']);
     });
 
-    test('a lost drive of the name is none of its business', async () => {
-      const { service, names, more } = await losing(false);
-      const drive = 'gpucloud drives create box --size 5 -y';
-      expect((await run(drive, [], more)).code).toBe(7);
-      const { code, stdout, stderr } = await run(once(), ['box'], more);
-      const left = await run('gpucloud instances recover -q', [], more);
-      await service.close();
-      expect(code, stderr).toBe(0);
-      expect(stdout).toBe(`${id}\n`);
-      expect(names).toEqual(['box']);
-      expect(left).toMatchObject({ code: 0, stdout: 'd1\n' });
-    });
-
     test('what may have been stays 7, and a further run rents no second one', async () => {
       const { service, names, more } = await losing(true);
       const lost = await run(once(), ['box'], more);

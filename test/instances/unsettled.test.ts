@@ -42,16 +42,13 @@ const posts = (requests: readonly RecordedRequest[]) =>
 
 const MACHINE = ['instances', 'create', 'twice', ...HARDWARE];
 const AGAIN = ['instances', 'reorder', old.id, 'twice'];
-const DRIVE = ['drives', 'create', 'twice', '--size', '5'];
 
 const FORGET = 'gpucloud instances untrack twice';
 const OF_MACHINE = `gpucloud instances track ID if it is there, ${FORGET} if it is not`;
-const OF_DRIVE = `${FORGET} when you know what there is`;
 
 describe.each([
   ['instances create', 'machine', MACHINE, OF_MACHINE],
   ['instances reorder', 'machine', AGAIN, OF_MACHINE],
-  ['drives create', 'drive', DRIVE, OF_DRIVE],
 ])('%s of a name whose first request has an unknown outcome', (_verb, what, argv, wayOut) => {
   beforeEach(async () => {
     expect((await world.cli(argv)).code).toBe(7);
@@ -96,7 +93,6 @@ describe.each([
 describe.each([
   ['instances create', 'machine', 'create', 'instance_name', MACHINE],
   ['instances reorder', 'machine', 'reorder', 'new_name', AGAIN],
-  ['drives create', 'drive', 'drive', 'name', DRIVE],
 ] as const)(
   '%s of a name that another process waits for just now',
   (_verb, what, operation, field, argv) => {
@@ -150,35 +146,14 @@ describe('a request of unknown outcome', () => {
     expect((await world.cli(AGAIN)).code).toBe(0);
   });
 
-  test('beside one of another kind is named by its uid in the hint', async () => {
-    expect((await world.cli(MACHINE)).code).toBe(7);
-    made = [];
-    expect((await world.cli(DRIVE)).code).toBe(7);
-    const { stderr } = await world.cli([...DRIVE, '--json']);
-    const [, uid = ''] = /untrack (\S+) when you know/.exec(JSON.parse(stderr).error.hint) ?? [];
-    expect(uid).toMatch(/^2026-01-15T120000\.000Z-/);
-    const argv = ['instances', 'untrack', uid, '-y', '--json'];
-    expect(JSON.parse((await world.cli(argv)).stdout)).toMatchObject([{ id: uid }]);
-    // The drive is free to be asked for; the machine is not.
-    expect((await world.cli(DRIVE)).code).toBe(0);
-    expect((await world.cli(MACHINE)).code).toBe(7);
-  });
-
-  test('keeps none of another name or another kind from being made', async () => {
+  test('keeps none of another name from being made', async () => {
     expect((await world.cli(MACHINE)).code).toBe(7);
     const other = await world.cli(['instances', 'create', 'other', ...HARDWARE]);
     expect(other.code, other.stderr).toBe(0);
-    expect((await world.cli(DRIVE)).code).toBe(0);
   });
 
   test('does not hinder --dry-run, which sends nothing', async () => {
     expect((await world.cli(MACHINE)).code).toBe(7);
     expect((await world.cli([...MACHINE, '--dry-run'])).code).toBe(0);
-  });
-
-  test("once recovered, stands in nobody's way", async () => {
-    expect((await world.cli(DRIVE)).code).toBe(7);
-    expect((await world.cli(['instances', 'recover', 'twice'])).code).toBe(0);
-    expect((await world.cli(DRIVE)).code).toBe(0);
   });
 });

@@ -1,77 +1,62 @@
-import type { AnyCommand } from '../../cli/command.ts';
-import type { Frame } from '../../cli/frame.ts';
+import type { ApiKey } from '../../api/index.ts';
 import { refuseSecret } from '../../cli/no-secret.ts';
 import { checked } from '../../cli/parse.ts';
-import { describe } from '../../cli/verb.ts';
+import { sendOnce } from '../../cli/send-once.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { checkColumns } from '../../output/index.ts';
 import { apiKeyName } from '../../rules/names.ts';
-import { askedFor, type NewKey } from './ask.ts';
-import { reservedFile } from './key-file.ts';
-import type { Place } from './place.ts';
-import { profilePlace } from './save-profile.ts';
+import { apiKey } from '../../rules/service.ts';
+import { type Place, profilePlace, reservedFile } from './places.ts';
 import { keyView, newKeyView } from './view.ts';
 
-export function registerCreate(verb: AnyCommand, frame: Frame): void {
-  describe(verb, {
-    notes:
-      'The secret stands alone on stdout, or in "secret_key" of the other formats. With --key-file or\n' +
-      '--save-profile it is kept there instead, and stdout shows the key without it. The published API\n' +
-      'has no way to revoke a key.',
-    completes: { name: 'nothing', '--save-profile': 'profile' },
-    examples: [
-      'KEY=$(gpucloud api-keys create ci)',
-      'gpucloud api-keys create ci --key-file ./ci.key',
-      'gpucloud api-keys create laptop --save-profile work',
-    ],
-  })
-    .argument('<name>', 'its name, at most 50 characters')
-    .option('--key-file <path>', 'keep the secret in a new file that only you may read')
-    .option('--save-profile <profile>', 'keep it in a profile, with the base URL in force')
-    .action((name, { keyFile, saveProfile }, command) =>
-      createKey({ name, keyFile, saveProfile }, frame.context(command)),
-    );
-}
+export const create = verb('create', {
+  summary: 'Create an API key and show its secret, this once',
+  notes:
+    'The secret stands alone on stdout, or in "secret_key" of the other formats. With --key-file or\n' +
+    '--save-profile it is kept there instead, and stdout shows the key without it. The published API\n' +
+    'has no way to revoke a key.',
+  completes: { name: 'nothing', '--save-profile': 'profile' },
+  examples: [
+    'KEY=$(gpucloud api-keys create ci)',
+    'gpucloud api-keys create ci --key-file ./ci.key',
+    'gpucloud api-keys create laptop --save-profile work',
+  ],
+  takes: (command) =>
+    command
+      .argument('<name>', 'its name, at most 50 characters')
+      .option('--key-file <path>', 'keep the secret in a new file that only you may read')
+      .option('--save-profile <profile>', 'keep it in a profile, with the base URL in force'),
+  async run(context, typed, flags) {
+    refuseSecret('NAME', typed);
+    const name = checked('NAME', typed, apiKeyName);
+    const isKept = flags.keyFile !== undefined || flags.saveProfile !== undefined;
+    checkColumns(isKept ? keyView : newKeyView, context.flags);
+    if (!isKept) refuseLosing(context);
+    // The place is ready before there is a secret, so that a bad path or profile costs no key.
+    const place = await placeFor(flags, context);
+    let created: NewKey;
+    try {
+      created = await requestKey(name, context);
+    } catch (error) {
+      await place?.drop();
+      throw error;
+    }
+    await (place === undefined ? show(created, context) : keep(created, place, context));
+    if (created.fault !== undefined) throw created.fault;
+  },
+});
 
-export interface CreateKeyInput {
-  readonly name: string;
-  readonly keyFile: string | undefined;
-  readonly saveProfile: string | undefined;
-}
-
-/** Whatever goes wrong after the key was created, its secret is kept or shown somewhere. */
-export async function createKey(input: CreateKeyInput, context: Context): Promise<void> {
-  refuseSecret('NAME', input.name);
-  const name = checked('NAME', input.name, apiKeyName);
-  const isKept = input.keyFile !== undefined || input.saveProfile !== undefined;
-  checkColumns(isKept ? keyView : newKeyView, context.flags);
-  if (!isKept) {
-    refuseLosing(context);
-  }
-  const places = await placesFor(input, context);
-  let created: NewKey;
-  try {
-    created = await askedFor(name, context);
-  } catch (error) {
-    for (const place of places) await place.drop();
-    throw error;
-  }
-  await hand(created, places, context);
-  if (created.fault !== undefined) throw created.fault;
-}
-
-/** A format without the secret would lose it for good. */
+/** Refuses a format that would lose the secret for good. */
 function refuseLosing({ out, flags }: Context): void {
   const lossy =
     out.format === 'id'
       ? '--quiet'
       : flags.columns?.includes('secret_key') === false
         ? '--columns without secret_key'
-        : flags.query === undefined
-          ? undefined
-          : '--query';
-  if (lossy !== undefined) {
+        : flags.query !== undefined && '--query';
+  if (lossy) {
     throw usageError(
       `${lossy}: the secret, which is shown this once, would be lost`,
       'keep it with --key-file or --save-profile',
@@ -79,82 +64,116 @@ function refuseLosing({ out, flags }: Context): void {
   }
 }
 
-async function placesFor(
-  { keyFile, saveProfile }: CreateKeyInput,
+async function placeFor(
+  { keyFile, saveProfile }: { keyFile?: string | undefined; saveProfile?: string | undefined },
   context: Context,
-): Promise<Place[]> {
-  // First what may ask or fail without a trace, the file last.
-  const profile = saveProfile === undefined ? [] : [await profilePlace(saveProfile, context)];
+): Promise<Place | undefined> {
+  if (keyFile !== undefined && saveProfile !== undefined) {
+    throw usageError('--key-file and --save-profile: the secret is kept in one place; give one');
+  }
+  if (saveProfile !== undefined) return profilePlace(saveProfile, context);
+  // A command that is not signed in leaves no empty file behind.
   await context.api();
-  return keyFile === undefined ? profile : [await reservedFile(keyFile), ...profile];
+  return keyFile === undefined ? undefined : reservedFile(keyFile);
 }
 
-/** Keeps the secret where it was asked to be kept, and prints the key, with its secret if need be. */
-async function hand(created: NewKey, places: readonly Place[], context: Context): Promise<void> {
-  const { name, key, secret } = created;
-  const called = key.id === undefined ? name : `${name} (${key.id})`;
-  const kept: string[] = [];
-  const faults: string[] = [];
-  for (const place of places) {
-    try {
-      await place.keep(secret);
-      kept.push(place.where);
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      faults.push(error.message);
-    }
+/** A key that was created, and its secret, which no other response will hold. */
+interface NewKey {
+  /** How to name it in a message: its name, and its id where that is known. */
+  readonly label: string;
+  /** What the response told of it. */
+  readonly key: Partial<ApiKey>;
+  readonly secret: string;
+  /** The error to end with when the response held the secret and could not be used otherwise. */
+  readonly fault?: CliError;
+}
+
+/** Throws what the request throws, and CliError('notUnderstood') when no usable secret came. */
+async function requestKey(name: string, context: Context): Promise<NewKey> {
+  const api = await context.api();
+  let seen: string | undefined;
+  let key: ApiKey;
+  try {
+    key = await sendOnce({ what: `the API key ${name}`, bills: false }, context, (options) =>
+      api.apiKeys.create(
+        { name },
+        {
+          ...options,
+          async onAnswer({ status, text }) {
+            if (status >= 200 && status < 300) seen = secretIn(text);
+          },
+        },
+      ),
+    );
+  } catch (error) {
+    if (seen === undefined || !(error instanceof CliError)) throw error;
+    const fault = new CliError(
+      'notUnderstood',
+      `The API key ${name} was created and its secret came, but the rest of the answer could not be used: ${error.message}`,
+      { hint: 'see the key: gpucloud api-keys list', cause: error },
+    );
+    return { label: name, key: { name }, secret: seen, fault };
   }
-  for (const where of kept) {
-    context.err.note(`Created the API key ${called}. Its secret rests in ${where}.`);
-  }
-  if (kept.length > 0) {
-    const { secret_key: _kept, ...rest } = key;
-    await context.out.item({ key: rest, in_use: false }, keyView);
-  } else {
-    await show(created, called, context);
-    if (faults.length === 0) {
-      context.err.note(`Created the API key ${called}. The secret on stdout is not shown again.`);
-    }
-  }
-  if (faults.length > 0) {
-    const rests =
-      kept.length > 0
-        ? `Its secret rests in ${kept.join()}`
-        : 'Its secret is on stdout and nowhere else';
+  const label = `${name} (${key.id})`;
+  const secret = key.secret_key ?? '';
+  if (apiKey(secret).ok) return { label, key, secret };
+  throw new CliError(
+    'notUnderstood',
+    `The API key ${label} was created, but the answer holds no usable secret_key, and no other answer will.`,
+    { hint: 'the key stays; create another one: gpucloud api-keys create NAME', resource: key.id },
+  );
+}
+
+/** The secret in a response that is broken elsewhere. */
+function secretIn(text: string): string | undefined {
+  const found = /"secret_key"\s*:\s*"([^"\\]+)"/.exec(text)?.[1];
+  return found !== undefined && apiKey(found).ok ? found : undefined;
+}
+
+/** Keeps the secret in its place; where that fails, stdout is the last resort. */
+async function keep(created: NewKey, place: Place, context: Context): Promise<void> {
+  const { label, key, secret } = created;
+  try {
+    await place.keep(secret);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    await print(created, context);
     throw new CliError(
       'storage',
-      `The API key ${called} was created, but: ${faults.join('; ')}. ${rests}.`,
-      {
-        hint: 'keep it now: it is not shown again',
-        ...(key.id === undefined ? {} : { resource: key.id }),
-      },
+      `The API key ${label} was created, but: ${error.message}. Its secret is on stdout and nowhere else.`,
+      { hint: 'keep it now: it is not shown again', ...resourceOf(key) },
     );
   }
+  context.err.note(`Created the API key ${label}. Its secret rests in ${place.where}.`);
+  const { secret_key: _kept, ...rest } = key;
+  await context.out.item({ key: rest, in_use: false }, keyView);
 }
 
-/** Alone on stdout for people and `$(…)`; in the other formats it is a field. */
-async function show({ key, secret }: NewKey, called: string, context: Context): Promise<void> {
-  const { out, flags } = context;
+async function show(created: NewKey, context: Context): Promise<void> {
+  await print(created, context);
+  context.err.note(
+    `Created the API key ${created.label}. The secret on stdout is not shown again.`,
+  );
+}
+
+/** Prints the secret alone for people and `$(…)`; in the other formats it is a field. */
+async function print({ label, key, secret }: NewKey, { out, flags }: Context): Promise<void> {
+  const isLost = `The API key ${label} was created, but its secret could not be shown and is lost`;
+  const hint = 'the key itself stays; create another one: gpucloud api-keys create NAME';
   try {
     await (out.format === 'table' && flags.columns === undefined
       ? out.text(`${secret}\n`)
       : out.item({ key: { ...key, secret_key: secret }, in_use: false }, newKeyView));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    throw lost(called, key.id, error.message, error);
+    throw error.with(`${isLost}: ${error.message}.`, { hint, ...resourceOf(key) });
   }
-  // Elsewhere a reader who has gone wanted no more; nobody gives up what is shown this once.
-  if (out.unread) throw lost(called, key.id, 'nobody reads stdout');
+  // A reader of other output who has gone wanted no more; this secret is never given up willingly.
+  if (out.unread) {
+    throw new CliError('storage', `${isLost}: nobody reads stdout.`, { hint, ...resourceOf(key) });
+  }
 }
 
-function lost(called: string, id: string | undefined, why: string, cause?: CliError): CliError {
-  return new CliError(
-    cause?.failure ?? 'storage',
-    `The API key ${called} was created, but its secret could not be shown and is lost: ${why}.`,
-    {
-      hint: 'the key itself stays; create another one: gpucloud api-keys create NAME',
-      ...(cause === undefined ? {} : { cause }),
-      ...(id === undefined ? {} : { resource: id }),
-    },
-  );
+function resourceOf({ id }: Partial<ApiKey>): { resource?: string } {
+  return id === undefined ? {} : { resource: id };
 }

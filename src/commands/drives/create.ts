@@ -1,30 +1,28 @@
+import { join } from 'node:path';
 import type { Drive } from '../../api/index.ts';
 import { confirm } from '../../cli/confirm.ts';
 import { writeCreated } from '../../cli/created.ts';
 import { asking } from '../../cli/left.ts';
 import { checked, ruled } from '../../cli/parse.ts';
+import { sendOnce } from '../../cli/send-once.ts';
 import { shellLine } from '../../cli/shell-line.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import { isOfOneReading, usageError } from '../../errors.ts';
-import { journaled } from '../../instances/journaled.ts';
-import { refuseUnsettled } from '../../instances/unsettled.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { errorCode, faultOf } from '../../files/error-code.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
 import { driveView, hourly } from './view.ts';
 
 const NOTHING_CREATED = 'Nothing was sent, so no drive was created.';
-/** How long the drives that are there are waited for, in milliseconds. */
-const BRIEFLY = { timeoutMs: 5000, longestPauseMs: 3000 };
 
 export const create = verb('create', {
   summary: 'Create a cloud drive, which bills by the hour from then on',
   view: driveView,
   notes:
     'The published API has no way to delete a drive, and shows no price before it is created.\n' +
-    'When more data is stored than the size, the service raises size and price by itself. While nobody\n' +
-    'knows what became of an earlier request of that name, it asks before it sends another (-y says yes),\n' +
-    'and ends with 7 where nobody can be asked.',
+    'When more data is stored than the size, the service raises size and price by itself. If a drive\n' +
+    'of that name exists, it asks first. When not interactive, it exits with 5 unless --yes is given.',
   completes: { name: 'nothing', '--name': 'nothing' },
   examples: [
     'gpucloud drives create datasets --size 500GB',
@@ -53,60 +51,98 @@ interface CreateInput {
   readonly size: number | undefined;
 }
 
+interface Complete {
+  readonly name: string;
+  /** GB. */
+  readonly size: number;
+}
+
 export async function createDrive(input: CreateInput, context: Context): Promise<void> {
   const { name, size } = await asking(NOTHING_CREATED, () => complete(input, context));
-  await refuseUnsettled('drive', name, context);
   context.err.warn(
     'The published API has no way to delete a drive, and it bills by the hour from its creation on.',
   );
-  const twins = await twinsOf(name, context);
-  if (twins.length > 0) context.err.warn(twinWords(name, twins));
-  // Nothing is lost by a creation, so that a script need not say yes to it.
-  if ((await context.prompts()) !== undefined) {
-    const drive = twins.length === 0 ? 'the drive' : 'another drive';
-    await confirm(context, `Create ${drive} ${name} of ${size} GB?`);
-  }
-  const body = { name, size_gb: size };
-  const drive = await journaled(
-    { operation: 'drive', name, offer_id: null, body },
-    context,
-    (api, options) => api.drives.create(body, options),
-  );
+  const isAsked = (await context.prompts()) !== undefined;
+  const send = async () => {
+    const api = await context.api();
+    const body = { name, size_gb: size };
+    return sendOnce({ what: `the drive ${name}`, bills: true }, context, (options) =>
+      api.drives.create(body, options),
+    );
+  };
+  if (isAsked) await confirm(context, () => questionOf({ name, size }, context));
+  const drive =
+    isAsked || context.flags.yes === true
+      ? await send()
+      : await alone(context, async () => {
+          await refuseNamesakes(name, context);
+          return send();
+        });
   context.err.note(
     `Created the drive ${name} (${drive.id}): ${hourly(drive)}, billing from now on.`,
   );
   await writeCreated({ what: 'The drive', id: drive.id }, () => context.out.item(drive, driveView));
 }
 
-/**
- * Names of drives need not be unique (API document: POST /storage/drives), and a twin bills as well.
- * The reading is a courtesy: nothing but a refused key or an interrupt keeps it from being left out.
- */
-async function twinsOf(name: string, context: Context): Promise<readonly Drive[]> {
+async function questionOf({ name, size }: Complete, context: Context): Promise<string> {
+  const others = await namesakes(name, context);
+  if (others.length === 0) return `Create the drive ${name} of ${size} GB?`;
+  context.err.warn(`${existing(name, others)}. Another one bills as well.`);
+  return `Create another drive ${name} of ${size} GB?`;
+}
+
+async function refuseNamesakes(name: string, context: Context): Promise<void> {
+  const [first, ...more] = await namesakes(name, context);
+  if (first === undefined) return;
+  throw new CliError('wrongState', `${existing(name, [first, ...more])}. ${NOTHING_CREATED}`, {
+    hint: `use ${first.id}, or add --yes to create another one`,
+    resource: first.id,
+  });
+}
+
+/** Drive names need not be unique (API document: POST /storage/drives). */
+async function namesakes(name: string, context: Context): Promise<readonly Drive[]> {
   const api = await context.api();
+  const drives = await asking(NOTHING_CREATED, () => api.drives.list());
+  return drives.filter((drive) => drive.name === name && drive.status !== 'DELETED');
+}
+
+function existing(name: string, drives: readonly Drive[]): string {
+  const each = drives.map((drive) => `${drive.id}, ${drive.size_gb ?? '?'} GB, ${hourly(drive)}`);
+  return drives.length === 1
+    ? `A drive "${name}" already exists (${each.join()})`
+    : `${drives.length} drives "${name}" already exist (${each.join('; ')})`;
+}
+
+/** Lets one process at a time list and create, so that two scripts don't create one drive twice. */
+async function alone<T>(context: Context, work: () => Promise<T>): Promise<T> {
+  const { state } = await context.folders();
+  const [{ withLock }, { privateFolder }] = await Promise.all([
+    import('../../files/lock.ts'),
+    import('../../files/private-folder.ts'),
+  ]);
   try {
-    const drives = await asking(NOTHING_CREATED, () => api.drives.list(BRIEFLY));
-    return drives.filter((drive) => drive.name === name && drive.status !== 'DELETED');
+    await privateFolder(state);
+    return await withLock(join(state, 'drives'), work);
   } catch (error) {
-    if (!isOfOneReading(error)) throw error;
-    context.err.warn(
-      `Namesakes could not be looked for, so whether a drive "${name}" is there already is not known: ${error.message}`,
+    if (error instanceof CliError) throw error;
+    if (errorCode(error) === 'ELOCKED') {
+      throw new CliError(
+        'outcomeUnknown',
+        `Another gpucloud process is creating a drive. ${NOTHING_CREATED}`,
+        { hint: 'gpucloud drives list shows whether it was created', retryable: true },
+      );
+    }
+    throw new CliError(
+      'storage',
+      `Could not lock ${state} (${faultOf(error)}). ${NOTHING_CREATED}`,
+      { cause: error },
     );
-    return [];
   }
 }
 
-function twinWords(name: string, twins: readonly Drive[]): string {
-  const told = twins.map((drive) => `${drive.id}, ${drive.size_gb ?? '?'} GB, ${hourly(drive)}`);
-  const are = twins.length === 1 ? `A drive "${name}" is` : `${twins.length} drives "${name}" are`;
-  return `${are} there already (${told.join('; ')}): this makes another of that name, which bills as well.`;
-}
-
 /** What was not given is asked for, and then the whole is shown as the command that needs no question. */
-async function complete(
-  { name, size }: CreateInput,
-  context: Context,
-): Promise<{ name: string; size: number }> {
+async function complete({ name, size }: CreateInput, context: Context): Promise<Complete> {
   if (name !== undefined && size !== undefined) {
     return { name, size };
   }

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createDrive } from '../../../src/commands/drives/create.ts';
 import { update } from '../../../src/commands/drives/index.ts';
 import { CliError } from '../../../src/errors.ts';
@@ -386,20 +386,26 @@ describe('drives create', () => {
     ]);
   });
 
-  it('tells off a terminal that one of that name is there, and creates it', async () => {
+  it('refuses a taken name off a terminal: exit 5, and the id of the one that exists', async () => {
     const world = await sandboxWorld();
     const first = await world.cli(['drives', 'create', 'ds2', '--size', '2', '-q']);
-    const told = `A drive "ds2" is there already (${first.stdout.trim()}, 2 GB, 0.024 RUB an hour): this makes another of that name, which bills as well.`;
-    const people = await world.cli(['drives', 'create', 'ds2', '--size', '2']);
-    expect(people.code).toBe(0);
-    expect(people.stderr).toContain(`warning: ${told}\n`);
-    const json = await world.cli(['drives', 'create', 'ds3', '--size', '2', '--json']);
-    expect(JSON.parse(json.stderr).warnings).toHaveLength(1);
-    await world.cli(['drives', 'create', 'ds3', '--size', '2']);
-    const twins = await world.cli(['drives', 'create', 'ds3', '--size', '2', '--json']);
-    expect(JSON.parse(twins.stderr).warnings[1]).toMatch(
-      /^2 drives "ds3" are there already \(\S+, 2 GB, 0\.024 RUB an hour; \S+, 2 GB, .*\): this makes another/,
+    const id = first.stdout.trim();
+    const again = await world.cli(['drives', 'create', 'ds2', '--size', '2']);
+    expect(again).toMatchObject({ code: 5, stdout: '' });
+    expect(again.stderr).toContain(
+      `error: A drive "ds2" already exists (${id}, 2 GB, 0.024 RUB an hour). Nothing was sent, so no drive was created.\nhint: use ${id}, or add --yes to create another one\n`,
     );
+    expect(calls(again.requests)).toEqual(['GET /storage/drives']);
+    const meant = await world.cli(['drives', 'create', 'ds2', '--size', '2', '--yes']);
+    expect(meant.code).toBe(0);
+    const twins = await world.cli(['drives', 'create', 'ds2', '--size', '2', '--json']);
+    expect(JSON.parse(twins.stderr).error).toMatchObject({
+      code: 'wrong_state',
+      message: expect.stringMatching(
+        /^2 drives "ds2" already exist \(\S+, 2 GB, 0\.024 RUB an hour; \S+, 2 GB, .*\)\. Nothing/,
+      ),
+      may_be_billing: false,
+    });
   });
 
   it('asks a person for another of that name', async () => {
@@ -408,9 +414,7 @@ describe('drives create', () => {
     const person = atTerminal(world, ['no']);
     await createDrive({ name: 'd1', size: 10 }, person.context).catch((error) => error);
     expect(person.said).toEqual(['Create another drive d1 of 10 GB?']);
-    expect(person.stderr()).toContain(
-      `A drive "d1" is there already (${first.stdout.trim()}, 2 GB`,
-    );
+    expect(person.stderr()).toContain(`A drive "d1" already exists (${first.stdout.trim()}, 2 GB`);
     expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
@@ -427,61 +431,70 @@ describe('drives create', () => {
     worlds.push(world);
     const { code, stderr } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
     expect(code).toBe(0);
-    expect(stderr).not.toContain('there already');
+    expect(stderr).not.toContain('already exists');
   });
 
-  const NOT_LOOKED =
-    'warning: Namesakes could not be looked for, so whether a drive "datasets" is there already is not known: ';
-
-  it.each<[string, Answer | 'hangUp']>([
-    ['is refused', refused(400, 'no')],
-    ['gets no answer', 'hangUp'],
-    ['is not understood', { status: 200, body: 'hello' }],
-  ])('goes on where the reading of the list %s, and says so', async (_how, answer) => {
+  it.each<[string, Answer | 'hangUp', number]>([
+    ['is refused', refused(400, 'no'), 1],
+    ['gets no response', 'hangUp', 6],
+    ['is not understood', { status: 200, body: 'hello' }, 10],
+  ])('creates nothing when the list of drives %s', async (_how, answer, exit) => {
     const world = await createWorld({
       handler: ({ method }) => (method === 'GET' ? answer : data(DRIVE, 201)),
     });
     worlds.push(world);
-    const { code, stderr } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
-    expect(code).toBe(0);
-    expect(stderr).toContain(NOT_LOOKED);
-  });
-
-  it('waits 5 seconds for the list', async () => {
-    const world = await createWorld({
-      handler: async ({ method }) => {
-        if (method !== 'GET') return data(DRIVE, 201);
-        vi.advanceTimersByTime(5000);
-        return new Promise(() => undefined);
-      },
-    });
-    worlds.push(world);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { code, stderr } = await world
-      .cli(['drives', 'create', 'datasets', '--size', '500'])
-      .finally(() => vi.useRealTimers());
-    expect(code).toBe(0);
-    expect(stderr).toContain(`${NOT_LOOKED}The service did not answer within 5 s`);
-  });
-
-  it('keeps no long pause for the list', async () => {
-    const limited = { ...refused(429, 'slowly'), headers: { 'retry-after': '4' } };
-    const world = await createWorld({
-      handler: ({ method }) => (method === 'GET' ? limited : data(DRIVE, 201)),
-    });
-    worlds.push(world);
-    const before = world.clock.now();
-    const { code, stderr, requests } = await world.cli([
+    const { code, stdout, requests } = await world.cli([
       'drives',
       'create',
       'datasets',
       '--size',
       '500',
     ]);
-    expect(code).toBe(0);
-    expect(world.clock.now()).toBe(before);
-    expect(stderr).toContain(NOT_LOOKED);
-    expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
+    expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
+    expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+
+  it('waits while another process creates a drive, then finds it', async () => {
+    const world = await sandboxWorld();
+    const argv = ['drives', 'create', 'one', '--size', '2', '--json'];
+    const ended = await Promise.all([1, 2, 3].map(() => world.cli(argv)));
+    expect(ended.map(({ code }) => code).sort()).toEqual([0, 5, 5]);
+    expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  it('waits for the response at the first Ctrl-C, and leaves at the second', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const world = await createWorld({
+      handler: ({ method }) => {
+        if (method === 'GET') return data([]);
+        first.abort(new CliError('interrupted', 'Interrupted.'));
+        setImmediate(() => second.abort(new CliError('interrupted', 'Interrupted.')));
+        return new Promise(() => undefined);
+      },
+    });
+    worlds.push(world);
+    const { code, stderr } = await world.cli(['drives', 'create', 'data', '--size', '5'], {
+      interrupts: { first: first.signal, second: second.signal },
+    });
+    expect(code).toBe(7);
+    expect(stderr).toContain('Waiting for the response: the drive data may already exist and be');
+    expect(stderr).toContain('A drive may exist and be billing.\nhint: gpucloud drives list shows');
+  });
+
+  it('creates the drive when the response arrives after the first Ctrl-C', async () => {
+    const first = new AbortController();
+    const world = await createWorld({
+      handler: ({ method }) => {
+        if (method === 'GET') return data([]);
+        first.abort(new CliError('interrupted', 'Interrupted.'));
+        return data(DRIVE, 201);
+      },
+    });
+    worlds.push(world);
+    const { code, stdout } = await world.cli(['drives', 'create', 'data', '--size', '5', '-q'], {
+      interrupts: { first: first.signal, second: new AbortController().signal },
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
   });
 
   it('goes no further with a key that is refused', async () => {
@@ -567,7 +580,7 @@ describe('drives create', () => {
     await createDrive({ name: 'data', size: 5 }, person.context);
     await person.context.close();
     expect(person.said).toEqual([]);
-    expect(world.service.requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
+    expect(world.service.requests.map(({ method }) => method)).toEqual(['POST']);
   });
 
   it.each([
@@ -576,7 +589,10 @@ describe('drives create', () => {
     ['1e3', 'price per hour "1e3"'],
     ['0.012345678901234567890123456789', '0.012345678901234567890123456789 RUB an hour'],
   ])('says of the price %j: %s', async (price_per_hour, words) => {
-    const world = await createWorld({ handler: () => data({ ...DRIVE, price_per_hour }, 201) });
+    const world = await createWorld({
+      handler: ({ method }) =>
+        method === 'GET' ? data([]) : data({ ...DRIVE, price_per_hour }, 201),
+    });
     worlds.push(world);
     const { stderr } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
     expect(stderr).toContain(`(${ID}): ${words}, billing`);

@@ -272,28 +272,6 @@ describe('what needs attention', () => {
     expect(doc.machines).toMatchObject([{ id: null, status: 'UNKNOWN', bills: null }]);
   });
 
-  test('a drive and an API key whose answers were lost', async () => {
-    service.broken.set('POST /storage/drives', 'hangUp');
-    service.broken.set('POST /api-keys', 'hangUp');
-    expect((await world.cli(['drives', 'create', 'data', '--size', '5'])).code).toBe(7);
-    world.clock.advance(1);
-    expect((await world.cli(['api-keys', 'create', 'ci'])).code).toBe(7);
-    service.broken.clear();
-    const { stdout } = await world.cli(['status']);
-    expect(stdout).toContain(
-      '- Whether the drive data, asked for now, was made is not known: it may be billing:\n    gpucloud instances recover\n',
-    );
-    const { doc } = await status();
-    expect(doc.attention).toMatchObject([
-      { code: 'unknown_request', resource: 'data' },
-      {
-        code: 'unknown_request',
-        resource: 'ci',
-        message: 'Whether the API key ci, asked for now, was made is not known',
-      },
-    ]);
-  });
-
   test('a free drive is not at the machine whose id is not known', async () => {
     service.drive('data');
     service.broken.set('/instances', 'hangUp');
