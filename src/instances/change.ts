@@ -9,7 +9,6 @@ import type { WaitTimes } from '../watch/flags.ts';
 import { LONGEST_WITHIN_MS } from '../watch/passing.ts';
 import { beforeSending, titled } from './preflight.ts';
 import { findMachines, type Target } from './resolve.ts';
-import { keepSighting, sightingOf } from './sighting.ts';
 import { nextStep } from './status.ts';
 import { errorOfSeveral, politely, waitFor } from './waiting.ts';
 
@@ -112,7 +111,6 @@ async function send(
         sent = true;
       },
     });
-    await keepSighting({ ...target, status: answer.status }, context);
     return { ...target, ...answer };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -139,7 +137,6 @@ async function alreadyThere(
   const found = await api.instances.get(id, BRIEFLY).catch((fault: unknown) => {
     throw isInterrupt(fault) ? fault : refusal.with(refusal.message, { mayBeBilling: true });
   });
-  await keepSighting(sightingOf(found), context);
   const { status } = found;
   if (!leadsTo(goal, status)) {
     const billing = mayBill(status);

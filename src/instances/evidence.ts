@@ -14,7 +14,6 @@ import {
   type ListedOperation,
 } from './recover-listed.ts';
 import { isMaybeSince, isSince, ServiceClock } from './recover-window.ts';
-import { keepSighting, sightingOf } from './sighting.ts';
 
 const AT_ONCE = 8;
 
@@ -86,7 +85,6 @@ export async function gatherEvidence(
   const holders = new Map(
     drives.map(({ id, current_instance_id: held }) => [id, held ?? undefined]),
   );
-  const adopted = new Set(drives.map(({ current_instance_id: id }) => id));
   const readings = await eachBounded([...wanted], AT_ONCE, async (id) => {
     const instance = await readOne(
       id,
@@ -97,11 +95,6 @@ export async function gatherEvidence(
       },
     );
     const before = known.get(id);
-    const isOurs =
-      before !== undefined || requests.some((request) => bears(instance?.name, request, id));
-    if (instance !== undefined && (isOurs || adopted.has(id))) {
-      await keepSighting(sightingOf(instance), context, adopted.has(id) ? 'drive' : 'read');
-    }
     return instance === undefined ? undefined : { instance, request: before?.request ?? null };
   });
   const pool: Reading[] = readings.filter((reading) => reading !== undefined);

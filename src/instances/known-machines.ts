@@ -7,7 +7,6 @@ import { newestFirst } from '../money/newest-first.ts';
 import { instant, relative } from '../output/time.ts';
 import { resourceId } from '../rules/ids.ts';
 import { isTerminated } from '../rules/statuses.ts';
-import { keepSighting, sightingOf } from './sighting.ts';
 
 /** A machine known to this computer: as it was read now, as it was last seen, or only asked for. */
 export interface Listed {
@@ -159,7 +158,6 @@ async function readOne(
   const ordered = isOurs ? { ordered_at: known.asked_at } : {};
   try {
     const instance: Instance = await api.instances.get(id, options);
-    await keepSighting(sightingOf(instance), context, known === undefined ? 'drive' : 'read');
     const row = { id, name: instance.name ?? id, status: instance.status, instance, ...ordered };
     return known?.untracked === true ? { ...row, note: 'untracked' } : row;
   } catch (error) {

@@ -8,7 +8,6 @@ import type { RentalRequest } from '../journal/index.ts';
 import { kopecksText, type Money, money, positiveMoney } from '../rules/money.ts';
 import { mayBill } from '../rules/statuses.ts';
 import { rent } from './rent.ts';
-import { keepSighting } from './sighting.ts';
 
 export function maxPriceOption() {
   return new Option(
@@ -96,10 +95,9 @@ export async function enforceMaxPrice(
   }
   const api = await context.api();
   try {
-    const { status } = await api.instances.terminate(instance.id, {
+    await api.instances.terminate(instance.id, {
       signal: context.interrupts.second,
     });
-    await keepSighting({ id: instance.id, status }, context);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const unknown = error instanceof CliError && error.failure === 'outcomeUnknown';

@@ -18,7 +18,6 @@ import { LONGEST_WITHIN_MS } from '../watch/passing.ts';
 import { answersSsh } from '../watch/ssh.ts';
 import { type Also, waitForStatus } from '../watch/wait.ts';
 import type { Target } from './resolve.ts';
-import { keepSighting, sightingOf } from './sighting.ts';
 
 export interface Awaited {
   readonly target: Target;
@@ -101,13 +100,11 @@ export async function waitFor(
     });
     // Beside others that go on, the line of this one stays.
     progress.update(`${told} ✔`);
-    await keepSighting(sightingOf(instance), context);
     return instance;
   } catch (thrown) {
     // A fault of our own ends the wait as well, and nothing else.
     const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
     if (error.failure !== 'otherEnd') throw withBill(error, awaited, last?.status);
-    if (last !== undefined) await keepSighting(sightingOf(last), context);
     throw withBill(error, awaited, last?.status, await lastEvents(target.id, api));
   } finally {
     progress.done();

@@ -2,7 +2,6 @@ import type { Instance } from '../api/index.ts';
 import { type Endpoint, endpointsOf } from '../commands/instances/endpoints.ts';
 import type { Context } from '../context.ts';
 import { findMachine } from '../instances/resolve.ts';
-import { keepSighting, sightingOf } from '../instances/sighting.ts';
 import { templateOf } from '../instances/template-of.ts';
 import type { View } from '../output/output.ts';
 
@@ -36,7 +35,6 @@ export const connectionView: View<Connection> = {
 export async function readConnections(typed: string, context: Context): Promise<Connections> {
   const { id } = await findMachine(typed, context);
   const instance = await (await context.api()).instances.get(id);
-  await keepSighting(sightingOf(instance), context);
   return { instance, connections: await connectionsOf(instance, context) };
 }
 

@@ -6,7 +6,6 @@ import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { faultOf } from '../files/error-code.ts';
 import { findMachine, type Target } from '../instances/resolve.ts';
-import { keepSighting, sightingOf } from '../instances/sighting.ts';
 import { nextStep } from '../instances/status.ts';
 import { waitFor } from '../instances/waiting.ts';
 import { hasSsh, INSTANCE_STATUSES, leadsTo } from '../rules/statuses.ts';
@@ -57,9 +56,7 @@ async function readMachine(
   if (wait !== undefined) {
     return waitFor({ target, until: 'ssh', sshPort: port }, wait, context);
   }
-  const instance = await (await context.api()).instances.get(target.id);
-  await keepSighting(sightingOf(instance), context);
-  return instance;
+  return (await context.api()).instances.get(target.id);
 }
 
 /** ssh itself only grumbles about a file that is not there, and tries other keys. */

@@ -7,7 +7,6 @@ import type { Context } from '../context.ts';
 import { CliError, SeveralErrors, usageError } from '../errors.ts';
 import { beginningAt } from '../instances/estimated-time.ts';
 import { findMachines, type Target } from '../instances/resolve.ts';
-import { keepSighting, sightingOf } from '../instances/sighting.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import { type FollowedLog, type FollowTold, follow } from './follow.ts';
 import { createFollower, type Follower } from './follower.ts';
@@ -187,7 +186,6 @@ function endOf(
   let last: string | undefined;
   return async () => {
     const machine = await api.instances.get(target.id, { signal });
-    if (machine.status !== last) await keepSighting(sightingOf(machine), context);
     last = machine.status;
     if (last === status) return true;
     // API document: deletion is irrevocable. Nothing else is an end for good.

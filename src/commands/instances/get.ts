@@ -4,7 +4,6 @@ import type { Frame } from '../../cli/frame.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { findMachine } from '../../instances/resolve.ts';
-import { keepSighting, sightingOf } from '../../instances/sighting.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watching.ts';
@@ -59,7 +58,5 @@ async function read(
   context: Context,
   options: CallOptions = {},
 ): Promise<Instance> {
-  const instance = await api.instances.get(id, options);
-  await keepSighting(sightingOf(instance), context);
-  return instance;
+  return api.instances.get(id, options);
 }

@@ -4,7 +4,6 @@ import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { findMachine } from '../../instances/resolve.ts';
-import { keepSighting, sightingOf } from '../../instances/sighting.ts';
 import type { View } from '../../output/output.ts';
 import { fieldOf } from '../../reach/open-data.ts';
 
@@ -47,7 +46,6 @@ export async function secrets(
 ): Promise<void> {
   const { id } = await findMachine(typed, context);
   const instance = await (await context.api()).instances.get(id);
-  await keepSighting(sightingOf(instance), context);
   const told = instance.connection_info?.secrets;
   if (key === undefined) {
     await context.out.list(rowsOf(told), secretView);

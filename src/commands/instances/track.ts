@@ -4,11 +4,11 @@ import type { Frame } from '../../cli/frame.ts';
 import { checked } from '../../cli/parse.ts';
 import { OR_STDIN, severalGiven } from '../../cli/several.ts';
 import { describe } from '../../cli/verb.ts';
+import { sightingOf } from '../../context/observe.ts';
 import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';
 import type { Changed } from '../../instances/change.ts';
 import { settleOpen } from '../../instances/settle-open.ts';
-import { sightingOf } from '../../instances/sighting.ts';
 import { resourceId } from '../../rules/ids.ts';
 import { changedView } from './view.ts';
 
@@ -42,9 +42,11 @@ export async function track({ ids, force }: TrackInput, context: Context): Promi
   const errors: CliError[] = [];
   const taken = await eachBounded([...new Set(ids)], AT_ONCE, async (id) => {
     try {
+      const known = await journal.instance(id);
       const instance = await api.instances.get(id);
-      const isNew = await journal.observe(sightingOf(instance), 'track');
-      if (!isNew) context.err.note(`Known already: ${instance.name ?? id} (${id}).`);
+      await journal.observe(sightingOf(instance), 'track');
+      if (known?.untracked === false)
+        context.err.note(`Known already: ${instance.name ?? id} (${id}).`);
       return { id, name: instance.name ?? id, status: instance.status };
     } catch (error) {
       if (!(error instanceof CliError)) throw error;

@@ -1,4 +1,4 @@
-import type { Api, Drive, Instance, SshKey, Template } from '../api/index.ts';
+import type { Drive, Instance, SshKey, Template } from '../api/index.ts';
 import { slug } from '../catalog/find.ts';
 import type { Catalog, CatalogEntry } from '../catalog/index.ts';
 import type { Config, ConfigFile, Settings } from '../config/index.ts';
@@ -9,11 +9,20 @@ import type { KnownName, Lesson, Parts } from './names.ts';
 import { type NameKind, PART_KINDS } from './tree.ts';
 
 /**
- * Looks on while a command works and keeps the names that came by, so that the shell can complete
- * them. Each method gives back the same thing, watched: no command knows of it.
+ * Keeps the names that a command has met, so that the shell can complete them. The stores of this
+ * computer are wrapped: each method gives back the same thing, and no command knows of it.
  */
-export interface Watch {
-  api(api: Api): Api;
+export interface NameRecorder {
+  instance(instance: Instance): void;
+  created(instance: Instance): void;
+  /** What is known of an instance by its id, which now has this status. */
+  status(id: string, status: string): void;
+  drives(drives: readonly Drive[]): void;
+  drive(drive: Drive): void;
+  sshKeys(keys: readonly SshKey[]): void;
+  sshKey(key: SshKey): void;
+  templates(templates: readonly Template[]): void;
+  gone(kind: NameKind, id: string): void;
   journal(journal: Journal): Journal;
   catalog(catalog: Catalog): Catalog;
   config(config: Config): Config;
@@ -23,14 +32,14 @@ export interface Watch {
   keep(): Promise<void>;
 }
 
-export interface WatchSettings {
+export interface RecorderSettings {
   /** The cache folder. May throw. */
   cache(): Promise<string>;
-  /** What is in force; asked only after something spoke to a service. May throw. */
+  /** Called only after something was learned. May throw. */
   settings(): Promise<Settings>;
 }
 
-export function createWatch({ cache, settings }: WatchSettings): Watch {
+export function createRecorder({ cache, settings }: RecorderSettings): NameRecorder {
   const own: Lesson[] = [];
   const ofSandbox: Lesson[] = [];
   const parts: Parts[] = [];
@@ -38,16 +47,14 @@ export function createWatch({ cache, settings }: WatchSettings): Watch {
   let profiles: ConfigFile | undefined;
   let learnedOf: Catalog | undefined;
 
-  const all = (kind: NameKind, names: readonly KnownName[], but?: string) =>
+  const all = (kind: NameKind, names: readonly KnownName[], but?: string) => {
     own.push({ what: 'all', kind, names, ...(but === undefined ? {} : { but }) });
-  const one = (name: KnownName) => own.push({ what: 'one', name });
-  const gone = (kind: NameKind, id: string) => own.push({ what: 'gone', kind, id });
-  const state = (id: string, status: string) =>
-    own.push({ what: 'state', kind: 'instance', id, state: status });
-  const seen = (machine: Instance) => {
-    one(instanceName(machine));
-    if (isTerminated(machine.status)) ended.add(machine.id);
-    else parts.push(...partsOf(machine));
+  };
+  const one = (name: KnownName) => {
+    own.push({ what: 'one', name });
+  };
+  const gone = (kind: NameKind, id: string) => {
+    own.push({ what: 'gone', kind, id });
   };
   const catalogued = (entries: readonly CatalogEntry[]) => {
     all('offer', entries.flatMap(entryName('offer')));
@@ -76,35 +83,21 @@ export function createWatch({ cache, settings }: WatchSettings): Watch {
   }
 
   return {
-    api: (api) => ({
-      ...api,
-      instances: {
-        ...api.instances,
-        create: told(api.instances.create, (machine) => one(instanceName(machine))),
-        reorder: told(api.instances.reorder, (machine) => one(instanceName(machine))),
-        get: told(api.instances.get, seen),
-        start: told(api.instances.start, ({ status }, id) => state(id, status)),
-        stop: told(api.instances.stop, ({ status }, id) => state(id, status)),
-        terminate: told(api.instances.terminate, ({ status }, id) => state(id, status)),
-      },
-      drives: {
-        ...api.drives,
-        list: told(api.drives.list, (drives) => all('drive', drives.map(driveName))),
-        get: told(api.drives.get, (drive) => one(driveName(drive))),
-        create: told(api.drives.create, (drive) => one(driveName(drive))),
-        update: told(api.drives.update, (drive) => one(driveName(drive))),
-      },
-      sshKeys: {
-        ...api.sshKeys,
-        list: told(api.sshKeys.list, (keys) => all('ssh-key', keys.map(keyName))),
-        add: told(api.sshKeys.add, (key) => one(keyName(key))),
-        delete: told(api.sshKeys.delete, (_nothing, id) => gone('ssh-key', id)),
-      },
-      templates: {
-        ...api.templates,
-        list: told(api.templates.list, (known) => all('template', known.map(templateName))),
-      },
-    }),
+    instance(instance) {
+      one(instanceName(instance));
+      if (isTerminated(instance.status)) ended.add(instance.id);
+      else parts.push(...partsOf(instance));
+    },
+    created: (instance) => one(instanceName(instance)),
+    status(id, state) {
+      own.push({ what: 'state', kind: 'instance', id, state });
+    },
+    drives: (drives) => all('drive', drives.map(driveName)),
+    drive: (drive) => one(driveName(drive)),
+    sshKeys: (keys) => all('ssh-key', keys.map(keyName)),
+    sshKey: (key) => one(keyName(key)),
+    templates: (templates) => all('template', templates.map(templateName)),
+    gone,
 
     journal: (journal) => ({
       ...journal,

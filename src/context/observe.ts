@@ -1,0 +1,91 @@
+import type { Api, Instance } from '../api/index.ts';
+import type { NameRecorder } from '../completion/recorder.ts';
+import { CliError } from '../errors.ts';
+import type { Sighting } from '../journal/index.ts';
+import type { Context } from './contract.ts';
+
+/**
+ * Wraps the Api to keep what its responses show: instances in the inventory, names of offers and
+ * images in the catalog, and all names for Tab. No verb does any of this itself. What was created
+ * is entered in the inventory by the journal, which knows the request.
+ */
+export function observe(
+  api: Api,
+  names: NameRecorder,
+  { journal, catalog }: Pick<Context, 'journal' | 'catalog'>,
+  { err }: Pick<Context, 'err'>,
+): Api {
+  /** What can't be kept spoils no command: a rented instance is in the journal since its request. */
+  async function keep(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      err.warn(error.message);
+    }
+  }
+  const onInstance = (instance: Instance) => {
+    names.instance(instance);
+    return keep(async () => {
+      await (await journal()).observe(sightingOf(instance), 'read');
+      await (await catalog()).learn(instance);
+    });
+  };
+  const onCreated = (instance: Instance) => {
+    names.created(instance);
+    return keep(async () => (await catalog()).learn(instance));
+  };
+  const onStatus = ({ status }: { status: string }, id: string) => {
+    names.status(id, status);
+    return keep(async () => (await journal()).observe({ id, status }, 'read'));
+  };
+  return {
+    ...api,
+    instances: {
+      ...api.instances,
+      create: after(api.instances.create, onCreated),
+      reorder: after(api.instances.reorder, onCreated),
+      get: after(api.instances.get, onInstance),
+      start: after(api.instances.start, onStatus),
+      stop: after(api.instances.stop, onStatus),
+      terminate: after(api.instances.terminate, onStatus),
+    },
+    drives: {
+      ...api.drives,
+      list: after(api.drives.list, names.drives),
+      get: after(api.drives.get, names.drive),
+      create: after(api.drives.create, names.drive),
+      update: after(api.drives.update, names.drive),
+    },
+    sshKeys: {
+      ...api.sshKeys,
+      list: after(api.sshKeys.list, names.sshKeys),
+      add: after(api.sshKeys.add, names.sshKey),
+      delete: after(api.sshKeys.delete, (_nothing, id) => names.gone('ssh-key', id)),
+    },
+    templates: { ...api.templates, list: after(api.templates.list, names.templates) },
+  };
+}
+
+export function sightingOf(instance: Instance): Sighting {
+  return {
+    id: instance.id,
+    status: instance.status,
+    name: instance.name,
+    price_per_hour: instance.price_per_hour_snapshot,
+    offer_name: instance.offer?.name,
+    created_at: instance.created_at,
+  };
+}
+
+/** The same method, which hands each result to `keep` before it returns it. */
+function after<A extends readonly unknown[], R>(
+  method: (...args: A) => Promise<R>,
+  keep: (result: R, ...args: A) => void | Promise<void>,
+): (...args: A) => Promise<R> {
+  return async (...args) => {
+    const result = await method(...args);
+    await keep(result, ...args);
+    return result;
+  };
+}

@@ -1,0 +1,107 @@
+import type { Api } from '../api/index.ts';
+import { noKeyRemedy, refusedKeyRemedy } from '../config/remedies.ts';
+import { CliError, usageError } from '../errors.ts';
+import type { Context, GlobalFlags, Host, ServiceAddress } from './contract.ts';
+import { lazy } from './lazy.ts';
+import type { ServiceClock } from './service-clock.ts';
+import type { SettingsRoom } from './settings.ts';
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+export interface Service extends Pick<Context, 'apiFor'> {
+  /** The service of the settings. */
+  connected(): Promise<Api>;
+  /** Closes connections, and the server if this process serves itself. */
+  close(): Promise<void>;
+}
+
+export interface ServiceParts {
+  readonly host: Host;
+  readonly flags: GlobalFlags;
+  readonly version: string;
+  readonly settings: SettingsRoom;
+  readonly err: Context['err'];
+  readonly sandbox: Context['sandbox'];
+  readonly serviceClock: ServiceClock;
+}
+
+/** The way to the service, with the key and address of the settings or with others. */
+export function createService(parts: ServiceParts): Service {
+  const { host, flags, version, settings, err, sandbox, serviceClock } = parts;
+  const { env, clock, interrupts } = host;
+  const closers: (() => Promise<void>)[] = [];
+
+  /** Two hundred instances that are read one by one may all have one odd field. */
+  const warned = new Set<string>();
+  const warnOnce = (text: string) => {
+    if (!warned.has(text)) err.warn(text);
+    warned.add(text);
+  };
+
+  /** `proxies` are the variables that may name a proxy. */
+  async function connect(
+    { baseUrl, apiKey }: ServiceAddress,
+    proxies: Host['env'],
+    keyRemedy?: () => string,
+  ): Promise<Api> {
+    const { createApi } = await import('../api/index.ts');
+    const api = createApi({
+      baseUrl,
+      apiKey,
+      timeoutMs: flags.timeout ?? DEFAULT_TIMEOUT_MS,
+      clock,
+      signal: interrupts.first,
+      env: proxies,
+      userAgent: `gpucloud/${version}`,
+      ...(host.nodeVersion === undefined ? {} : { nodeVersion: host.nodeVersion }),
+      warn: warnOnce,
+      ...(keyRemedy === undefined ? {} : { keyRemedy }),
+      ...(flags.debug === true ? { trace: (line: string) => err.debug(line) } : {}),
+    });
+    closers.push(() => api.close());
+    return api;
+  }
+
+  /** The built-in profile serves itself on a loopback port for as long as the command runs. */
+  let isServing = false;
+  const selfServed = lazy(async () => {
+    isServing = true;
+    const own = await sandbox();
+    const server = await own.listen({ port: 0 });
+    closers.push(() => server.close());
+    serviceClock.set(Date.parse((await own.status()).now));
+    return { baseUrl: server.url, apiKey: server.apiKey };
+  });
+
+  const connected = lazy(async () => {
+    const found = await settings.settings();
+    if (found.sandbox) {
+      await settings.warnOfUnused();
+      return connect(await selfServed(), {});
+    }
+    const { baseUrl, apiKey } = found;
+    if (apiKey === undefined) {
+      throw new CliError('authentication', 'There is no API key: you are not signed in.', {
+        hint: noKeyRemedy(found, await (await settings.config()).read()),
+      });
+    }
+    if (baseUrl === undefined) {
+      throw usageError(
+        '--base-url (or GPUCLOUD_BASE_URL) is missing: the address of the service is not known',
+      );
+    }
+    const address = { baseUrl: baseUrl.value, apiKey: apiKey.value };
+    return connect(address, env, () => refusedKeyRemedy(found));
+  });
+
+  return {
+    connected,
+    apiFor: (target) => connect(target, env),
+    async close() {
+      // The process ends at once, and the system closes its connections; a server has state to save.
+      if (host.endsAtOnce === true && !isServing) return;
+      // The client closes before the server that it speaks to.
+      for (const close of closers.reverse()) await close();
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { NameRecorder } from '../completion/recorder.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Context, GlobalFlags, Host } from './contract.ts';
+import { lazy } from './lazy.ts';
+import type { Terminal } from './terminal.ts';
+
+type Resolved = Awaited<ReturnType<typeof import('../config/index.ts')['resolveSettings']>>;
+
+export interface SettingsRoom {
+  readonly folders: Context['folders'];
+  areFoldersUsed(): boolean;
+  readonly config: Context['config'];
+  readonly keys: Context['keys'];
+  /** The settings before a key is fetched that the command may not need. */
+  resolved(): Promise<Resolved>;
+  /** The settings with the key. */
+  settings(): Promise<Settings>;
+  /** Whether reading the key again costs nothing and asks nobody. */
+  isKeyAtHand(): Promise<boolean>;
+  /** Warns of variables that a profile which serves itself leaves unused. */
+  warnOfUnused(): Promise<void>;
+}
+
+/** Folders, config file, keys, and the settings that follow from them. Each is read at its first use. */
+export function createSettings(
+  host: Host,
+  flags: GlobalFlags,
+  { out, err, start }: Terminal,
+  names: NameRecorder,
+): SettingsRoom {
+  const { env } = host;
+  let areFoldersUsed = false;
+  const folders = lazy(async () => {
+    areFoldersUsed = true;
+    const { folders } = await import('../config/index.ts');
+    return folders(env, host.home, host.platform);
+  });
+  const config = lazy(async () => {
+    const { openConfig } = await import('../config/index.ts');
+    return names.config(openConfig((await folders()).config));
+  });
+  const keys = lazy(async () => {
+    const { openKeys } = await import('../config/keys.ts');
+    return openKeys({
+      helper: host.keyring,
+      start,
+      stop: host.interrupts.first,
+      complain(text) {
+        // In JSON modes stderr holds JSON and no words of other programs.
+        if (out.format === 'json' || out.format === 'jsonl' || host.stderr.destroyed) return;
+        host.stderr.write(text);
+      },
+    });
+  });
+  const resolved = lazy(async () => {
+    // Every request passes here first, so a mistake in --query costs none.
+    await out.prepare();
+    const { resolveSettings } = await import('../config/index.ts');
+    return resolveSettings(flags, env, await (await config()).read());
+  });
+  let isKeyFetched = false;
+  const settings = lazy(async () => {
+    const found = await resolved();
+    if (found.elsewhere === undefined) return found.settings;
+    const { withKey } = await import('../config/index.ts');
+    isKeyFetched = true;
+    const { profile, place } = found.elsewhere;
+    return withKey(found, await (await keys()).read(profile, place));
+  });
+  return {
+    folders,
+    areFoldersUsed: () => areFoldersUsed,
+    config,
+    keys,
+    resolved,
+    settings,
+    isKeyAtHand: async () => isKeyFetched || (await resolved()).elsewhere === undefined,
+    warnOfUnused: lazy(async () => {
+      const { profile } = (await resolved()).settings;
+      const unused = ['GPUCLOUD_BASE_URL', 'GPUCLOUD_API_KEY'].filter((name) => env[name]);
+      if (profile?.source !== 'flag' || unused.length === 0) return;
+      const are = unused.length === 1 ? 'is' : 'are';
+      err.warn(`${unused.join(' and ')} ${are} ignored: --profile ${profile.value} serves itself.`);
+    }),
+  };
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import type { NameRecorder } from '../completion/recorder.ts';
+import { CliError, usageError } from '../errors.ts';
+import type { Journal, Scope } from '../journal/index.ts';
+import type { Sandbox } from '../sandbox/index.ts';
+import type { Context, Host } from './contract.ts';
+import { lazy } from './lazy.ts';
+import type { SettingsRoom } from './settings.ts';
+
+export interface Stores extends Pick<Context, 'journal' | 'journalOf' | 'catalog' | 'sandbox'> {
+  /** Warns, once per run, of requests whose outcome is unknown. */
+  warnOfUnknown(): Promise<void>;
+}
+
+/** What is kept on this computer: the journal, the catalog, and the sandbox's state. */
+export function createStores(
+  host: Host,
+  { folders, resolved, settings, isKeyAtHand, warnOfUnused }: SettingsRoom,
+  { err }: Pick<Context, 'err'>,
+  names: NameRecorder,
+): Stores {
+  const { clock } = host;
+  const warn = (text: string) => err.warn(text);
+
+  async function sandbox(file?: string): Promise<Sandbox> {
+    const { openSandbox } = await import('../sandbox/index.ts');
+    if (file !== undefined) return openSandbox({ file, clock });
+    return names.sandbox(
+      openSandbox({ file: join((await folders()).state, 'sandbox.json'), clock }),
+    );
+  }
+
+  const journalFolder = lazy(async () => join((await folders()).state, 'rentals'));
+
+  async function journalOf(scope: Scope): Promise<Journal> {
+    const { openJournal } = await import('../journal/index.ts');
+    return openJournal({
+      folder: await journalFolder(),
+      scope,
+      clock,
+      pid: host.pid,
+      isAlive: (pid) => host.isAlive(pid),
+      warn,
+    });
+  }
+
+  const journal = lazy(async () => {
+    const { sandbox: builtIn, baseUrl, apiKey, account } = await settings();
+    const own = await journalOf(
+      builtIn
+        ? { service: 'sandbox', account: (await (await sandbox()).status()).account }
+        : { service: baseUrl?.value ?? '', account, apiKey: apiKey?.value },
+    );
+    return names.journal(own);
+  });
+
+  /** The journal, without fetching a key for it: that may ask for a passphrase. */
+  async function journalAtHand(): Promise<Journal> {
+    if (await isKeyAtHand()) return journal();
+    const { settings: found, elsewhere } = await resolved();
+    return journalOf({ service: found.baseUrl?.value ?? '', account: elsewhere?.account });
+  }
+
+  async function warnOfUnknown(): Promise<void> {
+    let folder: string;
+    try {
+      folder = await journalFolder();
+      await resolved();
+    } catch (error) {
+      // Without a home there is no journal, and the verb itself reports settings that it can't read.
+      if (error instanceof CliError) return;
+      throw error;
+    }
+    try {
+      const { anyRequestOpen } = await import('../journal/pending.ts');
+      if (!(await anyRequestOpen(folder))) return;
+      const own = await journalAtHand();
+      const { length } = await own.unknown();
+      const strange = (await own.strangers()).flatMap(({ unknown }) => unknown).length;
+      if (length + strange > 0) err.warn(unknownWarning(length, strange));
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error);
+      err.warn(
+        `The journal of rented machines can't be looked at, so that a machine of unknown outcome may go untold: ${words}`,
+      );
+    }
+  }
+
+  const catalog = lazy(async () => {
+    const { openCatalog } = await import('../catalog/index.ts');
+    const { sandbox: builtIn, baseUrl } = (await resolved()).settings;
+    if (builtIn) await warnOfUnused();
+    if (!builtIn && baseUrl === undefined) {
+      throw usageError(
+        '--base-url (or GPUCLOUD_BASE_URL) is missing: offers and images belong to a service, and none is known',
+      );
+    }
+    return names.catalog(
+      openCatalog({
+        file: join((await folders()).state, 'catalog.json'),
+        service: baseUrl?.value ?? 'sandbox',
+        clock,
+        warn,
+        ...(builtIn ? { builtIn: async () => (await sandbox()).catalog() } : {}),
+      }),
+    );
+  });
+
+  return { journal, journalOf, catalog, sandbox, warnOfUnknown: lazy(warnOfUnknown) };
+}
+
+function unknownWarning(own: number, strange: number): string {
+  const count = own + strange;
+  const requests = count === 1 ? '1 request has' : `${count} requests have`;
+  const whose = strange === 0 ? '' : ` (${strange} of another key, perhaps of another account)`;
+  return `${requests} an unknown outcome${whose}, and what was asked for may be billing. Settle it: gpucloud instances recover`;
+}

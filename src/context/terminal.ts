@@ -1,0 +1,146 @@
+import { CliError, type Failure, usageError } from '../errors.ts';
+import { createMessages, createOutput, parseFormat, wantsColour } from '../output/index.ts';
+import type { Format } from '../output/output.ts';
+import type { Program, Running, Signal } from '../programs.ts';
+import type { Context, GlobalFlags, Host } from './contract.ts';
+import { lazy } from './lazy.ts';
+
+export type Terminal = Pick<Context, 'out' | 'err' | 'warnings' | 'prompts' | 'start'>;
+
+/** The streams, the person at them, and programs that get them. `now` is the service's time. */
+export function createTerminal(host: Host, flags: GlobalFlags, now: () => number): Terminal {
+  const { env, clock, interrupts } = host;
+  // A stream is opened only when something is written, or when it alone knows what it is.
+  const stdout = {
+    get isTTY() {
+      return host.plainOut === undefined && host.stdout.isTTY === true;
+    },
+  };
+  const format = formatOf(flags, env);
+  const warnings: string[] = [];
+  const err = createMessages({
+    ...(format === 'json' ? { holdWarning: (text: string) => void warnings.push(text) } : {}),
+    jsonLines: format === 'jsonl',
+    quietProgress: flags.debug === true,
+    ...(flags.profile === undefined ? {} : { profile: flags.profile }),
+    get stderr() {
+      return host.stderr;
+    },
+    clock,
+    get colour() {
+      return wantsColour(host.stderr, env, flags.color);
+    },
+    env,
+  });
+  const out = createOutput({
+    get stdout() {
+      return host.stdout;
+    },
+    ...(host.plainOut === undefined ? {} : { plainOut: host.plainOut }),
+    ...(host.watchReader === undefined ? {} : { watchReader: host.watchReader }),
+    stop: interrupts.second,
+    env,
+    clock: { ...clock, now },
+    get colour() {
+      return wantsColour(stdout, env, flags.color);
+    },
+    note: (text) => err.note(text),
+    ...(host.borrowScreen === undefined ? {} : { borrowScreen: host.borrowScreen }),
+    settings: {
+      format,
+      header: flags.header !== false,
+      showSecrets: flags.showSecrets === true,
+      ...(flags.columns === undefined ? {} : { columns: flags.columns }),
+      ...(flags.sort === undefined ? {} : { sort: flags.sort }),
+      ...(flags.query === undefined ? {} : { query: flags.query }),
+    },
+  });
+  return {
+    out,
+    err,
+    warnings,
+    prompts: lazy(async () => {
+      if (!canAsk(host, flags)) return undefined;
+      const { createPrompts } = await import('../prompts/index.ts');
+      return createPrompts({
+        stdin: host.stdin,
+        stderr: host.stderr,
+        env,
+        colour: wantsColour(host.stderr, env, flags.color),
+        signal: interrupts.first,
+      });
+    }),
+    start: (program) => startProgram(program, host),
+  };
+}
+
+/** Starts a program and passes on every signal: only a terminal sends one to all its programs. */
+async function startProgram(
+  program: Omit<Program, 'env'>,
+  { start, env, interrupts }: Host,
+): Promise<Running> {
+  const running = await start({ ...program, env });
+  const listeners = [interrupts.first, interrupts.second].map((signal) => {
+    const pass = () => running.kill(signalOf(signal.reason));
+    if (signal.aborted) pass();
+    else signal.addEventListener('abort', pass, { once: true });
+    return () => signal.removeEventListener('abort', pass);
+  });
+  const forget = () => {
+    for (const stop of listeners) stop();
+  };
+  running.ended.then(forget, forget);
+  return running;
+}
+
+const SIGNALS: Readonly<Partial<Record<Failure, Signal>>> = {
+  interrupted: 'SIGINT',
+  terminated: 'SIGTERM',
+  hungUp: 'SIGHUP',
+};
+
+function signalOf(reason: unknown): Signal {
+  return (reason instanceof CliError ? SIGNALS[reason.failure] : undefined) ?? 'SIGTERM';
+}
+
+/**
+ * The output format: `--json`, `-q` and `-o` may not contradict each other. A query selects from
+ * JSON, so it implies JSON unless a format is given.
+ */
+export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
+  const given = new Set<string>();
+  if (flags.output !== undefined) given.add(flags.output);
+  if (flags.json === true) given.add('json');
+  if (flags.quiet === true) given.add('id');
+  const [format, other] = given;
+  if (format !== undefined && other !== undefined) {
+    throw usageError(
+      `--output, --json and --quiet ask for different formats: ${format} and ${other}`,
+    );
+  }
+  if (format !== undefined) return checkedFor(flags.query, parseFormat(format));
+  const fromEnv = env.GPUCLOUD_OUTPUT ?? '';
+  if (fromEnv !== '') return checkedFor(flags.query, parseFormat(fromEnv, 'GPUCLOUD_OUTPUT'));
+  return flags.query === undefined ? 'table' : 'json';
+}
+
+/** Only these can hold whatever a query finds; see output/query.ts. */
+const WITH_QUERY: readonly Format[] = ['json', 'jsonl', 'yaml', 'tsv'];
+
+function checkedFor(query: string | undefined, format: Format): Format {
+  if (query !== undefined && !WITH_QUERY.includes(format)) {
+    throw usageError(`--query "${query}": it shapes ${WITH_QUERY.join(', ')}, not ${format}`);
+  }
+  return format;
+}
+
+function canAsk(host: Host, flags: GlobalFlags): boolean {
+  const forbidden =
+    flags.input === false || isSet(host.env.GPUCLOUD_NO_INPUT) || isSet(host.env.CI);
+  return host.stdin.isTTY === true && host.stderr.isTTY === true && !forbidden;
+}
+
+/** People who write `CI=false` or `CI=0` mean no. */
+function isSet(variable: string | undefined): boolean {
+  return variable !== undefined && variable !== '' && variable !== '0' && variable !== 'false';
+}
