@@ -47,9 +47,9 @@ export interface ListeningSandbox {
 
 export interface ResetOptions {
   /** The opening balance, a decimal of roubles not below zero; without it 10000.00 and a bonus. */
-  balance?: string;
+  balance?: string | undefined;
   /** Virtual milliseconds per real one; 1 without it. */
-  speed?: number;
+  speed?: number | undefined;
 }
 
 /**

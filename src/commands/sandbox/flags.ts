@@ -4,14 +4,18 @@ import { duration } from '../../rules/durations.ts';
 import { kopecksText, type Money, money } from '../../rules/money.ts';
 import { wholeNumber } from '../../rules/numbers.ts';
 import { broken, kept, type Verdict } from '../../rules/rule.ts';
+import type { Fault } from '../../sandbox/index.ts';
+import { FAULTS } from '../../sandbox/service/faults.ts';
 
-/** What every verb of the sandbox takes: which of the sandboxes on this computer is meant. */
-export interface StateInput {
-  /** undefined is the sandbox of the built-in profile. */
-  readonly state: string | undefined;
-}
+/** The failures that can be ordered. */
+export const FAULT_NAMES = Object.keys(FAULTS).filter((name): name is Fault =>
+  Object.hasOwn(FAULTS, name),
+);
 
-/** Each call makes a new option: commander writes into the object that it is given. */
+/**
+ * Which of the sandboxes on this computer is meant; undefined is that of the built-in profile. Each
+ * call makes a new option: commander writes into the object that it is given.
+ */
 export function stateOption() {
   return new Option(
     '--state <file>',
@@ -60,8 +64,6 @@ export function depositAmount(text: string): Verdict<string> {
 
 function amount(text: string, fits: (value: Money) => boolean, rule: string): Verdict<string> {
   const verdict = money(text);
-  if (!verdict.ok) {
-    return verdict;
-  }
+  if (!verdict.ok) return verdict;
   return fits(verdict.value) ? kept(kopecksText(verdict.value)) : broken(rule);
 }

@@ -1,50 +1,152 @@
+import { confirm } from '../../cli/confirm.ts';
 import type { Group } from '../../cli/group.ts';
+import { checked, oneOf, ruled } from '../../cli/parse.ts';
+import { verb } from '../../cli/verb.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { kopecksText, money } from '../../rules/money.ts';
+import type { Sandbox } from '../../sandbox/index.ts';
+import { FAULTS } from '../../sandbox/service/faults.ts';
+import {
+  advanceable,
+  depositAmount,
+  FAULT_NAMES,
+  openingBalance,
+  speed,
+  stateOption,
+} from './flags.ts';
+import {
+  type Catalog,
+  type CatalogRow,
+  catalogRowView,
+  catalogView,
+  imageView,
+  offerView,
+  statusView,
+} from './view.ts';
 
-/** The sandbox works whichever profile is in force, and needs no key. */
+/** The sandbox works with any active profile, and needs no key. */
 export const sandbox: Group = {
   verbs: [
     {
       name: 'tour',
       summary: 'Rent, look at, pay for and end a machine in two minutes, for free',
-      load: async () => (await import('./tour.ts')).registerTour,
+      load: async () => (await import('./tour.ts')).tour,
     },
-    {
-      name: 'catalog',
+    verb('catalog', {
       summary: 'Show the offers and images of the sandbox, with their ids and prices',
-      load: async () => (await import('./catalog.ts')).registerCatalog,
-    },
-    {
-      name: 'status',
+      notes:
+        'The ids never change. The service itself documents no catalog; its offers and images have other ids.',
+      examples: [
+        'gpucloud sandbox catalog',
+        'gpucloud sandbox catalog --json',
+        'gpucloud sandbox catalog -o csv --columns kind,id,name,price_per_hour',
+      ],
+      takes: (command) => command.addOption(stateOption()),
+      run: async (context, { state }) =>
+        showCatalog(await (await context.sandbox(state)).catalog(), state, context),
+    }),
+    verb('status', {
       summary: 'Show the time, the money and the machines of the sandbox',
-      load: async () => (await import('./status.ts')).registerStatus,
-    },
-    {
-      name: 'advance',
-      usage: '<duration>',
+      examples: ['gpucloud sandbox status', 'gpucloud sandbox status --json'],
+      takes: (command) => command.addOption(stateOption()),
+      run: async ({ sandbox, out }, { state }) =>
+        out.item(await (await sandbox(state)).status(), statusView),
+    }),
+    verb('advance', {
       summary: 'Turn the clock of the sandbox ahead',
-      load: async () => (await import('./advance.ts')).registerAdvance,
-    },
-    {
-      name: 'deposit',
-      usage: '<amount>',
+      notes:
+        'Everything that is due in between happens, in order: machines become active, hours are charged, drives are suspended.',
+      examples: ['gpucloud sandbox advance 10m', 'gpucloud sandbox advance 24h --json'],
+      takes: (command) =>
+        command
+          .argument(
+            '<duration>',
+            'how far, such as 30s, 15m, 2h or 3d; 366d at most',
+            ruled('DURATION', advanceable),
+          )
+          .addOption(stateOption()),
+      run: async (context, milliseconds, { state }) => {
+        const sandbox = await context.sandbox(state);
+        const before = await sandbox.status();
+        const after = await sandbox.advance(milliseconds);
+        // Reserved funds are part of the balance, so that only charges make it smaller.
+        const charged = kopecksText(roubles(before.balance).minus(roubles(after.balance)));
+        await context.out.item({ ...after, charged }, statusView);
+      },
+    }),
+    verb('deposit', {
       summary: 'Top up the balance of the sandbox with play money',
-      load: async () => (await import('./deposit.ts')).registerDeposit,
-    },
-    {
-      name: 'fault',
-      usage: '<name>',
+      examples: ['gpucloud sandbox deposit 1500', 'gpucloud sandbox deposit 99.90 --json'],
+      takes: (command) =>
+        command
+          .argument('<amount>', 'roubles, such as 1500 or 99.90', ruled('AMOUNT', depositAmount))
+          .addOption(stateOption()),
+      run: async (context, amount, { state }) => {
+        const status = await (await context.sandbox(state)).deposit(amount);
+        context.err.note(`${amount} ₽ of play money was deposited.`);
+        await context.out.item(status, statusView);
+      },
+    }),
+    verb('fault', {
       summary: 'Order a failure, to see how programs and people bear it',
-      load: async () => (await import('./fault.ts')).registerFault,
-    },
-    {
-      name: 'reset',
+      notes: `Each strikes once; ordered twice, it strikes twice.\n\n${faultLines()}`,
+      examples: [
+        'gpucloud sandbox fault fail-start',
+        'gpucloud sandbox fault slow-provisioning',
+        'gpucloud sandbox fault none',
+      ],
+      takes: (command) =>
+        command
+          .argument('<name>', 'one of the names above', oneOf('NAME', [...FAULT_NAMES, 'none']))
+          .addOption(stateOption()),
+      run: async (context, fault, { state }) => {
+        const sandbox = await context.sandbox(state);
+        if (fault === 'none') {
+          await sandbox.clearFaults();
+          context.err.note('No failure is ordered any more.');
+        } else {
+          await sandbox.inject(fault);
+          context.err.note(`Ordered ${fault}: ${FAULTS[fault]}.`);
+        }
+        await context.out.item(await sandbox.status(), statusView);
+      },
+    }),
+    verb('reset', {
       summary: 'Start the sandbox afresh',
-      load: async () => (await import('./reset.ts')).registerReset,
-    },
+      notes:
+        'Machines, drives, keys and transactions of the sandbox are forgotten. It asks first when there is something to lose.',
+      examples: [
+        'gpucloud sandbox reset',
+        'gpucloud sandbox reset --yes --balance 500 --speed 60',
+        'gpucloud sandbox reset --state ./test.json --yes',
+      ],
+      takes: (command) =>
+        command
+          .option(
+            '--balance <roubles>',
+            'the opening balance (default: 10000.00 and a bonus of 500.00)',
+            ruled('--balance', openingBalance),
+          )
+          .option(
+            '--speed <number>',
+            'virtual seconds a second; 0 stops the clock (default: 1)',
+            ruled('--speed', speed),
+          )
+          .addOption(stateOption()),
+      run: async (context, { state, ...opening }) => {
+        const sandbox = await context.sandbox(state);
+        const loss = await lossOf(sandbox);
+        if (loss !== undefined) await confirm(context, `${loss} Start the sandbox afresh?`);
+        const status = await sandbox.reset(opening);
+        context.err.note('The sandbox starts afresh: no machines, no drives, a new account.');
+        await context.out.item(status, statusView);
+      },
+    }),
     {
       name: 'serve',
       summary: 'Serve the sandbox on 127.0.0.1 for other programs',
-      load: async () => (await import('./serve.ts')).registerServe,
+      load: async () => (await import('./serve.ts')).serve,
     },
   ],
   examples: [
@@ -54,3 +156,61 @@ export const sandbox: Group = {
     'gpucloud sandbox advance 10m',
   ],
 };
+
+function roubles(text: string) {
+  return checked('balance', text, money);
+}
+
+function faultLines(): string {
+  const lines = FAULT_NAMES.map((name): [string, string] => [name, FAULTS[name]]);
+  lines.push(['none', 'forget the failures that have not struck yet']);
+  return lines.map(([name, what]) => `  ${name.padEnd(18)} ${what}`).join('\n');
+}
+
+/** What a reset forgets; undefined when nobody would miss it. */
+async function lossOf(sandbox: Sandbox): Promise<string | undefined> {
+  try {
+    const { instances, drives } = await sandbox.status();
+    const names = [...instances, ...drives].map(({ name, status }) => `${name} ${status}`);
+    return names.length === 0 ? undefined : `This forgets ${names.join(', ')}.`;
+  } catch (error) {
+    // A file that is no sandbox may be somebody's work, named by mistake.
+    if (error instanceof CliError && error.failure === 'storage') return `${error.message}.`;
+    throw error;
+  }
+}
+
+/**
+ * Prints two tables for people, one document `{offers, images}` if there is structure, and one list
+ * of both if the format is rows alone or columns were chosen.
+ */
+async function showCatalog(
+  catalog: Catalog,
+  state: string | undefined,
+  { out, err, flags }: Context,
+): Promise<void> {
+  const chosen = flags.columns !== undefined || flags.sort !== undefined;
+  if (chosen || ['csv', 'tsv', 'id'].includes(out.format)) {
+    const rows: CatalogRow[] = [
+      ...catalog.offers.map((offer) => ({ kind: 'offer', ...offer }) as const),
+      ...catalog.images.map((image) => ({ kind: 'image', ...image }) as const),
+    ];
+    await out.list(rows, catalogRowView);
+  } else if (out.format === 'table') {
+    await out.list(catalog.offers, offerView);
+    await out.text('\n');
+    await out.list(catalog.images, imageView);
+    err.note(nextCommand(catalog, state));
+  } else {
+    await out.item(catalog, catalogView);
+  }
+}
+
+function nextCommand({ offers, images }: Catalog, state: string | undefined): string {
+  if (state !== undefined) {
+    return `Serve this sandbox with: gpucloud sandbox serve --state ${state}`;
+  }
+  const offer = offers.find((one) => one.in_stock);
+  const [image] = images;
+  return `Rent one: gpucloud --profile sandbox instances create my-box --offer ${offer?.id ?? 'ID'} --image ${image?.id ?? 'ID'} --wait`;
+}

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import type { AnyCommand } from '../../cli/command.ts';
 import type { Again, Frame } from '../../cli/frame.ts';
+import { shellLine } from '../../cli/shell-line.ts';
 import { describe } from '../../cli/verb.ts';
-import { quoted } from '../../completion/quote.ts';
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES, INTERRUPTS } from '../../errors.ts';
 import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
@@ -26,18 +26,18 @@ const tourView: View<ToldStep> = {
   empty: 'The tour has no steps.',
 };
 
-export function registerTour(verb: AnyCommand, frame: Frame): void {
-  describe(verb, {
+/** Walks a newcomer through a whole rental; each command is shown before it runs. */
+export function tour(command: AnyCommand, frame: Frame): void {
+  describe(command, {
     notes:
       'Real commands in a sandbox of their own that is gone afterwards; your machines, profiles and ' +
       'your own sandbox are not touched. In a terminal it waits for you before each; --yes does not.',
     examples: ['gpucloud sandbox tour', 'gpucloud sandbox tour --yes'],
     view: tourView,
-  }).action((_flags, command) => tour(frame.context(command), frame.again));
+  }).action((_flags, own) => walk(frame.context(own), frame.again));
 }
 
-/** Walks a newcomer through a whole rental; each command is shown before it runs. */
-export async function tour(context: Context, again: Again): Promise<void> {
+async function walk(context: Context, again: Again): Promise<void> {
   await inThrowawayFolder('gpucloud-tour', async (folder) => {
     const env = {
       ...context.env,
@@ -119,10 +119,8 @@ function done(step: TourStep, code: number, reason?: string): void {
   throw new CliError(ended ?? 'refused', `The tour ended at "${lineOf(step)}"${why}`);
 }
 
-function lineOf(step: TourStep): string {
-  return ['gpucloud', ...step.argv]
-    .map((word) => (/^[\w.-]+$/.test(word) ? word : quoted(word)))
-    .join(' ');
+function lineOf({ argv }: TourStep): string {
+  return shellLine(['gpucloud', ...argv]);
 }
 
 /** The steps are as colourful as the tour. */
