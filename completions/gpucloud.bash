@@ -199,7 +199,7 @@ __gpucloud_at_instances_ssh_config() {
   case $1 in
     --columns) offer='list host hostname port user id' ;;
     --sort) offer='sort host hostname port user id' ;;
-    ' ') flags='--install --include --uninstall --print' ;;
+    ' ') flags=--install ;;
     *) return 1 ;;
   esac
 }

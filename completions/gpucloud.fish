@@ -248,7 +248,7 @@ function __gpucloud_flags -a place
         case 'instances tunnel'
             printf '%s\t%s\n' '--open' 'open it in the browser, as http where the service gives no link' '--no-reconnect' 'end when the connection is lost' '--identity' 'the file of the private key to sign in with' '-i' 'the file of the private key to sign in with' '--user' 'the user on the machine (default: as the service tells)' '--port' 'the port of SSH (default: as the service tells)' '--ssh-option' 'an option as in ssh_config; may be repeated' '--ssh-arg' 'one word more for ssh, such as -A; may be repeated' '--wait' 'wait until the machine answers, however new it is' '--wait-timeout' 'how long --wait waits' '--poll-interval' 'the time between two readings' '--print' 'print the command that would be run, and run nothing'
         case 'instances ssh-config'
-            printf '%s\t%s\n' '--install' 'write the file, and keep it from now on' '--include' 'the same, and add the Include line to ~/.ssh/config' '--uninstall' 'take both away again' '--print' 'print the configuration instead of a table'
+            printf '%s\t%s\n' '--install' 'write them to a file that ~/.ssh/config includes'
         case 'instances open'
             printf '%s\t%s\n' '--print' 'print the link even in a terminal'
         case 'instances recover'

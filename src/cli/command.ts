@@ -1,10 +1,11 @@
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
 import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
 import { type Failure, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import type { CompletesMap } from './completes.ts';
 
 export type AnyCommand = CommandUnknownOpts;
+export type { Command, OptionValues };
 export { CommanderError, Help, Option };
 
 /**

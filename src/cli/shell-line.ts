@@ -1,13 +1,14 @@
 import { hasUnseen } from '../output/index.ts';
 
-/** The words of a command as a line that a POSIX shell reads back as the same words. */
-export function shellLine(words: readonly string[]): string {
-  return words.map(shellWord).join(' ');
+/** A command as a line that the user's shell (on Windows, PowerShell) reads back as the same words. */
+export function shellLine(words: readonly string[], platform = 'linux'): string {
+  return words.map((word) => shellWord(word, platform)).join(' ');
 }
 
-function shellWord(word: string): string {
+function shellWord(word: string, platform: string): string {
   // A tilde is a home folder at the start of a word alone.
   if (/^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(word)) return word;
+  if (platform === 'win32') return `'${word.replaceAll("'", "''")}'`;
   // What would be cleaned away on its way to the screen is spelled out instead.
   return hasUnseen(word) ? ansiQuoted(word) : `'${word.replaceAll("'", "'\\''")}'`;
 }

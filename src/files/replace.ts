@@ -18,8 +18,6 @@ export interface HowToReplace {
   readonly mode?: number;
   /** The new file gets this owner where it would have another. */
   readonly owner?: { readonly uid: number; readonly gid: number };
-  /** Runs last; what it throws leaves the old content where it is. */
-  lastCheck?(): Promise<void>;
 }
 
 /**
@@ -28,14 +26,14 @@ export interface HowToReplace {
  * then renamed over, then the folder fsynced.
  *
  * The reading back is for full disks, on which a buffered write can seem to succeed.
- * Of two writers at once, one content stands whole; whoever must not lose the other's takes a lock,
- * or looks again in `lastCheck`.
+ * Of two writers at once, one content stands whole; whoever must not lose the other's takes a
+ * lock.
  * Throws what the file system throws; the temporary file is then gone and the old content stands.
  */
 export async function replaceFile(
   path: string,
   content: string | Uint8Array,
-  { mode = 0o600, owner, lastCheck }: HowToReplace = {},
+  { mode = 0o600, owner }: HowToReplace = {},
 ): Promise<void> {
   const temporary = temporaryName(path);
   try {
@@ -50,7 +48,6 @@ export async function replaceFile(
       closeSync(file);
     }
     checkArrived(temporary, content);
-    await lastCheck?.();
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });

@@ -3,10 +3,10 @@ import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading } from '../errors.ts';
 import type { Journal, KnownInstance, Snapshot, UnknownRequest } from '../journal/index.ts';
-import { newestFirst } from '../money/newest-first.ts';
 import { instant, relative } from '../output/time.ts';
 import { resourceId } from '../rules/ids.ts';
 import { isTerminated } from '../rules/statuses.ts';
+import { newestFirst } from './newest-first.ts';
 
 /** A machine known to this computer: as it was read now, as it was last seen, or only asked for. */
 export interface Listed {

@@ -3,11 +3,10 @@ import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, isOfOneReading } from '../errors.ts';
 import type { KnownInstance } from '../journal/index.ts';
-import { momentOf } from '../money/ledger.ts';
-import { restOfHour } from '../money/paid-hour.ts';
-import { spanText } from '../output/time.ts';
+import { instant, spanText } from '../output/time.ts';
 import { kopecksText, money, zero } from '../rules/money.ts';
 import { instanceStatus, isTerminated } from '../rules/statuses.ts';
+import { restOfHour } from './paid-hour.ts';
 import type { Target } from './resolve.ts';
 import { serviceNow } from './service-time.ts';
 
@@ -124,7 +123,7 @@ export async function terminateQuestion(
 function atStake(instance: Instance, now: number): string {
   const { name, id, status, price_per_hour_snapshot: price, paid_until } = instance;
   const amount = money(price ?? '');
-  const created = momentOf(instance);
+  const created = instant(instance.created_at);
   const facts = [
     status,
     amount.ok ? `${kopecksText(amount.value)} RUB an hour` : 'price not told',
@@ -132,7 +131,7 @@ function atStake(instance: Instance, now: number): string {
   ].join(', ');
   // A reservation is documented only for what bills.
   const isPaid = instanceStatus(status).bills === 'yes';
-  const rest = isPaid ? restOfHour(price, momentOf({ created_at: paid_until }), now) : undefined;
+  const rest = isPaid ? restOfHour(price, instant(paid_until), now) : undefined;
   const back =
     rest === undefined
       ? ''

@@ -1,5 +1,5 @@
 import type { Api, Instance, Template } from '../api/index.ts';
-import { textField } from '../reach/open-data.ts';
+import { textField } from '../api/open-fields.ts';
 
 /**
  * The template that a machine was made from. Inside an instance its fields are not documented, so

@@ -10,12 +10,12 @@ import {
   unforeseen,
 } from '../errors.ts';
 import { clockTime } from '../output/time.ts';
-import { placeOf } from '../reach/way.ts';
 import { hasSsh, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { createGate, type Gate } from '../watch/gate.ts';
 import { LONGEST_WITHIN_MS } from '../watch/passing.ts';
 import { answersSsh } from '../watch/ssh.ts';
+import { sshAddress } from '../watch/ssh-endpoint.ts';
 import { type Also, waitForStatus } from '../watch/wait.ts';
 import type { Target } from './resolve.ts';
 
@@ -124,7 +124,7 @@ function sshOf({ sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
       machine.ip_address != null &&
       machine.ip_address !== '' &&
       (await answersSsh(
-        placeOf({ ...machine, ssh_port: machine.ssh_port ?? 22 }, sshPort),
+        sshAddress({ ...machine, ssh_port: machine.ssh_port ?? 22 }, sshPort),
         longest,
         signal,
       )),

@@ -7,8 +7,8 @@ const YEAR = 365 * DAY;
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
 /** Milliseconds since 1970 of the service's ISO 8601 text; undefined when it is not one. */
-export function instant(text: string): number | undefined {
-  const time = ISO.test(text) ? Date.parse(text) : Number.NaN;
+export function instant(text: string | null | undefined): number | undefined {
+  const time = ISO.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 

@@ -1,56 +1,56 @@
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
 import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { CliError, usageError } from '../errors.ts';
-import { faultOf } from '../files/error-code.ts';
+import { CliError } from '../errors.ts';
 import { findMachine, type Target } from '../instances/resolve.ts';
 import { nextStep } from '../instances/status.ts';
 import { waitFor } from '../instances/waiting.ts';
+import { isDocumentation } from '../rules/ssh.ts';
 import { hasSsh, INSTANCE_STATUSES, leadsTo } from '../rules/statuses.ts';
-import type { Manner } from './argv.ts';
-import { filesOf, keepHost } from './hosts.ts';
-import type { ReachInput } from './reach-flags.ts';
-import { isDocumentation, type Way, wayInto } from './way.ts';
+import type { WaitTimes } from '../watch/flags.ts';
+import { type SshEndpoint, sshEndpoint } from '../watch/ssh-endpoint.ts';
+import { knownHostsFile } from './known-hosts.ts';
+import type { SshOptions } from './ssh-argv.ts';
 
-/** A machine that can be tried. */
+/** How an instance is to be entered. */
+export interface HowToReach extends Omit<SshOptions, 'knownHosts'> {
+  readonly user: string | undefined;
+  readonly port: number | undefined;
+  /** Wait until SSH answers; undefined to try at once. */
+  readonly wait: WaitTimes | undefined;
+}
+
+/** An instance that ssh can try to enter. */
 export interface Reached {
   readonly target: Target;
   readonly instance: Instance;
-  readonly way: Way;
-  readonly manner: Manner;
+  readonly endpoint: SshEndpoint;
+  readonly ssh: SshOptions;
 }
 
 /**
- * Finds a machine, reads it afresh and tells the way into it.
- * Throws CliError('wrongState') with the next command for one that can't be entered now.
+ * Finds and reads an instance, and its SSH endpoint.
+ *
+ * @throws CliError `wrongState` with the next command if it can't be entered now.
  */
-export async function reach(typed: string, input: ReachInput, context: Context): Promise<Reached> {
-  const identity = await identityFile(input.identity, context);
+export async function reach(typed: string, how: HowToReach, context: Context): Promise<Reached> {
   const target = await findMachine(typed, context);
-  const instance = await readMachine(target, input, context);
-  const state = input.wait === undefined ? enterable(instance, target) : undefined;
-  if (state !== undefined) context.err.warn(state);
-  const way = wayInto(instance, input);
-  await keepHost(instance, context);
-  const files = await filesOf(context);
+  const instance = await readInstance(target, how, context);
+  if (how.wait === undefined) {
+    const doubt = ensureEnterable(instance, target);
+    if (doubt !== undefined) context.err.warn(doubt);
+  }
+  const { identity, options, words } = how;
   return {
     target: { id: target.id, name: instance.name ?? target.name },
     instance,
-    way,
-    manner: {
-      knownHosts: files.knownHosts,
-      identity,
-      options: input.sshOptions,
-      words: input.sshWords,
-    },
+    endpoint: sshEndpoint(instance, how),
+    ssh: { knownHosts: await knownHostsFile(context), identity, options, words },
   };
 }
 
-async function readMachine(
+async function readInstance(
   target: Target,
-  { wait, port }: ReachInput,
+  { wait, port }: HowToReach,
   context: Context,
 ): Promise<Instance> {
   if (wait !== undefined) {
@@ -59,65 +59,43 @@ async function readMachine(
   return (await context.api()).instances.get(target.id);
 }
 
-/** ssh itself only grumbles about a file that is not there, and tries other keys. */
-async function identityFile(
-  typed: string | undefined,
-  { host }: Context,
-): Promise<string | undefined> {
-  if (typed === undefined) {
-    return undefined;
-  }
-  const isAtHome = typed.startsWith('~/') && host.home !== undefined;
-  const path = isAtHome ? join(host.home ?? '', typed.slice(2)) : resolve(typed);
-  try {
-    await access(path, constants.R_OK);
-  } catch (error) {
-    const reason = faultOf(error);
-    throw usageError(`--identity "${typed}": the file can't be read (${reason})`);
-  }
-  return path;
-}
-
 /**
- * Refuses a status in which no machine can be entered. INSTALLING is none: SSH is there by then
- * (API document: Instance status). The answer is a warning for a status that promises nothing.
+ * Refuses a status in which no instance can be entered. INSTALLING can: SSH is available by then
+ * (API document: Instance status). Returns a warning for a status that promises nothing.
  */
-function enterable(instance: Instance, { id, name: typed }: Target): string | undefined {
+function ensureEnterable(instance: Instance, { id, name: typed }: Target): string | undefined {
   const { status, failure_reason: reason, ip_address: address } = instance;
   const name = instance.name ?? typed;
   if (hasSsh(status)) return undefined;
   if (INSTANCE_STATUSES.includes(status) && status !== 'ERROR') {
     throw new CliError('wrongState', `${name} is ${status}: it can't be entered now.`, {
       resource: id,
-      // A tunnel outlives what passes.
+      // A tunnel waits out the statuses that pass by themselves.
       retryable: leadsTo('ACTIVE', status),
-      hint: nextStep(status, callable(name, id), 'ssh'),
+      hint: nextStep(status, typedName(name, id), 'ssh'),
     });
   }
   const why = reason ? ` (${reason})` : '';
   if (address == null) {
     throw new CliError('wrongState', `${name} is ${status}${why}, and has no address.`, {
       resource: id,
-      hint: `gpucloud instances events ${callable(name, id)}`,
+      hint: `gpucloud instances events ${typedName(name, id)}`,
     });
   }
   return `${name} is ${status}${why}; it is tried all the same.`;
 }
 
-/** The name of a machine as a word of a command to be copied; its id where the name is none. */
-export function callable(name: string, id: string): string {
+/** The name of an instance if a shell reads it as one word, otherwise its id. */
+export function typedName(name: string, id: string): string {
   return /^[A-Za-z0-9][A-Za-z0-9-]*$/.test(name) ? name : id;
 }
 
-/**
- * Refuses an address that no machine can have, which only the sandbox gives: ssh would try it for
- * minutes.
- */
-export function refuseDocumentation({ target, way }: Reached): void {
-  if (isDocumentation(way.host)) {
+/** Refuses an address that only the sandbox gives: ssh would try it for minutes. */
+export function refuseDocumentation({ target, endpoint }: Reached): void {
+  if (isDocumentation(endpoint.host)) {
     throw new CliError(
       'wrongState',
-      `${target.name} is a machine of the sandbox: nothing is behind its address ${way.host}.`,
+      `${target.name} is a machine of the sandbox: nothing is behind its address ${endpoint.host}.`,
       { resource: target.id, hint: 'to see what would be run: --print' },
     );
   }

@@ -1,4 +1,4 @@
-import { fieldOf } from './open-data.ts';
+import { fieldOf } from '../api/open-fields.ts';
 
 export interface TemplateValues {
   readonly ip: string | undefined;

@@ -146,18 +146,16 @@ describe.skipIf(NO_SSHD !== undefined)(`instances ssh-config${WHY}`, () => {
       `ssh() { command ssh -F "$HOME/.ssh/config" -o IdentitiesOnly=yes -i '${site.clientKey}' "$@"; }; ${line}`,
     );
   const config = () => join(world.computer.home, '.ssh', 'config');
-  const installed = () => join(world.computer.home, 'state', 'ssh', 'config');
+  const folder = () => join(world.computer.home, 'state', 'ssh');
+  const installed = () => join(folder(), 'default.conf');
+  const include = () => `Include ${join(folder(), '*.conf')}`;
+  const install = () => world.gpucloud(['instances', 'ssh-config', '--install']);
 
-  test('plain ssh finds a machine by its name once it is included', async () => {
-    const { code, stderr } = await world.gpucloud([
-      'instances',
-      'ssh-config',
-      '--install',
-      '--include',
-    ]);
+  test('lets plain ssh find an instance by its name', async () => {
+    const { code, stderr } = await install();
     expect(code).toBe(0);
-    expect(stderr).toContain('Enter one: ssh gpucloud-box');
-    expect(await readFile(config(), 'utf8')).toBe(`Include ${installed()}\n`);
+    expect(stderr).toContain('Connect: ssh gpucloud-box');
+    expect(await readFile(config(), 'utf8')).toBe(`${include()}\n`);
     expect((await stat(config())).mode & 0o777).toBe(0o600);
     expect((await stat(installed())).mode & 0o777).toBe(0o600);
     expect(await plain(`ssh gpucloud-box echo in; ssh gpucloud-${ID} exit 9`)).toMatchObject({
@@ -166,8 +164,8 @@ describe.skipIf(NO_SSHD !== undefined)(`instances ssh-config${WHY}`, () => {
     });
   });
 
-  test.skipIf(NO_RSYNC !== '')(`rsync too${NO_RSYNC}`, async () => {
-    await world.gpucloud(['instances', 'ssh-config', '--include']);
+  test.skipIf(NO_RSYNC !== '')(`serves rsync too${NO_RSYNC}`, async () => {
+    await install();
     await writeFile(join(here, 'data'), randomBytes(100_000));
     const { code, stderr } = await world.computer.bash(
       `rsync -a -e "ssh -F $HOME/.ssh/config -i '${site.clientKey}'" here/ gpucloud-box:${there}/`,
@@ -178,7 +176,7 @@ describe.skipIf(NO_SSHD !== undefined)(`instances ssh-config${WHY}`, () => {
     );
   });
 
-  test("the user's file gets one line and keeps all else: bytes, mode, and the link that it is", async () => {
+  test("adds one line to the user's file and keeps the rest: bytes, mode and link", async () => {
     const real = join(world.computer.home, 'dotfiles');
     await mkdir(join(world.computer.home, '.ssh'));
     const before = Buffer.concat([
@@ -190,46 +188,38 @@ describe.skipIf(NO_SSHD !== undefined)(`instances ssh-config${WHY}`, () => {
     await chmod(real, 0o640);
     await symlink(real, config());
 
-    await world.gpucloud(['instances', 'ssh-config', '--install']);
-    expect((await readFile(real)).equals(before)).toBe(true);
-    for (const _twice of [1, 2]) await world.gpucloud(['instances', 'ssh-config', '--include']);
-    const line = Buffer.from(`Include ${installed()}\r\n`);
+    for (const _twice of [1, 2]) await install();
+    const line = Buffer.from(`${include()}\r\n`);
     expect((await readFile(real)).equals(Buffer.concat([line, before]))).toBe(true);
     expect((await stat(real)).mode & 0o777).toBe(0o640);
     expect(await readlink(config())).toBe(real);
-
-    const { code, stderr } = await world.gpucloud(['instances', 'ssh-config', '--uninstall']);
-    expect(code).toBe(0);
-    expect(stderr).toContain('Taken away');
-    expect((await readFile(real)).equals(before)).toBe(true);
-    expect((await stat(real)).mode & 0o777).toBe(0o640);
-    expect(await readlink(config())).toBe(real);
-    expect(await readdir(join(world.computer.home, 'state', 'ssh'))).not.toContain('config');
-    const again = await world.gpucloud(['instances', 'ssh-config', '--uninstall']);
-    expect(again).toMatchObject({ code: 0, stderr: 'Nothing was installed.\n' });
   });
 
-  test('without --include no file of the user is touched, and the line is told', async () => {
-    const { stderr } = await world.gpucloud(['instances', 'ssh-config', '--install']);
-    expect(stderr).toContain(`Include ${installed()}`);
+  test('prints the lines without --install, and touches no file of the user', async () => {
+    const { stdout } = await world.gpucloud(['instances', 'ssh-config']);
+    await writeFile(join(here, 'config'), stdout);
     expect(await readdir(world.computer.home)).not.toContain('.ssh');
+    expect(await readdir(folder())).toEqual(['known_hosts']);
+    expect(
+      await world.computer.bash(
+        `ssh -F here/config -o IdentitiesOnly=yes -i '${site.clientKey}' gpucloud-box exit 9`,
+      ),
+    ).toMatchObject({ code: 9 });
   });
 
-  test('the list keeps it in step: new addresses, new machines, ended ones', async () => {
-    await world.gpucloud(['instances', 'list', '-q']);
-    expect(await readdir(join(world.computer.home, 'state'))).not.toContain('ssh');
-    await world.gpucloud(['instances', 'ssh-config', '--install']);
+  test('renews the file when run again: new addresses, new instances, ended ones', async () => {
+    await install();
     const { machines } = world.service;
     machines.set(ID, box(2222, { ip_address: '192.168.7.7' }));
     machines.set(OTHER, box(22, { id: OTHER, name: 'second', ip_address: '2001:db8::5' }));
-    await world.gpucloud(['instances', 'list', '-q']);
+    await install();
     const both = await readFile(installed(), 'utf8');
     expect(both).toContain(
       `Host gpucloud-box gpucloud-${ID}\n  HostName 192.168.7.7\n  Port 2222\n`,
     );
     expect(both).toContain(`Host gpucloud-second gpucloud-${OTHER}\n  HostName 2001:db8::5\n`);
     machines.set(ID, box(2222, { status: 'TERMINATED', ip_address: null }));
-    await world.gpucloud(['instances', 'list', '-q']);
+    await install();
     const one = await readFile(installed(), 'utf8');
     expect(one).not.toContain('gpucloud-box');
     expect(one).toContain('gpucloud-second');

@@ -20,7 +20,6 @@ import {
 } from '../../instances/request.ts';
 import { refuseUnsettled } from '../../instances/unsettled.ts';
 import { waitFor } from '../../instances/waiting.ts';
-import { knownWay } from '../../reach/way.ts';
 import { publishedPort, volume } from '../../rules/container.ts';
 import type { Money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
@@ -33,6 +32,7 @@ import {
   waitStartedOption,
   waitTimeoutOption,
 } from '../../watch/flags.ts';
+import { knownSshEndpoint } from '../../watch/ssh-endpoint.ts';
 import { createRequestView } from './request-view.ts';
 import { instanceView } from './view.ts';
 
@@ -303,7 +303,7 @@ function typedForm({ id, name }: Instance): string {
 function nextSteps(instance: Instance, context: Context): void {
   const name = typedForm(instance);
   const isOpen = hasSsh(instance.status) && !isKeyless(instance);
-  if (isOpen && knownWay(instance) !== undefined) {
+  if (isOpen && knownSshEndpoint(instance) !== undefined) {
     context.err.note(`Connect:     gpucloud instances ssh ${name}`);
   } else {
     context.err.note(`See it:      gpucloud instances get ${name}`);

@@ -9,9 +9,8 @@ import {
   type Listed,
   readKnownMachines,
 } from '../../instances/known-machines.ts';
-import { newestFirst } from '../../money/newest-first.ts';
+import { newestFirst } from '../../instances/newest-first.ts';
 import type { Output } from '../../output/output.ts';
-import { keepHosts } from '../../reach/hosts.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watching.ts';
@@ -50,7 +49,6 @@ export async function list(all: boolean, context: Context): Promise<void> {
     context,
   );
   if (known.driveFault !== undefined) context.err.warn(drivesUnread(known.driveFault));
-  await keepHosts(known.rows, context);
   await show(
     known.rows.filter((row) => all || !isTerminated(row.status)),
     context.out,
@@ -77,7 +75,6 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         const drives = api.drives.list(options);
         const how = { all, except, drives, now: context.clock.now(), options };
         const known = await readKnownMachines(how, api, context);
-        await keepHosts(known.rows, context);
         // What is shown is as old as all of these rows would be: it stays, with its age.
         if (known.faults.length > 0 && known.faults.length === known.asked) {
           throw longestAsking(faultsIn(known));

@@ -2,8 +2,8 @@ import type { Instance } from '../../api/index.ts';
 import type { Changed } from '../../instances/change.ts';
 import { containerLines } from '../../instances/container-lines.ts';
 import type { Section, View } from '../../output/output.ts';
-import { sshCommand } from '../../reach/ssh-command.ts';
-import { endpointLines } from './endpoints.ts';
+import { endpointLines } from '../../reach/endpoints.ts';
+import { sshCommand } from '../../watch/ssh-endpoint.ts';
 
 /** Where an instance carries secrets (design: Secrets). */
 const SECRETS = ['connection_info.secrets', 'metadata', 'docker_config.env[].value'] as const;

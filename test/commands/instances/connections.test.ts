@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { endpointsOf } from '../../../src/commands/instances/endpoints.ts';
+import { endpointsOf } from '../../../src/reach/endpoints.ts';
 import { fillTemplate } from '../../../src/reach/url-template.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';

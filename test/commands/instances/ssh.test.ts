@@ -229,7 +229,6 @@ describe('what is started', () => {
     [['tunnel', ID, '70000'], 'PORTS "70000"'],
     [['tunnel', ID, '70000:22'], 'PORTS "70000"'],
     [['tunnel', ID, '80:'], 'PORTS "80:"'],
-    [['ssh-config', '--install', '--uninstall'], "can't be asked for at once"],
   ])('is nothing for %j', async (argv, words) => {
     const world = await worldWith({});
     const { code, stderr, requests } = await run(world, ...argv);

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { shellLine } from '../../src/cli/shell-line.ts';
 import { CliError } from '../../src/errors.ts';
-import { probeArgv, scpArgv, sshArgv, tunnelArgv } from '../../src/reach/argv.ts';
-import { hostBlock, hostEntries } from '../../src/reach/host-file.ts';
-import { shellLine } from '../../src/reach/quote.ts';
-import { knownWay, wayInto } from '../../src/reach/way.ts';
+import { probeArgv, scpArgv, sshArgv, tunnelArgv } from '../../src/reach/ssh-argv.ts';
+import { hostBlock, hostEntries } from '../../src/reach/ssh-config.ts';
+import { knownSshEndpoint, sshEndpoint } from '../../src/watch/ssh-endpoint.ts';
 import { NO_SSHD, programAt } from '../support/sshd.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
-const MANNER = { knownHosts: '/state/ssh/known_hosts', options: [], words: [] };
+const SSH = { knownHosts: '/state/ssh/known_hosts', options: [], words: [] };
 
 /** What a service that means ill, or is broken, could send in the place of a word. */
 const HOSTILE = [
@@ -115,40 +115,48 @@ describe('nothing that the service sends', () => {
     let entered = 0;
     fc.assert(
       fc.property(machine, (sent) => {
-        const way = knownWay(sent);
-        if (way === undefined) return;
+        const endpoint = knownSshEndpoint(sent);
+        if (endpoint === undefined) return;
         entered += 1;
-        expect(way.host).toMatch(HOST);
-        expect(way.user).toMatch(USER);
-        expect(way.port).toBe(sent.ssh_port);
-        const destination = `${way.user}@${way.host}`;
-        expect(sshArgv(way, MANNER, { command: ['-x'] })).toEqual([
+        expect(endpoint.host).toMatch(HOST);
+        expect(endpoint.user).toMatch(USER);
+        expect(endpoint.port).toBe(sent.ssh_port);
+        const destination = `${endpoint.user}@${endpoint.host}`;
+        expect(sshArgv(endpoint, SSH, { command: ['-x'] })).toEqual([
           'ssh',
           ...OURS,
           '-p',
-          String(way.port),
+          String(endpoint.port),
           '--',
           destination,
           '-x',
         ]);
-        const place = way.host.includes(':') ? `${way.user}@[${way.host}]` : destination;
-        expect(scpArgv(way, MANNER, { sources: ['-a'], target: 'b', from: 'here' })).toEqual([
+        const place = endpoint.host.includes(':')
+          ? `${endpoint.user}@[${endpoint.host}]`
+          : destination;
+        expect(scpArgv(endpoint, SSH, { sources: ['-a'], target: 'b', from: 'here' })).toEqual([
           'scp',
           ...OURS,
           '-P',
-          String(way.port),
+          String(endpoint.port),
           '--',
           './-a',
           `${place}:b`,
         ]);
-        expect(tunnelArgv(way, MANNER, { local: 1, remote: 2 }).slice(-6)).toEqual(
-          ['-N', '-L', '127.0.0.1:1:localhost:2', '-p', String(way.port), '--', destination].slice(
-            -6,
-          ),
+        expect(tunnelArgv(endpoint, SSH, { local: 1, remote: 2 }).slice(-6)).toEqual(
+          [
+            '-N',
+            '-L',
+            '127.0.0.1:1:localhost:2',
+            '-p',
+            String(endpoint.port),
+            '--',
+            destination,
+          ].slice(-6),
         );
-        expect(probeArgv(way, MANNER).slice(-4)).toEqual([
+        expect(probeArgv(endpoint, SSH).slice(-4)).toEqual([
           '-p',
-          String(way.port),
+          String(endpoint.port),
           '--',
           destination,
         ]);
@@ -162,7 +170,7 @@ describe('nothing that the service sends', () => {
     fc.assert(
       fc.property(machine, (sent) => {
         try {
-          wayInto(sent);
+          sshEndpoint(sent);
         } catch (error) {
           expect(error).toBeInstanceOf(CliError);
           if (!(error instanceof CliError)) return;
@@ -189,7 +197,7 @@ describe('nothing that the service sends', () => {
     ];
     fc.assert(
       fc.property(machine, text, (sent, name) => {
-        const [entry] = hostEntries([{ id: ID, name: name ?? ID, way: knownWay(sent) }]);
+        const [entry] = hostEntries([{ ...sent, name, status: 'ACTIVE' }]);
         if (entry === undefined) return;
         const lines = hostBlock(entry, '/with blank/known_hosts').split('\n');
         expect(lines).toHaveLength(LINES.length);
@@ -199,11 +207,17 @@ describe('nothing that the service sends', () => {
     );
   });
 
-  test('a name that two machines have is the name of none', () => {
-    const way = wayInto({ id: ID, ip_address: '203.0.113.7', ssh_username: 'root', ssh_port: 22 });
+  test('gives the name that two instances share to neither', () => {
+    const box = {
+      name: 'box',
+      status: 'ACTIVE',
+      ip_address: '203.0.113.7',
+      ssh_username: 'root',
+      ssh_port: 22,
+    };
     const entries = hostEntries([
-      { id: ID, name: 'box', way },
-      { id: 'other', name: 'box', way: { ...way, id: 'other' } },
+      { ...box, id: ID },
+      { ...box, id: 'other' },
     ]);
     expect(entries.map(({ hosts }) => hosts)).toEqual([[`gpucloud-${ID}`], ['gpucloud-other']]);
   });
@@ -214,7 +228,7 @@ describe.skipIf(NO_SSHD !== undefined)(
   () => {
     let folder: string;
     beforeAll(() => {
-      folder = mkdtempSync(join(tmpdir(), 'gpucloud-way-'));
+      folder = mkdtempSync(join(tmpdir(), 'gpucloud-endpoint-'));
     });
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -242,21 +256,21 @@ describe.skipIf(NO_SSHD !== undefined)(
     test('about the words of the command and about the file', { timeout: 120_000 }, () => {
       fc.assert(
         fc.property(machine, text, (sent, name) => {
-          const way = knownWay(sent);
-          fc.pre(way !== undefined);
-          if (way === undefined) return;
-          const manner = { ...MANNER, knownHosts: '/st ate/100%/known_hosts' };
-          const [, ...args] = sshArgv(way, manner, { command: ['-oProxyCommand=id'] });
+          const endpoint = knownSshEndpoint(sent);
+          fc.pre(endpoint !== undefined);
+          if (endpoint === undefined) return;
+          const ssh = { ...SSH, knownHosts: '/st ate/100%/known_hosts' };
+          const [, ...args] = sshArgv(endpoint, ssh, { command: ['-oProxyCommand=id'] });
           const file = join(folder, 'config');
-          const [entry] = hostEntries([{ id: ID, name: name ?? ID, way }]);
-          if (entry === undefined) throw new Error('a machine with a way has an entry');
-          writeFileSync(file, hostBlock(entry, manner.knownHosts), { mode: 0o600 });
+          const [entry] = hostEntries([{ ...sent, name, status: 'ACTIVE' }]);
+          if (entry === undefined) throw new Error('an instance with an endpoint has an entry');
+          writeFileSync(file, hostBlock(entry, ssh.knownHosts), { mode: 0o600 });
           const asked = [['-F', 'none', ...args], ...entry.hosts.map((host) => ['-F', file, host])];
           for (const words of asked) {
             const told = understood(words);
-            expect(told.get('hostname')).toBe(canonical(way.host));
-            expect(told.get('user')).toBe(way.user);
-            expect(told.get('port')).toBe(String(way.port));
+            expect(told.get('hostname')).toBe(canonical(endpoint.host));
+            expect(told.get('user')).toBe(endpoint.user);
+            expect(told.get('port')).toBe(String(endpoint.port));
             expect(told.get('hostkeyalias')).toBe(ID);
             expect(told.get('stricthostkeychecking')).toBe('accept-new');
             expect(told.get('proxycommand')).toBeUndefined();
@@ -270,7 +284,7 @@ describe.skipIf(NO_SSHD !== undefined)(
 );
 
 describe('a line to be copied', () => {
-  test('is read by a shell as the words that it was made of', { timeout: 60_000 }, () => {
+  test('is read by bash as the words that it was made of', { timeout: 60_000 }, () => {
     const word = fc.oneof(
       fc.constantFrom(...HOSTILE.filter((one) => !one.includes('\0'))),
       fc.string({ unit: 'grapheme', maxLength: 12 }),
@@ -283,7 +297,7 @@ describe('a line to be copied', () => {
     fc.assert(
       fc.property(words, (given) => {
         const line = `printf '%s\\0' ${shellLine(given, 'linux')}`;
-        const read = execFileSync('/bin/sh', ['-c', line], { encoding: 'utf8' });
+        const read = execFileSync('bash', ['-c', line], { encoding: 'utf8' });
         expect(read.split('\0').slice(0, -1)).toEqual(given);
       }),
       { numRuns: 300 },

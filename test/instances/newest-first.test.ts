@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Listed } from '../../src/instances/known-machines.ts';
-import { newestFirst } from '../../src/money/newest-first.ts';
+import { newestFirst } from '../../src/instances/newest-first.ts';
 
 function machine(id: string, created_at: string | null, more: Partial<Listed> = {}): Listed {
   return {

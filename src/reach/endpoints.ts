@@ -1,34 +1,74 @@
-import type { Instance, Template, TemplateEndpoint } from '../../api/index.ts';
-import type { DetailLine } from '../../output/output.ts';
-import { fieldOf, numberField, textField } from '../../reach/open-data.ts';
-import { fillTemplate } from '../../reach/url-template.ts';
+import type { Instance, Template, TemplateEndpoint } from '../api/index.ts';
+import { fieldOf, numberField, textField } from '../api/open-fields.ts';
+import type { Context } from '../context.ts';
+import { findMachine } from '../instances/resolve.ts';
+import { templateOf } from '../instances/template-of.ts';
+import type { DetailLine } from '../output/output.ts';
+import { fillTemplate } from './url-template.ts';
 
-/** One way into what runs on a machine. */
+/** One way to reach what runs on an instance. */
 export interface Endpoint {
   readonly name: string;
-  /** A link that a browser can open; null where none is known. */
+  /** A link that a browser can open; null if none is known. */
   readonly url: string | null;
-  /** `IP:PORT` where only that is known, or the raw data as text where nothing was recognised. */
+  /** `IP:PORT` if only that is known, or the raw data as text if nothing was recognised. */
   readonly address: string | null;
   readonly port: number | null;
   readonly protocol: string | null;
   readonly is_main: boolean;
-  /** Who told: the service's answer, its template with the values put in, or the container's ports. */
+  /** The service's response, its template with the values filled in, or the container's ports. */
   readonly source: 'service' | 'template' | 'container';
 }
 
-/** Names under which a service may give the link of an endpoint; the document shows none. */
+/** An endpoint with the secrets that its link may carry, so that they can be masked in it. */
+export interface Connection extends Endpoint {
+  readonly secrets: unknown;
+}
+
+/** Reads an instance and its endpoints. */
+export async function readConnections(
+  typed: string,
+  context: Context,
+): Promise<{ readonly instance: Instance; readonly connections: readonly Connection[] }> {
+  const { id } = await findMachine(typed, context);
+  const instance = await (await context.api()).instances.get(id);
+  return { instance, connections: await connectionsOf(instance, context) };
+}
+
+/** The endpoints of an instance that was read; reads its template only if it is needed. */
+export async function connectionsOf(
+  instance: Instance,
+  context: Context,
+): Promise<readonly Connection[]> {
+  const own = endpointsOf(instance);
+  const isEnough =
+    own.some(({ source }) => source === 'service') || instance.application_template == null;
+  const endpoints = isEnough
+    ? own
+    : endpointsOf(instance, await templateOf(instance, await context.api()));
+  const secrets = instance.connection_info?.secrets;
+  return endpoints.map((endpoint) => ({ ...endpoint, secrets }));
+}
+
+/** The endpoint that is meant if none is named: the main one, or the only one. */
+export function mainOf(connections: readonly Connection[]): Connection | undefined {
+  return (
+    connections.find((connection) => connection.is_main) ??
+    (connections.length === 1 ? connections[0] : undefined)
+  );
+}
+
+/** Fields that may hold the link of an endpoint; the document shows none. */
 const LINK_FIELDS = ['url', 'link', 'href'] as const;
 
-/** Names under which it may give the port, the one that is reached from outside first. */
+/** Fields that may hold the port; the one reached from outside comes first. */
 const PORT_FIELDS = ['external_port', 'port', 'internal_port'] as const;
 
 /**
- * The endpoints of a machine: those of `connection_info` as far as they are recognised, otherwise
- * the template's with ip, port and secrets put in, otherwise the published ports of the container.
+ * The endpoints of an instance: those of `connection_info` as far as they are recognised, otherwise
+ * the template's with ip, port and secrets filled in, otherwise the container's published ports.
  *
- * The document leaves all of these structures open, so anything may come, and nothing is guessed:
- * where no link is given, none is made up. A template is only used when it is handed in.
+ * The document leaves these structures open, so nothing is guessed: without a link, none is made up.
  */
 export function endpointsOf(instance: Instance, template?: Template): Endpoint[] {
   const told = fromService(instance);
@@ -39,7 +79,7 @@ export function endpointsOf(instance: Instance, template?: Template): Endpoint[]
   return filled.length > 0 ? filled : fromContainer(instance);
 }
 
-/** The same for the details view, a line each. */
+/** The same for the details view, one line each. */
 export function endpointLines(instance: Instance): DetailLine[] {
   return endpointsOf(instance).map((endpoint) => ({
     label: endpoint.name,
@@ -62,8 +102,12 @@ function fromService(instance: Instance): Endpoint[] {
 
 function told(item: unknown, fallback: string, instance: Instance): Endpoint {
   const link =
-    typeof item === 'string' ? item : firstOf(LINK_FIELDS, (name) => textField(item, name));
-  const port = firstOf(PORT_FIELDS, (name) => numberField(item, name)) ?? null;
+    typeof item === 'string'
+      ? item
+      : LINK_FIELDS.map((name) => textField(item, name)).find((text) => text !== undefined);
+  const port =
+    PORT_FIELDS.map((name) => numberField(item, name)).find((number) => number !== undefined) ??
+    null;
   const pattern = textField(item, 'url_template');
   const filled =
     pattern === undefined ? undefined : fillTemplate(pattern, valuesOf(instance, port));
@@ -141,12 +185,4 @@ function webLink(text: string | undefined): string | null {
 
 function rawText(item: unknown): string | null {
   return item == null ? null : JSON.stringify(item);
-}
-
-function firstOf<K, T>(keys: readonly K[], read: (key: K) => T | undefined): T | undefined {
-  for (const key of keys) {
-    const value = read(key);
-    if (value !== undefined) return value;
-  }
-  return undefined;
 }

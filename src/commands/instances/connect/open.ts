@@ -1,0 +1,72 @@
+import { action } from '../../../cli/verb.ts';
+import { CliError } from '../../../errors.ts';
+import type { View } from '../../../output/output.ts';
+import { openInBrowser } from '../../../reach/browser.ts';
+import { type Connection, mainOf, readConnections } from '../../../reach/endpoints.ts';
+
+interface Link {
+  readonly name: string;
+  readonly url: string;
+}
+
+const linkView: View<Link> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: (link) => link.name },
+    { id: 'url', header: 'LINK', value: (link) => link.url },
+  ],
+  id: (link) => link.url,
+  empty: 'There is no link.',
+};
+
+export const open = action({
+  notes:
+    'Without ENDPOINT the main one, or the only one. Off a terminal the link is printed instead,\n' +
+    'with its secrets, since that is what was asked for.',
+  completes: { endpoint: 'endpoint' },
+  examples: ['gpucloud instances open lab', 'gpucloud instances open lab jupyter'],
+  ends: ['deadline'],
+  takes: (command) =>
+    command
+      .argument('<instance>', 'id, beginning of an id, or name')
+      .argument('[endpoint]', 'the name of an endpoint')
+      .option('--print', 'print the link even in a terminal'),
+  run: async (context, typed, endpoint, { print }) => {
+    const { instance, connections } = await readConnections(typed, context);
+    const { name, url, address } = choose(connections, typed, endpoint);
+    if (url === null) {
+      throw new CliError(
+        'notFound',
+        `${name}: the service gives no link, only ${address ?? 'nothing'}.`,
+        { resource: instance.id, hint: `gpucloud instances endpoints ${instance.id}` },
+      );
+    }
+    if (context.out.format !== 'table') return context.out.item({ name, url }, linkView);
+    if (print || !context.out.terminal) return context.out.value(url);
+    await openInBrowser(url, context);
+    context.err.note(`Opened ${name} in the browser. To print the link: --print`);
+  },
+});
+
+function choose(
+  connections: readonly Connection[],
+  instance: string,
+  endpoint: string | undefined,
+): Connection {
+  const chosen =
+    endpoint === undefined
+      ? mainOf(connections.filter(({ url }) => url !== null))
+      : connections.find(({ name }) => name === endpoint);
+  if (chosen !== undefined) return chosen;
+  const names = connections.map(({ name }) => name).join(', ');
+  throw new CliError(
+    'notFound',
+    endpoint === undefined
+      ? `${instance} has no endpoint that is the one to open.`
+      : `ENDPOINT "${endpoint}": ${instance} has none of that name.`,
+    {
+      resource: instance,
+      hint:
+        names === '' ? `gpucloud instances get ${instance}` : `name one of its endpoints: ${names}`,
+    },
+  );
+}

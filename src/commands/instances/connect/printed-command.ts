@@ -1,0 +1,23 @@
+import { shellLine } from '../../../cli/shell-line.ts';
+import type { Context } from '../../../context.ts';
+import type { View } from '../../../output/output.ts';
+
+/** A program and its arguments. */
+export type Argv = readonly string[];
+
+/** Prints a command instead of running it: as a line to be copied, or in JSON as its words. */
+export async function printCommand(argv: Argv, context: Context): Promise<void> {
+  const { out, host, flags } = context;
+  const line = (words: Argv) => shellLine(words, host.platform);
+  if (out.format === 'table' && flags.columns === undefined) await out.value(line(argv));
+  else await out.item(argv, commandView(line));
+}
+
+/** Columns and row formats show the whole command as one value. */
+export function commandView(line: (words: Argv) => string): View<Argv> {
+  return {
+    columns: [{ id: 'command', header: 'COMMAND', value: line }],
+    id: line,
+    empty: 'There is no command.',
+  };
+}

@@ -1,0 +1,61 @@
+import { fieldOf } from '../../../api/open-fields.ts';
+import { action } from '../../../cli/verb.ts';
+import { CliError } from '../../../errors.ts';
+import { findMachine } from '../../../instances/resolve.ts';
+import type { View } from '../../../output/output.ts';
+
+interface Secret {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+const secretView: View<Secret> = {
+  columns: [
+    { id: 'key', header: 'KEY', value: (s) => s.key },
+    { id: 'value', header: 'VALUE', value: (s) => textOf(s.value) },
+  ],
+  id: (s) => s.key,
+  empty: 'The service tells no secrets for this machine.',
+};
+
+export const secrets = action({
+  view: secretView,
+  notes:
+    'With KEY, the value alone is printed. These are shown in no other command unless asked for.',
+  completes: { key: 'secret' },
+  examples: ['gpucloud instances secrets lab', 'gpucloud instances secrets lab JUPYTER_TOKEN'],
+  takes: (command) =>
+    command
+      .argument('<instance>', 'id, beginning of an id, or name')
+      .argument('[key]', 'the key of one secret'),
+  run: async (context, typed, key) => {
+    const { id } = await findMachine(typed, context);
+    const instance = await (await context.api()).instances.get(id);
+    const all = instance.connection_info?.secrets;
+    if (key === undefined) return context.out.list(rowsOf(all), secretView);
+    const value = fieldOf(all, key);
+    if (value === undefined) throw unknownKey(key, rowsOf(all));
+    if (context.out.format === 'table') return context.out.value(textOf(value));
+    await context.out.item({ key, value }, secretView);
+  },
+});
+
+/** One secret as plain text; the document leaves open what a value can be. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function rowsOf(secrets: unknown): Secret[] {
+  if (secrets == null) return [];
+  return typeof secrets === 'object'
+    ? Object.entries(secrets).map(([key, value]) => ({ key, value }))
+    : [{ key: 'secret', value: secrets }];
+}
+
+function unknownKey(key: string, known: readonly Secret[]): CliError {
+  const keys = known.map((row) => row.key).join(', ');
+  return new CliError('notFound', `KEY "${key}": the machine has no secret of that name.`, {
+    resource: key,
+    hint: keys === '' ? 'the service tells no secrets for it' : `it has: ${keys}`,
+  });
+}

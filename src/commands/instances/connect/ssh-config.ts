@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { action } from '../../../cli/verb.ts';
+import type { Context } from '../../../context.ts';
+import { CliError } from '../../../errors.ts';
+import { learnAccount } from '../../../instances/account.ts';
+import { readKnownMachines } from '../../../instances/known-machines.ts';
+import type { View } from '../../../output/output.ts';
+import { knownHostsFile } from '../../../reach/known-hosts.ts';
+import {
+  addInclude,
+  type HostEntry,
+  hostBlock,
+  hostEntries,
+  hostsFile,
+  writeHosts,
+} from '../../../reach/ssh-config.ts';
+
+const hostView: View<HostEntry> = {
+  columns: [
+    { id: 'host', header: 'HOST', value: ({ hosts }) => hosts[0] },
+    { id: 'hostname', header: 'ADDRESS', value: ({ endpoint }) => endpoint.host },
+    { id: 'port', header: 'PORT', value: ({ endpoint }) => endpoint.port },
+    { id: 'user', header: 'USER', value: ({ endpoint }) => endpoint.user },
+    { id: 'id', header: 'ID', value: ({ endpoint }) => endpoint.id, hidden: true },
+  ],
+  id: ({ hosts }) => hosts[0] ?? null,
+  empty: 'No machine has an address.',
+  json: ({ hosts, endpoint }) => ({
+    host: hosts[0],
+    hosts,
+    id: endpoint.id,
+    hostname: endpoint.host,
+    port: endpoint.port,
+    user: endpoint.user,
+  }),
+};
+
+export const sshConfig = action({
+  view: hostView,
+  notes:
+    'Prints the lines that make ssh find every instance with an address as gpucloud-NAME and\n' +
+    'gpucloud-ID. --install writes them to a file of its own, and adds one Include line to the top of\n' +
+    '~/.ssh/config, which otherwise stays as it is. Run it again after renting or ending instances.',
+  examples: [
+    'gpucloud instances ssh-config --install',
+    'gpucloud instances ssh-config',
+    'gpucloud instances ssh-config --json',
+  ],
+  takes: (command) =>
+    command.option('--install', 'write them to a file that ~/.ssh/config includes'),
+  run: async (context, { install }) => {
+    const { out, err, flags } = context;
+    const entries = await readEntries(context);
+    const knownHosts = await knownHostsFile(context);
+    const text = entries.map((entry) => hostBlock(entry, knownHosts)).join('\n');
+    const isText = out.format === 'table' && flags.columns === undefined && !install;
+    if (install) await installHosts(text, context);
+    if (!isText || entries.length === 0) await out.list(entries, hostView);
+    else await out.text(text);
+    const [first] = entries;
+    if (install && first !== undefined) err.note(`Connect: ssh ${first.hosts[0]}`);
+  },
+});
+
+/** Of all known instances; warns about those that could not be read. */
+async function readEntries(context: Context): Promise<HostEntry[]> {
+  const api = await context.api();
+  await learnAccount(api, context);
+  const known = await readKnownMachines(
+    { all: false, drives: api.drives.list(), now: context.clock.now() },
+    api,
+    context,
+  );
+  const [fault] = known.faults;
+  if (fault !== undefined && known.faults.length === known.asked) throw fault;
+  if (fault !== undefined) {
+    context.err.warn(
+      `${known.faults.length} of ${known.asked} machines could not be read: ${fault.message}`,
+    );
+  }
+  return hostEntries(known.rows.flatMap(({ instance }) => instance ?? []));
+}
+
+async function installHosts(text: string, context: Context): Promise<void> {
+  const { home } = context.host;
+  if (home === undefined) {
+    throw new CliError('storage', "There is no home folder, so no place for ssh's configuration.", {
+      hint: 'set HOME to an absolute path',
+    });
+  }
+  const file = await hostsFile(context);
+  await writeHosts(file, text);
+  const config = join(home, '.ssh', 'config');
+  const isAdded = await addInclude(config, file.include);
+  context.err.note(`Wrote ${file.path}.`);
+  if (isAdded) context.err.note(`Added to the top of ${config}: ${file.include}`);
+}

@@ -1,0 +1,103 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Command, Option, type OptionValues } from '../../../cli/command.ts';
+import { ruled, ruledEach } from '../../../cli/parse.ts';
+import type { Context } from '../../../context.ts';
+import { usageError } from '../../../errors.ts';
+import { faultOf } from '../../../files/error-code.ts';
+import type { HowToReach } from '../../../reach/reach.ts';
+import { broken, kept, type Verdict } from '../../../rules/rule.ts';
+import { sshPort, sshUser } from '../../../rules/ssh.ts';
+import { pollIntervalOption, waitTimeoutOption } from '../../../watch/flags.ts';
+
+/** The flags that ssh, scp and tunnel share. */
+export function withSshFlags<Args extends unknown[], Flags extends OptionValues>(
+  command: Command<Args, Flags>,
+) {
+  return command
+    .addOption(new Option('-i, --identity <file>', 'the file of the private key to sign in with'))
+    .addOption(
+      new Option(
+        '--user <name>',
+        'the user on the machine (default: as the service tells)',
+      ).argParser(ruled('--user', sshUser)),
+    )
+    .addOption(
+      new Option('--port <number>', 'the port of SSH (default: as the service tells)').argParser(
+        ruled('--port', sshPort),
+      ),
+    )
+    .addOption(
+      new Option(
+        '--ssh-option <key=value>',
+        'an option as in ssh_config; may be repeated',
+      ).argParser(ruledEach('--ssh-option', sshOption)),
+    )
+    .addOption(
+      new Option(
+        '--ssh-arg <word>',
+        'one word more for ssh, such as -A; may be repeated',
+      ).argParser(ruledEach('--ssh-arg', sshWord)),
+    )
+    .option('--wait', 'wait until the machine answers, however new it is')
+    .addOption(waitTimeoutOption())
+    .addOption(pollIntervalOption())
+    .option('--print', 'print the command that would be run, and run nothing');
+}
+
+function sshOption(text: string): Verdict<string> {
+  return /^[A-Za-z][A-Za-z0-9]*[= ]./.test(text)
+    ? kept(text)
+    : broken('an option of ssh is written Key=value, such as ServerAliveInterval=30');
+}
+
+/** ssh would read a word without a hyphen as the host. */
+function sshWord(text: string): Verdict<string> {
+  return /^-[^-]/.test(text)
+    ? kept(text)
+    : broken(
+        'a word for ssh starts with "-"; a value follows without a blank, as in -Jjump.example',
+      );
+}
+
+/** What commander makes of {@link withSshFlags}. */
+export interface SshFlags {
+  readonly identity?: string | undefined;
+  readonly user?: string | undefined;
+  readonly port?: number | undefined;
+  readonly sshOption?: readonly string[] | undefined;
+  readonly sshArg?: readonly string[] | undefined;
+  readonly wait?: true | undefined;
+  readonly waitTimeout: number;
+  readonly pollInterval: number;
+}
+
+/** Throws a usage error for an identity file that can't be read. */
+export async function howToReach(flags: SshFlags, context: Context): Promise<HowToReach> {
+  const { wait, waitTimeout, pollInterval } = flags;
+  return {
+    user: flags.user,
+    port: flags.port,
+    identity: await identityFile(flags.identity, context),
+    options: flags.sshOption ?? [],
+    words: flags.sshArg ?? [],
+    wait: wait === true ? { timeout: waitTimeout, interval: pollInterval } : undefined,
+  };
+}
+
+/** ssh itself only warns about a missing file, and tries other keys. */
+async function identityFile(
+  typed: string | undefined,
+  { host }: Context,
+): Promise<string | undefined> {
+  if (typed === undefined) return undefined;
+  const isAtHome = typed.startsWith('~/') && host.home !== undefined;
+  const path = isAtHome ? join(host.home ?? '', typed.slice(2)) : resolve(typed);
+  try {
+    await access(path, constants.R_OK);
+  } catch (error) {
+    throw usageError(`--identity "${typed}": the file can't be read (${faultOf(error)})`);
+  }
+  return path;
+}

@@ -1,0 +1,137 @@
+import { action } from '../../../cli/verb.ts';
+import type { Context } from '../../../context.ts';
+import { usageError } from '../../../errors.ts';
+import { mask } from '../../../output/index.ts';
+import type { View } from '../../../output/output.ts';
+import type { Reached } from '../../../reach/reach.ts';
+import { tunnelArgv } from '../../../reach/ssh-argv.ts';
+import type { RemoteEnd } from '../../../reach/tunnel-ports.ts';
+import { printCommand } from './printed-command.ts';
+import { howToReach, withSshFlags } from './ssh-flags.ts';
+
+/** An open tunnel. */
+interface Tunnel {
+  readonly instance_id: string;
+  readonly name: string;
+  readonly endpoint: string | null;
+  /** A link for a browser; null if it is not known what listens there. */
+  readonly url: string | null;
+  /** `127.0.0.1:9000`. */
+  readonly address: string;
+  readonly local_port: number;
+  readonly remote_port: number;
+  /** What the link may carry, to be masked in it. */
+  readonly secrets: unknown;
+}
+
+const tunnelView: View<Tunnel> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: (tunnel) => tunnel.name },
+    { id: 'endpoint', header: 'ENDPOINT', value: (tunnel) => tunnel.endpoint },
+    { id: 'url', header: 'LINK', value: (tunnel) => tunnel.url },
+    { id: 'address', header: 'ADDRESS', value: (tunnel) => tunnel.address },
+    { id: 'local_port', header: 'LOCAL', value: (tunnel) => tunnel.local_port, hidden: true },
+    { id: 'remote_port', header: 'REMOTE', value: (tunnel) => tunnel.remote_port, hidden: true },
+  ],
+  id: (tunnel) => tunnel.address,
+  empty: 'There is no tunnel.',
+  secrets: ['secrets'],
+  json: ({ secrets: _secrets, ...tunnel }) => tunnel,
+};
+
+export const tunnel = action({
+  view: tunnelView,
+  notes:
+    'PORTS is [LOCAL:]REMOTE, where REMOTE is a port of the machine or the name of an endpoint; left\n' +
+    'out, it is the main endpoint. LOCAL is the same number where that is free, and another where it\n' +
+    'is not; 0 takes any. The tunnel listens on 127.0.0.1 alone, is opened again when the connection\n' +
+    'is lost, and ends with Ctrl-C. Tokens in a link are masked; --show-secrets shows them.',
+  examples: [
+    'gpucloud instances tunnel lab',
+    'gpucloud instances tunnel lab jupyter --open',
+    'gpucloud instances tunnel trainer 6006',
+    'gpucloud instances tunnel trainer 9000:8080 --json',
+  ],
+  completes: { ports: 'endpoint', '--user': 'nothing' },
+  ends: ['deadline'],
+  takes: (command) =>
+    withSshFlags(
+      command
+        .argument('<instance>', 'id, beginning of an id, or name')
+        .argument('[ports]', '[LOCAL:]REMOTE')
+        .option('--open', 'open it in the browser, as http where the service gives no link')
+        .option('--no-reconnect', 'end when the connection is lost'),
+    ),
+  run: async (context, instance, ports, { open, reconnect, print, ...flags }) => {
+    const { localPort, parsePorts, remoteEnd } = await import('../../../reach/tunnel-ports.ts');
+    const wanted = parsePorts(ports);
+    if (open && print) throw usageError("--open and --print can't be asked for at once");
+    const { reach, refuseDocumentation } = await import('../../../reach/reach.ts');
+    const how = await howToReach(flags, context);
+    const reached = await reach(instance, how, context);
+    const end = await remoteEnd(wanted.remote, reached, context);
+    const forwarding = { local: await localPort(wanted.local, end, context), remote: end.port };
+    if (print) {
+      return printCommand(tunnelArgv(reached.endpoint, reached.ssh, forwarding), context);
+    }
+    refuseDocumentation(reached);
+    const { holdTunnel } = await import('../../../reach/tunnel.ts');
+    const opened = async () => {
+      const shown = tunnelOf(reached, end, forwarding.local);
+      await show(shown, context);
+      if (open) await startBrowser(shown, context);
+    };
+    await holdTunnel(forwarding, reached, { ...how, reconnect, opened }, context);
+  },
+});
+
+function tunnelOf(
+  { target, instance }: Reached,
+  { port, endpoint }: RemoteEnd,
+  local: number,
+): Tunnel {
+  return {
+    instance_id: target.id,
+    name: target.name,
+    endpoint: endpoint?.name ?? null,
+    url: localLink(endpoint?.url ?? null, local),
+    address: `127.0.0.1:${local}`,
+    local_port: local,
+    remote_port: port,
+    secrets: instance.connection_info?.secrets,
+  };
+}
+
+/** The link of an endpoint, with this end of the tunnel instead of the instance. */
+function localLink(url: string | null, local: number): string | null {
+  if (url === null) return null;
+  const link = new URL(url);
+  link.hostname = '127.0.0.1';
+  link.port = String(local);
+  return link.href;
+}
+
+async function show(tunnel: Tunnel, { out, err, flags }: Context): Promise<void> {
+  const shown = mask(tunnel, ['secrets'], flags.showSecrets === true);
+  const isShaped = flags.query !== undefined || flags.columns !== undefined;
+  if (out.format === 'json' && !isShaped) {
+    // A program that started the tunnel reads one line, since the document never ends.
+    await out.text(`${JSON.stringify(tunnelView.json?.(shown))}\n`);
+  } else if (out.format === 'table') {
+    err.note(
+      `Port ${tunnel.remote_port} of ${tunnel.name} is here until Ctrl-C${tunnel.url === null ? '' : ', as a link'}:`,
+    );
+    await out.value(shown.url ?? shown.address);
+  } else {
+    await out.item(tunnel, tunnelView);
+  }
+}
+
+/** A browser that does not start is no reason to close the tunnel, and is not waited for. */
+async function startBrowser({ url, address }: Tunnel, context: Context): Promise<void> {
+  const { openInBrowser } = await import('../../../reach/browser.ts');
+  openInBrowser(url ?? `http://${address}/`, context).catch((error: unknown) => {
+    if (context.signal.aborted) return;
+    context.err.warn(error instanceof Error ? error.message : 'The browser could not be started.');
+  });
+}

@@ -1,0 +1,62 @@
+import { usageError } from '../errors.ts';
+
+/** A copy between this computer and one instance. */
+export interface Copy {
+  readonly instance: string;
+  /** Paths here, or paths on the instance, by `from`. */
+  readonly sources: readonly string[];
+  readonly target: string;
+  /** Where the sources are. */
+  readonly from: 'here' | 'instance';
+}
+
+/** Throws a usage error if the paths do not lead from here to one instance or back. */
+export function parseCopy(paths: readonly string[], platform: string): Copy {
+  const refused = (rule: string, hint?: string) =>
+    usageError(`PATH "${paths.join(' ')}": ${rule}`, hint);
+  const places = paths.map((path) => parsePlace(path, platform));
+  const target = places.at(-1);
+  const sources = places.slice(0, -1);
+  if (target === undefined || sources.length === 0) {
+    throw refused('at least two paths are needed, from where and to where');
+  }
+  const instances = [...new Set(sources.map(({ instance }) => instance))];
+  const ends = { sources: sources.map(({ path }) => path), target: target.path };
+  if (target.instance !== undefined) {
+    if (instances.some((instance) => instance !== undefined)) {
+      throw refused(
+        'what is copied to a machine comes from here, not from a machine',
+        'copy it here first, or log in and copy there: gpucloud instances ssh NAME',
+      );
+    }
+    return { instance: target.instance, from: 'here', ...ends };
+  }
+  const [from] = instances;
+  if (instances.length > 1) {
+    throw refused('the sources are in several places; one machine is copied from at a time');
+  }
+  if (from === undefined) {
+    throw refused('none of these is on a machine, which is written INSTANCE:PATH');
+  }
+  return { instance: from, from: 'instance', ...ends };
+}
+
+interface Place {
+  /** undefined: on this computer. */
+  readonly instance: string | undefined;
+  readonly path: string;
+}
+
+/** As scp reads it: an instance is followed by a colon that comes before any slash. */
+function parsePlace(text: string, platform: string): Place {
+  const [, instance, path] = /^([^:/\\]+):(.*)$/s.exec(text) ?? [];
+  const isDrive = platform === 'win32' && /^[A-Za-z]:/.test(text);
+  if (instance === undefined || path === undefined || isDrive) {
+    if (text === '') throw usageError('PATH "": a path here is not empty');
+    return { instance: undefined, path: text };
+  }
+  if (instance.includes('@')) {
+    throw usageError(`PATH "${text}": the user is not part of it`, 'name the user with --user');
+  }
+  return { instance, path };
+}

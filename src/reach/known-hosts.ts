@@ -1,0 +1,23 @@
+import { open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { faultOf } from '../files/error-code.ts';
+import { privateFolder } from '../files/private-folder.ts';
+
+/** Our own file of host keys, made if missing. Throws CliError('storage'). */
+export async function knownHostsFile(context: Context): Promise<string> {
+  const path = join((await context.folders()).state, 'ssh', 'known_hosts');
+  try {
+    await privateFolder(dirname(path));
+    // ssh would make it readable for everybody.
+    await (await open(path, 'a', 0o600)).close();
+  } catch (error) {
+    throw new CliError(
+      'storage',
+      `The file of host keys could not be made: ${path} (${faultOf(error)}).`,
+      { cause: error },
+    );
+  }
+  return path;
+}

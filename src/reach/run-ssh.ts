@@ -1,0 +1,89 @@
+import { shellLine } from '../cli/shell-line.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { type Reached, refuseDocumentation } from './reach.ts';
+import { probeArgv } from './ssh-argv.ts';
+import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts';
+
+/** ssh's own failures; a remote command may end with it too. */
+const SSH_FAILED = 255;
+
+/** Milliseconds in which an instance has shown why ssh fails. */
+const PROBE_TIMEOUT = 10_000;
+
+/**
+ * Runs ssh or scp with our own terminal and streams, and ends with its exit code. If ssh itself
+ * failed, finds out why and warns.
+ */
+export async function runSsh(
+  argv: readonly string[],
+  reached: Reached,
+  context: Context,
+): Promise<void> {
+  refuseDocumentation(reached);
+  const [file = '', ...args] = argv;
+  let code: number;
+  try {
+    code = await (await context.start({ file, args })).ended;
+  } catch (error) {
+    throw notStarted(file, error);
+  }
+  const isFailed = code === SSH_FAILED && !context.signal.aborted;
+  const trouble = isFailed ? await probe(reached, context) : undefined;
+  // The Ctrl-C that ended ssh was meant for us too, and may arrive after ssh's end.
+  if (context.signal.aborted) {
+    const { reason } = context.signal;
+    context.endWith(reason instanceof CliError ? reason.exitCode : code);
+    return;
+  }
+  context.endWith(code);
+  if (trouble !== undefined) context.err.warn(troubleText(trouble, reached, context));
+}
+
+/** Signs in once more to see what failed; undefined if that works or the cause stays unknown. */
+async function probe({ endpoint, ssh }: Reached, context: Context): Promise<Trouble | undefined> {
+  try {
+    let opened = false;
+    const child = await startSsh(
+      probeArgv(endpoint, ssh),
+      (program) => context.start({ ...program, timeout: PROBE_TIMEOUT }),
+      {
+        open() {
+          opened = true;
+          child.close();
+        },
+      },
+    );
+    const { said } = await child.ended;
+    return opened ? undefined : troubleIn(said);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a person can do about it. */
+export function troubleText(
+  trouble: Trouble,
+  { target, instance, endpoint, ssh }: Reached,
+  { host }: Context,
+): string {
+  switch (trouble) {
+    case 'hostKey': {
+      const forget = ['ssh-keygen', '-f', ssh.knownHosts, '-R', endpoint.id];
+      return `${target.name} (${endpoint.id}) shows another host key than the one that was kept when it was first entered, so nothing was sent to it. Its system may have been set up anew, or somebody answers in its place. When you know that the new key is right, forget the old one: ${shellLine(forget, host.platform)}`;
+    }
+    case 'keys': {
+      const names = (instance.ssh_keys ?? []).map(
+        ({ name, id, fingerprint }) =>
+          `${name ?? id}${fingerprint == null ? '' : ` ${fingerprint}`}`,
+      );
+      const there =
+        names.length === 0
+          ? 'the service names no key on it'
+          : `the keys on it are ${names.join(', ')}`;
+      return `${target.name} takes none of the keys that were tried: ${there}. Choose the private half of one with --identity FILE.`;
+    }
+    case 'unreachable':
+      return `SSH of ${target.name} does not answer at ${endpoint.host} port ${endpoint.port}. Just after a start that takes a while: add --wait.`;
+  }
+}

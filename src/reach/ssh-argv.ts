@@ -1,0 +1,164 @@
+import type { SshEndpoint } from '../watch/ssh-endpoint.ts';
+import type { Copy } from './copy.ts';
+
+/** How the system's ssh is called. */
+export interface SshOptions {
+  /** Our own file of host keys, so that the user's is left alone. */
+  readonly knownHosts: string;
+  /** A private key file. Without it, ssh chooses among the user's keys. */
+  readonly identity?: string | undefined;
+  /** `Key=value`, as in ssh's configuration. They go before our own. */
+  readonly options: readonly string[];
+  /** More arguments for ssh, each as it is. */
+  readonly words: readonly string[];
+}
+
+/**
+ * The options that ssh and scp share.
+ *
+ * Host keys are stored by instance id. Addresses are reused: a new instance at an old address must
+ * not look like an attack, nor an attack like a new instance. The service publishes no host keys, so
+ * the first one seen is stored, and any other is refused.
+ */
+function shared({ id }: SshEndpoint, ssh: SshOptions): string[] {
+  const { identity } = ssh;
+  return [
+    ...ssh.words,
+    ...ssh.options.flatMap((option) => ['-o', option]),
+    // With a named key, the agent's other keys are not tried first.
+    ...(identity === undefined ? [] : ['-i', withoutTokens(identity), '-o', 'IdentitiesOnly=yes']),
+    '-o',
+    `HostKeyAlias=${id}`,
+    '-o',
+    `UserKnownHostsFile=${configWord(ssh.knownHosts)}`,
+    '-o',
+    'StrictHostKeyChecking=accept-new',
+    // Older ssh also compares the key that the address had before.
+    '-o',
+    'CheckHostIP=no',
+  ];
+}
+
+export interface Entering {
+  /** Runs on the instance; empty starts the user's shell. */
+  readonly command: readonly string[];
+  /** Request a terminal even with a command. */
+  readonly tty?: boolean;
+}
+
+/** The words of `ssh`, the program itself first. */
+export function sshArgv(
+  endpoint: SshEndpoint,
+  ssh: SshOptions,
+  { command, tty }: Entering,
+): string[] {
+  return [
+    'ssh',
+    ...shared(endpoint, ssh),
+    ...(tty === true ? ['-t'] : []),
+    ...destination(endpoint),
+    ...command,
+  ];
+}
+
+/** Nothing after `--` is read as an option, not even the remote command's own words. */
+function destination({ user, host, port }: SshEndpoint): string[] {
+  return ['-p', String(port), '--', `${user}@${host}`];
+}
+
+export interface Copying extends Pick<Copy, 'sources' | 'target' | 'from'> {
+  readonly recursive?: boolean;
+  readonly preserve?: boolean;
+}
+
+/** The words of `scp`. */
+export function scpArgv(endpoint: SshEndpoint, ssh: SshOptions, copying: Copying): string[] {
+  const there = (path: string) => `${endpoint.user}@${bracketed(endpoint.host)}:${path}`;
+  const isUpload = copying.from === 'here';
+  return [
+    'scp',
+    ...shared(endpoint, ssh),
+    ...(copying.recursive === true ? ['-r'] : []),
+    ...(copying.preserve === true ? ['-p'] : []),
+    '-P',
+    String(endpoint.port),
+    '--',
+    ...copying.sources.map((path) => (isUpload ? localPath(path) : there(path))),
+    isUpload ? there(copying.target) : localPath(copying.target),
+  ];
+}
+
+/** scp's helpers would read a leading hyphen as an option. */
+function localPath(path: string): string {
+  return path.startsWith('-') ? `./${path}` : path;
+}
+
+export interface Forwarding {
+  /** A port on this computer. */
+  readonly local: number;
+  /** A port on the instance. */
+  readonly remote: number;
+}
+
+/** The words of the `ssh` that holds a tunnel, on loopback at both ends. */
+export function tunnelArgv(
+  endpoint: SshEndpoint,
+  ssh: SshOptions,
+  { local, remote }: Forwarding,
+): string[] {
+  return [
+    'ssh',
+    ...shared(endpoint, ssh),
+    // A shared connection would outlive this one and keep the port.
+    '-o',
+    'ControlMaster=no',
+    '-o',
+    'ControlPath=none',
+    '-o',
+    'ExitOnForwardFailure=yes',
+    // A dead connection is noticed after 45 seconds.
+    '-o',
+    'ServerAliveInterval=15',
+    '-o',
+    'ServerAliveCountMax=3',
+    '-N',
+    '-L',
+    `127.0.0.1:${local}:localhost:${remote}`,
+    ...destination(endpoint),
+  ];
+}
+
+/** Signs in without questions and runs nothing, to find out why an ssh failed. */
+export function probeArgv(endpoint: SshEndpoint, ssh: SshOptions): string[] {
+  return [
+    'ssh',
+    '-o',
+    'BatchMode=yes',
+    '-o',
+    'ConnectTimeout=5',
+    '-o',
+    'ControlMaster=no',
+    '-o',
+    'ControlPath=none',
+    '-o',
+    'ClearAllForwardings=yes',
+    '-N',
+    ...shared(endpoint, ssh),
+    ...destination(endpoint),
+  ];
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** In a key's file name, ssh replaces `%d` and the like. */
+function withoutTokens(path: string): string {
+  return path.replaceAll('%', '%%');
+}
+
+/** A path as one word of ssh's configuration, on every system with slashes. */
+export function configWord(path: string): string {
+  const plain = withoutTokens(path.replaceAll('\\', '/'));
+  return /^[^\s"'#]+$/.test(plain) ? plain : `"${plain}"`;
+}

@@ -1,0 +1,144 @@
+import { chmod, lstat, readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Instance } from '../api/index.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { errorCode, faultOf } from '../files/error-code.ts';
+import { makeFolders } from '../files/make-folders.ts';
+import { replaceFile } from '../files/replace.ts';
+import { mayBill } from '../rules/statuses.ts';
+import { knownSshEndpoint, type SshEndpoint } from '../watch/ssh-endpoint.ts';
+import { configWord } from './ssh-argv.ts';
+
+/** An instance under the names that ssh finds it by. */
+export interface HostEntry {
+  /** `gpucloud-NAME` if no other instance has that name, and `gpucloud-ID`. */
+  readonly hosts: readonly string[];
+  readonly endpoint: SshEndpoint;
+}
+
+/** The entries of all instances that ssh can enter. */
+export function hostEntries(instances: readonly Instance[]): HostEntry[] {
+  const uses = new Map<string, number>();
+  for (const { id, name } of instances) uses.set(name ?? id, (uses.get(name ?? id) ?? 0) + 1);
+  return instances.flatMap((instance) => {
+    const { id, status, name } = instance;
+    // A terminating instance can't be entered, although it may still have an address.
+    const endpoint = mayBill(status) ? knownSshEndpoint(instance) : undefined;
+    if (endpoint === undefined) return [];
+    const own = name != null && isHostName(name) && uses.get(name) === 1;
+    return [{ endpoint, hosts: [...(own ? [`gpucloud-${name}`] : []), `gpucloud-${id}`] }];
+  });
+}
+
+/** ssh's patterns have marks of their own, so only these characters of a name are accepted. */
+function isHostName(name: string): boolean {
+  return /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,98}[A-Za-z0-9])?$/.test(name);
+}
+
+/** The lines of ssh's configuration for one instance. */
+export function hostBlock({ hosts, endpoint }: HostEntry, knownHosts: string): string {
+  return [
+    `Host ${hosts.join(' ')}`,
+    `  HostName ${endpoint.host}`,
+    `  Port ${endpoint.port}`,
+    `  User ${endpoint.user}`,
+    `  HostKeyAlias ${endpoint.id}`,
+    `  UserKnownHostsFile ${configWord(knownHosts)}`,
+    '  StrictHostKeyChecking accept-new',
+    '  CheckHostIP no',
+    '',
+  ].join('\n');
+}
+
+/** Our file that ssh reads, one for each profile. */
+export interface HostsFile {
+  readonly path: string;
+  /** The line that makes ssh read the files of all profiles. */
+  readonly include: string;
+}
+
+export async function hostsFile(context: Context): Promise<HostsFile> {
+  const folder = join((await context.folders()).state, 'ssh');
+  const { profile } = await context.settings();
+  return {
+    path: join(folder, `${profile?.value ?? 'default'}.conf`),
+    include: `Include ${configWord(join(folder, '*.conf'))}`,
+  };
+}
+
+/** Replaces our file. Throws CliError('storage'). */
+export async function writeHosts({ path, include }: HostsFile, hosts: string): Promise<void> {
+  const head = [
+    '# Written by "gpucloud instances ssh-config --install"; run it again to renew this file.',
+    '# To uninstall, delete this file, and from ~/.ssh/config the line',
+    `#   ${include}`,
+  ];
+  try {
+    await replaceFile(path, `${head.join('\n')}\n\n${hosts}`);
+  } catch (error) {
+    throw new CliError('storage', `${path} could not be written (${faultOf(error)}).`, {
+      cause: error,
+    });
+  }
+}
+
+/** A string with one character per byte, so that bytes which are not UTF-8 survive. */
+const BYTES = 'latin1';
+
+/**
+ * Puts a line at the top of the user's configuration, where it applies to every host. Everything
+ * else stays, byte for byte, and so do mode, owner and a symbolic link. Returns false if the line is
+ * already there.
+ *
+ * @throws CliError `storage`.
+ */
+export async function addInclude(config: string, include: string): Promise<boolean> {
+  const line = Buffer.from(include).toString(BYTES);
+  try {
+    const before = await read(config);
+    const text = before?.text ?? '';
+    if (hasLine(text, line)) return false;
+    const end = text.includes('\r\n') ? '\r\n' : '\n';
+    const after = Buffer.from(`${line}${end}${text}`, BYTES);
+    if (before === undefined) await makePrivateFolder(dirname(config));
+    await replaceFile(before?.path ?? config, after, before ? before.keep : {});
+    return true;
+  } catch (error) {
+    throw new CliError('storage', `${config} could not be changed (${faultOf(error)}).`, {
+      hint: `change it by hand; the line is: ${include}`,
+      cause: error,
+    });
+  }
+}
+
+/** Below the first `Host` or `Match` the line would apply to some hosts only. */
+function hasLine(text: string, line: string): boolean {
+  const lines = text.split('\n').map((one) => one.trim());
+  const block = lines.findIndex((one) => /^(?:host|match)[\s=]/i.test(one));
+  return (block < 0 ? lines : lines.slice(0, block)).includes(line);
+}
+
+/** undefined if there is no file. */
+async function read(config: string) {
+  let path: string;
+  try {
+    path = await realpath(config);
+  } catch (error) {
+    // A dangling link is the user's, and may lead somewhere tomorrow.
+    const isLink = await lstat(config).then(
+      () => true,
+      () => false,
+    );
+    if (errorCode(error) !== 'ENOENT' || isLink) throw error;
+    return undefined;
+  }
+  const { mode, uid, gid } = await stat(path);
+  const text = await readFile(path, BYTES);
+  return { path, text, keep: { mode: mode & 0o7777, owner: { uid, gid } } };
+}
+
+async function makePrivateFolder(path: string): Promise<void> {
+  const made = makeFolders(path, 0o700);
+  if (made !== undefined) await chmod(path, 0o700);
+}

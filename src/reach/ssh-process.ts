@@ -1,0 +1,94 @@
+import { CliError } from '../errors.ts';
+import { errorCode } from '../files/error-code.ts';
+import type { Program, Running } from '../programs.ts';
+
+/** Gets what an ssh in the background prints. */
+export interface Listener {
+  /** The session is open: a tunnel accepts connections. */
+  open(): void;
+  /** A line for the user: a banner of the instance, a warning from ssh. */
+  say(line: string): void;
+  /** A line of ssh's own log. */
+  log(line: string): void;
+}
+
+export interface SshProcess {
+  /** Its exit code, and what it printed last. */
+  readonly ended: Promise<{ readonly code: number; readonly said: string }>;
+  close(): void;
+}
+
+/** Enough for the warning about a changed host key. */
+const KEPT = 4_000;
+
+/**
+ * Starts an ssh without a terminal. Its log shows when the session is open: probing the port would
+ * open a connection to whatever listens on the instance.
+ */
+export async function startSsh(
+  argv: readonly string[],
+  start: (program: Omit<Program, 'env'>) => Promise<Running>,
+  listener: Partial<Listener>,
+): Promise<SshProcess> {
+  const [file = 'ssh', ...args] = argv;
+  let said = '';
+  let rest = '';
+  function hear(line: string): void {
+    if (line === 'debug1: Entering interactive session.') listener.open?.();
+    if (isLog(line)) {
+      listener.log?.(line);
+    } else if (line.trim() !== '') {
+      said = `${said}${line}\n`.slice(-KEPT);
+      listener.say?.(line);
+    }
+  }
+  const running = await start({
+    file,
+    args: ['-v', ...args],
+    hear(text) {
+      const lines = (rest + text).split(/\r?\n/);
+      rest = lines.pop() ?? '';
+      for (const line of lines) hear(line);
+    },
+  });
+  return {
+    ended: running.ended.then((code) => {
+      hear(rest);
+      return { code, said };
+    }),
+    close: () => running.kill('SIGTERM'),
+  };
+}
+
+/** What `-v` adds to what ssh prints without it. */
+function isLog(line: string): boolean {
+  return /^(?:debug[123]: |OpenSSH_|Authenticated to |Transferred: |Bytes per second: )/.test(line);
+}
+
+/** Why ssh did not sign in. */
+export type Trouble = 'hostKey' | 'keys' | 'unreachable';
+
+/** ssh prints English whatever the locale. */
+const PATTERNS: readonly (readonly [Trouble, RegExp])[] = [
+  ['hostKey', /^(?:Host key verification failed|@ +WARNING: REMOTE HOST IDENTIFICATION)/m],
+  ['keys', /Permission denied \(|Too many authentication failures/],
+  [
+    'unreachable',
+    /Connection refused|timed out|No route to host|Network is unreachable|Could not resolve hostname|kex_exchange_identification|Connection (?:reset|closed) by/,
+  ],
+];
+
+export function troubleIn(said: string): Trouble | undefined {
+  return PATTERNS.find(([, pattern]) => pattern.test(said))?.[0];
+}
+
+/** The error for a program that could not be started at all. */
+export function notStarted(file: string, error: unknown): CliError {
+  const code = errorCode(error) ?? String(error);
+  return code === 'ENOENT'
+    ? new CliError('refused', `There is no ${file} on PATH: machines are entered with OpenSSH.`, {
+        hint: 'install an OpenSSH client (openssh-client on Debian and Ubuntu, an optional feature on Windows); "gpucloud doctor" checks it',
+        cause: error,
+      })
+    : new CliError('refused', `${file} could not be started (${code}).`, { cause: error });
+}

@@ -1,0 +1,162 @@
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { type HowToReach, type Reached, reach, typedName } from './reach.ts';
+import { troubleText } from './run-ssh.ts';
+import { type Forwarding, tunnelArgv } from './ssh-argv.ts';
+import { notStarted, startSsh, troubleIn } from './ssh-process.ts';
+
+/** Milliseconds after which a lost tunnel is given up. */
+const GIVE_UP_AFTER = 10 * 60_000;
+
+/** Milliseconds between two attempts: twice as long each time, up to the second. */
+const [FIRST_PAUSE, LONGEST_PAUSE] = [1_000, 30_000];
+
+export interface HowToHold extends HowToReach {
+  readonly reconnect: boolean;
+  /** Prints where the tunnel is, once it is open. A failure closes the tunnel. */
+  opened(): Promise<void>;
+}
+
+/**
+ * Holds a tunnel until the first interrupt, which is its normal end.
+ *
+ * A lost connection is made again, with the instance read again, since its address may have changed.
+ * What only a person can fix (another host key, a refused key, a stopped instance) ends it at once.
+ */
+export async function holdTunnel(
+  ports: Forwarding,
+  first: Reached,
+  how: HowToHold,
+  context: Context,
+): Promise<void> {
+  const { clock, signal, err } = context;
+  const { id, name } = first.target;
+  let reached = first;
+  let lastOpen: number | undefined;
+  let pause = FIRST_PAUSE;
+  for (;;) {
+    const isFirst = lastOpen === undefined;
+    const opened = isFirst
+      ? how.opened
+      : async () => err.note(`The tunnel to ${name} is open again.`);
+    const held = await holdOnce(ports, reached, opened, context);
+    if (held.opened) {
+      lastOpen = clock.now();
+      pause = FIRST_PAUSE;
+    }
+    if (signal.aborted) {
+      // Without a tunnel, an interrupt is not the normal end.
+      if (lastOpen === undefined) throw signal.reason;
+      break;
+    }
+    const trouble = troubleIn(held.said);
+    const isHopeless = trouble === 'hostKey' || trouble === 'keys' || !how.reconnect;
+    if (lastOpen === undefined || isHopeless || clock.now() - lastOpen > GIVE_UP_AFTER) {
+      throw failed(held, reached, context);
+    }
+    if (held.opened) err.warn(`The connection to ${name} was lost; it is made again.`);
+    try {
+      await clock.sleep(pause, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      break;
+    }
+    pause = Math.min(pause * 2, LONGEST_PAUSE);
+    reached = (await readAgain(id, how, context)) ?? reached;
+  }
+  err.note('The tunnel is closed.');
+}
+
+interface Held {
+  readonly code: number;
+  /** What ssh printed last. */
+  readonly said: string;
+  /** Whether it was open at any time. */
+  readonly opened: boolean;
+}
+
+async function holdOnce(
+  ports: Forwarding,
+  { target, endpoint, ssh }: Reached,
+  whenOpen: () => Promise<void>,
+  context: Context,
+): Promise<Held> {
+  let opening: Promise<void> | undefined;
+  const printed = new Set<string>();
+  // Held until it is open: if it never opens, the last line is the reason and goes into the error.
+  const waiting: string[] = [];
+  const print = (line: string) => {
+    const text = explained(line, target.name, ports.remote);
+    // A browser tries again and again.
+    if (!printed.has(text)) context.err.note(text);
+    printed.add(text);
+  };
+  const child = await startSsh(
+    tunnelArgv(endpoint, ssh, ports),
+    (program) => context.start(program),
+    {
+      open() {
+        for (const line of waiting.splice(0)) print(line);
+        opening = whenOpen();
+        opening.catch(() => child.close());
+      },
+      say(line) {
+        // After an interrupt, ssh only prints that it ends.
+        if (context.signal.aborted) return;
+        if (opening === undefined) waiting.push(line);
+        else print(line);
+      },
+      log(line) {
+        if (context.flags.debug === true) context.err.debug(line);
+      },
+    },
+  );
+  try {
+    const outcome = await child.ended;
+    for (const line of waiting.slice(0, -1)) print(line);
+    return { ...outcome, opened: opening !== undefined };
+  } catch (error) {
+    throw notStarted('ssh', error);
+  } finally {
+    await opening;
+  }
+}
+
+/** ssh's message about a port without a listener names neither the port nor what to do. */
+function explained(line: string, name: string, port: number): string {
+  const [, reason] = /^channel \d+: open failed: (.+)$/.exec(line) ?? [];
+  return reason === undefined
+    ? line
+    : `Nothing can be reached at port ${port} of ${name} (${reason}): start the program there.`;
+}
+
+/** undefined while the service can't be reached either: then the old endpoint is tried. */
+async function readAgain(
+  id: string,
+  how: HowToReach,
+  context: Context,
+): Promise<Reached | undefined> {
+  try {
+    return await reach(id, { ...how, wait: undefined }, context);
+  } catch (error) {
+    const passes =
+      error instanceof CliError && (error.failure === 'unreachable' || error.retryable);
+    if (passes || context.signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+function failed({ code, said, opened }: Held, reached: Reached, context: Context): CliError {
+  const { id, name } = reached.target;
+  const trouble = troubleIn(said);
+  const last = said.trim().split('\n').at(-1)?.trim();
+  const what = opened ? 'The tunnel was lost' : 'The tunnel could not be opened';
+  return new CliError('refused', `${what}: ${last || `ssh ended with ${code}`}`, {
+    resource: id,
+    retryable: trouble === 'unreachable',
+    hint:
+      trouble === undefined
+        ? `try it by hand: gpucloud instances ssh ${typedName(name, id)}`
+        : troubleText(trouble, reached, context),
+  });
+}

@@ -1,0 +1,43 @@
+import { wholeNumber } from './numbers.ts';
+import { broken, kept, type Verdict } from './rule.ts';
+
+/** An address that ssh may be given as a host. */
+export function sshHost(text: string): Verdict<string> {
+  const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+  // If the last part is a number, ssh reads the whole as an IPv4 address in an old notation.
+  const isName =
+    text.length <= 253 &&
+    new RegExp(`^${label}(?:\\.${label})*$`).test(text) &&
+    /(?:^|\.)[A-Za-z][^.]*$/.test(text);
+  return isIPv4(text) || isIPv6(text) || isName
+    ? kept(text)
+    : broken('an address is an IP address or a name of letters, digits, "." and "-"');
+}
+
+function isIPv4(text: string): boolean {
+  const part = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
+  return new RegExp(`^${part}(?:\\.${part}){3}$`).test(text);
+}
+
+/** Without a zone (`fe80::1%eth0`), which only means something on one computer. */
+function isIPv6(text: string): boolean {
+  return /^[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*$/.test(text) && URL.canParse(`http://[${text}]/`);
+}
+
+/** A user that ssh may be given. */
+export function sshUser(text: string): Verdict<string> {
+  return /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/.test(text)
+    ? kept(text)
+    : broken(
+        'a user name has at most 64 letters, digits, ".", "_" and "-", and starts with a letter or "_"',
+      );
+}
+
+export function sshPort(text: string): Verdict<number> {
+  return wholeNumber(text, 1, 65_535, 'a port');
+}
+
+/** Addresses that belong to nobody (RFC 5737). Documents use them, and so does the sandbox. */
+export function isDocumentation(address: string): boolean {
+  return /^(?:192\.0\.2|198\.51\.100|203\.0\.113)\.\d{1,3}$/.test(address);
+}
