@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { CliError, isInterrupt, SeveralErrors } from '../errors.ts';
 import { leadsTo, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
-import { LONGEST_WITHIN_MS } from '../watch/passing.ts';
+import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { beforeSending, titled } from './preflight.ts';
 import { findMachines, type Target } from './resolve.ts';
 import { nextStep } from './status.ts';

@@ -1,5 +1,6 @@
 import { sentence } from '../api/calls/errors.ts';
 import type { Api, Instance } from '../api/index.ts';
+import { createGate, type Gate } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import {
   CliError,
@@ -12,10 +13,9 @@ import {
 import { clockTime } from '../output/time.ts';
 import { hasSsh, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
-import { createGate, type Gate } from '../watch/gate.ts';
-import { LONGEST_WITHIN_MS } from '../watch/passing.ts';
 import { answersSsh } from '../watch/ssh.ts';
 import { sshAddress } from '../watch/ssh-endpoint.ts';
+import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { type Also, waitForStatus } from '../watch/wait.ts';
 import type { Target } from './resolve.ts';
 

@@ -8,18 +8,18 @@ import { CliError, SeveralErrors, usageError } from '../errors.ts';
 import { beginningAt } from '../instances/estimated-time.ts';
 import { findMachines, type Target } from '../instances/resolve.ts';
 import { isTerminated } from '../rules/statuses.ts';
-import { type FollowedLog, type FollowTold, follow } from './follow.ts';
+import { type Cursor, createCursor } from './cursor.ts';
+import { type FollowedLog, type FollowReport, follow } from './follow.ts';
 import { createFollower, type Follower } from './follower.ts';
-import { createLogMemory, type LogMemory } from './log-memory.ts';
-import { LONGEST_WITHIN_MS } from './passing.ts';
 import type { ResumeFile, SavedLog } from './resume.ts';
+import { LONGEST_WITHIN_MS } from './transient.ts';
 
 /** As many requests at once as is polite to a service whose rate limits are not documented. */
 const AT_ONCE = 4;
 
 interface MachineLog extends FollowedLog<InstanceEvent> {
   readonly target: Target;
-  readonly memory: LogMemory;
+  readonly cursor: Cursor;
   /** The type of event that ended it. */
   reached?: string;
 }
@@ -39,7 +39,7 @@ export async function followEvents(input: EventsInput, context: Context): Promis
   const signal = AbortSignal.any([context.signal, left.signal]);
   const otherEnds = new Map<string, CliError>();
   const logs = logsOf(open, input, { api, signal, context, resume, otherEnds });
-  const story = tellerOf(logs, context);
+  const story = reporterOf(logs, context);
   let flush = async () => true;
   let hasReader = true;
 
@@ -61,7 +61,7 @@ export async function followEvents(input: EventsInput, context: Context): Promis
         return hasReader;
       },
       onTaken: async () => resume?.save(savedOf(logs, resume)),
-      tell: story.tell,
+      report: story.report,
     });
     for await (const { log, event } of stream) {
       story.begin();
@@ -107,11 +107,11 @@ async function openResume(file: string): Promise<ResumeFile> {
 
 /** Where a log has not been begun, the next run begins it. */
 function savedOf(logs: readonly MachineLog[], resume: ResumeFile): Map<string, SavedLog> {
-  const begun = logs.filter(({ memory }) => memory.begun);
+  const begun = logs.filter(({ cursor }) => cursor.begun);
   return new Map(
-    begun.map(({ target: { id }, memory, reached }) => [
+    begun.map(({ target: { id }, cursor, reached }) => [
       id,
-      { ...memory.saved(), reached: reached ?? resume.of(id)?.reached },
+      { ...cursor.saved(), reached: reached ?? resume.of(id)?.reached },
     ]),
   );
 }
@@ -155,17 +155,17 @@ function logsOf(targets: readonly Target[], input: EventsInput, parts: Parts): M
   // A pause that is asked for before anything was read has nobody else who would keep it.
   const later = { ...options, longestPauseMs: LONGEST_WITHIN_MS };
   return targets.map((target) => {
-    const memory = createLogMemory(resume?.of(target.id));
+    const cursor = createCursor(resume?.of(target.id));
     const follower: Follower<InstanceEvent> = createFollower<InstanceEvent>({
       read: (page) =>
         api.instances.events(target.id, { page, limit }, follower.hasStarted() ? later : options),
-      memory,
+      cursor,
       clock: context.clock,
       ...(beginning === undefined ? {} : { since: () => beginning.time() }),
     });
     return {
       target,
-      memory,
+      cursor,
       ...follower,
       ...(input.until === undefined || MERE_TYPES.includes(input.until)
         ? {}
@@ -204,7 +204,7 @@ function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: stri
 }
 
 /** What is told beside the events, on stderr. */
-function tellerOf(logs: readonly MachineLog[], context: Context) {
+function reporterOf(logs: readonly MachineLog[], context: Context) {
   const { err, out } = context;
   const gone: CliError[] = [];
   let progress = logs.length === 0 ? undefined : err.progress(`${named(logs)}: reading the log`);
@@ -216,7 +216,7 @@ function tellerOf(logs: readonly MachineLog[], context: Context) {
     progress = undefined;
   }
 
-  const tell: FollowTold<MachineLog> = {
+  const report: FollowReport<MachineLog> = {
     lost(some, error) {
       begin();
       err.warn(
@@ -248,7 +248,7 @@ function tellerOf(logs: readonly MachineLog[], context: Context) {
       }
     },
   };
-  return { tell, begin, gone };
+  return { report, begin, gone };
 }
 
 /** As many names as a line has room for. */

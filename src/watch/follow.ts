@@ -2,8 +2,9 @@ import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
 import type { Follower } from './follower.ts';
 import type { DatedEvent, LogEvent, Walk } from './log-walk.ts';
-import { createPace } from './pace.ts';
-import { createPatience, type Faulted } from './patience.ts';
+import { createOutage } from './outage.ts';
+import { poll, type Turn } from './poll.ts';
+import { createTransient, type Transient } from './transient.ts';
 
 /** One log of several that are followed as one stream. */
 export interface FollowedLog<E extends LogEvent> extends Follower<E> {
@@ -34,18 +35,18 @@ export interface FollowOptions<L extends FollowedLog<E>, E extends LogEvent> {
   flush(): Promise<boolean>;
   /** All that was handed on has been taken: the moment to note how far the stream has come. */
   onTaken(): Promise<void>;
-  readonly tell: FollowTold<L>;
+  readonly report: FollowReport<L>;
 }
 
-/** What is told beside the events. */
-export interface FollowTold<L> {
-  /** These can't be read for now. Told once, until all can be read again. */
+/** What is reported beside the events. */
+export interface FollowReport<L> {
+  /** These can't be read for now. Once, until all can be read again. */
   lost(logs: readonly L[], error: CliError): void;
   /** Milliseconds for which something could not be read. */
   back(after: number): void;
   /** `until`: milliseconds since 1970 of the first event behind the gap. */
   gap(log: L, why: NonNullable<Walk<LogEvent>['gap']>, until: number): void;
-  /** The service knows the machine no more, or never did; the others are followed on. */
+  /** The service does not know the instance, or not any more; the others are followed on. */
   gone(log: L, error: CliError): void;
   /** All logs were looked at, and so many events handed on; the stream goes on. */
   looked(shown: number): void;
@@ -56,9 +57,20 @@ export interface FollowedEvent<L, E extends LogEvent> {
   readonly event: E;
 }
 
-type Look<L, E extends LogEvent> =
-  | { readonly log: L; readonly walk: Pick<Walk<E>, 'news' | 'gap'>; readonly hasEnded: boolean }
-  | Faulted<L>;
+interface Seen<L, E extends LogEvent> {
+  readonly log: L;
+  readonly walk: Pick<Walk<E>, 'news' | 'gap'>;
+  readonly hasEnded: boolean;
+}
+
+interface Faulted<L> {
+  readonly log: L;
+  readonly error: CliError;
+}
+
+type Look<L, E extends LogEvent> = Seen<L, E> | Faulted<L>;
+
+type Found<L, E extends LogEvent> = DatedEvent<E> & { readonly log: L };
 
 /** So many events are handed on before it is noted how far the stream has come. */
 const CHUNK = 500;
@@ -74,17 +86,26 @@ const CHUNK = 500;
 export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
   options: FollowOptions<L, E>,
 ): AsyncGenerator<FollowedEvent<L, E>, void> {
-  const { clock, signal, tell } = options;
-  const pace = createPace(options.interval, clock);
-  const patience = createPatience<L>({ clock, tell });
+  const { clock, signal, report } = options;
+  const judge = createJudge<L>(options);
   const ending = new Set<L>();
   const noted = new Set<L>();
   let open = options.logs;
+  if (open.length === 0) return;
 
-  while (open.length > 0) {
-    const looks = await options.each(open, (log) => lookAt<L, E>(log, ending, signal));
+  const pace = createPace(options.interval, clock);
+  const rounds = poll({
+    read: () => options.each(open, (log) => lookAt<L, E>(log, ending, signal)),
+    interval: options.interval,
+    pauseAfter: (looks) =>
+      pace(looks.some((look) => 'walk' in look && (look.hasEnded || look.walk.news.length > 0))),
+    faultsIn: (looks) => looks.flatMap((look) => ('error' in look ? [look.error] : [])),
+    clock,
+    signal,
+  });
+  for await (const looks of untilAborted(rounds, signal)) {
     if (signal.aborted) return;
-    const { gone, atLeast, fatal } = patience.meet(looks);
+    const { gone, fatal } = judge(looks);
     const over = new Set<L>();
     const found: Found<L, E>[] = [];
     let isFirst = false;
@@ -92,13 +113,13 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
       if ('error' in look) continue;
       const { log, walk } = look;
       const [first] = walk.news;
-      if (walk.gap !== undefined && first !== undefined) tell.gap(log, walk.gap, first.time);
+      if (walk.gap !== undefined && first !== undefined) report.gap(log, walk.gap, first.time);
       for (const one of walk.news) found.push({ ...one, log });
       if (look.hasEnded) (ending.has(log) ? over : ending).add(log);
       isFirst ||= !noted.has(log);
       noted.add(log);
     }
-    // What is oldest of all goes first; within a log the order is that of its news.
+    // The oldest of all goes first; within a log the order is that of its news.
     found.sort((a, b) => a.time - b.time);
 
     let shown = 0;
@@ -128,14 +149,24 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
     if (fatal !== undefined) throw fatal;
     open = open.filter((log) => !over.has(log) && !gone.has(log));
     if (open.length === 0) return;
-    tell.looked(shown);
-    const isBusy = found.length > 0 || open.some((log) => ending.has(log));
-    await pause(pace.next({ isBusy, atLeast }), clock, signal);
-    if (signal.aborted) return;
+    report.looked(shown);
   }
 }
 
-type Found<L, E extends LogEvent> = DatedEvent<E> & { readonly log: L };
+/** The readings of a poll, which itself throws when the signal aborts. */
+async function* untilAborted<T>(
+  turns: AsyncIterable<Turn<T>>,
+  signal: AbortSignal,
+): AsyncGenerator<T, void> {
+  try {
+    for await (const turn of turns) {
+      if ('fault' in turn) throw turn.fault;
+      yield turn.value;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
 
 async function lookAt<L extends FollowedLog<E>, E extends LogEvent>(
   log: L,
@@ -154,10 +185,75 @@ async function lookAt<L extends FollowedLog<E>, E extends LogEvent>(
   }
 }
 
-async function pause(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  try {
-    await clock.sleep(milliseconds, signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
+/**
+ * Tells faults that waiting may mend from the others, round by round. A fault before any log could
+ * be read ends the stream, as it ends a command that reads once.
+ */
+function createJudge<L extends FollowedLog<LogEvent>>({
+  clock,
+  report,
+}: {
+  readonly clock: Clock;
+  readonly report: Pick<FollowReport<L>, 'lost' | 'back' | 'gone'>;
+}) {
+  const transients = new Map<L, Transient>();
+  let lost: L[] = [];
+  const outage = createOutage(clock, {
+    lost: (error) => report.lost(lost, error),
+    over: (after) => report.back(after),
+  });
+  let hasStarted = false;
+
+  return (looks: readonly ({ readonly log: L } | Faulted<L>)[]) => {
+    const gone = new Set<L>();
+    const faults: Faulted<L>[] = [];
+    let fatal: CliError | undefined;
+    hasStarted ||= looks.some(({ log }) => log.hasStarted());
+    for (const look of looks) {
+      const { log } = look;
+      if (!('error' in look)) {
+        transients.delete(log);
+        continue;
+      }
+      const transient = transients.get(log) ?? createTransient();
+      transients.set(log, transient);
+      if (look.error.failure === 'notFound') {
+        if (transient.passes(look.error, log.hasStarted())) continue;
+        gone.add(log);
+        report.gone(log, look.error);
+      } else if (hasStarted && transient.passes(look.error, true)) {
+        faults.push(look);
+      } else {
+        fatal ??= look.error;
+      }
+    }
+    const [first] = faults;
+    lost = faults.map(({ log }) => log);
+    if (fatal === undefined) {
+      if (first === undefined) outage.mended();
+      else outage.failed(first.error);
+    }
+    return { gone, fatal };
+  };
+}
+
+/** So many times the shortest pause is the longest. */
+const LONGEST = 5;
+const GROWTH = 1.5;
+/** A pause is up to this part shorter or longer, so that programs do not fall into step. */
+const JITTER = 0.2;
+
+/**
+ * Milliseconds between two readings of something that comes in bursts: short while something comes,
+ * longer and longer while nothing does.
+ */
+export function createPace(
+  shortest: number,
+  clock: Pick<Clock, 'random'>,
+): (isBusy: boolean) => number {
+  let pause = shortest;
+  return (isBusy) => {
+    pause = isBusy ? shortest : Math.min(pause * GROWTH, shortest * LONGEST);
+    return Math.round(pause * (1 - JITTER + 2 * JITTER * clock.random()));
+  };
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { LogMemory } from './log-memory.ts';
+import type { Cursor } from './cursor.ts';
 import {
   type Bounds,
   type DatedEvent,
@@ -14,7 +14,7 @@ const SWEEP_EVERY = 60_000;
 
 export interface FollowerOptions<E extends LogEvent> {
   readonly read: ReadPage<E>;
-  readonly memory: LogMemory;
+  readonly cursor: Cursor;
   readonly clock: Pick<Clock, 'now'>;
   /** Events before this are no news at the first walk of a log; see {@link WalkOptions}. */
   readonly since?: () => number;
@@ -33,7 +33,7 @@ export interface Follower<E extends LogEvent> {
 
 export function createFollower<E extends LogEvent>({
   read,
-  memory,
+  cursor,
   clock,
   since,
   bounds,
@@ -53,19 +53,19 @@ export function createFollower<E extends LogEvent>({
           started = true;
           return answer;
         },
-        memory,
+        cursor,
         {
-          depth: memory.begun && isSweep ? memory.kept : 0,
+          depth: cursor.begun && isSweep ? cursor.kept : 0,
           now: () => clock.now(),
           ...(since === undefined ? {} : { since }),
           ...(bounds === undefined ? {} : { bounds }),
         },
       );
       if (isSweep) swept = now;
-      memory.begin(walk.horizon);
-      memory.learn(walk.older);
+      cursor.begin(walk.horizon);
+      cursor.learn(walk.older);
       return walk;
     },
-    take: (events) => memory.learn(events),
+    take: (events) => cursor.learn(events),
   };
 }

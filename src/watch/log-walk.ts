@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import type { Dated, LogMemory } from './log-memory.ts';
+import type { Cursor, Dated } from './cursor.ts';
 
 /** What the follower needs to know of an event (API document: Instance event). */
 export interface LogEvent {
@@ -79,16 +79,16 @@ const STUCK_PAGES = 200;
  * since others may have entered the log behind it. When the log becomes shorter, or its pages
  * longer, events can slip through between two pages; then the walk begins anew.
  *
- * Nothing is changed in the memory. Throws what the reading throws; then the walk is worth nothing.
+ * Nothing is changed in the cursor. Throws what the reading throws; then the walk is worth nothing.
  */
 export async function walkLog<E extends LogEvent>(
   read: ReadPage<E>,
-  memory: LogMemory,
+  cursor: Cursor,
   options: WalkOptions,
 ): Promise<Walk<E>> {
   const slipsLeft = { ...SLIPS };
   for (;;) {
-    const walk = await walkOnce(read, memory, options, slipsLeft);
+    const walk = await walkOnce(read, cursor, options, slipsLeft);
     if (walk !== undefined) return walk;
   }
 }
@@ -125,7 +125,7 @@ function slipBetween(before: Cut, now: Cut): Slip | undefined {
 
 async function walkOnce<E extends LogEvent>(
   read: ReadPage<E>,
-  memory: LogMemory,
+  cursor: Cursor,
   options: WalkOptions,
   slipsLeft: Record<Slip, number>,
 ): Promise<Walk<E> | undefined> {
@@ -143,10 +143,10 @@ async function walkOnce<E extends LogEvent>(
   const done = (end: 'joined' | 'log' | 'bound'): Walk<E> => ({
     news: oldestFirst(news),
     older,
-    horizon: memory.begun || end === 'log' ? undefined : time,
+    horizon: cursor.begun || end === 'log' ? undefined : time,
     gap: end === 'bound' ? 'bound' : isTornOff() ? 'pruned' : undefined,
   });
-  const isTornOff = () => memory.size > 0 && !joined && news.length > 0;
+  const isTornOff = () => cursor.size > 0 && !joined && news.length > 0;
 
   for (let page = 1; ; page += 1) {
     const answer = await read(page);
@@ -171,9 +171,9 @@ async function walkOnce<E extends LogEvent>(
       seen.add(id);
       // One without a time is taken to have happened with the newer one beside it.
       time = timeOf(event) ?? time ?? options.now();
-      const isKnown = memory.has(id);
-      const isPast = !isKnown && memory.isPast(time);
-      const isOlder = !memory.begun && time < (options.since?.() ?? Number.NEGATIVE_INFINITY);
+      const isKnown = cursor.has(id);
+      const isPast = !isKnown && cursor.isPast(time);
+      const isOlder = !cursor.begun && time < (options.since?.() ?? Number.NEGATIVE_INFINITY);
       joined ||= isKnown;
       past = isPast ? past + 1 : 0;
       if (isOlder) older.push({ id, time });

@@ -4,10 +4,10 @@ import { CliError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
 import { replaceFile } from '../files/replace.ts';
 import { lazy } from '../lazy.ts';
-import type { SavedMemory } from './log-memory.ts';
+import type { SavedCursor } from './cursor.ts';
 
 /** What is known of a log between two runs. */
-export interface SavedLog extends SavedMemory {
+export interface SavedLog extends SavedCursor {
   /** The type of event that the log was followed until and that came, while others were waited for. */
   readonly reached?: string | undefined;
 }
@@ -77,7 +77,7 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
   return {
     of: (log) => saved.get(log),
     async save(logs) {
-      for (const [log, memory] of logs) saved.set(log, memory);
+      for (const [log, cursor] of logs) saved.set(log, cursor);
       await write('the next run with this file repeats what came since it was last written');
     },
   };

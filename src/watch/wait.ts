@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
 import { mayBill } from '../rules/statuses.ts';
-import { askedPause, createPassing, pauseAfter } from './passing.ts';
+import { poll } from './poll.ts';
 
-/** What a wait needs to know of a machine (API document: Instance). */
+/** What a wait needs to know of an instance (API document: Instance). */
 export interface Watched {
   readonly id: string;
   readonly status: string;
@@ -16,13 +16,13 @@ export interface Also<T extends Watched> {
   /** Whether it may be true in a status before the one that is waited for. */
   before(status: string): boolean;
   /** `longest`: milliseconds that are left of the wait. Throws for what no waiting mends. */
-  holds(machine: T, longest: number): Promise<boolean>;
+  holds(instance: T, longest: number): Promise<boolean>;
 }
 
 export interface Wait<T extends Watched> {
   /** The status to wait for, in the service's words (API document: InstanceStatus). */
   readonly target: string;
-  /** Reads the machine afresh, and gives up after so many milliseconds. */
+  /** Reads the instance, and gives up after this many milliseconds. */
   read(longest: number): Promise<T>;
   /** What has to be true besides the status: that SSH answers. Asked again after each reading. */
   readonly also?: Also<T>;
@@ -32,10 +32,10 @@ export interface Wait<T extends Watched> {
   readonly timeout: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** A status that is known to have been there already, such as STOPPING in the answer of stop. */
+  /** A status that is known to have been there already, such as STOPPING in the response of stop. */
   readonly after?: string;
-  onReading?(machine: T, elapsed: number): void;
-  /** A reading failed in a way that may pass; the wait goes on after so many milliseconds. */
+  onReading?(instance: T, elapsed: number): void;
+  /** A reading failed in a way that may pass; the next comes after so many milliseconds. */
   onFault?(error: CliError, elapsed: number, pause: number): void;
 }
 
@@ -43,53 +43,48 @@ export interface Wait<T extends Watched> {
 const LAST_READING_MS = 5_000;
 
 /**
- * Reads a machine until it has the status that is waited for, and answers that reading.
+ * Reads an instance until it has the status that is waited for, and returns that reading.
  *
- * Throws CliError('otherEnd') when the machine came to rest elsewhere, CliError('deadline') when
- * the time is over, CliError('rateLimited') as soon as the service asks for a pause (Retry-After)
- * that goes beyond it, the signal's reason when interrupted, and what the reading throws unless it
- * may pass (see passing.ts). A shorter pause is kept in full.
+ * Throws CliError('otherEnd') if the instance came to rest elsewhere, CliError('deadline') when the
+ * time is over, CliError('rateLimited') as soon as the service asks for a pause (Retry-After) that
+ * goes beyond it, the signal's reason when interrupted, and what the reading throws unless it may
+ * pass (see transient.ts).
  */
 export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T> {
-  const started = wait.clock.now();
-  const elapsed = () => wait.clock.now() - started;
+  const { interval, clock, signal } = wait;
+  const started = clock.now();
+  const elapsed = () => clock.now() - started;
+  const left = () => wait.timeout - elapsed();
   const seen = new Set(wait.after === undefined ? [] : [wait.after]);
-  const passing = createPassing();
   let last: T | undefined;
-  for (let faults = 0; ; ) {
-    const reading = await readOnce(wait, elapsed);
-    let fault: CliError | undefined;
-    if ('machine' in reading) {
-      const { machine } = reading;
-      faults = 0;
-      passing.mended();
-      last = machine;
-      wait.onReading?.(machine, elapsed());
-      if (isNear(wait, machine)) {
-        const left = wait.timeout - elapsed();
-        if (wait.also === undefined || (await wait.also.holds(machine, left))) return machine;
-      } else if (isOtherEnd(wait.target, machine.status, seen)) {
-        throw otherEnd(machine, wait.target);
+  const turns = poll({
+    read: () => wait.read(Math.max(LAST_READING_MS, left())),
+    interval,
+    clock,
+    signal,
+    wasThere: wait.after !== undefined,
+    left,
+  });
+  for await (const turn of turns) {
+    if ('value' in turn) {
+      last = turn.value;
+      wait.onReading?.(last, elapsed());
+      if (isNear(wait, last)) {
+        if (wait.also === undefined || (await wait.also.holds(last, left()))) return last;
+      } else if (isOtherEnd(wait.target, last.status, seen)) {
+        throw otherEnd(last, wait.target);
       }
-      seen.add(machine.status);
-      wait.signal.throwIfAborted();
+      seen.add(last.status);
+      signal.throwIfAborted();
     } else {
-      fault = reading.fault;
-      faults += 1;
-      if (!passing.passes(fault, seen.size > 0)) throw fault;
+      const { fault, pause } = turn;
+      const asked = fault.retryAfterMs ?? 0;
+      if (asked > 0 && asked > left()) throw askedTooMuch(fault, asked, left(), last);
+      wait.onFault?.(fault, elapsed(), Math.min(pause, Math.max(asked, left())));
     }
-    const left = wait.timeout - elapsed();
-    // The last pause is as short as the deadline wants it, so that a last reading decides.
-    let pause = Math.min(pauseAfter(faults, wait.interval), left);
-    if (fault !== undefined) {
-      const asked = askedPause([fault]);
-      if (asked > 0 && asked > left) throw askedTooMuch(fault, asked, left, last);
-      pause = Math.max(pause, asked);
-      wait.onFault?.(fault, elapsed(), pause);
-    }
-    if (left <= 0) throw deadline(wait, last);
-    await wait.clock.sleep(pause, wait.signal);
+    if (left() <= 0) throw deadline(wait, last);
   }
+  throw deadline(wait, last);
 }
 
 /** Whether nothing is missing but what is waited for besides the status. */
@@ -97,20 +92,7 @@ function isNear<T extends Watched>({ target, also }: Wait<T>, { status }: T): bo
   return status === target || also?.before(status) === true;
 }
 
-async function readOnce<T extends Watched>(
-  wait: Wait<T>,
-  elapsed: () => number,
-): Promise<{ readonly machine: T } | { readonly fault: CliError }> {
-  wait.signal.throwIfAborted();
-  try {
-    return { machine: await wait.read(Math.max(LAST_READING_MS, wait.timeout - elapsed())) };
-  } catch (error) {
-    if (wait.signal.aborted || !(error instanceof CliError)) throw error;
-    return { fault: error };
-  }
-}
-
-/** The service would answer only after the deadline, so that waiting on would tell nothing. */
+/** The service would respond only after the deadline. */
 function askedTooMuch(
   fault: CliError,
   asked: number,
@@ -133,7 +115,7 @@ function askedTooMuch(
 
 function deadline<T extends Watched>(wait: Wait<T>, last: T | undefined): CliError {
   const { target, also, timeout } = wait;
-  const after = `after ${spoken(timeout)}`;
+  const after = `after ${timeout % 60_000 === 0 ? `${timeout / 60_000} min` : `${timeout / 1000} s`}`;
   const words =
     last !== undefined && also !== undefined && isNear(wait, last)
       ? `The machine is ${last.status}, but ${also.words} ${after}.`
@@ -150,31 +132,21 @@ function deadline<T extends Watched>(wait: Wait<T>, last: T | undefined): CliErr
  * before when the provider fails, TERMINATING is irrevocable, and nothing leaves ERROR by itself.
  */
 function isOtherEnd(target: string, status: string, seen: ReadonlySet<string>): boolean {
-  if (target === 'TERMINATED') {
-    return seen.has('TERMINATING') && status !== 'TERMINATING';
-  }
-  if (status === 'ERROR' || !mayBill(status)) {
-    return true;
-  }
-  if (target === 'STOPPED') {
-    return seen.has('STOPPING') && status === 'ACTIVE';
-  }
+  if (target === 'TERMINATED') return seen.has('TERMINATING') && status !== 'TERMINATING';
+  if (status === 'ERROR' || !mayBill(status)) return true;
+  if (target === 'STOPPED') return seen.has('STOPPING') && status === 'ACTIVE';
   return target === 'ACTIVE' && status === 'STOPPED';
 }
 
-function otherEnd(machine: Watched, target: string): CliError {
-  const reason = machine.failure_reason ? `: ${machine.failure_reason}` : '';
+function otherEnd(instance: Watched, target: string): CliError {
+  const reason = instance.failure_reason ? `: ${instance.failure_reason}` : '';
   return new CliError(
     'otherEnd',
-    `The machine is ${machine.status} and will not become ${target} by itself${reason}.`,
-    { resource: machine.id },
+    `The machine is ${instance.status} and will not become ${target} by itself${reason}.`,
+    { resource: instance.id },
   );
 }
 
 function inSeconds(milliseconds: number): string {
   return `${Math.ceil(milliseconds / 1000)} s`;
-}
-
-function spoken(milliseconds: number): string {
-  return milliseconds % 60_000 === 0 ? `${milliseconds / 60_000} min` : `${milliseconds / 1000} s`;
 }

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import type { Clock } from '../../src/clock.ts';
 import { CliError } from '../../src/errors.ts';
+import { type Cursor, createCursor } from '../../src/watch/cursor.ts';
 import { type FollowedLog, follow } from '../../src/watch/follow.ts';
 import { createFollower, type Follower } from '../../src/watch/follower.ts';
-import { createLogMemory, type LogMemory } from '../../src/watch/log-memory.ts';
 import type { ReadPage } from '../../src/watch/log-walk.ts';
 import { type Happening, type SimulatedEvent, SimulatedLog, Unreadable } from './simulated-log.ts';
 
-/** So few events are remembered that a short log outgrows the memory. */
+/** So few events are remembered that a short log outgrows the cursor. */
 export const KEPT = 24;
 
 /** What one log goes through while it is followed. */
@@ -26,7 +26,7 @@ export interface Story {
 
 export type MakeFollower = (parts: {
   read: ReadPage<SimulatedEvent>;
-  memory: LogMemory;
+  cursor: Cursor;
   clock: Clock;
 }) => Follower<SimulatedEvent>;
 
@@ -69,8 +69,8 @@ export async function brokenPromises(
     let quiet = 0;
     let killed = false;
     const unsaved = new Set<string>();
-    const memories = saved.map((text) =>
-      createLogMemory(text === undefined ? undefined : JSON.parse(text), { kept: KEPT }),
+    const cursors = saved.map((text) =>
+      createCursor(text === undefined ? undefined : JSON.parse(text), { kept: KEPT }),
     );
     const clock: Clock = {
       now: () => now,
@@ -91,7 +91,7 @@ export async function brokenPromises(
     };
     const followed = logs.map((log, at) => {
       const follower = make({
-        memory: memories[at] ?? createLogMemory(),
+        cursor: cursors[at] ?? createCursor(),
         clock,
         async read(page) {
           step(at);
@@ -116,11 +116,11 @@ export async function brokenPromises(
       isLast: () => false,
       flush: async () => !killed,
       async onTaken() {
-        saved = memories.map((memory) => JSON.stringify(memory.saved()));
+        saved = cursors.map((cursor) => JSON.stringify(cursor.saved()));
         for (const id of unsaved) noted.add(id);
         unsaved.clear();
       },
-      tell: {
+      report: {
         lost: () => undefined,
         back: () => undefined,
         gone: () => undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLogMemory, type LogMemory } from '../../src/watch/log-memory.ts';
+import { type Cursor, createCursor } from '../../src/watch/cursor.ts';
 import { type ReadPage, type WalkOptions, walkLog } from '../../src/watch/log-walk.ts';
 import { event, logOf, pageOf, reader, type TestEvent } from './pages.ts';
 
@@ -7,20 +7,20 @@ const now = () => Date.parse('2026-01-15T13:00:00Z');
 
 function walk(
   read: ReadPage<TestEvent>,
-  memory: LogMemory = createLogMemory(),
+  cursor: Cursor = createCursor(),
   options: Partial<WalkOptions> = {},
 ) {
-  return walkLog(read, memory, { depth: 0, now, ...options });
+  return walkLog(read, cursor, { depth: 0, now, ...options });
 }
 
-/** A memory of a log that was read to its end. */
-function memoryOf(events: readonly TestEvent[], kept = 1_000): LogMemory {
-  const memory = createLogMemory(undefined, { kept });
-  memory.begin();
-  memory.learn(
+/** A cursor of a log that was read to its end. */
+function memoryOf(events: readonly TestEvent[], kept = 1_000): Cursor {
+  const cursor = createCursor(undefined, { kept });
+  cursor.begin();
+  cursor.learn(
     events.map(({ id, created_at }) => ({ id, time: Date.parse(created_at ?? '') })).reverse(),
   );
-  return memory;
+  return cursor;
 }
 
 const ids = ({ news }: { news: readonly { id: string }[] }) => news.map(({ id }) => id);
@@ -39,10 +39,10 @@ describe('a walk', () => {
 
   test('ends at ten known events in a row, not at the first', async () => {
     const log = logOf(100);
-    const memory = memoryOf(log);
+    const cursor = memoryOf(log);
     const late = log.toSpliced(9, 0, event('late', 91.5));
     const { read, asked } = reader(() => late, 5);
-    expect(ids(await walk(read, memory))).toEqual(['late']);
+    expect(ids(await walk(read, cursor))).toEqual(['late']);
     // The late one is on page 2; five and five known ones come after it.
     expect(asked).toEqual([1, 2, 3, 4]);
   });
@@ -50,17 +50,17 @@ describe('a walk', () => {
   test('goes as deep as it is told to', async () => {
     const log = logOf(100);
     const deep = log.toSpliced(60, 0, event('deep', 40.5));
-    const memory = memoryOf(log);
+    const cursor = memoryOf(log);
     const { read } = reader(() => deep);
-    expect(ids(await walk(read, memory))).toEqual([]);
-    expect(ids(await walk(read, memory, { depth: 70 }))).toEqual(['deep']);
+    expect(ids(await walk(read, cursor))).toEqual([]);
+    expect(ids(await walk(read, cursor, { depth: 70 }))).toEqual(['deep']);
   });
 
   test('of a deep look ends where everything was forgotten', async () => {
     const log = logOf(1_000);
-    const memory = memoryOf(log, 20);
+    const cursor = memoryOf(log, 20);
     const { read, asked } = reader(() => log);
-    expect(ids(await walk(read, memory, { depth: 1_000 }))).toEqual([]);
+    expect(ids(await walk(read, cursor, { depth: 1_000 }))).toEqual([]);
     expect(asked.length).toBeLessThanOrEqual(5);
   });
 
@@ -100,14 +100,14 @@ describe('a walk', () => {
   });
 
   test('a failed page is the end of it, and changes nothing', async () => {
-    const memory = memoryOf(logOf(3));
-    const before = JSON.stringify(memory.saved());
+    const cursor = memoryOf(logOf(3));
+    const before = JSON.stringify(cursor.saved());
     const failing: ReadPage<TestEvent> = async (page) => {
       if (page === 2) throw new Error('cut');
       return pageOf(logOf(40), page, 10);
     };
-    await expect(walk(failing, memory)).rejects.toThrow('cut');
-    expect(JSON.stringify(memory.saved())).toBe(before);
+    await expect(walk(failing, cursor)).rejects.toThrow('cut');
+    expect(JSON.stringify(cursor.saved())).toBe(before);
   });
 
   test.each([
@@ -152,7 +152,7 @@ describe('the beginning', () => {
 
   test('with a time, older events are no news, and are not read to their end', async () => {
     const { read, asked } = reader(() => logOf(1_000), 100);
-    const found = await walk(read, createLogMemory(), {
+    const found = await walk(read, createCursor(), {
       since: () => Date.parse('2026-01-15T12:00:00Z') + 950_000,
     });
     expect(found.news).toHaveLength(51);
@@ -162,9 +162,9 @@ describe('the beginning', () => {
   });
 
   test('it counts for the first walk alone', async () => {
-    const memory = memoryOf(logOf(20));
+    const cursor = memoryOf(logOf(20));
     const slow = [event('slow', 20.5), ...logOf(20)];
-    expect(ids(await walk(reader(() => slow).read, memory, { since }))).toEqual(['slow']);
+    expect(ids(await walk(reader(() => slow).read, cursor, { since }))).toEqual(['slow']);
   });
 });
 

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { run } from '../../src/run.ts';
-import { createLogMemory } from '../../src/watch/log-memory.ts';
+import { createCursor } from '../../src/watch/cursor.ts';
 import { SOAK } from '../faults/tools.ts';
 import { manualClock } from '../support/clock.ts';
 import { at } from './pages.ts';
@@ -112,12 +112,12 @@ describe('a follower that saw 100,000 events', () => {
     },
   );
 
-  test('a memory that was taught 100,000 events holds at most 2,000 ids', () => {
-    const memory = createLogMemory();
+  test('a cursor that was taught 100,000 events holds at most 2,000 ids', () => {
+    const cursor = createCursor();
     for (let number = 0; number < EVENTS; number += 1) {
-      memory.learn([{ id: `e${number}`, time: number }]);
+      cursor.learn([{ id: `e${number}`, time: number }]);
     }
-    expect(memory.size).toBeLessThanOrEqual(2_000);
-    expect(JSON.stringify(memory.saved()).length).toBeLessThan(64 * 1024);
+    expect(cursor.size).toBeLessThanOrEqual(2_000);
+    expect(JSON.stringify(cursor.saved()).length).toBeLessThan(64 * 1024);
   });
 });

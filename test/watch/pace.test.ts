@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { createPace } from '../../src/watch/pace.ts';
+import { createPace } from '../../src/watch/follow.ts';
 
-const pauses = (random: number, turns: readonly boolean[]) => {
-  const pace = createPace(2_000, { random: () => random });
-  return turns.map((isBusy) => pace.next({ isBusy }));
-};
+const pauses = (random: number, turns: readonly boolean[]) =>
+  turns.map(createPace(2_000, { random: () => random }));
 
 test('grows to five times while nothing comes, and is short again as soon as something does', () => {
   const turns = [true, false, false, false, false, false, true];
@@ -14,9 +12,4 @@ test('grows to five times while nothing comes, and is short again as soon as som
 test('is up to a fifth shorter or longer, so that programs do not fall into step', () => {
   expect(pauses(0, [true, false])).toEqual([1_600, 2_400]);
   expect(pauses(0.999_999, [true, false])).toEqual([2_400, 3_600]);
-});
-
-test('is never shorter than the service asked for', () => {
-  const pace = createPace(2_000, { random: () => 0 });
-  expect(pace.next({ isBusy: true, atLeast: 60_000 })).toBe(60_000);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openResumeFile } from '../../src/watch/resume.ts';
 
-const memory = { horizon: null, known: [['e1', 5]] as const };
+const cursor = { horizon: null, known: [['e1', 5]] as const };
 
 describe('the file of --resume', () => {
   let folder: string;
@@ -18,11 +18,11 @@ describe('the file of --resume', () => {
   test('gives back what was saved, of each machine, and is for its owner alone', async () => {
     const resume = await openResumeFile(file);
     expect(resume.of('a')).toBeUndefined();
-    await resume.save(new Map([['a', memory]]));
+    await resume.save(new Map([['a', cursor]]));
     const other = await openResumeFile(file);
     await other.save(new Map([['b', { horizon: 7, known: [] }]]));
     const again = await openResumeFile(file);
-    expect(again.of('a')).toEqual(memory);
+    expect(again.of('a')).toEqual(cursor);
     expect(again.of('b')).toEqual({ horizon: 7, known: [] });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
@@ -35,8 +35,8 @@ describe('the file of --resume', () => {
   test('behind a link, the file itself is replaced', async () => {
     await symlink(file, join(folder, 'link'));
     await writeFile(file, '');
-    await (await openResumeFile(join(folder, 'link'))).save(new Map([['a', memory]]));
-    expect((await openResumeFile(file)).of('a')).toEqual(memory);
+    await (await openResumeFile(join(folder, 'link'))).save(new Map([['a', cursor]]));
+    expect((await openResumeFile(file)).of('a')).toEqual(cursor);
   });
 
   const whole = JSON.stringify({
@@ -72,7 +72,7 @@ describe('the file of --resume', () => {
   test('a change that can not be kept says what that means', async () => {
     const resume = await openResumeFile(file);
     await rm(folder, { recursive: true });
-    await expect(resume.save(new Map([['a', memory]]))).rejects.toMatchObject({
+    await expect(resume.save(new Map([['a', cursor]]))).rejects.toMatchObject({
       failure: 'storage',
       hint: 'the next run with this file repeats what came since it was last written',
     });

@@ -16,17 +16,17 @@ type Parts = Parameters<MakeFollower>[0];
 
 /** What all wrong followers share: they look, and remember what they have handed on. */
 function wrongFollower(
-  { memory }: Parts,
+  { cursor }: Parts,
   look: () => Promise<SimulatedEvent[]>,
 ): ReturnType<MakeFollower> {
   return {
     hasStarted: () => true,
     async look() {
       const news = await look();
-      memory.begin();
+      cursor.begin();
       return { news: news.map((event) => dated(event)), gap: undefined };
     },
-    take: (events) => memory.learn(events),
+    take: (events) => cursor.learn(events),
   };
 }
 
@@ -36,12 +36,12 @@ const dated = (event: SimulatedEvent) => ({ id: event.id, event, time: timeOf(ev
 const firstPageOnly: MakeFollower = (parts) =>
   wrongFollower(parts, async () => {
     const { data } = await parts.read(1);
-    return data.filter(({ id }) => !parts.memory.has(id)).reverse();
+    return data.filter(({ id }) => !parts.cursor.has(id)).reverse();
   });
 
 /** What is not newer than the newest of before is not news. */
 const timeWatermark: MakeFollower = (parts) => {
-  const watermark = () => Math.max(0, ...parts.memory.saved().known.map(([, time]) => time));
+  const watermark = () => Math.max(0, ...parts.cursor.saved().known.map(([, time]) => time));
   return wrongFollower(parts, async () => {
     const mark = watermark();
     const news = new Map<string, SimulatedEvent>();
@@ -59,8 +59,8 @@ const printsWhileWalking: MakeFollower = (parts) => {
     const news = new Map<string, SimulatedEvent>();
     try {
       for await (const page of pagesOf(parts)) {
-        for (const event of page) if (!parts.memory.has(event.id)) news.set(event.id, event);
-        if (page.every(({ id }) => parts.memory.has(id))) break;
+        for (const event of page) if (!parts.cursor.has(event.id)) news.set(event.id, event);
+        if (page.every(({ id }) => parts.cursor.has(id))) break;
       }
     } catch (error) {
       if (news.size === 0) throw error;
@@ -74,7 +74,7 @@ const printsWhileWalking: MakeFollower = (parts) => {
       // In the order in which they were met, whatever their times.
       return { news: news.map((one, at) => ({ ...one, time: at })), gap: undefined };
     },
-    take: (events) => parts.memory.learn(events.map(({ event }) => dated(event))),
+    take: (events) => parts.cursor.learn(events.map(({ event }) => dated(event))),
   };
 };
 
@@ -84,7 +84,7 @@ const stopsAtFirstKnown: MakeFollower = (parts) =>
     const news = new Map<string, SimulatedEvent>();
     for await (const page of pagesOf(parts)) {
       for (const event of page) {
-        if (parts.memory.has(event.id)) return [...news.values()].reverse();
+        if (parts.cursor.has(event.id)) return [...news.values()].reverse();
         news.set(event.id, event);
       }
     }

@@ -9,7 +9,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
-import { watch } from '../../watch/watching.ts';
+import { watch } from '../../watch/watch.ts';
 import { create } from './create.ts';
 import { driveView, hourly, SEVEN_DAYS } from './view.ts';
 

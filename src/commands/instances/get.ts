@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { findMachine } from '../../instances/resolve.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
-import { watch } from '../../watch/watching.ts';
+import { watch } from '../../watch/watch.ts';
 import { instanceView } from './view.ts';
 
 export function registerGet(verb: AnyCommand, frame: Frame): void {

@@ -13,7 +13,7 @@ import { newestFirst } from '../../instances/newest-first.ts';
 import type { Output } from '../../output/output.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
-import { watch } from '../../watch/watching.ts';
+import { watch } from '../../watch/watch.ts';
 import { listedView, notedView } from './listed-view.ts';
 
 export function registerList(verb: AnyCommand, frame: Frame): void {

@@ -8,7 +8,7 @@ import { assertWhole, isNothingRead } from '../../money/unread-parts.ts';
 import type { Output } from '../../output/output.ts';
 import { forProfile } from '../../output/typed-again.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
-import { watch } from '../../watch/watching.ts';
+import { watch } from '../../watch/watch.ts';
 import { billing, type Overview, overviewOf } from './overview.ts';
 import { billingView, statusBlocks, statusView } from './view.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createGate } from '../../src/watch/gate.ts';
+import { createGate } from '../src/bounded.ts';
 
 test('lets a few works run at a time, in order, whatever becomes of them', async () => {
   const gate = createGate(3);

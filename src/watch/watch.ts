@@ -3,10 +3,11 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Foot, Live, Output, View } from '../output/output.ts';
 import { clockTime, relative } from '../output/time.ts';
-import { LONGEST_WITHIN_MS } from './passing.ts';
+import { createOutage } from './outage.ts';
 import { poll, type Turn } from './poll.ts';
+import { LONGEST_WITHIN_MS } from './transient.ts';
 
-/** What a verb of `--watch` tells of itself; see {@link watch}. */
+/** What a verb with `--watch` reads and shows; see {@link watch}. */
 export interface Watching<T, R> {
   /** One reading. It prints nothing; a fault that is thrown is shown until a reading succeeds. */
   read(options: CallOptions): Promise<T>;
@@ -78,33 +79,27 @@ async function printChanges<T, R>(
   await context.out.changes(rowsOf(), view, one === undefined ? {} : { one });
 
   async function* rowsOf(): AsyncGenerator<readonly R[]> {
-    let first = true;
-    let failing = false;
-    let asked = false;
-    let told: readonly string[] = [];
+    const { clock, err, out } = context;
+    const outage = createOutage(clock, {
+      lost: (error, asked) => err.warn(`${error.message} ${againIn(asked)}`),
+      over: () => err.note('The service answers again.'),
+    });
+    let isFirst = true;
+    let shown: readonly string[] = [];
     for await (const turn of turns) {
       if ('fault' in turn) {
-        // An outage is told once, and once more where the service asks for a pause in the midst of it.
-        if (!failing || (turn.isAsked && !asked)) {
-          context.err.warn(`${turn.fault.message} ${againWords(turn.isAsked, turn.pause)}`);
-        }
-        failing = true;
-        asked ||= turn.isAsked;
+        outage.failed(turn.fault, turn.isAsked ? turn.pause : undefined);
         continue;
       }
-      if (failing) context.err.note('The service answers again.');
-      failing = false;
-      asked = false;
+      outage.mended();
       const warnings = watching.warnings?.(turn.value) ?? [];
       for (const text of warnings) {
-        if (!told.includes(text)) context.err.warn(text);
+        if (!shown.includes(text)) err.warn(text);
       }
-      told = warnings;
+      shown = warnings;
       const current = rows(turn.value);
-      if (first && current.length === 0 && context.out.format === 'table') {
-        context.err.note(view.empty);
-      }
-      first = false;
+      if (isFirst && current.length === 0 && out.format === 'table') err.note(view.empty);
+      isFirst = false;
       yield current;
     }
   }
@@ -180,9 +175,11 @@ async function redraw<T, R>(
 /** A reading is late when it takes this much longer than the pause. */
 const LATE_MS = 3_000;
 
-/** How long the service itself wants to be left alone is told; our own pauses are short. */
-function againWords(asked: boolean, left: number): string {
-  return asked && left > 0 ? `Trying again in ${inSeconds(left)}.` : 'Trying again.';
+/** Our own pauses are short; the service may ask for a longer one. */
+function againIn(asked: number | undefined): string {
+  return asked !== undefined && asked > 0
+    ? `Trying again in ${inSeconds(asked)}.`
+    : 'Trying again.';
 }
 
 function inSeconds(milliseconds: number): string {
@@ -206,7 +203,7 @@ function ageLine(line: Age): Foot {
   const { readAt, nextAt, now, fault, asked, late, over, interval } = line;
   const age = `Last read ${relative(readAt, now)}`;
   if (fault !== undefined) {
-    const again = over ? '' : ` ${againWords(asked, nextAt - now)}`;
+    const again = over ? '' : ` ${againIn(asked ? nextAt - now : undefined)}`;
     return { text: `${age}: ${fault.message}${again}`, colour: 'red' };
   }
   if (over) return { text: `Read at ${clockTime(readAt)}.`, colour: 'dim' };

@@ -4,8 +4,8 @@ export interface Dated {
   readonly time: number;
 }
 
-/** A memory as it lies on a disk between two runs. */
-export interface SavedMemory {
+/** A cursor as it lies on a disk between two runs. */
+export interface SavedCursor {
   /** null where nothing has been forgotten. */
   readonly horizon: number | null;
   readonly known: readonly (readonly [id: string, time: number])[];
@@ -20,9 +20,9 @@ export interface SavedMemory {
  * of one moment are kept or forgotten together, since a service may give them in any order.
  *
  * The price: an event that enters the log with a time before the horizon, that is, behind at least
- * {@link LogMemory.kept} newer ones that were read, can't be told from a forgotten one and is not new.
+ * {@link Cursor.kept} newer ones that were read, can't be told from a forgotten one and is not new.
  */
-export interface LogMemory {
+export interface Cursor {
   /** Whether a log was read with it before, in this run or an earlier one. */
   readonly begun: boolean;
   readonly size: number;
@@ -34,16 +34,13 @@ export interface LogMemory {
   /** Takes the log as read from its newest event down to here. */
   begin(horizon?: number): void;
   learn(events: Iterable<Dated>): void;
-  saved(): SavedMemory;
+  saved(): SavedCursor;
 }
 
 /** As far as a log is looked through for late events, which costs a service ten pages. */
 export const KEPT = 1000;
 
-export function createLogMemory(
-  saved?: SavedMemory,
-  { kept = KEPT }: { kept?: number } = {},
-): LogMemory {
+export function createCursor(saved?: SavedCursor, { kept = KEPT }: { kept?: number } = {}): Cursor {
   const known = new Map<string, number>(saved?.known);
   let horizon = saved?.horizon ?? Number.NEGATIVE_INFINITY;
   let begun = saved !== undefined;

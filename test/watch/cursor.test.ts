@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { createCursor } from '../../src/watch/cursor.ts';
+
+const events = (from: number, to: number, time = (at: number) => at) =>
+  Array.from({ length: to - from }, (_, at) => ({ id: `e${from + at}`, time: time(from + at) }));
+
+describe('the cursor of a log', () => {
+  test('keeps the newest, and at most twice as many as it has to', () => {
+    const cursor = createCursor(undefined, { kept: 10 });
+    for (const one of events(0, 5_000)) {
+      cursor.learn([one]);
+      expect(cursor.size).toBeLessThanOrEqual(20);
+    }
+    expect(cursor.size).toBeGreaterThanOrEqual(10);
+    for (const { id } of events(4_990, 5_000)) expect(cursor.has(id)).toBe(true);
+  });
+
+  test('what was forgotten lies at or before the horizon, and nothing that is kept does', () => {
+    const cursor = createCursor(undefined, { kept: 10 });
+    const all = events(0, 1_000, (at) => Math.floor(at / 3));
+    cursor.learn(all);
+    for (const { id, time } of all) expect(cursor.isPast(time)).toBe(!cursor.has(id));
+  });
+
+  test('events of one moment are kept or forgotten together', () => {
+    const cursor = createCursor(undefined, { kept: 10 });
+    // Twelve of one moment lie across the place where the cut would be.
+    cursor.learn([...events(0, 9), ...events(9, 21, () => 100)]);
+    expect(events(9, 21).every(({ id }) => cursor.has(id))).toBe(true);
+    expect(events(0, 9).some(({ id }) => cursor.has(id))).toBe(false);
+    expect(cursor.isPast(100)).toBe(false);
+  });
+
+  test('more of one moment than can be kept: some are forgotten, and it stays bounded', () => {
+    const cursor = createCursor(undefined, { kept: 10 });
+    cursor.learn(events(0, 1_000, () => 7));
+    expect(cursor.size).toBeLessThanOrEqual(20);
+    expect(cursor.isPast(7)).toBe(true);
+  });
+
+  test('it is the same after a turn on a disk', () => {
+    const cursor = createCursor(undefined, { kept: 10 });
+    cursor.learn(events(0, 100));
+    const text = JSON.stringify(cursor.saved());
+    const again = createCursor(JSON.parse(text), { kept: 10 });
+    expect(again.begun).toBe(true);
+    expect(JSON.stringify(again.saved())).toBe(text);
+    expect(again.isPast(80)).toBe(cursor.isPast(80));
+    const fresh = JSON.stringify(createCursor().saved());
+    expect(fresh).toBe('{"horizon":null,"known":[]}');
+    expect(createCursor(JSON.parse(fresh)).isPast(-1e15)).toBe(false);
+  });
+});
