@@ -71,3 +71,17 @@ async function eachOf<T>(
     }
   }
 }
+
+/** The same function, which returns its last result again for the value that it was given last. */
+export function remembering<V, R>(work: (value: V) => R): (value: V) => R {
+  let value: V | undefined;
+  let result: R | undefined;
+  let isFirst = true;
+  return (given) => {
+    if (given === value && !isFirst) return result as R;
+    isFirst = false;
+    value = given;
+    result = work(given);
+    return result;
+  };
+}

@@ -1,7 +1,7 @@
 import type { Cell, Column } from '../output.ts';
+import { remembering } from '../rows.ts';
 import { cleanData } from '../sanitise.ts';
 import { machineText } from '../table/kinds.ts';
-import { remembering } from './remembering.ts';
 
 /** How csv and tsv write a line; the head holds the column ids, as `--columns` calls them. */
 export interface Separated {

@@ -3,6 +3,7 @@ import type { Colour } from '../colour.ts';
 import type { Cell, Kind } from '../output.ts';
 import { clean } from '../sanitise.ts';
 import { instant, local, localTime, relative } from '../time.ts';
+import { NO_CELL, type Shown } from './layout.ts';
 
 /**
  * Who reads a table or details. In a terminal a person does, who sees `89.90 ₽` and `3 min ago`.
@@ -28,6 +29,13 @@ export function tableText(value: Cell, kind: Kind | undefined, reader: Reader): 
     }
   }
   return clean(plainText(value, kind, reader));
+}
+
+/** The cell of a table. A gap would shift the fields of awk, so that nothing is a dash. */
+export function shownCell(value: Cell, kind: Kind | undefined, reader: Reader): Shown {
+  const text = tableText(value, kind, reader);
+  if (text === '') return NO_CELL;
+  return { text, colour: kindColour(text, kind), numeric: typeof value === 'number' };
 }
 
 /** Whether the table shows a text of a kind as it comes (once it is clean), in no colour. */

@@ -1,9 +1,9 @@
 import type { Paint } from '../colour.ts';
-import type { Block, Cell, Fact, Item, Kind, TableBlock } from '../output.ts';
+import type { Block, Fact, Item, TableBlock } from '../output.ts';
 import { clean } from '../sanitise.ts';
 import { clamp, padding, width } from '../width.ts';
-import { isNumeric, kindColour, type Reader, tableText } from './kinds.ts';
-import { GAP, headerCells, type Layout, layoutOf, lineOf, NO_CELL, type Shown } from './layout.ts';
+import { isNumeric, type Reader, shownCell } from './kinds.ts';
+import { GAP, headerCells, type Layout, layoutOf, lineOf, type Shown } from './layout.ts';
 
 export interface ScreenStyle extends Reader {
   readonly paint: Paint;
@@ -98,12 +98,6 @@ function paintedLines(text: string, { paint, cells }: ScreenStyle): string {
   return wrap(clean(text), cells)
     .map((line) => `${paint('dim', line)}\n`)
     .join('');
-}
-
-function shownCell(cell: Cell, kind: Kind | undefined, style: ScreenStyle): Shown {
-  const text = tableText(cell, kind, style);
-  if (text === '') return NO_CELL;
-  return { text, colour: kindColour(text, kind), numeric: typeof cell === 'number' };
 }
 
 /** Fewer cells than this show no difference between two bars. */

@@ -1,0 +1,119 @@
+import type { Paint } from '../colour.ts';
+import type { Cell, Column, Kind } from '../output.ts';
+import { remembering } from '../rows.ts';
+import { padding, width } from '../width.ts';
+import { isShownRaw, type Reader, shownCell } from './kinds.ts';
+import {
+  GAP,
+  headerCells,
+  type Layout,
+  type LayoutColumn,
+  lineOf,
+  NO_CELL,
+  placed,
+  type Shown,
+} from './layout.ts';
+
+export interface TableStyle extends Reader {
+  readonly paint: Paint;
+  readonly header: boolean;
+  /** Cells of a terminal's line; Infinity in a pipe, where nothing is cut. */
+  readonly cells: number;
+}
+
+/** Writes rows one by one, in columns that have their places. */
+export interface RowWriter<T> {
+  readonly head: string;
+  row(row: T): string;
+  /** The same for a row whose cells have been made already. */
+  cells(cells: readonly Shown[]): string;
+}
+
+/** A line for each row. */
+export function lineWriter<T>(
+  columns: readonly Column<T>[],
+  layout: Layout,
+  style: TableStyle,
+  safe: (row: T) => T,
+): RowWriter<T> {
+  const last = layout.columns.length - 1;
+  const writers = layout.columns.map((place, at) =>
+    cellWriter(columns[at]?.kind, place, layout.spare, style, at === last ? '' : ' '.repeat(GAP)),
+  );
+  const cells = (shown: readonly Shown[]) => lineOf(shown, layout, style.paint);
+  return {
+    head: style.header ? cells(headerCells(layout)) : '',
+    cells,
+    row(row) {
+      const masked = safe(row);
+      let line = '';
+      let end = '';
+      for (let at = 0; at <= last; at += 1) {
+        end = writers[at]?.(columns[at]?.value(masked)) ?? '';
+        line += end;
+      }
+      return endsInSpace(end) ? `${line.trimEnd()}\n` : `${line}\n`;
+    },
+  };
+}
+
+/**
+ * A cell in its place, with the gap behind it. Most cells are ASCII, which is as wide as it is long
+ * and needs no cleaning, and many repeat the cell above them.
+ */
+function cellWriter(
+  kind: Kind | undefined,
+  place: LayoutColumn,
+  spare: number,
+  style: TableStyle,
+  gap: string,
+): (value: Cell) => string {
+  const most = place.right ? Number.POSITIVE_INFINITY : place.width + spare;
+  const isRaw = isShownRaw(kind, style);
+  const filled = gap === '' ? 0 : place.width;
+  const cell = (value: Cell) => {
+    if (isRaw && typeof value === 'string' && value.length <= most && ASCII.test(value)) {
+      return (place.right ? value.padStart(place.width) : value.padEnd(filled)) + gap;
+    }
+    const text = placed(shownCell(value, kind, style), place, spare, style.paint);
+    return text + gap;
+  };
+  // How long ago a time was changes from one moment to the next.
+  return kind === 'time' && style.terminal ? cell : remembering(cell);
+}
+
+const ASCII = /^[ -~]+$/;
+
+/** A cell of the last column is never empty, so that one character tells. */
+function endsInSpace(text: string): boolean {
+  const code = text.charCodeAt(text.length - 1);
+  return code <= 32 || (code > 126 && text.trimEnd() !== text);
+}
+
+/**
+ * A row as lines of `header: value`, for a terminal that is too narrow for the table. Nothing is
+ * cut: an id can be taken with the mouse. The values stand in one column if they fit.
+ */
+export function cardWriter<T>(
+  layout: Layout,
+  { header, cells: room, paint }: TableStyle,
+  cellsOf: (row: T) => readonly Shown[],
+): RowWriter<T> {
+  const labels = layout.columns.map((column) => (header ? `${column.header}:` : ''));
+  const edge = Math.max(...labels.map(width));
+  let isFirst = true;
+
+  function cells(shown: readonly Shown[]): string {
+    const fits = shown.every(({ text }) => edge + 1 + width(text) <= room);
+    const lines = labels.map((label, at) => {
+      const { colour, text } = shown[at] ?? NO_CELL;
+      const head = header ? `${paint('bold', label)}${fits ? padding(label, edge) : ''} ` : '';
+      return `${head}${paint(colour, text)}\n`;
+    });
+    const between = isFirst ? '' : '\n';
+    isFirst = false;
+    return between + lines.join('');
+  }
+
+  return { head: '', cells, row: (row) => cells(cellsOf(row)) };
+}
