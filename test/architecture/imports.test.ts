@@ -46,7 +46,6 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   hono: /^sandbox\/http\/server\.ts$/,
   '@hono/node-server': /^sandbox\/http\/server\.ts$/,
   open: /^reach\/browser\.ts$/,
-  marked: /^commands\/templates\/markdown\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^files\/lock\.ts$/,
 };

@@ -1,21 +1,74 @@
+import type { Template } from '../../api/index.ts';
 import type { Group } from '../../cli/group.ts';
+import { findOne } from '../../cli/lookup.ts';
+import { ruled } from '../../cli/parse.ts';
+import { verb } from '../../cli/verb.ts';
+import { usageError } from '../../errors.ts';
+import { cleanLines } from '../../output/index.ts';
+import { anyName } from '../../rules/names.ts';
+import { templateView } from './view.ts';
 
 /** The verbs of `gpucloud templates`, in the order of the help. */
 export const templates: Group = {
   verbs: [
-    {
-      name: 'list',
+    verb('list', {
       aliases: ['ls'],
       summary: 'List the application templates',
-      load: async () => (await import('./list.ts')).registerList,
-    },
-    {
-      name: 'get',
+      view: templateView,
+      notes: 'In the order that the service gives them (sort_order).',
+      examples: [
+        'gpucloud templates list',
+        'gpucloud templates list --columns slug,image_name,tags -o csv',
+      ],
+      takes: (command) => command,
+      async run(context) {
+        const all = await (await context.api()).templates.list();
+        await context.out.list(all.sort(byOrder), templateView);
+      },
+    }),
+    verb('get', {
       aliases: ['show'],
-      usage: '<template>',
       summary: 'Show a template with its readme',
-      load: async () => (await import('./get.ts')).registerGet,
-    },
+      view: templateView,
+      notes: 'The readme is printed below the details, as Markdown; --markdown prints it alone.',
+      examples: [
+        'gpucloud templates get jupyterlab',
+        'gpucloud templates get jupyterlab --markdown > README.md',
+        'gpucloud templates get jupyterlab --json | jq .variables_schema',
+      ],
+      takes: (command) =>
+        command
+          .argument(
+            '<template>',
+            'slug, name, id, or beginning of an id',
+            ruled('TEMPLATE', anyName),
+          )
+          .option('--markdown', 'the readme alone, in Markdown'),
+      async run({ api, out, flags }, typed, { markdown }) {
+        if (markdown === true && out.format !== 'table') {
+          throw usageError(`--markdown prints a text of its own: it excludes -o ${out.format}`);
+        }
+        const all = await (await api()).templates.list();
+        const template = await findOne(typed, {
+          flag: 'TEMPLATE',
+          what: 'template',
+          list: async () => all,
+          also: ({ slug }) => [slug],
+          hint: 'gpucloud templates list',
+        });
+        const readme = cleanLines(template.readme ?? '').trimEnd();
+        if (markdown === true) return out.text(`${readme}\n`);
+        await out.item(template, templateView);
+        if (out.format === 'table' && flags.columns === undefined && readme !== '') {
+          await out.text(`\n${readme}\n`);
+        }
+      },
+    }),
   ],
   examples: ['gpucloud templates list', 'gpucloud templates get jupyterlab'],
 };
+
+/** "Lower value listed first" (API document: Template); without a value, last. */
+function byOrder(a: Template, b: Template): number {
+  return (a.sort_order ?? Number.MAX_VALUE) - (b.sort_order ?? Number.MAX_VALUE);
+}

@@ -157,12 +157,12 @@ describe('templates get', () => {
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /templates']);
   });
 
-  it('lays the readme out in a terminal', async () => {
+  it('prints the readme as Markdown in a terminal too', async () => {
     const world = await worldOf(WHISPER);
     const argv = ['templates', 'get', 'whisper', '--no-color'];
     const { code, stdout } = await world.cli(argv, { terminal: true });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/\n\nWhisper\n=======\n\nTurns speech into text\.\n$/);
+    expect(stdout).toMatch(/\n\n# Whisper\n\nTurns \*\*speech\*\* into text\.\n$/);
   });
 
   it.each(['whisper', 'Whisper', 't-2'])('finds it by slug, name or id: %s', async (typed) => {
@@ -178,8 +178,8 @@ describe('templates get', () => {
       terminal: true,
     });
     expect(code).toBe(0);
-    expect(stdout).toContain('First steps\n-----------\n\n1. Wait until the instance is ACTIVE.\n');
-    expect(stdout).toContain('    import torch\n');
+    expect(stdout).toContain('## First steps\n\n1. Wait until the instance is ACTIVE.\n');
+    expect(stdout).toContain('\nimport torch\n');
   });
 
   it('survives what is missing, null or of another make', async () => {
