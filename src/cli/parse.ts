@@ -16,6 +16,14 @@ export function checked<T>(flag: string, text: string, rule: Rule<T>): T {
   return verdict.value;
 }
 
+/** The check of a prompt: the rule that a text breaks, or undefined. */
+export function brokenBy(rule: Rule<unknown>): (text: string) => string | undefined {
+  return (text) => {
+    const verdict = rule(text);
+    return verdict.ok ? undefined : verdict.rule;
+  };
+}
+
 /** The same for a value that may be a secret: the error does not repeat it. */
 export function checkedSecret<T>(flag: string, text: string, rule: Rule<T>): T {
   const verdict: Verdict<T> = rule(text);

@@ -11,6 +11,7 @@ import {
   setView,
 } from './command.ts';
 import type { CompletesMap } from './completes.ts';
+import type { Frame } from './frame.ts';
 import { addGlobalOptions } from './globals.ts';
 import type { Listed, Register, Verb } from './group.ts';
 import { argumentTerm } from './help.ts';
@@ -68,7 +69,14 @@ export function describe(command: AnyCommand, help: VerbHelp): Command {
 export interface VerbSpec<Args extends unknown[], Flags extends OptionValues> extends VerbHelp {
   /** Adds its arguments and flags, in commander's words, so that their types reach `run`. */
   takes(command: Command): Command<Args, Flags>;
-  run(context: Context, ...given: [...Args, Flags]): Promise<void>;
+  run(context: Context, ...given: [...Args, Flags, Invocation]): Promise<void>;
+}
+
+/** The command line itself, for the few commands that look at it or at the tree of commands. */
+export interface Invocation {
+  /** All arguments, those that exceed the declared ones included. */
+  readonly args: readonly string[];
+  readonly frame: Frame;
 }
 
 /** Declares what a command takes and does. For a verb in a file of its own, and for verbs of the root. */
@@ -78,7 +86,8 @@ export function action<Args extends unknown[], Flags extends OptionValues>(
   return (command, frame) => {
     spec.takes(describe(command, spec)).action((...given) => {
       const own = given.pop() as unknown as AnyCommand;
-      return spec.run(frame.context(own), ...(given as unknown as [...Args, Flags]));
+      const invocation = { args: own.args, frame };
+      return spec.run(frame.context(own), ...(given as unknown as [...Args, Flags]), invocation);
     });
   };
 }

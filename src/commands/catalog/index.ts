@@ -1,28 +1,101 @@
+import {
+  type Catalog,
+  type CatalogEntry,
+  fitting,
+  KINDS,
+  type Kind,
+  slug,
+  told,
+} from '../../catalog/index.ts';
+import { Option } from '../../cli/command.ts';
 import type { Group } from '../../cli/group.ts';
+import { refuseSecret } from '../../cli/no-secret.ts';
+import { brokenBy, checked, oneOf } from '../../cli/parse.ts';
+import { verb } from '../../cli/verb.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { isUuid, resourceId } from '../../rules/ids.ts';
+import { broken, kept, type Rule, type Verdict } from '../../rules/rule.ts';
+import { entryView } from './view.ts';
 
 /** The verbs of `gpucloud catalog`, in the order of the help. */
 export const catalog: Group = {
   verbs: [
-    {
-      name: 'list',
+    verb('list', {
       aliases: ['ls'],
       summary:
         'List the offers and images that are known to this computer, with the last price seen',
-      load: async () => (await import('./list.ts')).registerList,
-    },
-    {
-      name: 'add',
-      usage: '<kind> <id>',
+      view: entryView,
+      notes:
+        "The published API has no list of them. Each machine that is read teaches its offer's and\n" +
+        "image's name; a price is that of the newest machine seen, and may have changed since.",
+      examples: [
+        'gpucloud catalog list',
+        'gpucloud catalog list --kind offer --sort price_per_hour',
+        'gpucloud catalog list --json',
+      ],
+      takes: (command) =>
+        command.addOption(
+          new Option('--kind <kind>', `only one kind: ${KINDS.join(' or ')}`).argParser(
+            oneOf('--kind', KINDS),
+          ),
+        ),
+      async run(context, { kind }) {
+        const entries = await (await context.catalog()).entries();
+        const chosen = entries.filter((one) => kind === undefined || one.kind === kind);
+        await context.out.list([...chosen].sort(offersFirst), entryView);
+      },
+    }),
+    verb('add', {
       summary: 'Give an offer or an image a name of your own',
-      load: async () => (await import('./add.ts')).registerAdd,
-    },
-    {
-      name: 'remove',
+      view: entryView,
+      notes:
+        'The name is kept on this computer alone, for the service in force. It stands before the\n' +
+        "service's own name and may be typed in any case or as a slug: rtx-4090 for RTX 4090.",
+      completes: { '--name': 'nothing' },
+      examples: [
+        'gpucloud catalog add offer 6f1c0e7a-3f57-4f0a-9a53-8e1f0c1d2b3a --name "RTX 4090"',
+        'gpucloud catalog add image 0b9e6c1d-52d4-4c8e-8a5e-3d2f7a6b9c01 --name ubuntu',
+      ],
+      takes: (command) =>
+        command
+          .argument('<kind>', KINDS.join(' or '), oneOf('KIND', KINDS))
+          .argument('<id>', 'its id at the service', noSecret('ID', resourceId))
+          .option('--name <name>', 'the name', noSecret('--name', catalogName)),
+      async run(context, kind, id, flags) {
+        const catalog = await context.catalog();
+        const name = flags.name ?? (await askedName(kind, id, context));
+        const entries = (await catalog.entries()).filter((one) => one.kind === kind);
+        refuseTaken(name, entries, { kind, id });
+        const before = entries.find((one) => one.id === id)?.given_name ?? null;
+        const entry = await catalog.add(kind, id, name);
+        if (before !== null && before !== name) {
+          context.err.note(`The ${kind} was called "${before}" before.`);
+        }
+        // A name that needs quotes in a shell is shown as its slug.
+        const typed = /^[A-Za-z0-9._-]+$/.test(name) ? name : slug(name);
+        context.err.note(`Use it: gpucloud instances create NAME --${kind} ${typed}`);
+        await context.out.item(entry, entryView);
+      },
+    }),
+    verb('remove', {
       aliases: ['rm'],
-      usage: '<entry>',
       summary: 'Forget what is known of an offer or an image',
-      load: async () => (await import('./remove.ts')).registerRemove,
-    },
+      view: entryView,
+      completes: { entry: 'catalog' },
+      notes:
+        'Nothing changes at the service, and machines go on as they are. What a machine teaches is\n' +
+        'learned again when one with it is read.',
+      examples: ['gpucloud catalog remove rtx-4090', 'gpucloud catalog rm "Ubuntu 22.04" --json'],
+      takes: (command) => command.argument('<entry>', 'its name or id'),
+      async run(context, typed) {
+        const catalog = await context.catalog();
+        const entry = await oneEntry(typed, catalog);
+        await catalog.remove(entry.kind, entry.id);
+        context.err.note(`Forgotten: the ${entry.kind} ${told(entry)}.`);
+        await context.out.item(entry, entryView);
+      },
+    }),
   ],
   examples: [
     'gpucloud catalog list',
@@ -30,3 +103,91 @@ export const catalog: Group = {
     'gpucloud catalog remove rtx-4090',
   ],
 };
+
+function offersFirst(a: CatalogEntry, b: CatalogEntry): number {
+  return (
+    KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
+    compare(a.name ?? a.id, b.name ?? b.id) ||
+    compare(a.id, b.id)
+  );
+}
+
+/** Compares by code units: the same everywhere, whatever the locale. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** A parser that names no secret in its error. */
+function noSecret(flag: string, rule: Rule<string>): (text: string) => string {
+  return (text) => {
+    refuseSecret(flag, text);
+    return checked(flag, text, rule);
+  };
+}
+
+/** A name that a person gives: it must be told from an id, and typed again. */
+function catalogName(text: string): Verdict<string> {
+  const name = text.trim();
+  if (name === '') return broken('a name is not empty');
+  if ([...name].length > 100) return broken('a name is at most 100 characters long');
+  if (/\p{C}/u.test(name)) return broken('a name is one line without control characters');
+  if (slug(name) === '') return broken('a name holds a letter or a digit');
+  if (name.startsWith('-')) return broken('a name does not start with "-", which begins a flag');
+  if (isUuid(name)) return broken('a name does not look like an id');
+  return kept(name);
+}
+
+async function askedName(kind: Kind, id: string, context: Context): Promise<string> {
+  const prompts = await context.prompts();
+  if (prompts === undefined) {
+    throw usageError(`--name is missing: what the ${kind} ${id} is to be called`);
+  }
+  const text = await prompts.text(`Name of the ${kind}`, { check: brokenBy(catalogName) });
+  return checked('--name', text, catalogName);
+}
+
+/**
+ * Two things of one given name would make it useless. A name that the service gave to something
+ * else may be taken: that is how one of several offers of one name is chosen.
+ */
+function refuseTaken(
+  name: string,
+  entries: readonly CatalogEntry[],
+  { kind, id }: Pick<CatalogEntry, 'kind' | 'id'>,
+): void {
+  const others = entries.filter((one) => one.id !== id);
+  const other = others.find(
+    ({ given_name }) => given_name !== null && slug(given_name) === slug(name),
+  );
+  if (other !== undefined) {
+    throw usageError(
+      `--name "${name}": the ${kind} ${other.id} is called "${other.given_name}" already`,
+      `take that name away first: gpucloud catalog remove ${other.id}`,
+    );
+  }
+  // An id goes before every name, so that this one could never be reached by it.
+  if (others.some((one) => one.id === name)) {
+    throw usageError(`--name "${name}": this is the id of another ${kind}`);
+  }
+}
+
+async function oneEntry(typed: string, catalog: Catalog): Promise<CatalogEntry> {
+  const found = fitting(typed, await catalog.entries());
+  const [entry, second] = found;
+  if (entry === undefined) {
+    throw new CliError('notFound', `No offer or image "${typed}" is known here.`, {
+      hint: 'gpucloud catalog list',
+      resource: typed,
+    });
+  }
+  if (second !== undefined) {
+    const list = found.map((one) => `${one.kind} ${told(one)}`).join(', ');
+    throw usageError(`ENTRY "${typed}" fits several: ${list}`, 'use an id');
+  }
+  if (entry.sources.length === 1 && entry.sources[0] === 'sandbox') {
+    throw usageError(
+      `ENTRY "${typed}": the ${entry.kind} ${told(entry)} is a part of the sandbox and can't be removed`,
+    );
+  }
+  return entry;
+}

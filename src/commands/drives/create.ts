@@ -3,7 +3,7 @@ import type { Drive } from '../../api/index.ts';
 import { confirm } from '../../cli/confirm.ts';
 import { writeCreated } from '../../cli/created.ts';
 import { asking } from '../../cli/left.ts';
-import { checked, ruled } from '../../cli/parse.ts';
+import { brokenBy, checked, ruled } from '../../cli/parse.ts';
 import { sendOnce } from '../../cli/send-once.ts';
 import { shellLine } from '../../cli/shell-line.ts';
 import { verb } from '../../cli/verb.ts';
@@ -151,12 +151,12 @@ async function complete({ name, size }: CreateInput, context: Context): Promise<
     const missing = [name === undefined ? 'NAME' : '', size === undefined ? '--size' : ''];
     throw usageError(`a drive needs ${missing.filter((one) => one !== '').join(' and ')}`);
   }
-  const named = name ?? (await prompts.text('Name of the drive?', { check: ruleOf(anyName) }));
+  const named = name ?? (await prompts.text('Name of the drive?', { check: brokenBy(anyName) }));
   const gigabytes =
     size ??
     checked(
       '--size',
-      await prompts.text('Size (such as 500GB or 2TB)?', { check: ruleOf(sizeGb) }),
+      await prompts.text('Size (such as 500GB or 2TB)?', { check: brokenBy(sizeGb) }),
       sizeGb,
     );
   const { profile, baseUrl } = context.flags;
@@ -168,11 +168,4 @@ async function complete({ name, size }: CreateInput, context: Context): Promise<
   ];
   prompts.tell(`The same without questions: ${shellLine(words)}`);
   return { name: named, size: gigabytes };
-}
-
-function ruleOf(rule: typeof anyName | typeof sizeGb): (text: string) => string | undefined {
-  return (text) => {
-    const verdict = rule(text);
-    return verdict.ok ? undefined : verdict.rule;
-  };
 }

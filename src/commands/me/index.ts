@@ -1,25 +1,121 @@
+import type { SetPasswordBody } from '../../api/index.ts';
 import type { Group } from '../../cli/group.ts';
+import { readStdin } from '../../cli/input.ts';
+import { brokenBy, ruled } from '../../cli/parse.ts';
+import { verb } from '../../cli/verb.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { anyName } from '../../rules/names.ts';
+import { profileView, updatedView } from './view.ts';
 
 /** The verbs of `gpucloud me`, in the order of the help. */
 export const me: Group = {
   verbs: [
-    {
-      name: 'get',
+    verb('get', {
       aliases: ['show'],
       summary: 'Show the account that the API key belongs to',
-      load: async () => (await import('./get.ts')).registerGet,
-    },
-    {
-      name: 'update',
+      view: profileView,
+      examples: ['gpucloud me get', 'gpucloud me get --json | jq -r .email'],
+      takes: (command) => command,
+      async run(context) {
+        await context.out.item(await (await context.api()).users.me(), profileView);
+      },
+    }),
+    verb('update', {
       summary: 'Change the name of the account, the one field that can be changed',
-      load: async () => (await import('./update.ts')).registerUpdate,
-    },
-    {
-      name: 'set-password',
-      usage: '[words...]',
+      view: updatedView,
+      notes: 'The answer also tells the available and the reserved funds.',
+      completes: { '--name': 'nothing' },
+      examples: ['gpucloud me update --name "Ann Lee"'],
+      takes: (command) => command.option('--name <name>', 'the new name', ruled('--name', anyName)),
+      run: (context, { name }) => update(name, context),
+    }),
+    verb('set-password', {
       summary: 'Set a new password for the account',
-      load: async () => (await import('./set-password.ts')).registerSetPassword,
-    },
+      view: profileView,
+      notes:
+        'Asks for the current password and twice for the new one. With --stdin it reads two lines:\n' +
+        'the current password and the new one. A password is never taken from the command line, where\n' +
+        'other programs and the history of the shell would see it.',
+      completes: { words: 'nothing' },
+      examples: [
+        'gpucloud me set-password',
+        'printf "%s\\n%s\\n" "$OLD" "$NEW" | gpucloud me set-password --stdin',
+      ],
+      takes: (command) =>
+        command
+          .option('--stdin', 'read the current and the new password from stdin, a line each')
+          .usage('[options]')
+          // Declared to be refused here: commander would print the value in its own error.
+          .argument('[words...]', 'refused: no password is taken from the command line')
+          .allowUnknownOption(),
+      run(context, words, { stdin }) {
+        if (words.length > 0) {
+          throw usageError(
+            'set-password takes no arguments and no flag with a password: it asks for passwords, or reads them with --stdin (what was given is not shown)',
+          );
+        }
+        return setPassword(stdin === true, context);
+      },
+    }),
   ],
   examples: ['gpucloud me get', 'gpucloud me update --name "Ann Lee"', 'gpucloud me set-password'],
 };
+
+export async function update(given: string | undefined, context: Context): Promise<void> {
+  const name = given ?? (await askName(context));
+  const user = await (await context.api()).users.update({ name });
+  context.err.note(`The account is now named ${user.name ?? name}.`);
+  await context.out.item(user, updatedView);
+}
+
+async function askName(context: Context): Promise<string> {
+  const prompts = await context.prompts();
+  if (prompts === undefined) throw usageError('nothing to change: give --name');
+  return prompts.text('New name?', { check: brokenBy(anyName) });
+}
+
+export async function setPassword(fromStdin: boolean, context: Context): Promise<void> {
+  const body = fromStdin ? await readPasswords(context) : await askPasswords(context);
+  const user = await (await context.api()).users.setPassword(body);
+  context.err.note('The new password is set.');
+  await context.out.item(user, profileView);
+}
+
+/** The document gives no rules of strength: the service alone judges the new password. */
+function emptyRule(text: string): string | undefined {
+  return text.trim() === '' ? 'a password is not empty' : undefined;
+}
+
+async function askPasswords(context: Context): Promise<SetPasswordBody> {
+  const prompts = await context.prompts();
+  if (prompts === undefined) {
+    throw usageError(
+      'passwords are asked for and nobody can be asked here: use --stdin with two lines, the current password and the new one',
+    );
+  }
+  const current = await prompts.secret('Current password?', emptyRule);
+  const next = await prompts.secret('New password?', emptyRule);
+  await prompts.secret('New password again?', (text) =>
+    text === next ? undefined : 'the two are not the same',
+  );
+  return { current_password: current, new_password: next };
+}
+
+async function readPasswords(context: Context): Promise<SetPasswordBody> {
+  if (context.stdin.isTTY === true) {
+    throw usageError(
+      '--stdin reads a pipe or a file: on a terminal the passwords would be seen; leave it out to be asked',
+    );
+  }
+  const text = await readStdin('--stdin', context);
+  const [current, next, ...others] = text.replace(/\r?\n$/, '').split(/\r?\n/);
+  if (current === undefined || next === undefined || others.length > 0) {
+    throw usageError(
+      '--stdin: it is two lines, the current password and the new one (what was given is not shown)',
+    );
+  }
+  const rule = emptyRule(current) ?? emptyRule(next);
+  if (rule !== undefined) throw usageError(`--stdin: ${rule}`);
+  return { current_password: current, new_password: next };
+}

@@ -1,73 +1,50 @@
 import { basename } from 'node:path';
 import type { Api, SshKey } from '../../api/index.ts';
-import type { AnyCommand } from '../../cli/command.ts';
-import type { Frame } from '../../cli/frame.ts';
 import { asking } from '../../cli/left.ts';
-import { describe } from '../../cli/verb.ts';
+import { brokenBy } from '../../cli/parse.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { anyName } from '../../rules/names.ts';
 import type { PublicKey } from '../../rules/public-key.ts';
-import { brokenName, checkArguments, checkedName, keyIn } from './given.ts';
-import { chosenFile } from './local-keys.ts';
+import { checkArguments, checkedName, chosenFile, keyIn } from './key-file.ts';
 import { sshKeyView } from './view.ts';
 
-export function registerAdd(verb: AnyCommand, frame: Frame): void {
-  describe(verb, {
-    view: sshKeyView,
-    notes:
-      'RSA, Ed25519 and ECDSA keys in the OpenSSH form are taken, and checked here before anything is\n' +
-      'sent; a private key is refused. A key that is there already is success, but with --default where\n' +
-      'it is not the default key (exit 5). In a terminal, without FILE, the keys in ~/.ssh are offered.',
-    completes: { '--name': 'nothing' },
-    examples: [
-      'gpucloud ssh-keys add ~/.ssh/id_ed25519.pub',
-      'gpucloud ssh-keys add ~/.ssh/id_ed25519.pub --name laptop --default',
-      'ssh-add -L | head -n 1 | gpucloud ssh-keys add - --name agent',
-    ],
-  })
-    .argument('[file]', 'the public key, such as ~/.ssh/id_ed25519.pub; - for stdin')
-    .option('--name <name>', 'its name (default: its comment, or the name of the file)')
-    .option('--default', 'make it the main key for new machines, in place of any other')
-    // A private key starts with a hyphen: commander would repeat it as an unknown option.
-    .allowUnknownOption()
-    .allowExcessArguments()
-    .action(async (file, flags, command) => {
-      checkArguments(command.args);
-      await addKey(
-        { file, name: flags.name, isDefault: flags.default === true },
-        frame.context(command),
-      );
-    });
-}
-
-export interface AddInput {
-  /** A path, or `-` for stdin; undefined to ask. */
-  readonly file: string | undefined;
-  readonly name: string | undefined;
-  readonly isDefault: boolean;
-}
-
-export async function addKey(input: AddInput, context: Context): Promise<void> {
-  const { err, out } = context;
-  const given = input.name === undefined ? undefined : checkedName(input.name);
-  const { key, name, isDefault } =
-    input.file === undefined
-      ? await asking('Nothing was sent, so no key was added.', () =>
-          askedFor(given, input.isDefault, context),
-        )
-      : await readFrom(input.file, given, input.isDefault, context);
-  err.note(`Fingerprint, worked out here: ${key.fingerprint}`);
-
-  const api = await context.api();
-  const there = await registered(key, api);
-  const stored = there ?? (await added(key, name, isDefault, api));
-  if (there !== undefined) {
-    tellThere(there, given, context);
-  }
-  await warnOfDifference(key, stored, context);
-  await out.item(stored, sshKeyView);
-  if (isDefault && there !== undefined && there.is_default !== true) throw notDefault(there);
-}
+export const add = verb('add', {
+  aliases: ['create'],
+  summary: 'Add a public SSH key to the account',
+  view: sshKeyView,
+  notes:
+    'RSA, Ed25519 and ECDSA keys in the OpenSSH form are taken, and checked here before anything is\n' +
+    'sent; a private key is refused. A key that is there already is success, but with --default where\n' +
+    'it is not the default key (exit 5). In a terminal, without FILE, the keys in ~/.ssh are offered.',
+  completes: { '--name': 'nothing' },
+  examples: [
+    'gpucloud ssh-keys add ~/.ssh/id_ed25519.pub',
+    'gpucloud ssh-keys add ~/.ssh/id_ed25519.pub --name laptop --default',
+    'ssh-add -L | head -n 1 | gpucloud ssh-keys add - --name agent',
+  ],
+  takes: (command) =>
+    command
+      .argument('[file]', 'the public key, such as ~/.ssh/id_ed25519.pub; - for stdin')
+      .option('--name <name>', 'its name (default: its comment, or the name of the file)')
+      .option('--default', 'make it the main key for new machines, in place of any other')
+      // A private key starts with a hyphen: commander would print it as an unknown option.
+      .allowUnknownOption()
+      .allowExcessArguments(),
+  async run(context, file, flags, { args }) {
+    checkArguments(args);
+    const given = flags.name === undefined ? undefined : checkedName(flags.name);
+    const isDefault = flags.default === true;
+    const wanted =
+      file === undefined
+        ? await asking('Nothing was sent, so no key was added.', () =>
+            askKey(given, isDefault, context),
+          )
+        : await readKey(file, given, isDefault, context);
+    await addKey(wanted, given, context);
+  },
+});
 
 interface Wanted {
   readonly key: PublicKey;
@@ -75,7 +52,7 @@ interface Wanted {
   readonly isDefault: boolean;
 }
 
-async function readFrom(
+async function readKey(
   file: string,
   given: string | undefined,
   isDefault: boolean,
@@ -86,17 +63,18 @@ async function readFrom(
 }
 
 /** In a terminal: which of the keys of this computer, its name, and whether it is the main one. */
-async function askedFor(
+async function askKey(
   given: string | undefined,
   isDefault: boolean,
   context: Context,
 ): Promise<Wanted> {
   const file = await chosenFile(context);
-  const found = await readFrom(file, given, isDefault, context);
+  const found = await readKey(file, given, isDefault, context);
   const prompts = await context.prompts();
   if (prompts === undefined) return found;
   const name =
-    given ?? checkedName(await prompts.text('Name', { initial: found.name, check: brokenName }));
+    given ??
+    checkedName(await prompts.text('Name', { initial: found.name, check: brokenBy(anyName) }));
   return {
     key: found.key,
     name,
@@ -104,7 +82,28 @@ async function askedFor(
   };
 }
 
-/** The same key in the account, told by itself or, where the service leaves it out, by its hash. */
+async function addKey(
+  { key, name, isDefault }: Wanted,
+  given: string | undefined,
+  context: Context,
+): Promise<void> {
+  context.err.note(`Fingerprint, worked out here: ${key.fingerprint}`);
+  const api = await context.api();
+  const there = await registered(key, api);
+  const stored =
+    there ??
+    (await api.sshKeys.add({
+      name,
+      public_key: key.line,
+      ...(isDefault ? { is_default: true } : {}),
+    }));
+  if (there !== undefined) noteExisting(there, given, context);
+  await warnOfDifference(key, stored, context);
+  await context.out.item(stored, sshKeyView);
+  if (isDefault && there !== undefined && there.is_default !== true) throw notDefault(there);
+}
+
+/** The same key in the account, found by its text or, when the service leaves it out, by its hash. */
 async function registered(key: PublicKey, api: Api): Promise<SshKey | undefined> {
   const { compareFingerprint, sameKey } = await import('../../rules/public-key.ts');
   return (await api.sshKeys.list()).find(({ public_key, fingerprint }) =>
@@ -112,14 +111,6 @@ async function registered(key: PublicKey, api: Api): Promise<SshKey | undefined>
       ? compareFingerprint(key, fingerprint) === 'same'
       : sameKey(public_key, key.line),
   );
-}
-
-function added(key: PublicKey, name: string, isDefault: boolean, api: Api): Promise<SshKey> {
-  return api.sshKeys.add({
-    name,
-    public_key: key.line,
-    ...(isDefault ? { is_default: true } : {}),
-  });
 }
 
 function nameFor(key: PublicKey, file: string): string {
@@ -133,7 +124,7 @@ function nameFor(key: PublicKey, file: string): string {
 }
 
 /** The name that was asked for can't be had of a key that is there: the API changes none. */
-function tellThere(there: SshKey, name: string | undefined, { err }: Context): void {
+function noteExisting(there: SshKey, name: string | undefined, { err }: Context): void {
   const called = there.name ?? there.id;
   err.note(`This key is there already, as ${called} (${there.id}). Nothing was changed.`);
   if (name !== undefined && name !== there.name) {

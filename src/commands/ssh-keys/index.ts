@@ -1,35 +1,61 @@
+import type { Api, SshKey } from '../../api/index.ts';
+import { confirm } from '../../cli/confirm.ts';
 import type { Group } from '../../cli/group.ts';
+import { findOne } from '../../cli/lookup.ts';
+import { refuseSecret } from '../../cli/no-secret.ts';
+import { OR_STDIN, severalGiven } from '../../cli/several.ts';
+import { verb } from '../../cli/verb.ts';
+import type { Context } from '../../context.ts';
+import { CliError, SeveralErrors } from '../../errors.ts';
+import { add } from './add.ts';
+import { sshKeyView } from './view.ts';
 
 /** The verbs of `gpucloud ssh-keys`, in the order of the help. */
 export const sshKeys: Group = {
   verbs: [
-    {
-      name: 'list',
+    verb('list', {
       aliases: ['ls'],
       summary: 'List the SSH keys of the account, newest first',
-      load: async () => (await import('./list.ts')).registerList,
-    },
-    {
-      name: 'get',
+      view: sshKeyView,
+      examples: ['gpucloud ssh-keys list', 'gpucloud ssh-keys list --columns name,public_key'],
+      takes: (command) => command,
+      async run(context) {
+        await context.out.list(await (await context.api()).sshKeys.list(), sshKeyView);
+      },
+    }),
+    verb('get', {
       aliases: ['show'],
-      usage: '<key>',
       summary: 'Show one SSH key, the public key itself included',
-      load: async () => (await import('./get.ts')).registerGet,
-    },
-    {
-      name: 'add',
-      aliases: ['create'],
-      usage: '[file]',
-      summary: 'Add a public SSH key to the account',
-      load: async () => (await import('./add.ts')).registerAdd,
-    },
-    {
-      name: 'delete',
+      view: sshKeyView,
+      notes: 'The published API reads no single key: it is looked up in the list.',
+      completes: { key: 'ssh-key' },
+      examples: [
+        'gpucloud ssh-keys get laptop',
+        'gpucloud ssh-keys get laptop --columns public_key --no-header',
+      ],
+      takes: (command) => command.argument('<key>', 'name, id, beginning of an id, or fingerprint'),
+      async run(context, typed) {
+        const [key] = await findKeys([typed], await context.api());
+        await context.out.item(key, sshKeyView);
+      },
+    }),
+    add,
+    verb('delete', {
       aliases: ['rm'],
-      usage: '<key...>',
       summary: 'Delete SSH keys from the account for good',
-      load: async () => (await import('./delete.ts')).registerDelete,
-    },
+      view: sshKeyView,
+      notes:
+        'A deleted key can no longer be given to new machines. Machines that have it keep it: whoever\n' +
+        'holds its private half can still enter them.',
+      completes: { key: 'ssh-key' },
+      examples: [
+        'gpucloud ssh-keys delete laptop',
+        'gpucloud ssh-keys delete SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU --yes',
+      ],
+      takes: (command) =>
+        command.argument('<key...>', `names, ids, beginnings of ids, or fingerprints${OR_STDIN}`),
+      run: async (context, given) => deleteKeys(await severalGiven('KEY', given, context), context),
+    }),
   ],
   examples: [
     'gpucloud ssh-keys list',
@@ -42,3 +68,75 @@ export const sshKeys: Group = {
     rename: 'delete the key and add it again with --name',
   },
 };
+
+/**
+ * The keys that texts mean, each once and from one reading of the list: an id or a beginning of it, a
+ * name, or a fingerprint as the service or `ssh-keygen -l` shows it.
+ */
+async function findKeys(typed: readonly string[], api: Api): Promise<SshKey[]> {
+  for (const text of typed) refuseSecret('KEY', text);
+  const all = await api.sshKeys.list();
+  // Loaded here: the rule brings node:crypto, which no list and no help needs.
+  const { publicKey } = await import('../../rules/public-key.ts');
+  const keys = new Map<string, SshKey>();
+  for (const text of typed) {
+    const key = await findOne(text, {
+      flag: 'KEY',
+      what: 'SSH key',
+      list: async () => all,
+      also({ public_key, fingerprint }) {
+        const parsed = publicKey(public_key ?? '');
+        if (!parsed.ok) return [fingerprint];
+        const { fingerprint: sha256, md5 } = parsed.value;
+        return [fingerprint, sha256, md5, `MD5:${md5}`];
+      },
+      hint: 'gpucloud ssh-keys list',
+    });
+    keys.set(key.id, key);
+  }
+  return [...keys.values()];
+}
+
+/** Every key is found before the first is deleted. A failure of one stops no other. */
+async function deleteKeys(typed: readonly string[], context: Context): Promise<void> {
+  for (const text of typed) refuseSecret('KEY', text);
+  // When not interactive, this ends before any request unless --yes is given.
+  if ((await context.prompts()) === undefined) await confirm(context, question(typed));
+  const api = await context.api();
+  const keys = await findKeys(typed, api);
+  await confirm(context, question(keys.map(describe)));
+
+  const deleted: SshKey[] = [];
+  const errors: CliError[] = [];
+  for (const key of keys) {
+    try {
+      await api.sshKeys.delete(key.id);
+      deleted.push(key);
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      errors.push(error);
+    }
+  }
+  if (deleted.length > 0) {
+    const them = deleted.length === 1 ? 'it' : 'them';
+    context.err.note(
+      `Deleted ${deleted.map(describe).join(' and ')}. Machines that have ${them} already keep ${them}.`,
+    );
+  }
+  if (deleted.length > 0 || context.out.format !== 'table') {
+    await context.out.list(deleted, sshKeyView);
+  }
+  const [first, ...others] = errors;
+  if (first !== undefined)
+    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
+}
+
+function question(names: readonly string[]): string {
+  if (names.length === 0) return 'Delete the SSH keys that stdin names?';
+  const [keys, keep] = names.length === 1 ? ['key', 'it keep it'] : ['keys', 'them keep them'];
+  return `Delete the SSH ${keys} ${names.join(' and ')} from the account? Machines that have ${keep}.`;
+}
+
+function describe({ name, id, fingerprint }: SshKey): string {
+  return `${name ?? id} (${fingerprint ?? id})`;
+}

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { setPassword } from '../../../src/commands/me/set-password.ts';
-import { update } from '../../../src/commands/me/update.ts';
+import { setPassword, update } from '../../../src/commands/me/index.ts';
 import {
   createSandboxWorld,
   createWorld,
