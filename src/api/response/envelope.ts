@@ -3,7 +3,7 @@ import type { Answer } from '../http/transport.ts';
 import { check, mend, type Odd } from '../schemas/check.ts';
 import type { Schema } from '../schemas/fields.ts';
 import { type Meta, meta } from '../schemas/page.ts';
-import { isValueTooDeep, TOO_DEEP } from './depth.ts';
+import { isTooDeep, TOO_DEEP } from './depth.ts';
 import { parseExactly } from './exact.ts';
 
 export type Understood<T> =
@@ -67,7 +67,7 @@ function bodyOf(answer: Answer): Understood<Record<string, unknown>> {
       ? { ok: false, what: 'it is an HTML page, perhaps of a proxy' }
       : { ok: false, what: 'it is not whole JSON' };
   }
-  if (isValueTooDeep(json)) return { ok: false, what: `it ${TOO_DEEP}` };
+  if (isTooDeep(json)) return { ok: false, what: `it ${TOO_DEEP}` };
   return isObject(json)
     ? { ok: true, value: json, odd: [] }
     : { ok: false, what: 'it is not a JSON object' };

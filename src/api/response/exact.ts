@@ -1,5 +1,3 @@
-import { changedBetweenTexts } from './json-texts.ts';
-
 /**
  * A number that a double may not hold: many digits, or an exponent. It is looked for only where a
  * number of JSON can begin, since there is `1e` or the like in nearly every UUID.
@@ -7,7 +5,8 @@ import { changedBetweenTexts } from './json-texts.ts';
 const SUSPECT = /[:,[ \n\r\t]-?[0-9](?:(?:\.?[0-9]){15}|(?:\.?[0-9]){0,14}[eE])/;
 const IS_NUMBER = /^-?[0-9]/;
 
-const NUMBERS = /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
+/** A quotation mark, an escaped character or a number. */
+const TOKENS = /"|\\.|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
 
 /**
  * Reads JSON as JSON.parse does, but for a number that would come out as another one (an integer
@@ -17,12 +16,12 @@ const NUMBERS = /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
 export function parseExactly(json: string): unknown {
   const value: unknown = JSON.parse(json);
   if (!SUSPECT.test(json) && (json.startsWith('{') || !IS_NUMBER.test(json))) return value;
-  const exact = changedBetweenTexts(json, (piece) => piece.replace(NUMBERS, asTextUnlessExact));
+  let inText = false;
+  const exact = json.replace(TOKENS, (token) => {
+    if (token === '"') inText = !inText;
+    return inText || token === '"' || isExact(token) ? token : `"${token}"`;
+  });
   return exact === json ? value : JSON.parse(exact);
-}
-
-function asTextUnlessExact(number: string): string {
-  return isExact(number) ? number : `"${number}"`;
 }
 
 function isExact(number: string): boolean {

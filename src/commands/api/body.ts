@@ -28,7 +28,7 @@ export interface BodyStyle {
 export function bodyText(text: string, style: BodyStyle): string {
   const value = parsed(text);
   if (value !== undefined) {
-    if (isTooDeep(text)) return '';
+    if (isTooDeep(value.json)) return '';
     const safe = written(safeBody(value.json, style), style);
     const isWhole = safe === written(value.json, style);
     return style.asItCame && isWhole ? style.hide(text) : `${safe}\n`;

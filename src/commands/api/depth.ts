@@ -9,7 +9,8 @@ import { parsed } from './body.ts';
  * @throws CliError('notUnderstood') for JSON that is nested too deep to be looked through.
  */
 export function refuseTooDeep({ method, path }: RawRequest, { text, status }: RawAnswer): void {
-  if (!isTooDeep(text) || parsed(text) === undefined) return;
+  const body = parsed(text);
+  if (body === undefined || !isTooDeep(body.json)) return;
   const [way = ''] = path.split('?', 1);
   throw new CliError(
     'notUnderstood',
