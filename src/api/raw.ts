@@ -6,8 +6,8 @@ import type { ApiRequest } from './calls/request.ts';
 import { once, repeat } from './calls/retry.ts';
 import type { Run } from './calls/run.ts';
 import type { CallOptions, RawAnswer } from './contract.ts';
+import type { Answer } from './http/body.ts';
 import { Fault } from './http/fault.ts';
-import type { Answer } from './http/transport.ts';
 
 export interface RawRequest {
   /** GET, POST, PATCH, PUT, DELETE or HEAD, in capital letters. */

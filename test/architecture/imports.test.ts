@@ -29,7 +29,7 @@ const FLOORS: readonly (readonly string[])[] = [
 /** Each third-party part and the files that may import it. */
 const PARTS: Readonly<Record<string, RegExp>> = {
   '@commander-js/extra-typings': /^(cli\/(command|help|verb)|program)\.ts$/,
-  undici: /^api\/http\/(transport|connect)\.ts$/,
+  undici: /^api\/http\/(transport|exchange|connect)\.ts$/,
   // What comes from outside: responses, files and the bodies that the sandbox gets.
   'zod/mini':
     /^(api\/schemas\/|config\/schema\.ts|catalog\/schema\.ts|journal\/record\.ts|watch\/resume\.ts|sandbox\/)/,

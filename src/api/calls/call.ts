@@ -1,9 +1,11 @@
 import type { Clock } from '../../clock.ts';
 import { withoutEndSlash } from '../../rules/service.ts';
 import type { ApiSettings, CallOptions, RawAnswer } from '../contract.ts';
+import type { Answer } from '../http/body.ts';
+import type { WireRequest } from '../http/exchange.ts';
 import { Fault } from '../http/fault.ts';
 import type { Tracer } from '../http/trace.ts';
-import type { Answer, Transport, WireRequest } from '../http/transport.ts';
+import type { Transport } from '../http/transport.ts';
 import { hidden, secretsIn } from '../response/secrets.ts';
 import type { ApiRequest } from './request.ts';
 

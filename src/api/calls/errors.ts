@@ -1,6 +1,6 @@
 import { CliError, type ErrorDetails } from '../../errors.ts';
+import type { Answer } from '../http/body.ts';
 import type { Fault } from '../http/fault.ts';
-import type { Answer } from '../http/transport.ts';
 import { clean, shortened } from '../response/clean.ts';
 import { said } from '../response/message.ts';
 import { isWebPage, PAGE_HINT } from '../response/web-page.ts';

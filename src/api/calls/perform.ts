@@ -1,6 +1,6 @@
 import type { Page } from '../contract.ts';
+import type { Answer } from '../http/body.ts';
 import { Fault } from '../http/fault.ts';
-import type { Answer } from '../http/transport.ts';
 import { acknowledged, dataOf, pageOf, type Understood } from '../response/envelope.ts';
 import type { Schema } from '../schemas/fields.ts';
 import type { Call } from './call.ts';

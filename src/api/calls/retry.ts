@@ -1,6 +1,6 @@
 import { CliError } from '../../errors.ts';
+import type { Answer } from '../http/body.ts';
 import { Fault } from '../http/fault.ts';
-import type { Answer } from '../http/transport.ts';
 import type { Call } from './call.ts';
 import type { ApiRequest } from './request.ts';
 import { retryAfterMs } from './retry-after.ts';

@@ -1,6 +1,6 @@
 import { CliError } from '../../errors.ts';
+import type { Answer } from '../http/body.ts';
 import { Fault } from '../http/fault.ts';
-import type { Answer } from '../http/transport.ts';
 import { clean, shortened } from '../response/clean.ts';
 import type { Call } from './call.ts';
 import { againHint, outcomeUnknown, resourceOf, sentence } from './errors.ts';

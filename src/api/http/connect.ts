@@ -20,7 +20,7 @@ export class ConnectError extends Error {
   }
 }
 
-/** Loaded by the caller only where they are needed: https and a proxy each cost start-up time. */
+/** What https and a proxy need, if there is one. */
 export interface ConnectParts {
   tls?: Pick<typeof Tls, 'connect' | 'createSecureContext'>;
   http?: typeof httpRequest;
@@ -28,72 +28,62 @@ export interface ConnectParts {
 
 export interface Connector {
   readonly connect: buildConnector.connector;
-  /** Drops connections that are still on their way, which undici itself would wait for. */
+  /** Drops connections that are still being made, which undici itself would wait for. */
   close(): void;
 }
-
-type Done = (error: ConnectError | undefined, socket?: Socket) => void;
 
 /**
  * Opens the sockets of one service: straight, or through a tunnel of a proxy.
  *
- * @param meanwhile what there is to do while a connection is on its way; it is done before one is
+ * @param meanwhile what there is to do while a connection is being made; it is done before one is
  *   handed over.
  */
 export function createConnector(
-  parts: ConnectParts,
+  { tls, http }: ConnectParts,
   tunnel: ProxyServer | undefined,
   meanwhile: () => void,
 ): Connector {
   const waiting = new Set<Socket>();
+  let context: Tls.SecureContext | undefined;
+  const secureContext = () => {
+    context ??= tls?.createSecureContext();
+    return context;
+  };
 
-  /** Waits for the event after which the socket can be written to; `done` is called once. */
-  function settle(socket: Socket, event: string, done: Done): void {
+  /** Waits for the event after which the socket can be written to. */
+  function ready(socket: Socket, event: string): Promise<Socket> {
     waiting.add(socket);
-    let open = true;
-    const end = (code?: string) => {
-      if (!open) return;
-      open = false;
+    let timer: NodeJS.Timeout | undefined;
+    return new Promise<Socket>((resolve, reject) => {
+      const fail = (code: string) => {
+        socket.destroy();
+        reject(new ConnectError(code));
+      };
+      timer = setTimeout(fail, CONNECT_MS, 'ETIMEDOUT');
+      // The listener for errors stays: a late one without any would end the process.
+      socket.on('error', (error) => fail(codeOf(error)));
+      socket.once('close', () => fail('ECONNRESET'));
+      socket.once(event, () => resolve(socket));
+    }).finally(() => {
       clearTimeout(timer);
       waiting.delete(socket);
-      if (code === undefined) {
-        done(undefined, socket);
-      } else {
-        socket.destroy();
-        done(new ConnectError(code));
-      }
-    };
-    const timer = setTimeout(() => end('ETIMEDOUT'), CONNECT_MS);
-    // The listener for errors stays: a late one without any would end the process.
-    socket.on('error', (error) => end(codeOf(error)));
-    socket.once('close', () => end('ECONNRESET'));
-    socket.once(event, () => end());
+    });
   }
 
-  function dial(hostname: string, port: number, secure: boolean, done: Done): void {
+  async function dial(hostname: string, port: number, isSecure: boolean): Promise<Socket> {
     const host = hostname.replace(/^\[|\]$/g, '');
     const socket = netConnect({ host, port });
     socket.setNoDelay(true);
-    if (!secure) {
-      whileOnItsWay(socket, meanwhile);
-      settle(socket, 'connect', done);
-      return;
-    }
-    settle(socket, 'connect', (error) => {
-      if (error === undefined) encrypt(host, port, socket, done);
-      else done(error);
-    });
-    // The certificates of all authorities: Node 20 takes as long for them as an answer takes that
-    // comes from far.
-    whileOnItsWay(socket, secureContext);
+    // Node 20 takes as long to read the certificates of all authorities as a far service to respond.
+    whileConnecting(socket, isSecure ? secureContext : meanwhile);
+    await ready(socket, 'connect');
+    return isSecure ? encrypt(host, socket) : socket;
   }
 
-  function encrypt(host: string, port: number, under: Socket, done: Done): void {
-    const { tls } = parts;
+  async function encrypt(host: string, under: Socket): Promise<Socket> {
     const secured = attempt(() =>
       tls?.connect({
         host,
-        port,
         socket: under,
         secureContext: secureContext(),
         ALPNProtocols: ['http/1.1'],
@@ -102,81 +92,58 @@ export function createConnector(
     );
     if (secured === undefined) {
       under.destroy();
-      done(new ConnectError('ERR_TLS_NOT_READY'));
-      return;
+      throw new ConnectError('ERR_TLS_NOT_READY');
     }
     secured.setNoDelay(true);
-    // By now our first words are with the system.
+    // By now the first words of the handshake are with the system.
     meanwhile();
-    settle(secured, 'secureConnect', done);
+    return ready(secured, 'secureConnect');
   }
 
-  let context: Tls.SecureContext | undefined;
-  function secureContext(): Tls.SecureContext | undefined {
-    context ??= parts.tls?.createSecureContext();
-    return context;
-  }
-
-  function dig(proxy: ProxyServer, authority: string, done: Done): void {
-    const { http } = parts;
-    if (http === undefined) {
-      done(new ConnectError('ERR_PROXY_NOT_LOADED'));
-      return;
-    }
-    dial(proxy.url.hostname, proxy.port, proxy.url.protocol === 'https:', (error, socket) => {
-      if (socket === undefined) {
-        done(error);
+  /** A tunnel through a proxy: CONNECT, and the socket is the service's. */
+  async function dig(proxy: ProxyServer, authority: string): Promise<Socket> {
+    const socket = await dial(proxy.url.hostname, proxy.port, proxy.url.protocol === 'https:');
+    const { authorization } = proxy;
+    const asking = http?.({
+      method: 'CONNECT',
+      path: authority,
+      setHost: false,
+      headers: {
+        host: authority,
+        ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
+      },
+      createConnection: () => socket,
+    });
+    asking?.on('error', (fault) => socket.destroy(fault));
+    asking?.once('connect', (response, _socket, head: Buffer) => {
+      const status = response.statusCode ?? 0;
+      if (status < 200 || status > 299) {
+        socket.destroy(new ConnectError(`PROXY_${status}`));
         return;
       }
-      const asking = http({
-        method: 'CONNECT',
-        path: authority,
-        setHost: false,
-        headers: {
-          host: authority,
-          ...(proxy.authorization === undefined
-            ? {}
-            : { 'proxy-authorization': proxy.authorization }),
-        },
-        createConnection: () => socket,
-      });
-      // The wait for the proxy's word is bounded like any other wait for a connection.
-      settle(socket, 'tunnel', done);
-      asking.on('error', (fault) => socket.destroy(fault));
-      asking.once('connect', (answer, _socket, head: Buffer) => {
-        const status = answer.statusCode ?? 0;
-        if (status < 200 || status > 299) {
-          socket.destroy(new ConnectError(`PROXY_${status}`));
-          return;
-        }
-        if (head.length > 0) socket.unshift(head);
-        socket.emit('tunnel');
-      });
-      asking.end();
+      if (head.length > 0) socket.unshift(head);
+      socket.emit('tunnel');
     });
+    asking?.end();
+    return ready(socket, 'tunnel');
+  }
+
+  async function open(hostname: string, port: number, isSecure: boolean): Promise<Socket> {
+    if (tunnel === undefined) return dial(hostname, port, isSecure);
+    const host = hostname.includes(':') ? `[${hostname}]` : hostname;
+    return encrypt(hostname, await dig(tunnel, `${host}:${port}`));
   }
 
   return {
     connect({ hostname, protocol, port }, callback) {
-      const secure = protocol === 'https:';
-      const number = Number(port === '' ? (secure ? 443 : 80) : (port ?? (secure ? 443 : 80)));
-      const done: Done = (error, socket) => {
-        if (socket === undefined) {
-          callback(error ?? new ConnectError('ECONNRESET'), null);
-        } else {
+      const isSecure = protocol === 'https:';
+      open(hostname, Number(port || (isSecure ? 443 : 80)), isSecure).then(
+        (socket) => {
           meanwhile();
           callback(null, socket);
-        }
-      };
-      if (tunnel === undefined) {
-        dial(hostname, number, secure, done);
-        return;
-      }
-      const host = hostname.includes(':') ? `[${hostname}]` : hostname;
-      dig(tunnel, `${host}:${number}`, (error, socket) => {
-        if (socket === undefined) done(error);
-        else encrypt(hostname, number, socket, done);
-      });
+        },
+        (error) => callback(error, null),
+      );
     },
     close() {
       for (const socket of waiting) socket.destroy();
@@ -184,8 +151,8 @@ export function createConnector(
   };
 }
 
-/** What fails here is told where its outcome is needed. */
-function whileOnItsWay(socket: Socket, work: () => unknown): void {
+/** A failure here shows again when the outcome of the work is needed. */
+function whileConnecting(socket: Socket, work: () => unknown): void {
   socket.once('connectionAttempt', () => {
     setImmediate(() => attempt(() => (socket.destroyed ? undefined : work())));
   });

@@ -1,6 +1,7 @@
 import { clean, shortened } from '../response/clean.ts';
 import { hidden, masked } from '../response/secrets.ts';
-import type { Answer, WireRequest } from './transport.ts';
+import type { Answer } from './body.ts';
+import type { WireRequest } from './exchange.ts';
 
 const SHOWN_HEADERS = ['content-type', 'content-encoding', 'content-length', 'retry-after', 'date'];
 const MOST_CHARACTERS = 20_000;

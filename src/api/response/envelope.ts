@@ -1,5 +1,5 @@
 import type { Page } from '../contract.ts';
-import type { Answer } from '../http/transport.ts';
+import type { Answer } from '../http/body.ts';
 import { check, mend, type Odd } from '../schemas/check.ts';
 import type { Schema } from '../schemas/fields.ts';
 import { type Meta, meta } from '../schemas/page.ts';

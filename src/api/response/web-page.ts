@@ -1,4 +1,4 @@
-import type { Answer } from '../http/transport.ts';
+import type { Answer } from '../http/body.ts';
 import { clean, shortened } from './clean.ts';
 
 /** Where the fault is when a page comes: the service speaks JSON (API document: Conventions). */

@@ -1,0 +1,51 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import type { RawAnswer } from '../contract.ts';
+
+/** A body is counted while it is read and given up beyond this. */
+export const MOST_BYTES = 16 * 1024 * 1024;
+/** How much of a body that is too large is kept, for an id to be saved from. */
+export const KEPT_BYTES = 64 * 1024;
+
+export interface Answer extends RawAnswer {
+  /** Why the text can't be taken for the service's whole word; completes "the answer …". */
+  problem?: string;
+}
+
+export type Head = Pick<Answer, 'status' | 'headers'>;
+
+export function flatHeaders(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    flat[name] = Array.isArray(value) ? value.join(', ') : (value ?? '');
+  }
+  return flat;
+}
+
+/** The text of a body. A proxy may pack it although that was not asked for. */
+export async function decode(head: Head, bytes: Buffer): Promise<Answer> {
+  const packing = (head.headers['content-encoding'] ?? '').trim().toLowerCase();
+  const isPacked = packing !== '' && packing !== 'identity' && bytes.length > 0;
+  const plain = isPacked ? await unpack(packing, bytes) : bytes;
+  if (plain === undefined) {
+    return { ...head, text: '', problem: 'is packed in a way that was not asked for, or damaged' };
+  }
+  // Nearly every response is ASCII, which is read several times faster.
+  if (isAscii(plain)) return { ...head, text: plain.toString('latin1') };
+  const text = plain.toString('utf8').replace(/^\uFEFF/, '');
+  return isUtf8(plain) ? { ...head, text } : { ...head, text, problem: 'is not UTF-8' };
+}
+
+async function unpack(packing: string, bytes: Buffer): Promise<Buffer | undefined> {
+  const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib');
+  const bound = { maxOutputLength: MOST_BYTES };
+  try {
+    if (packing === 'gzip' || packing === 'x-gzip') return gunzipSync(bytes, bound);
+    if (packing === 'deflate') return inflateSync(bytes, bound);
+    if (packing === 'br') return brotliDecompressSync(bytes, bound);
+  } catch {
+    // Damaged, cut off or larger than the bound.
+  }
+  return undefined;
+}
