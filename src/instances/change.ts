@@ -10,7 +10,7 @@ import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { beforeSending, titled } from './preflight.ts';
 import { findMachines, type Target } from './resolve.ts';
 import { nextStep } from './status.ts';
-import { errorOfSeveral, politely, waitFor } from './waiting.ts';
+import { attempt, type Changed, type Outcome, outcomeOf, waitForEach } from './waiting.ts';
 
 /** As many requests at once as is polite to a service whose rate limits are not documented. */
 const AT_ONCE = 4;
@@ -28,14 +28,6 @@ export interface Change {
   before?(targets: readonly Target[], context: Context): Promise<void>;
 }
 
-/** What became of one instance. */
-export interface Changed {
-  readonly id: string;
-  readonly name: string;
-  readonly status: string;
-  readonly paid_until?: string | null | undefined;
-}
-
 /**
  * Changes several instances. All requests are sent before any is waited for, since one that is sent
  * late bills for longer. A failure of one stops no other; `failure` is theirs together.
@@ -46,7 +38,7 @@ export async function changeEach(
   typed: readonly string[],
   { until, times }: { readonly until: string | undefined; readonly times: WaitTimes },
   context: Context,
-): Promise<{ changed: readonly Changed[]; failure: CliError | undefined }> {
+): Promise<Outcome> {
   let targets = [...new Set(typed)].map((text): Target => ({ id: text, name: text }));
   const api = await beforeSending(
     context,
@@ -60,34 +52,8 @@ export async function changeEach(
   const sent = await eachBounded(targets, AT_ONCE, (target) =>
     attempt(target, () => send(change, target, { api, waits: until !== undefined }, context)),
   );
-  const gate = politely();
-  const outcomes = await Promise.all(
-    sent.map((outcome) => {
-      if (outcome instanceof CliError || until === undefined) return outcome;
-      const { id, name, status: after } = outcome;
-      return attempt(outcome, async () => {
-        const awaited = { target: { id, name }, until, after, gate };
-        const { status, paid_until } = await waitFor(awaited, times, context);
-        return { id, name, status, paid_until };
-      });
-    }),
-  );
-  const [first, ...others] = outcomes.filter((outcome) => outcome instanceof CliError);
-  return {
-    changed: outcomes.filter((outcome): outcome is Changed => !(outcome instanceof CliError)),
-    failure: first === undefined ? undefined : errorOfSeveral([first, ...others], targets),
-  };
-}
-
-/** Returns the failure of one instance, with its name, as an outcome. */
-async function attempt<T>({ id, name }: Target, work: () => Promise<T>): Promise<T | CliError> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    const isNamed = error.message.includes(id) || error.message.includes(name);
-    return isNamed ? error : error.with(`${name}: ${error.message}`, { resource: id });
-  }
+  const outcomes = until === undefined ? sent : await waitForEach(sent, until, times, context);
+  return outcomeOf(outcomes, targets);
 }
 
 interface Sending {

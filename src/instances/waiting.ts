@@ -13,36 +13,95 @@ import {
 import { clockTime } from '../output/time.ts';
 import { hasSsh, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
+import { createOutage } from '../watch/outage.ts';
 import { answersSsh } from '../watch/ssh.ts';
 import { sshAddress } from '../watch/ssh-endpoint.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { type Also, waitForStatus } from '../watch/wait.ts';
 import type { Target } from './resolve.ts';
 
+/** What is waited for. */
 export interface Awaited {
   readonly target: Target;
   /** A status of the service, or `ssh`. */
   readonly until: string;
-  /** The status that the answer before the wait told. */
+  /** The status in the response before the wait. */
   readonly after?: string;
-  /** Where SSH is to answer, in the place of the port that the service tells. */
+  /** Replaces the SSH port that the service gives. */
   readonly sshPort?: number | undefined;
-  /** Lets a few readings through at a time, where several machines are awaited at once. */
+  /** Lets a few readings through at a time, if several instances are awaited at once. */
   readonly gate?: Gate;
   /** Gets each reading, so that a wait which ends early leaves the last one. */
-  onReading?(machine: Instance): void;
+  onReading?(instance: Instance): void;
+}
+
+/** What became of one instance. */
+export interface Changed {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly paid_until?: string | null | undefined;
+}
+
+/** What became of several; `failure` is that of all that failed. */
+export interface Outcome {
+  readonly changed: readonly Changed[];
+  readonly failure: CliError | undefined;
+}
+
+export function outcomeOf(
+  each: readonly (Changed | CliError)[],
+  targets: readonly Target[],
+): Outcome {
+  const [first, ...others] = each.filter((one) => one instanceof CliError);
+  return {
+    changed: each.filter((one): one is Changed => !(one instanceof CliError)),
+    failure: first === undefined ? undefined : errorOfSeveral([first, ...others], targets),
+  };
+}
+
+/** Returns the failure of one instance, with its name, so that it does not stop the others. */
+export async function attempt(
+  { id, name }: Target,
+  work: () => Promise<Changed>,
+): Promise<Changed | CliError> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const isNamed = error.message.includes(id) || error.message.includes(name);
+    return isNamed ? error : error.with(`${name}: ${error.message}`, { resource: id });
+  }
 }
 
 /** As many readings at once as is polite to a service whose rate limits are not documented. */
 const READINGS_AT_ONCE = 8;
 
-/** For several machines that are awaited at once, each under its own deadline. */
-export function politely(): Gate {
-  return createGate(READINGS_AT_ONCE);
+/**
+ * Waits for several instances at once, each under its own deadline. What failed before is passed on.
+ */
+export function waitForEach(
+  each: readonly ((Target & { readonly status?: string }) | CliError)[],
+  until: string,
+  times: WaitTimes,
+  context: Context,
+): Promise<(Changed | CliError)[]> {
+  const gate = createGate(READINGS_AT_ONCE);
+  return Promise.all(
+    each.map((one) => {
+      if (one instanceof CliError) return one;
+      const { status: after, ...target } = one;
+      const awaited = { target, until, gate, ...(after === undefined ? {} : { after }) };
+      return attempt(target, async () => {
+        const { name, status, paid_until } = await waitFor(awaited, times, context);
+        return { id: target.id, name: name ?? target.name, status, paid_until };
+      });
+    }),
+  );
 }
 
 /**
- * Waits for a machine with a line of progress that tells its phases, and answers its last reading.
+ * Waits for an instance with a line of progress that shows its phases, and returns its last reading.
  * Every way in which the wait can end early says what that means for the bill.
  */
 export async function waitFor(
@@ -50,19 +109,27 @@ export async function waitFor(
   times: WaitTimes,
   context: Context,
 ): Promise<Instance> {
-  const { target, until, after, gate = politely() } = awaited;
+  const { target, until, after, gate = createGate(1) } = awaited;
   const { err, clock, signal } = context;
   const api = await context.api().catch((error: unknown) => {
     throw error instanceof CliError ? withBill(error, awaited, undefined) : error;
   });
   let last: Instance | undefined;
-  let failing = false;
-  let asked = false;
+  const outage = createOutage(clock, {
+    lost(fault, asked) {
+      const goesOn =
+        asked === undefined
+          ? 'Waiting goes on.'
+          : `It is read again in ${Math.ceil(asked / 1000)} s.`;
+      err.warn(`${target.name} could not be read: ${fault.message} ${goesOn}`);
+    },
+    over: () => err.note(`${target.name} can be read again: ${last?.status}.`),
+  });
   const progress = err.progress(`${target.name}: waiting`);
-  let told = target.name;
-  const tell = (words: string, elapsed: number) => {
-    told = `${target.name}: ${words} (${Math.round(elapsed / 1000)} s)`;
-    progress.update(told);
+  let line = target.name;
+  const show = (phase: string, elapsed: number) => {
+    line = `${target.name}: ${phase} (${Math.round(elapsed / 1000)} s)`;
+    progress.update(line);
   };
   try {
     const instance = await waitForStatus({
@@ -74,38 +141,30 @@ export async function waitFor(
       clock,
       signal,
       ...(after === undefined ? {} : { after }),
-      onReading(machine, elapsed) {
-        last = machine;
-        awaited.onReading?.(machine);
-        if (failing) err.note(`${target.name} can be read again: ${machine.status}.`);
-        failing = false;
-        asked = false;
-        const isNear = until === 'ssh' && hasSsh(machine.status);
-        tell(isNear ? `${machine.status}, waiting for SSH` : machine.status, elapsed);
+      onReading(reading, elapsed) {
+        last = reading;
+        awaited.onReading?.(reading);
+        outage.mended();
+        const { status } = reading;
+        show(until === 'ssh' && hasSsh(status) ? `${status}, waiting for SSH` : status, elapsed);
       },
       onFault(fault, elapsed, pause) {
-        const asks = fault.retryAfterMs !== undefined;
-        // In the log of a script as well: a silent outage looks like a machine that takes its time.
-        if (!failing || (asks && !asked)) {
-          const goesOn = asks
-            ? `It is read again in ${Math.ceil(pause / 1000)} s.`
-            : 'Waiting goes on.';
-          err.warn(`${target.name} could not be read: ${fault.message} ${goesOn}`);
-        }
-        failing = true;
-        asked ||= asks;
-        const again = asks ? `reading again at ${clockTime(clock.now() + pause)}` : 'trying again';
-        tell(`could not be read; ${again}`, elapsed);
+        const isAsked = fault.retryAfterMs !== undefined;
+        outage.failed(fault, isAsked ? pause : undefined);
+        const again = isAsked
+          ? `reading again at ${clockTime(clock.now() + pause)}`
+          : 'trying again';
+        show(`could not be read; ${again}`, elapsed);
       },
     });
     // Beside others that go on, the line of this one stays.
-    progress.update(`${told} ✔`);
+    progress.update(`${line} ✔`);
     return instance;
   } catch (thrown) {
     // A fault of our own ends the wait as well, and nothing else.
     const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
-    if (error.failure !== 'otherEnd') throw withBill(error, awaited, last?.status);
-    throw withBill(error, awaited, last?.status, await lastEvents(target.id, api));
+    const events = error.failure === 'otherEnd' ? await lastEvents(target.id, api) : [];
+    throw withBill(error, awaited, last?.status, events);
   } finally {
     progress.done();
   }
@@ -158,64 +217,53 @@ async function lastEvents(id: string, api: Api): Promise<LoggedEvent[]> {
   }
 }
 
-/** What the time of the wait has ended, and not a word of the service about this machine. */
-const TIMES_OVER: readonly Failure[] = ['deadline', 'rateLimited'];
+/** The wait is over; the service said nothing about this instance. */
+const TIME_IS_OVER: readonly Failure[] = ['deadline', 'rateLimited'];
 
-/** Says what the early end of a wait means for the machine and the bill. */
+/** Says what the early end of a wait means for the instance and the bill. */
 export function withBill(
   error: CliError,
-  { target, until, after }: Pick<Awaited, 'target' | 'until' | 'after'>,
+  { target: { id, name }, until, after }: Pick<Awaited, 'target' | 'until' | 'after'>,
   seen: string | undefined,
   events: readonly LoggedEvent[] = [],
 ): CliError {
-  const interrupted = isInterrupt(error);
-  const { id, name } = target;
   const status = seen ?? after;
   const billing = mayBill(status);
-  const timesOver = TIMES_OVER.includes(error.failure);
-  if (!interrupted && !timesOver && error.failure !== 'otherEnd') {
-    // Of a machine that was never seen, nothing is known.
-    const isThere = status !== undefined && billing && error.failure !== 'notFound';
-    return isThere ? leftBilling(error, target, after === undefined) : error;
+  // What was asked for before the wait, such as another instance, may not be asked for twice.
+  const details = { resource: id, retryable: error.retryable && after === undefined };
+  const nobody = `Nobody waits for ${name} (${id}) any more.`;
+  const interrupted = isInterrupt(error);
+  if (!interrupted && error.failure !== 'otherEnd' && !TIME_IS_OVER.includes(error.failure)) {
+    // A refused key, say, ends the wait and not the instance. Of one that was never seen, nothing is known.
+    if (status === undefined || !billing || error.failure === 'notFound') return error;
+    return error.with(
+      `${sentence(error.message)} ${nobody} Count it as still billing. To end it: gpucloud instances terminate ${id}`,
+      { ...details, mayBeBilling: true },
+    );
   }
-  const what = interrupted
-    ? `${error.message} Nobody waits for ${name} (${id}) any more.`
-    : `${name} (${id}): ${error.message}`;
-  const meaning = billing ? 'Count it as still billing.' : 'It is not billing any more.';
+  const what = interrupted ? `${error.message} ${nobody}` : `${name} (${id}): ${error.message}`;
   const goesOn =
-    (interrupted || error.failure === 'rateLimited') &&
-    (until === 'STOPPED' || until === 'TERMINATED')
+    (interrupted || error.failure === 'rateLimited') && ['STOPPED', 'TERMINATED'].includes(until)
       ? ' What was asked for goes on at the service.'
       : '';
-  const next = billing
-    ? `see it with "gpucloud instances get ${id}", end it with "gpucloud instances terminate ${id}"`
-    : `see it with "gpucloud instances get ${id}"`;
+  const meaning = billing ? 'Count it as still billing.' : 'It is not billing any more.';
   const { retryAfterMs } = error;
   const onceMore =
     retryAfterMs === undefined
       ? ''
       : `in ${Math.ceil(retryAfterMs / 1000)} s, wait on with "gpucloud instances wait ${id} --for ${until.toLowerCase()}"; `;
+  const end = billing ? `, end it with "gpucloud instances terminate ${id}"` : '';
   return error.with(`${what}${goesOn} ${meaning}`, {
-    hint: `${onceMore}${next}`,
-    resource: id,
-    // What was asked for before the wait, such as another machine, may not be asked for twice.
-    retryable: error.retryable && after === undefined,
+    ...details,
+    hint: `${onceMore}see it with "gpucloud instances get ${id}"${end}`,
     mayBeBilling: billing,
     events,
   });
 }
 
-/** A refused key, say, ends the wait, and not the machine. The hint is what helps against it. */
-function leftBilling(error: CliError, { id, name }: Target, isWaitAlone: boolean): CliError {
-  return error.with(
-    `${sentence(error.message)} Nobody waits for ${name} (${id}) any more. Count it as still billing. To end it: gpucloud instances terminate ${id}`,
-    { resource: id, retryable: error.retryable && isWaitAlone, mayBeBilling: true },
-  );
-}
-
 /**
- * What to throw when some of several machines failed. Ctrl-C ends all waits at once: a person gets
- * one line, and one command that ends the machines.
+ * What to throw when some of several instances failed. Ctrl-C ends all waits at once: a person gets
+ * one line, and one command that ends the instances.
  */
 export function errorOfSeveral(
   errors: readonly [CliError, ...CliError[]],
@@ -225,9 +273,9 @@ export function errorOfSeveral(
   if (second === undefined) return first;
   const left = targets.filter(({ id }) => errors.some(({ resource }) => resource === id));
   if (!errors.every(isInterrupt) || left.length !== errors.length) return new SeveralErrors(errors);
-  const isBilling = ({ id }: Target) =>
-    errors.some(({ resource, mayBeBilling }) => resource === id && mayBeBilling);
-  const billing = left.filter(isBilling).map(({ id }) => id);
+  const billing = errors.flatMap(({ resource, mayBeBilling }) =>
+    mayBeBilling ? (resource ?? []) : [],
+  );
   const names = left.map(({ id, name }) => `${name} (${id})`).join(', ');
   const what = first.cause instanceof Error ? first.cause.message : first.message;
   const meaning =
@@ -236,13 +284,12 @@ export function errorOfSeveral(
       : billing.length === left.length
         ? 'Count them as still billing.'
         : `Count as still billing: ${billing.join(', ')}.`;
+  const hint =
+    billing.length === 0
+      ? 'see them with "gpucloud instances list --all"'
+      : `see them with "gpucloud instances list", end them with "gpucloud instances terminate ${billing.join(' ')}"`;
   return new SeveralErrors(
     errors,
-    new CliError(first.failure, `${what} Nobody waits for ${names} any more. ${meaning}`, {
-      hint:
-        billing.length === 0
-          ? 'see them with "gpucloud instances list --all"'
-          : `see them with "gpucloud instances list", end them with "gpucloud instances terminate ${billing.join(' ')}"`,
-    }),
+    new CliError(first.failure, `${what} Nobody waits for ${names} any more. ${meaning}`, { hint }),
   );
 }

@@ -17,7 +17,7 @@ export const instances: Group = {
       aliases: ['show'],
       usage: '<instance>',
       summary: 'Show everything about one machine',
-      load: async () => (await import('./get.ts')).registerGet,
+      load: async () => (await import('./get.ts')).get,
     },
     {
       name: 'create',
@@ -60,7 +60,7 @@ export const instances: Group = {
       name: 'wait',
       usage: '<instance...>',
       summary: 'Wait until machines have a status',
-      load: async () => (await import('./wait.ts')).registerWait,
+      load: async () => (await import('./lifecycle.ts')).wait,
     },
     {
       name: 'ssh',

@@ -1,11 +1,20 @@
+import { Option } from '../../cli/command.ts';
 import { confirm } from '../../cli/confirm.ts';
+import { brokenRule, ruled } from '../../cli/parse.ts';
 import { OR_STDIN, severalGiven } from '../../cli/several.ts';
+import { refuseMistyped, tellUndocumented } from '../../cli/types.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
+import type { CliError } from '../../errors.ts';
 import { type Change, changeEach } from '../../instances/change.ts';
 import { pickMachines } from '../../instances/pick.ts';
-import { reservationNote, terminateQuestion } from '../../instances/preflight.ts';
+import { beforeSending, reservationNote, terminateQuestion } from '../../instances/preflight.ts';
+import { findMachines } from '../../instances/resolve.ts';
+import { type Outcome, outcomeOf, waitForEach, withBill } from '../../instances/waiting.ts';
+import { positiveDuration } from '../../rules/durations.ts';
+import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
 import {
+  DEFAULT_WAIT,
   pollIntervalOption,
   statusFor,
   waitStartedOption,
@@ -94,6 +103,56 @@ export const terminate = action({
     ),
 });
 
+export const wait = action({
+  view: changedView,
+  replaces: ['--timeout'],
+  completes: { '--for': ['active', 'stopped', 'terminated', 'ssh'] },
+  notes:
+    'Exit code 0 once all have it, 8 past --timeout, 11 where the service wants to be left alone\n' +
+    'until after it, 12 for a machine that ended elsewhere.',
+  examples: [
+    'gpucloud instances wait trainer',
+    'gpucloud instances wait trainer lab --for stopped --timeout 5m',
+  ],
+  takes: (command) =>
+    command
+      .argument('<instance...>', INSTANCES)
+      .option('--for <status>', 'active, stopped, terminated, ssh, or any status', wanted, 'ACTIVE')
+      .addOption(
+        new Option('--timeout <duration>', 'how long to wait')
+          .default(DEFAULT_WAIT.timeout, '15m')
+          .argParser(ruled('--timeout', positiveDuration)),
+      )
+      .addOption(pollIntervalOption()),
+  async run(context, typed, { for: until, timeout, pollInterval: interval }) {
+    const named = await severalGiven('INSTANCE', typed, context);
+    const targets = await beforeSending(
+      context,
+      (interrupt) => notAwaited(interrupt, named, until),
+      () => findMachines(named, context),
+    );
+    if (until !== 'ssh') tellUndocumented([until], INSTANCE_STATUSES, context, 'status');
+    const outcomes = await waitForEach(targets, until, { timeout, interval }, context);
+    await show(outcomeOf(outcomes, targets), context);
+  },
+});
+
+/** Statuses are the service's own words. New ones may come, so any word unlike them is waited for. */
+function wanted(text: string): string {
+  if (!/^[A-Za-z_]{1,40}$/.test(text)) {
+    throw brokenRule('--for', text, 'it is ssh or a status, such as active, stopped or terminated');
+  }
+  const word = text.toUpperCase();
+  refuseMistyped('--for', text, [...INSTANCE_STATUSES, 'SSH']);
+  return word === 'SSH' ? 'ssh' : word;
+}
+
+function notAwaited(interrupt: CliError, named: readonly string[], until: string): CliError {
+  const targets = [...new Set(named)].map((text) => ({ id: text, name: text }));
+  const errors = targets.map((target) => withBill(interrupt, { target, until }, undefined));
+  return outcomeOf(errors, targets).failure ?? interrupt;
+}
+
 async function change(
   what: Change,
   instances: readonly string[],
@@ -101,8 +160,11 @@ async function change(
   context: Context,
 ): Promise<void> {
   const { until, waitTimeout: timeout, pollInterval: interval } = wait;
-  const waiting = { until, times: { timeout, interval } };
-  const { changed, failure } = await changeEach(what, instances, waiting, context);
+  const times = { timeout, interval };
+  await show(await changeEach(what, instances, { until, times }, context), context);
+}
+
+async function show({ changed, failure }: Outcome, context: Context): Promise<void> {
   if (changed.length > 0 || context.out.format !== 'table') {
     await context.out.list(changed, changedView);
   }

@@ -7,8 +7,8 @@ import { describe } from '../../cli/verb.ts';
 import { sightingOf } from '../../context/observe.ts';
 import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';
-import type { Changed } from '../../instances/change.ts';
 import { settleOpen } from '../../instances/settle-open.ts';
+import type { Changed } from '../../instances/waiting.ts';
 import { resourceId } from '../../rules/ids.ts';
 import { changedView } from './view.ts';
 

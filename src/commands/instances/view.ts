@@ -1,6 +1,6 @@
 import type { Instance } from '../../api/index.ts';
-import type { Changed } from '../../instances/change.ts';
 import { containerLines } from '../../instances/container-lines.ts';
+import type { Changed } from '../../instances/waiting.ts';
 import type { Section, View } from '../../output/output.ts';
 import { endpointLines } from '../../reach/endpoints.ts';
 import { sshCommand } from '../../watch/ssh-endpoint.ts';
