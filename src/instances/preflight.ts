@@ -8,7 +8,6 @@ import { kopecksText, money, zero } from '../rules/money.ts';
 import { instanceStatus, isTerminated } from '../rules/statuses.ts';
 import { restOfHour } from './paid-hour.ts';
 import type { Target } from './resolve.ts';
-import { serviceNow } from './service-time.ts';
 
 /** Milliseconds that a person waits for what is shown before a request. */
 const PATIENCE_MS = 5000;
@@ -106,7 +105,7 @@ export async function terminateQuestion(
   if ((await context.prompts()) !== undefined) {
     const read = await readAll(targets, context);
     if (read.every((instance) => isTerminated(instance?.status))) return undefined;
-    const now = await serviceNow(context);
+    const now = context.serviceClock.now();
     for (const instance of read) {
       if (instance !== undefined) context.err.note(atStake(instance, now));
     }

@@ -9,7 +9,6 @@ import {
   type ReadHow,
   readKnownMachines,
 } from '../instances/known-machines.ts';
-import { serviceNow } from '../instances/service-time.ts';
 import type { UnknownRequest } from '../journal/index.ts';
 import { type Money, zero } from '../rules/money.ts';
 import { isTerminated } from '../rules/statuses.ts';
@@ -62,7 +61,7 @@ export async function readAccount(
   how: { quiet?: boolean; options?: CallOptions } = {},
 ): Promise<AccountReading> {
   const api = await context.api(how);
-  const now = await serviceNow(context);
+  const now = context.serviceClock.now();
   const { options = {} } = how;
   const me = api.users.me(options);
   const drives = api.drives.list(options);

@@ -5,7 +5,6 @@ import { oneOf, ruled } from '../../cli/parse.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { serviceNow } from '../../instances/service-time.ts';
 import { labelOf, STEPS, type Step, startOf, stepsBack, zoneText } from '../../money/calendar.ts';
 import { wholeHistory } from '../../money/history.ts';
 import { type LeftOut, netOf, openBooks, type Spent } from '../../money/spend.ts';
@@ -50,7 +49,7 @@ export interface SpendInput {
 export async function spend(input: SpendInput, context: Context): Promise<void> {
   const { by } = input;
   const api = await context.api();
-  const now = await serviceNow(context);
+  const now = context.serviceClock.now();
   const to = input.until === undefined ? Number.POSITIVE_INFINITY : timeOf(input.until, now);
   const from =
     input.since === undefined

@@ -54,7 +54,7 @@ export const instances: Group = {
       name: 'events',
       usage: '<instance...>',
       summary: 'Show the event log of a machine, newest first, or follow it',
-      load: async () => (await import('./events.ts')).registerEvents,
+      load: async () => (await import('./events.ts')).events,
     },
     {
       name: 'wait',

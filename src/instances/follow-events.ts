@@ -1,36 +1,50 @@
 import type { Api, Instance, InstanceEvent } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
-import { severalGiven } from '../cli/several.ts';
-import { viewOf } from '../commands/instances/event-view.ts';
-import { type EventsInput, MERE_TYPES, WHOLE_LOG_PAGE } from '../commands/instances/events.ts';
 import type { Context } from '../context.ts';
 import { CliError, SeveralErrors, usageError } from '../errors.ts';
-import { beginningAt } from '../instances/estimated-time.ts';
-import { findMachines, type Target } from '../instances/resolve.ts';
+import type { View } from '../output/output.ts';
 import { isTerminated } from '../rules/statuses.ts';
-import { type Cursor, createCursor } from './cursor.ts';
-import { type FollowedLog, type FollowReport, follow } from './follow.ts';
-import { createFollower, type Follower } from './follower.ts';
-import type { ResumeFile, SavedLog } from './resume.ts';
-import { LONGEST_WITHIN_MS } from './transient.ts';
+import { type Cursor, createCursor } from '../watch/cursor.ts';
+import { type FollowedLog, type FollowReport, follow } from '../watch/follow.ts';
+import { createFollower, type Follower } from '../watch/follower.ts';
+import type { ResumeFile, SavedLog } from '../watch/resume.ts';
+import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
+import type { Beginning } from './event-log.ts';
+import type { Target } from './resolve.ts';
 
 /** As many requests at once as is polite to a service whose rate limits are not documented. */
 const AT_ONCE = 4;
 
-interface MachineLog extends FollowedLog<InstanceEvent> {
+export interface FollowInput {
+  readonly targets: readonly Target[];
+  /** Events on a page. */
+  readonly limit: number;
+  /** Where the events begin; undefined for the whole log. */
+  readonly beginning: Beginning | undefined;
+  /** Types in capital letters; undefined for all. */
+  readonly type: readonly string[] | undefined;
+  /** A status or a type in capital letters that ends the follow. */
+  readonly until: string | undefined;
+  /** `until` may be a status, so that the instances are read too. */
+  readonly isStatus: boolean;
+  /** The file that keeps the position between two runs. */
+  readonly resume: string | undefined;
+  /** Milliseconds. */
+  readonly pollInterval: number;
+  readonly view: View<InstanceEvent>;
+}
+
+interface InstanceLog extends FollowedLog<InstanceEvent> {
   readonly target: Target;
   readonly cursor: Cursor;
   /** The type of event that ended it. */
   reached?: string;
 }
 
-/** `instances events --follow`: the events of machines as they come, until all have ended. */
-export async function followEvents(input: EventsInput, context: Context): Promise<void> {
+/** Prints the events of instances as they come, until all have ended. */
+export async function followEvents(input: FollowInput, context: Context): Promise<void> {
   refuseWholes(context);
-  const targets = await findMachines(
-    await severalGiven('INSTANCE', input.instances, context),
-    context,
-  );
+  const { targets } = input;
   const resume = input.resume === undefined ? undefined : await openResume(input.resume);
   // An earlier run saw these end, and was ended itself before the others did.
   const open = targets.filter(({ id }) => !isOver(resume?.of(id), input));
@@ -44,7 +58,7 @@ export async function followEvents(input: EventsInput, context: Context): Promis
   let hasReader = true;
 
   async function* rows(): AsyncGenerator<InstanceEvent> {
-    const stream = follow<MachineLog, InstanceEvent>({
+    const stream = follow<InstanceLog, InstanceEvent>({
       logs,
       clock: context.clock,
       signal,
@@ -71,7 +85,7 @@ export async function followEvents(input: EventsInput, context: Context): Promis
   }
 
   try {
-    await context.out.list(rows(), viewOf(targets), {
+    await context.out.list(rows(), input.view, {
       live: true,
       onFlush(given) {
         flush = given;
@@ -101,12 +115,12 @@ function refuseWholes({ flags }: Context): void {
 }
 
 async function openResume(file: string): Promise<ResumeFile> {
-  const { openResumeFile } = await import('./resume.ts');
+  const { openResumeFile } = await import('../watch/resume.ts');
   return openResumeFile(file);
 }
 
 /** Where a log has not been begun, the next run begins it. */
-function savedOf(logs: readonly MachineLog[], resume: ResumeFile): Map<string, SavedLog> {
+function savedOf(logs: readonly InstanceLog[], resume: ResumeFile): Map<string, SavedLog> {
   const begun = logs.filter(({ cursor }) => cursor.begun);
   return new Map(
     begun.map(({ target: { id }, cursor, reached }) => [
@@ -117,14 +131,14 @@ function savedOf(logs: readonly MachineLog[], resume: ResumeFile): Map<string, S
 }
 
 /** A type of event comes once and again; a status is read anew. */
-function isOver(saved: SavedLog | undefined, { until }: EventsInput): boolean {
+function isOver(saved: SavedLog | undefined, { until }: FollowInput): boolean {
   return until !== undefined && saved?.reached === until;
 }
 
 /** All have ended: the next run with this file waits for what comes then. */
 async function forgetEnds(
   targets: readonly Target[],
-  input: EventsInput,
+  input: FollowInput,
   resume: ResumeFile,
 ): Promise<void> {
   const logs = new Map<string, SavedLog>();
@@ -144,14 +158,10 @@ interface Parts {
   readonly otherEnds: Map<string, CliError>;
 }
 
-function logsOf(targets: readonly Target[], input: EventsInput, parts: Parts): MachineLog[] {
+function logsOf(targets: readonly Target[], input: FollowInput, parts: Parts): InstanceLog[] {
   const { api, signal, context, resume } = parts;
-  const { limit = WHOLE_LOG_PAGE, since } = input;
-  const beginning = since === undefined ? undefined : beginningAt(since, context.clock);
-  const options = {
-    signal,
-    ...(beginning === undefined ? {} : { onAnswer: beginning.onAnswer }),
-  };
+  const { limit, beginning } = input;
+  const options = { signal, ...beginning?.options };
   // A pause that is asked for before anything was read has nobody else who would keep it.
   const later = { ...options, longestPauseMs: LONGEST_WITHIN_MS };
   return targets.map((target) => {
@@ -161,15 +171,15 @@ function logsOf(targets: readonly Target[], input: EventsInput, parts: Parts): M
         api.instances.events(target.id, { page, limit }, follower.hasStarted() ? later : options),
       cursor,
       clock: context.clock,
-      ...(beginning === undefined ? {} : { since: () => beginning.time() }),
+      ...(beginning === undefined ? {} : { since: beginning.time }),
     });
     return {
       target,
       cursor,
       ...follower,
-      ...(input.until === undefined || MERE_TYPES.includes(input.until)
-        ? {}
-        : { hasEnded: endOf(target, input.until, parts) }),
+      ...(input.until !== undefined && input.isStatus
+        ? { hasEnded: endOf(target, input.until, parts) }
+        : {}),
     };
   });
 }
@@ -181,16 +191,13 @@ function logsOf(targets: readonly Target[], input: EventsInput, parts: Parts): M
 function endOf(
   target: Target,
   status: string,
-  { api, signal, context, otherEnds }: Parts,
+  { api, signal, otherEnds }: Parts,
 ): () => Promise<boolean> {
-  let last: string | undefined;
   return async () => {
-    const machine = await api.instances.get(target.id, { signal });
-    last = machine.status;
-    if (last === status) return true;
-    // API document: deletion is irrevocable. Nothing else is an end for good.
-    if (!isTerminated(last)) return false;
-    otherEnds.set(target.id, endedElsewhere(target, machine, status));
+    const instance = await api.instances.get(target.id, { signal });
+    if (instance.status === status) return true;
+    if (!isTerminated(instance.status)) return false;
+    otherEnds.set(target.id, endedElsewhere(target, instance, status));
     return true;
   };
 }
@@ -204,7 +211,7 @@ function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: stri
 }
 
 /** What is told beside the events, on stderr. */
-function reporterOf(logs: readonly MachineLog[], context: Context) {
+function reporterOf(logs: readonly InstanceLog[], context: Context) {
   const { err, out } = context;
   const gone: CliError[] = [];
   let progress = logs.length === 0 ? undefined : err.progress(`${named(logs)}: reading the log`);
@@ -216,7 +223,7 @@ function reporterOf(logs: readonly MachineLog[], context: Context) {
     progress = undefined;
   }
 
-  const report: FollowReport<MachineLog> = {
+  const report: FollowReport<InstanceLog> = {
     lost(some, error) {
       begin();
       err.warn(
@@ -265,7 +272,7 @@ function spoken(milliseconds: number): string {
 
 /** Ctrl-C is how a follow without an end is left. With one, somebody still waits for it. */
 function interrupted(
-  { until }: EventsInput,
+  { until }: FollowInput,
   targets: readonly Target[],
   context: Context,
 ): unknown {

@@ -1,0 +1,57 @@
+import type { Api, CallOptions, InstanceEvent } from '../api/index.ts';
+import { type Moment, timeOf } from '../cli/moment.ts';
+import type { Context } from '../context.ts';
+import * as log from '../watch/log-walk.ts';
+
+/** The moment from which on events are asked for. */
+export interface Beginning {
+  /** For each request: the service's first response shows its time. */
+  readonly options: Pick<CallOptions, 'onAnswer'>;
+  /** Milliseconds since 1970; the same each time. To be asked once a response has come. */
+  time(): number;
+}
+
+/** What `--since 10m` means to the service, whose clock wrote the times of the events. */
+export function beginningAt(
+  moment: Moment,
+  { serviceClock }: Pick<Context, 'serviceClock'>,
+): Beginning {
+  let time: number | undefined;
+  return {
+    options: { onAnswer: async ({ headers }) => serviceClock.learn(headers.date) },
+    time() {
+      time ??= timeOf(moment, serviceClock.now());
+      return time;
+    },
+  };
+}
+
+/** So many events from before the beginning say that no others come; a few may be late ones. */
+const BEFORE_THE_BEGINNING = 10;
+
+/**
+ * Reads a log page after page, newest first, back to its beginning. Events that arrive in the
+ * meantime push older ones onto the next page, so those seen before are left out. A log that is
+ * pruned in the meantime ends the walk on its empty page.
+ */
+export async function* eachEvent(
+  api: Api,
+  id: string,
+  limit: number,
+  beginning: Beginning | undefined,
+): AsyncGenerator<InstanceEvent> {
+  const seen = new Set<string>();
+  let before = 0;
+  for (let page = 1; ; page += 1) {
+    const { data, meta } = await api.instances.events(id, { page, limit }, beginning?.options);
+    const from = beginning?.time() ?? Number.NEGATIVE_INFINITY;
+    for (const event of data) {
+      if (seen.has(event.id)) continue;
+      seen.add(event.id);
+      const isBefore = (log.timeOf(event) ?? Number.POSITIVE_INFINITY) < from;
+      before = isBefore ? before + 1 : 0;
+      if (!isBefore) yield event;
+    }
+    if (data.length === 0 || page >= meta.total_pages || before >= BEFORE_THE_BEGINNING) return;
+  }
+}
