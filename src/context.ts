@@ -1,12 +1,12 @@
 import { createRecorder } from './completion/recorder.ts';
 import type { Context, GlobalFlags, Host } from './context/contract.ts';
-import { lazy } from './context/lazy.ts';
 import { observe } from './context/observe.ts';
 import { createService } from './context/service.ts';
 import { createServiceClock } from './context/service-clock.ts';
 import { createSettings } from './context/settings.ts';
 import { createStores } from './context/stores.ts';
 import { createTerminal } from './context/terminal.ts';
+import { lazy } from './lazy.ts';
 
 export type {
   Context,

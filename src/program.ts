@@ -1,11 +1,16 @@
 import type { Command } from '@commander-js/extra-typings';
-import { type AnyCommand, newProgram, setGivenWords, setLocal } from './cli/command.ts';
+import { type AnyCommand, about, newProgram } from './cli/command.ts';
 import type { Frame } from './cli/frame.ts';
 import { addGlobalOptions, firstWord } from './cli/globals.ts';
-import { addListed, type Group, type Listed, namedBy, type Register } from './cli/group.ts';
-import { helpStyle } from './cli/help.ts';
-import { TOPICS } from './cli/topics.ts';
-import { undocumented } from './cli/undocumented.ts';
+import {
+  addListed,
+  type Group,
+  type Listed,
+  namedBy,
+  type Register,
+  undocumented,
+} from './cli/group.ts';
+import { helpStyle, TOPICS } from './cli/help.ts';
 
 /** A group of verbs, or a verb of the root. Its code loads when it is chosen. */
 interface Entry extends Listed {
@@ -244,7 +249,7 @@ function wordAfterFlags(command: AnyCommand, words: readonly string[]): string |
 
 function addEntry(program: AnyCommand, entry: Entry, heading: string): void {
   const command = addListed(program, entry).helpCommand(false).helpGroup(heading);
-  if (entry.local === true) setLocal(command);
+  if (entry.local === true) about(command).local = true;
 }
 
 async function loadEntry(
@@ -255,13 +260,16 @@ async function loadEntry(
 ): Promise<void> {
   const loaded = await entry.load();
   if (typeof loaded === 'function') {
-    loaded(setGivenWords(command, words), frame);
+    about(command).given = words;
+    loaded(command, frame);
     return;
   }
   const word = wordAfterFlags(command, words);
   const verb = word === undefined ? undefined : namedBy(loaded.verbs, word);
   if (verb !== undefined) {
-    (await verb.load())(setGivenWords(addListed(command, verb), words), frame);
+    const chosen = addListed(command, verb);
+    about(chosen).given = words;
+    (await verb.load())(chosen, frame);
   } else if (words.length <= 1) {
     // A single word, and no verb: none can be run, so that it is enough to list them.
     for (const { usage, ...listed } of loaded.verbs) {

@@ -1,7 +1,7 @@
-import { type AnyCommand, BareGroup, CommanderError, viewOf } from './cli/command.ts';
-import { flagsFor } from './cli/endless.ts';
+import { type AnyCommand, about, BareGroup, CommanderError } from './cli/command.ts';
 import type { Frame } from './cli/frame.ts';
-import { refuseSecret } from './cli/no-secret.ts';
+import { flagsFor } from './cli/globals.ts';
+import { refuseSecret } from './cli/parse.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { CliError, unforeseen, unforeseenIn, usageError } from './errors.ts';
 import { checkColumns } from './output/index.ts';
@@ -35,7 +35,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     context(command) {
       context ??= createContext(host, flagsFor(command, host), VERSION);
       refuseKeys(argv);
-      const view = viewOf(command);
+      const { view } = about(command);
       if (view !== undefined) checkColumns(view, context.flags);
       return context;
     },

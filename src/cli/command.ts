@@ -1,8 +1,7 @@
 import type { CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
 import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
-import { type Failure, usageError } from '../errors.ts';
-import type { View } from '../output/output.ts';
-import type { CompletesMap } from './completes.ts';
+import { usageError } from '../errors.ts';
+import type { About } from './about.ts';
 
 export type AnyCommand = CommandUnknownOpts;
 export type { Command, OptionValues };
@@ -13,20 +12,7 @@ export { CommanderError, Help, Option };
  * both leave NAME alone, as in gh and docker. Commander would take NAME as the value of `--wait`.
  */
 class StrictCommand extends Command {
-  /** How the result of the verb looks: its columns are known before anything is asked. */
-  view: View<unknown> | undefined;
-  /** What its arguments and flags are completed with, beyond what their names tell. */
-  completes: CompletesMap | undefined;
-  /** What its help says beside its arguments and flags. */
-  told: Told | undefined;
-  /** After how many arguments everything is words of another command; see {@link setOwnWords}. */
-  ownWords: number | undefined;
-  /** For an operation that the service does not document: the nearest thing there is. */
-  nearest: string | undefined;
-  /** The words that this run gives it, where they are known; see {@link setGivenWords}. */
-  given: readonly string[] | undefined;
-  /** It needs no service. Counts for what is below it too. */
-  local = false;
+  readonly about: About = {};
 
   override createCommand(name?: string): Command {
     return new StrictCommand(name);
@@ -49,7 +35,8 @@ class StrictCommand extends Command {
 
   private closed(args: readonly string[]): string[] {
     const closed = closeOptionalValues(args, this.options);
-    return this.ownWords === undefined ? closed : endFlags(closed, this.options, this.ownWords);
+    const { ownWords } = this.about;
+    return ownWords === undefined ? closed : endFlags(closed, this.options, ownWords);
   }
 
   /** Commander names what is spelled nearly the same, and is silent where nothing is. */
@@ -169,78 +156,15 @@ function takesNext(arg: string, options: AnyCommand['options']): boolean {
   return false;
 }
 
-/** Says that what follows so many arguments is another command's, as in `ssh HOST command`. */
-export function setOwnWords(command: AnyCommand, own: number): void {
-  if (command instanceof StrictCommand) command.ownWords = own;
+/** What is known of a command beyond its arguments and flags. */
+export function about(command: AnyCommand): About {
+  if (!(command instanceof StrictCommand)) throw new TypeError('a command of another tree');
+  return command.about;
 }
 
-/** Tells a verb how its result looks, for `--columns`, `--sort`, help and completion. */
-export function setView(command: AnyCommand, view: View<unknown>): void {
-  if (command instanceof StrictCommand) command.view = view;
-}
-
-export function viewOf(command: AnyCommand): View<unknown> | undefined {
-  return command instanceof StrictCommand ? command.view : undefined;
-}
-
-/** Tells completion what an argument or flag takes; see completes.ts. */
-export function setCompletes(command: AnyCommand, completes: CompletesMap): void {
-  if (command instanceof StrictCommand) command.completes = completes;
-}
-
-export function completesOf(command: AnyCommand): CompletesMap | undefined {
-  return command instanceof StrictCommand ? command.completes : undefined;
-}
-
-/** What the reference says of a verb, as it is and not as the help shows it. */
-export interface Told {
-  readonly notes?: string;
-  readonly examples: readonly string[];
-  /** Ways in which it can end that nothing else about it tells. */
-  readonly ends?: readonly Failure[];
-  /** The program whose exit code becomes its own: `ssh`. */
-  readonly passesOn?: string;
-  /** Global flags that it refuses: `--columns`. */
-  readonly refuses?: readonly string[];
-}
-
-export function setTold(command: AnyCommand, told: Told): void {
-  if (command instanceof StrictCommand) command.told = told;
-}
-
-export function toldOf(command: AnyCommand): Told | undefined {
-  return command instanceof StrictCommand ? command.told : undefined;
-}
-
-/** Tells a command all words of its line, so that it need not have a flag that none of them names. */
-export function setGivenWords(command: AnyCommand, words: readonly string[]): AnyCommand {
-  if (command instanceof StrictCommand) command.given = words;
-  return command;
-}
-
-export function givenWords(command: AnyCommand): readonly string[] | undefined {
-  return command instanceof StrictCommand ? command.given : undefined;
-}
-
-/** Says of a command that the service documents nothing like it, and what is nearest. */
-export function setNearest(command: AnyCommand, nearest: string): void {
-  if (command instanceof StrictCommand) command.nearest = nearest;
-}
-
-export function nearestOf(command: AnyCommand): string | undefined {
-  return command instanceof StrictCommand ? command.nearest : undefined;
-}
-
-/** Says of a verb, or of a group with all its verbs, that it needs no service. */
-export function setLocal(command: AnyCommand): void {
-  if (command instanceof StrictCommand) command.local = true;
-}
-
+/** Whether a command needs no service, by itself or because its group needs none. */
 export function isLocal(command: AnyCommand): boolean {
-  for (let at: AnyCommand | null = command; at !== null; at = at.parent) {
-    if (at instanceof StrictCommand && at.local) return true;
-  }
-  return false;
+  return about(command).local === true || (command.parent !== null && isLocal(command.parent));
 }
 
 /** The root of a new tree. Every command below it is made with `parent.command()` and inherits. */

@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
-import { CliError, usageError } from '../errors.ts';
-import { asking } from './left.ts';
+import { CliError, isInterrupt, usageError } from '../errors.ts';
 
 /**
  * Asks before something that can't be taken back; the default answer is No.
@@ -24,7 +23,19 @@ export async function confirm(
       `this needs a confirmation and nobody can be asked here: add --yes (${asked})`,
     );
   }
-  if (!(await asking('Nothing was changed.', () => prompts.confirm(asked, false)))) {
+  if (!(await onCancel('Nothing was changed.', () => prompts.confirm(asked, false)))) {
     throw new CliError('interrupted', 'Not confirmed: nothing was changed.');
+  }
+}
+
+/**
+ * Asks something before a request is sent. Whoever cancels reads what that means: `meaning` is a
+ * sentence, such as "Nothing was sent, so nothing was rented."
+ */
+export async function onCancel<T>(meaning: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw isInterrupt(error) ? error.with(`${error.message} ${meaning}`) : error;
   }
 }

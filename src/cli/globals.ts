@@ -1,8 +1,9 @@
-import type { GlobalFlags } from '../context.ts';
+import { formatOf, type GlobalFlags, type Host } from '../context.ts';
+import { usageError } from '../errors.ts';
 import { FORMATS } from '../output/output.ts';
 import { positiveDuration } from '../rules/durations.ts';
 import { baseUrl } from '../rules/service.ts';
-import { type AnyCommand, givenWords, Option } from './command.ts';
+import { type AnyCommand, about, Option } from './command.ts';
 import { GLOBAL_HEADING } from './help.ts';
 import { checkedAddress, commaList, oneOf, ruled } from './parse.ts';
 
@@ -78,7 +79,7 @@ function optionOf({ flags, about, parser }: GlobalFlag): Option {
  * millisecond.
  */
 export function addGlobalOptions(command: AnyCommand, but: readonly string[] = []): void {
-  for (const flag of named(globals(), givenWords(command))) {
+  for (const flag of named(globals(), about(command).given)) {
     const option = optionOf(flag);
     if (option.long === undefined || !but.includes(option.long)) command.addOption(option);
   }
@@ -136,4 +137,25 @@ export function firstWord(words: readonly string[], flags: readonly Option[]): s
     if (flag.required && !word.includes('=')) at += 1;
   }
   return undefined;
+}
+
+/**
+ * The global flags of a command, and with `--watch` or `--follow` the format of something that has
+ * no end: JSON is a line for each change or event, since an array would never be closed. So is a
+ * view to `--watch` that nobody asked to be a table, where there is no terminal to redraw one in.
+ */
+export function flagsFor(command: AnyCommand, host: Pick<Host, 'stdout' | 'env'>): GlobalFlags {
+  const flags = globalFlagsOf(command);
+  const { watch, follow } = command.opts();
+  if (watch !== true && follow !== true) return flags;
+  const format = formatOf(flags, host.env);
+  const isAsked = flags.output !== undefined || (host.env.GPUCLOUD_OUTPUT ?? '') !== '';
+  const isUnseen = watch === true && format === 'table' && !isAsked && host.stdout.isTTY !== true;
+  const isView = format === 'table' && host.stdout.isTTY === true;
+  if (watch === true && flags.sort !== undefined && !isView) {
+    throw usageError('--sort: of rows that come as they change, only a view can be sorted');
+  }
+  if (format !== 'json' && !isUnseen) return flags;
+  const { json: _json, ...others } = flags;
+  return { ...others, output: 'jsonl' };
 }

@@ -1,4 +1,5 @@
-import type { AnyCommand } from './command.ts';
+import { type CliError, usageError } from '../errors.ts';
+import { type AnyCommand, about } from './command.ts';
 import type { Frame } from './frame.ts';
 
 /** Gives a command its arguments, flags and action. */
@@ -25,7 +26,7 @@ export interface Group {
   readonly verbs: readonly Verb[];
   /** Whole command lines that tell what the group is for. */
   readonly examples: readonly string[];
-  /** What people will look for and the service has not; see undocumented.ts. */
+  /** What people will look for and the service has not; see {@link undocumented}. */
   readonly undocumented?: Readonly<Record<string, string>>;
 }
 
@@ -41,4 +42,37 @@ export function addListed(parent: AnyCommand, { name, aliases = [], summary }: L
     .aliases([...aliases])
     .summary(summary)
     .description(summary);
+}
+
+/**
+ * Operations that people will look for and that the service's API document does not have: they
+ * exit 2, say so and name the nearest thing there is. `help` says the same of them.
+ */
+export function undocumented(group: AnyCommand, verbs: Readonly<Record<string, string>>): void {
+  for (const [name, nearest] of Object.entries(verbs)) {
+    const command = group
+      .command(name, { hidden: true })
+      .argument('[anything...]')
+      .allowUnknownOption()
+      .helpOption(false);
+    about(command).nearest = nearest;
+    command.action(() => {
+      throw notPublished(command, nearest);
+    });
+  }
+}
+
+/** The error of an undocumented operation; undefined for any other command. */
+export function undocumentedError(command: AnyCommand): CliError | undefined {
+  const { nearest } = about(command);
+  return nearest === undefined ? undefined : notPublished(command, nearest);
+}
+
+function notPublished(command: AnyCommand, nearest: string): CliError {
+  const { parent } = command;
+  const asked =
+    parent === null || parent.parent === null
+      ? command.name()
+      : `${parent.name()} ${command.name()}`;
+  return usageError(`${asked}: not in the published API`, nearest);
 }

@@ -1,43 +1,17 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import type { Context } from '../context.ts';
-import type { Failure } from '../errors.ts';
-import type { View } from '../output/output.ts';
-import {
-  type AnyCommand,
-  newProgram,
-  setCompletes,
-  setOwnWords,
-  setTold,
-  setView,
-} from './command.ts';
-import type { CompletesMap } from './completes.ts';
+import type { About } from './about.ts';
+import { type AnyCommand, about, newProgram } from './command.ts';
 import type { Frame } from './frame.ts';
 import { addGlobalOptions } from './globals.ts';
 import type { Listed, Register, Verb } from './group.ts';
 import { argumentTerm } from './help.ts';
 
-export interface VerbHelp {
-  /** More to know, printed under the summary. */
-  notes?: string;
+export interface VerbHelp extends Omit<About, 'nearest' | 'given' | 'local'> {
   /** Whole command lines, at least one. */
   examples: readonly [string, ...string[]];
-  /** How the result looks; `--columns` and `--sort` are checked against it before the verb runs. */
-  view?: View<unknown>;
   /** Global flags in whose place the verb has one of its own: `--timeout`. */
   replaces?: readonly string[];
-  /** What completion offers where the name of an argument or flag does not tell it. */
-  completes?: CompletesMap;
-  /**
-   * After how many arguments everything is words of another command, flags that are called like
-   * ours included.
-   */
-  ownWords?: number;
-  /** Ways in which it can end beside those of its kind, for the reference. */
-  ends?: readonly Failure[];
-  /** The program whose exit code becomes its own, for the reference: `ssh`. */
-  passesOn?: string;
-  /** Global flags that it refuses in words of its own, for the reference: `--columns`. */
-  refuses?: readonly string[];
 }
 
 /**
@@ -45,23 +19,21 @@ export interface VerbHelp {
  * their types reach the action.
  */
 export function describe(command: AnyCommand, help: VerbHelp): Command {
-  if (help.notes !== undefined) command.description(`${command.summary()}\n\n${help.notes}`);
-  setTold(command, help);
-  if (help.ownWords !== undefined) setOwnWords(command, help.ownWords);
+  const { replaces, ...known } = help;
+  Object.assign(about(command), known);
+  const { notes, examples, view } = known;
+  if (notes !== undefined) command.description(`${command.summary()}\n\n${notes}`);
   command.addHelpText(
     'after',
-    () => `\nExamples:\n${help.examples.map((line) => `  $ ${line}`).join('\n')}`,
+    () => `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`,
   );
-  if (help.view !== undefined) {
-    setView(command, help.view);
-    const { columns } = help.view;
+  if (view !== undefined) {
     command.addHelpText(
       'after',
-      () => `\nColumns (--columns, --sort):\n  ${columns.map(({ id }) => id).join(', ')}`,
+      () => `\nColumns (--columns, --sort):\n  ${view.columns.map(({ id }) => id).join(', ')}`,
     );
   }
-  if (help.completes !== undefined) setCompletes(command, help.completes);
-  addGlobalOptions(command, help.replaces);
+  addGlobalOptions(command, replaces);
   // A command of unknown flags, as a group hands it on, has none yet: its types start here.
   return command as unknown as Command;
 }
@@ -83,11 +55,12 @@ export interface Invocation {
 export function action<Args extends unknown[], Flags extends OptionValues>(
   spec: VerbSpec<Args, Flags>,
 ): Register {
+  const { takes, run, ...help } = spec;
   return (command, frame) => {
-    spec.takes(describe(command, spec)).action((...given) => {
+    takes(describe(command, help)).action((...given) => {
       const own = given.pop() as unknown as AnyCommand;
       const invocation = { args: own.args, frame };
-      return spec.run(frame.context(own), ...(given as unknown as [...Args, Flags]), invocation);
+      return run(frame.context(own), ...(given as unknown as [...Args, Flags]), invocation);
     });
   };
 }

@@ -1,8 +1,8 @@
 import type { Api } from '../api/index.ts';
 import { noKeyRemedy, refusedKeyRemedy } from '../config/remedies.ts';
 import { CliError, usageError } from '../errors.ts';
+import { lazy } from '../lazy.ts';
 import type { Context, GlobalFlags, Host, ServiceAddress } from './contract.ts';
-import { lazy } from './lazy.ts';
 import type { ServiceClock } from './service-clock.ts';
 import type { SettingsRoom } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import type { NameRecorder } from '../completion/recorder.ts';
 import type { Settings } from '../config/settings.ts';
+import { lazy } from '../lazy.ts';
 import type { Context, GlobalFlags, Host } from './contract.ts';
-import { lazy } from './lazy.ts';
 import type { Terminal } from './terminal.ts';
 
 type Resolved = Awaited<ReturnType<typeof import('../config/index.ts')['resolveSettings']>>;

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { NameRecorder } from '../completion/recorder.ts';
 import { CliError, usageError } from '../errors.ts';
 import type { Journal, Scope } from '../journal/index.ts';
+import { lazy } from '../lazy.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { Context, Host } from './contract.ts';
-import { lazy } from './lazy.ts';
 import type { SettingsRoom } from './settings.ts';
 
 export interface Stores extends Pick<Context, 'journal' | 'journalOf' | 'catalog' | 'sandbox'> {

@@ -1,9 +1,9 @@
 import { CliError, type Failure, usageError } from '../errors.ts';
+import { lazy } from '../lazy.ts';
 import { createMessages, createOutput, parseFormat, wantsColour } from '../output/index.ts';
 import type { Format } from '../output/output.ts';
 import type { Program, Running, Signal } from '../programs.ts';
 import type { Context, GlobalFlags, Host } from './contract.ts';
-import { lazy } from './lazy.ts';
 
 export type Terminal = Pick<Context, 'out' | 'err' | 'warnings' | 'prompts' | 'start'>;
 

@@ -1,6 +1,6 @@
 import type { Api, CallOptions, InstanceEvent } from '../api/index.ts';
-import { type Moment, timeOf } from '../cli/moment.ts';
 import type { Context } from '../context.ts';
+import { type Moment, timeOf } from '../rules/moment.ts';
 import * as log from '../watch/log-walk.ts';
 
 /** The moment from which on events are asked for. */

@@ -1,4 +1,4 @@
-import { asking } from '../cli/left.ts';
+import { onCancel } from '../cli/confirm.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Intent, RentalRequest } from '../journal/index.ts';
@@ -60,7 +60,7 @@ async function rivalsOf(
 ): Promise<readonly Rival[]> {
   let isAlone = false;
   try {
-    const rivals = await asking('Nothing was sent, so nothing was created.', () =>
+    const rivals = await onCancel('Nothing was sent, so nothing was created.', () =>
       lastingRivals(intent, request, agreed, context),
     );
     isAlone = rivals.length === 0;

@@ -1,6 +1,6 @@
 import type { Api, CallOptions, Instance } from '../api/index.ts';
 import { Option } from '../cli/command.ts';
-import { asking } from '../cli/left.ts';
+import { onCancel } from '../cli/confirm.ts';
 import { ruled } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -139,7 +139,7 @@ export async function keepToLimit(
   const meaning = `${found}, and is billing. To end it: gpucloud instances terminate ${instance.id}`;
   const isAgreed =
     context.flags.yes === true ||
-    (await asking(meaning, async () => prompts?.confirm(question, false))) === true;
+    (await onCancel(meaning, async () => prompts?.confirm(question, false))) === true;
   if (!isAgreed) return overLimit(instance, found);
   try {
     await enforceMaxPrice(instance, limit, context);

@@ -1,4 +1,4 @@
-import { asking } from '../cli/left.ts';
+import { onCancel } from '../cli/confirm.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import type { KnownInstance } from '../journal/index.ts';
@@ -23,7 +23,7 @@ export async function pickMachines(question: string, context: Context): Promise<
     );
   }
   // Whose machines they are is known once there is a key that is.
-  await asking('Nothing was changed.', () => context.api());
+  await onCancel('Nothing was changed.', () => context.api());
   const { instances: machines } = await (await context.journal()).read();
   const living = machines.filter(({ last }) => mayBill(last?.status));
   if (living.length === 0) {
@@ -40,7 +40,7 @@ export async function pickMachines(question: string, context: Context): Promise<
     about: about(machine, context.clock.now()),
     value: machine.id,
   }));
-  return await asking('Nothing was changed.', () =>
+  return await onCancel('Nothing was changed.', () =>
     prompts.chooseSeveral(question, choices, { least: 1 }),
   );
 }

@@ -1,4 +1,4 @@
-import { asking } from '../cli/left.ts';
+import { onCancel } from '../cli/confirm.ts';
 import { shellLine } from '../cli/shell-line.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -37,7 +37,7 @@ export async function refuseUnsettled(
   if (prompts === undefined) throw unsettled(told, name, next);
   context.err.warn(`${told} A second one would cost as much again.`);
   const question = `Ask for another ${what} "${name}" all the same?`;
-  if (!(await asking('Nothing was sent.', () => prompts.confirm(question, false)))) {
+  if (!(await onCancel('Nothing was sent.', () => prompts.confirm(question, false)))) {
     throw new CliError('interrupted', 'Not confirmed: nothing was sent.', { hint: next });
   }
 }

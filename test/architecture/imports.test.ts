@@ -12,6 +12,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['run'],
   ['program', 'report'],
   ['commands'],
+  ['profiles'],
   ['run-job'],
   ['reach'],
   ['money'],

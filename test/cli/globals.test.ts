@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { newProgram, Option, setGivenWords } from '../../src/cli/command.ts';
+import { about, newProgram, Option } from '../../src/cli/command.ts';
 import { globalFlagsOf } from '../../src/cli/globals.ts';
 import { describe as describeVerb } from '../../src/cli/verb.ts';
 
@@ -12,7 +12,7 @@ async function outcome(words: readonly string[], isTold: boolean) {
     .enablePositionalOptions()
     .configureOutput({ writeOut: (text) => (shown += text), writeErr: () => {} });
   const verb = program.command('list').summary('List');
-  if (isTold) setGivenWords(verb, words);
+  if (isTold) about(verb).given = words;
   let flags: unknown;
   describeVerb(verb, { examples: ['gpucloud list'], replaces: ['--timeout'] })
     .argument('[what...]')
@@ -51,7 +51,8 @@ test('a line means the same whether the flags that it does not name are there or
 
 test('a verb has the flags that its line names, and all where one may be meant', () => {
   const longs = (...words: string[]) => {
-    const verb = setGivenWords(newProgram('gpucloud').command('list'), ['list', ...words]);
+    const verb = newProgram('gpucloud').command('list');
+    about(verb).given = ['list', ...words];
     describeVerb(verb, { examples: ['gpucloud list'] });
     return verb.options.map(({ long }) => long);
   };

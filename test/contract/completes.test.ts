@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyCommand } from '../../src/cli/command.ts';
-import { decidedForArgument, decidedForFlag } from '../../src/cli/completes.ts';
+import { decidedForArgument, decidedForFlag } from '../../src/cli/reference/offers.ts';
 import { tree } from './tree.ts';
 
 /** What of a command Tab would be silent about without anyone having decided so. */

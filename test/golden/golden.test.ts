@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import type { Reference } from '../../src/cli/reference.ts';
+import type { Reference } from '../../src/cli/reference/index.ts';
 import { commandsWhose, prepare } from '../contract/tree.ts';
 import { createSandboxWorld, createWorld, type World } from '../support/run-cli.ts';
 import { broken, type Promises, promisesOf } from './promises.ts';

@@ -1,4 +1,4 @@
-import type { ArgumentReference, FlagReference, Reference } from '../../src/cli/reference.ts';
+import type { ArgumentReference, FlagReference, Reference } from '../../src/cli/reference/index.ts';
 
 /** What a command promises to scripts: each word of it may be relied on. */
 export interface CommandPromises {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manPages, referenceFiles } from '../../scripts/reference.mjs';
-import type { Reference } from '../../src/cli/reference.ts';
+import type { Reference } from '../../src/cli/reference/index.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 
 const ROOT = new URL('../../', import.meta.url);

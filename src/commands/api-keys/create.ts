@@ -1,6 +1,5 @@
 import type { ApiKey } from '../../api/index.ts';
-import { refuseSecret } from '../../cli/no-secret.ts';
-import { checked } from '../../cli/parse.ts';
+import { checked, refuseSecret } from '../../cli/parse.ts';
 import { sendOnce } from '../../cli/send-once.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';

@@ -1,7 +1,6 @@
 import type { RawRequest } from '../../api/index.ts';
 import { readInput } from '../../cli/input.ts';
-import { refuseSecret } from '../../cli/no-secret.ts';
-import { brokenRule, checked } from '../../cli/parse.ts';
+import { brokenRule, checked, refuseSecret } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { apiPath, segmentsOf } from './path.ts';

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../api/index.ts';
-import { type Moment, timeOf } from '../../cli/moment.ts';
 import { usageError } from '../../errors.ts';
 import { momentOf } from '../../money/ledger.ts';
+import { type Moment, timeOf } from '../../rules/moment.ts';
 
 /** Milliseconds since 1970: from `from` on, up to and without `to`. */
 export interface Period {

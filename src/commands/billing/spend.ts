@@ -1,6 +1,5 @@
 import type { AnyCommand } from '../../cli/command.ts';
 import type { Frame } from '../../cli/frame.ts';
-import { type Moment, since, timeOf, until } from '../../cli/moment.ts';
 import { oneOf, ruled } from '../../cli/parse.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -10,6 +9,7 @@ import { wholeHistory } from '../../money/history.ts';
 import { type LeftOut, netOf, openBooks, type Spent } from '../../money/spend.ts';
 import type { Messages } from '../../output/output.ts';
 import { localTime } from '../../output/time.ts';
+import { type Moment, since, timeOf, until } from '../../rules/moment.ts';
 import { kopecksText } from '../../rules/money.ts';
 import { type SpendRow, spendBlocks, spendView } from './spend-view.ts';
 

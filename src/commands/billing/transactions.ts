@@ -1,7 +1,6 @@
 import type { Transaction, TransactionsQuery } from '../../api/index.ts';
 import type { AnyCommand } from '../../cli/command.ts';
 import type { Frame } from '../../cli/frame.ts';
-import { type Moment, since, until } from '../../cli/moment.ts';
 import { pageView, tellOtherPages } from '../../cli/one-page.ts';
 import { ruled } from '../../cli/parse.ts';
 import { tellUndocumented, typesOf } from '../../cli/types.ts';
@@ -9,6 +8,7 @@ import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { wholeHistory } from '../../money/history.ts';
+import { type Moment, since, until } from '../../rules/moment.ts';
 import { count } from '../../rules/numbers.ts';
 import { isWithin, type Period, periodOf, periodWords } from './period.ts';
 import { createTotals, type Totals } from './totals.ts';

@@ -9,8 +9,7 @@ import {
 } from '../../catalog/index.ts';
 import { Option } from '../../cli/command.ts';
 import type { Group } from '../../cli/group.ts';
-import { refuseSecret } from '../../cli/no-secret.ts';
-import { brokenBy, checked, oneOf } from '../../cli/parse.ts';
+import { brokenBy, checked, oneOf, refuseSecret } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 import type { AnyCommand } from '../../cli/command.ts';
 import type { Frame } from '../../cli/frame.ts';
-import { type Reference, referenceOf } from '../../cli/reference.ts';
+import { type Reference, referenceOf } from '../../cli/reference/index.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { commandView, referenceView } from './view.ts';

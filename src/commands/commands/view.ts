@@ -1,4 +1,4 @@
-import type { CommandReference, Reference } from '../../cli/reference.ts';
+import type { CommandReference, Reference } from '../../cli/reference/index.ts';
 import type { View } from '../../output/output.ts';
 
 /** A command as a row. */

@@ -1,5 +1,5 @@
 import type { AnyCommand } from '../../cli/command.ts';
-import { offerOfArgument, offerOfFlag } from '../../cli/completes.ts';
+import { offerOfArgument, offerOfFlag } from '../../cli/reference/offers.ts';
 import type { Flag, Offer, Place } from '../../completion/tree.ts';
 
 const HELP: Flag = { names: ['--help', '-h'], help: 'show this help' };

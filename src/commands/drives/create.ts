@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { Drive } from '../../api/index.ts';
-import { confirm } from '../../cli/confirm.ts';
+import { confirm, onCancel } from '../../cli/confirm.ts';
 import { writeCreated } from '../../cli/created.ts';
-import { asking } from '../../cli/left.ts';
 import { brokenBy, checked, ruled } from '../../cli/parse.ts';
 import { sendOnce } from '../../cli/send-once.ts';
 import { shellLine } from '../../cli/shell-line.ts';
@@ -58,7 +57,7 @@ interface Complete {
 }
 
 export async function createDrive(input: CreateInput, context: Context): Promise<void> {
-  const { name, size } = await asking(NOTHING_CREATED, () => complete(input, context));
+  const { name, size } = await onCancel(NOTHING_CREATED, () => complete(input, context));
   context.err.warn(
     'The published API has no way to delete a drive, and it bills by the hour from its creation on.',
   );
@@ -103,7 +102,7 @@ async function refuseNamesakes(name: string, context: Context): Promise<void> {
 /** Drive names need not be unique (API document: POST /storage/drives). */
 async function namesakes(name: string, context: Context): Promise<readonly Drive[]> {
   const api = await context.api();
-  const drives = await asking(NOTHING_CREATED, () => api.drives.list());
+  const drives = await onCancel(NOTHING_CREATED, () => api.drives.list());
   return drives.filter((drive) => drive.name === name && drive.status !== 'DELETED');
 }
 

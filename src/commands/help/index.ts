@@ -1,7 +1,7 @@
 import type { AnyCommand } from '../../cli/command.ts';
 import type { Frame } from '../../cli/frame.ts';
-import { TOPICS } from '../../cli/topics.ts';
-import { undocumentedError } from '../../cli/undocumented.ts';
+import { undocumentedError } from '../../cli/group.ts';
+import { TOPICS } from '../../cli/help.ts';
 import { describe } from '../../cli/verb.ts';
 import { type CliError, usageError } from '../../errors.ts';
 

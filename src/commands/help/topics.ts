@@ -1,6 +1,6 @@
-import { ENVIRONMENT } from '../../cli/environment.ts';
-import { EXIT_CODES } from '../../cli/reference.ts';
-import type { Topic } from '../../cli/topics.ts';
+import type { Topic } from '../../cli/help.ts';
+import { ENVIRONMENT } from '../../cli/reference/environment.ts';
+import { EXIT_CODES } from '../../cli/reference/index.ts';
 import type { Format } from '../../output/output.ts';
 import { FORMATS } from '../../output/output.ts';
 

@@ -1,9 +1,8 @@
 import type { InstanceEvent } from '../../api/index.ts';
 import { Option } from '../../cli/command.ts';
-import { type Moment, since } from '../../cli/moment.ts';
+import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { pageView, tellOtherPages } from '../../cli/one-page.ts';
 import { brokenRule, ruled } from '../../cli/parse.ts';
-import { OR_STDIN, severalGiven } from '../../cli/several.ts';
 import { refuseMistyped, tellUndocumented, typesOf } from '../../cli/types.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -11,6 +10,7 @@ import { usageError } from '../../errors.ts';
 import { beginningAt, eachEvent } from '../../instances/event-log.ts';
 import { findMachines, type Target } from '../../instances/resolve.ts';
 import { pollInterval } from '../../rules/durations.ts';
+import { type Moment, since } from '../../rules/moment.ts';
 import { count } from '../../rules/numbers.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
 import { eventView, viewOf } from './event-view.ts';

@@ -1,7 +1,7 @@
 import { Option } from '../../cli/command.ts';
 import { confirm } from '../../cli/confirm.ts';
+import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { brokenRule, ruled } from '../../cli/parse.ts';
-import { OR_STDIN, severalGiven } from '../../cli/several.ts';
 import { refuseMistyped, tellUndocumented } from '../../cli/types.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';

@@ -1,8 +1,8 @@
 import { eachBounded } from '../../bounded.ts';
 import type { AnyCommand } from '../../cli/command.ts';
 import type { Frame } from '../../cli/frame.ts';
+import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { checked } from '../../cli/parse.ts';
-import { OR_STDIN, severalGiven } from '../../cli/several.ts';
 import { describe } from '../../cli/verb.ts';
 import { sightingOf } from '../../context/observe.ts';
 import type { Context } from '../../context.ts';

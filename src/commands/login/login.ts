@@ -1,14 +1,20 @@
 import type { User } from '../../api/index.ts';
-import { brokenBaseUrl, givenBaseUrl } from '../../cli/base-url.ts';
-import { keepKey } from '../../cli/keep-key.ts';
-import { asking } from '../../cli/left.ts';
+import { onCancel } from '../../cli/confirm.ts';
 import { checked, checkedSecret } from '../../cli/parse.ts';
-import { namedProfile, profileView, shownProfile, warnOfEnvironment } from '../../cli/profile.ts';
 import { type ConfigFile, profileOf, withProfile } from '../../config/file.ts';
 import { keyFields, keyPlace, type Store } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, type Failure, usageError } from '../../errors.ts';
+import { keepKey } from '../../profiles/keep-key.ts';
+import {
+  brokenBaseUrl,
+  givenBaseUrl,
+  namedProfile,
+  profileView,
+  shownProfile,
+  warnOfEnvironment,
+} from '../../profiles/profile.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import { apiKey, baseUrl } from '../../rules/service.ts';
 import { keyFromFile, keyFromStdin } from './key.ts';
@@ -35,7 +41,7 @@ export async function login(input: LoginInput, context: Context): Promise<void> 
   const name = nameFor(before, given, context);
   const known = storedAddress(before, name);
 
-  const { address, user } = await asking('Nothing was stored.', () =>
+  const { address, user } = await onCancel('Nothing was stored.', () =>
     provedAddress(input, name, given ?? known, context),
   );
 

@@ -1,9 +1,9 @@
-import { namedProfile, profileView, shownProfile } from '../../cli/profile.ts';
 import { profileOf, withProfile } from '../../config/file.ts';
 import { type KeyPlace, keyPlace } from '../../config/key.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { namedProfile, profileView, shownProfile } from '../../profiles/profile.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 
 /** Forgets the key of the profile in force, and whose it was. Done twice, it is done once. */

@@ -1,13 +1,12 @@
-import { brokenBaseUrl, givenBaseUrl } from '../../cli/base-url.ts';
 import type { AnyCommand } from '../../cli/command.ts';
 import type { Frame } from '../../cli/frame.ts';
 import { checked, ruled } from '../../cli/parse.ts';
-import { profileView, shownProfile } from '../../cli/profile.ts';
 import { describe } from '../../cli/verb.ts';
 import { type Profile, profileOf, withProfile } from '../../config/file.ts';
 import { profileName } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { brokenBaseUrl, givenBaseUrl, profileView, shownProfile } from '../../profiles/profile.ts';
 import { baseUrl } from '../../rules/service.ts';
 
 export function registerAdd(verb: AnyCommand, frame: Frame): void {

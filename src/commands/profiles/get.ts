@@ -1,9 +1,9 @@
 import type { AnyCommand } from '../../cli/command.ts';
 import type { Frame } from '../../cli/frame.ts';
-import { namedProfile, shownProfile } from '../../cli/profile.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { namedProfile, shownProfile } from '../../profiles/profile.ts';
 import { inForce, ranked, rankedView } from './in-force.ts';
 
 export function registerGet(verb: AnyCommand, frame: Frame): void {

@@ -1,8 +1,8 @@
-import { profileView, type ShownProfile } from '../../cli/profile.ts';
 import { type ConfigFile, resolveSettings } from '../../config/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
+import { profileView, type ShownProfile } from '../../profiles/profile.ts';
 
 /** A profile with whether commands go by it now. */
 export interface RankedProfile extends ShownProfile {

@@ -1,9 +1,9 @@
 import type { AnyCommand } from '../../cli/command.ts';
 import type { Frame } from '../../cli/frame.ts';
-import { shownProfile, warnOfEnvironment } from '../../cli/profile.ts';
 import { describe } from '../../cli/verb.ts';
 import { profileNames } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
+import { shownProfile, warnOfEnvironment } from '../../profiles/profile.ts';
 import { inForce, ranked, rankedView } from './in-force.ts';
 
 export function registerList(verb: AnyCommand, frame: Frame): void {

@@ -1,13 +1,13 @@
 import type { AnyCommand } from '../../cli/command.ts';
 import type { Frame } from '../../cli/frame.ts';
-import { keepKey } from '../../cli/keep-key.ts';
 import { oneOf } from '../../cli/parse.ts';
-import { profileView, shownProfile } from '../../cli/profile.ts';
 import { describe } from '../../cli/verb.ts';
 import { profileOf, withProfile } from '../../config/file.ts';
 import { keyFields, keyPlace } from '../../config/key.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { keepKey } from '../../profiles/keep-key.ts';
+import { profileView, shownProfile } from '../../profiles/profile.ts';
 
 const TARGETS = ['keyring', 'file'] as const;
 

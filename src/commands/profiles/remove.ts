@@ -1,13 +1,13 @@
 import type { AnyCommand } from '../../cli/command.ts';
 import { confirm } from '../../cli/confirm.ts';
 import type { Frame } from '../../cli/frame.ts';
-import { profileView, type ShownProfile, shownProfile } from '../../cli/profile.ts';
 import { describe } from '../../cli/verb.ts';
 import { profileOf, withoutProfile } from '../../config/file.ts';
 import { type KeyPlace, keyPlace } from '../../config/key.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { profileView, type ShownProfile, shownProfile } from '../../profiles/profile.ts';
 
 export function registerRemove(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

@@ -1,9 +1,9 @@
 import type { AnyCommand } from '../../cli/command.ts';
 import type { Frame } from '../../cli/frame.ts';
-import { profileView, shownProfile, warnOfEnvironment } from '../../cli/profile.ts';
 import { describe } from '../../cli/verb.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
+import { profileView, shownProfile, warnOfEnvironment } from '../../profiles/profile.ts';
 
 export function registerUse(verb: AnyCommand, frame: Frame): void {
   describe(verb, {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Api, SshKey } from '../../api/index.ts';
-import { asking } from '../../cli/left.ts';
+import { onCancel } from '../../cli/confirm.ts';
 import { brokenBy } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -38,7 +38,7 @@ export const add = verb('add', {
     const isDefault = flags.default === true;
     const wanted =
       file === undefined
-        ? await asking('Nothing was sent, so no key was added.', () =>
+        ? await onCancel('Nothing was sent, so no key was added.', () =>
             askKey(given, isDefault, context),
           )
         : await readKey(file, given, isDefault, context);

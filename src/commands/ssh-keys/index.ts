@@ -1,9 +1,9 @@
 import type { Api, SshKey } from '../../api/index.ts';
 import { confirm } from '../../cli/confirm.ts';
 import type { Group } from '../../cli/group.ts';
+import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { findOne } from '../../cli/lookup.ts';
-import { refuseSecret } from '../../cli/no-secret.ts';
-import { OR_STDIN, severalGiven } from '../../cli/several.ts';
+import { refuseSecret } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';

@@ -1,5 +1,5 @@
 import type { CreateInstanceFields } from '../../api/index.ts';
-import { asking } from '../../cli/left.ts';
+import { onCancel } from '../../cli/confirm.ts';
 import type { CreateInput } from '../../commands/instances/create.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type Failure } from '../../errors.ts';
@@ -35,7 +35,7 @@ export async function askForMachine(
   await context.out.prepare();
   await checkGiven(wish.flags, wish.box, context);
   const lists = await readLists(context);
-  return await asking('Nothing was sent, so nothing was rented and nothing is billing.', () =>
+  return await onCancel('Nothing was sent, so nothing was rented and nothing is billing.', () =>
     ask(wish, lists, prompts, context),
   );
 }

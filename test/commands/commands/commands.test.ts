@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { CommandReference, FlagReference, Reference } from '../../../src/cli/reference.ts';
+import type {
+  CommandReference,
+  FlagReference,
+  Reference,
+} from '../../../src/cli/reference/index.ts';
 import { FAILURES } from '../../../src/errors.ts';
 import { COMMANDS, commandsWhose } from '../../contract/tree.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ENVIRONMENT } from '../../../src/cli/environment.ts';
-import { TOPICS } from '../../../src/cli/topics.ts';
+import { TOPICS } from '../../../src/cli/help.ts';
+import { ENVIRONMENT } from '../../../src/cli/reference/environment.ts';
 import { FAILURES } from '../../../src/errors.ts';
 import { FORMATS } from '../../../src/output/output.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';

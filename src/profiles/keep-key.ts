@@ -1,9 +1,9 @@
+import { shellLine } from '../cli/shell-line.ts';
 import type { ConfigFile } from '../config/file.ts';
 import { profileOf } from '../config/file.ts';
 import { type KeyPlace, keyPlace, type Store, samePlace } from '../config/key.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { shellLine } from './shell-line.ts';
 
 export interface NewKey {
   /** The profile that it is for. */

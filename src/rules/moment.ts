@@ -1,5 +1,5 @@
-import { duration } from '../rules/durations.ts';
-import { broken, kept, type Rule, type Verdict } from '../rules/rule.ts';
+import { duration } from './durations.ts';
+import { broken, kept, type Rule, type Verdict } from './rule.ts';
 
 /** A point in time as a person gives it, before the clock is asked. */
 export type Moment =

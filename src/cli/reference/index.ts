@@ -1,12 +1,11 @@
-import type { Offer } from '../completion/tree.ts';
-import { codeOf, FAILURES, type Failure } from '../errors.ts';
-import { FORMATS, type View } from '../output/output.ts';
-import { type AnyCommand, isLocal, type Option, toldOf, viewOf } from './command.ts';
-import { offerOfArgument, offerOfFlag } from './completes.ts';
+import type { Offer } from '../../completion/tree.ts';
+import { codeOf, FAILURES, type Failure } from '../../errors.ts';
+import { FORMATS, type View } from '../../output/output.ts';
+import { type AnyCommand, about, isLocal, type Option } from '../command.ts';
+import { GLOBAL_HEADING, TOPICS } from '../help.ts';
+import { isRepeated } from '../parse.ts';
 import { ENVIRONMENT, type Setting } from './environment.ts';
-import { GLOBAL_HEADING } from './help.ts';
-import { isRepeated } from './parse.ts';
-import { TOPICS } from './topics.ts';
+import { offerOfArgument, offerOfFlag } from './offers.ts';
 
 /** What a value is, as far as its form goes; `enum` lists its words in `choices`. */
 export type ValueType =
@@ -163,14 +162,14 @@ function commandOf(
   words: readonly string[],
   root: AnyCommand,
 ): CommandReference {
-  const told = toldOf(command);
+  const { view, notes = null, examples = [], refuses = [], passesOn = null } = about(command);
   const args = command.registeredArguments.map((argument) => argumentOf(command, argument));
   return {
     command: words.join(' '),
     words,
     aliases: command.aliases(),
     summary: command.summary(),
-    notes: told?.notes ?? null,
+    notes,
     usage: [root.name(), ...words, '[options]', ...args.map(argumentTerm)].join(' '),
     arguments: args,
     flags: command.options
@@ -181,11 +180,11 @@ function commandOf(
         (option) => isGlobal(option) && !command.options.some((own) => sameGlobal(own, option)),
       )
       .flatMap(({ long }) => long ?? [])
-      .concat(told?.refuses ?? []),
-    columns: columnsOf(viewOf(command)),
-    examples: told?.examples ?? [],
+      .concat(refuses),
+    columns: columnsOf(view),
+    examples,
     exit_codes: exitCodesOf(command),
-    passes_on_exit_code_of: told?.passesOn ?? null,
+    passes_on_exit_code_of: passesOn,
   };
 }
 
@@ -322,7 +321,7 @@ function exitCodesOf(command: AnyCommand): number[] {
     ...ANY,
     ...(isLocal(command) ? [] : OF_THE_SERVICE),
     ...(waits ? OF_WAITING : []),
-    ...(toldOf(command)?.ends ?? []),
+    ...(about(command).ends ?? []),
   ];
   const codes = new Set([0, ...failures.map((failure) => FAILURES[failure].exit)]);
   return [...codes].sort((a, b) => a - b);

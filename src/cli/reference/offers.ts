@@ -1,33 +1,8 @@
-import { type NameKind, type Offer, PART_KINDS, type PartKind } from '../completion/tree.ts';
-import type { AnyCommand, Option } from './command.ts';
-import { completesOf, viewOf } from './command.ts';
-import { wordsOf } from './parse.ts';
-
-/**
- * What an argument or the value of a flag is completed with: names that were seen, files, some
- * words, or `nothing` where only the user knows.
- */
-export type Completes =
-  | NameKind
-  | 'terminated-instance'
-  /** Offers and images. */
-  | 'catalog'
-  | 'file'
-  /** A file, or a path on a machine. */
-  | 'path'
-  | 'port'
-  | PartKind
-  /** NAME=VALUE, where what follows an @ is a file. */
-  | 'field'
-  /** The words of a command, or one of these topics. */
-  | { readonly topics: readonly string[] }
-  | 'nothing'
-  | readonly string[]
-  /** Words with commas between them. */
-  | { readonly list: readonly string[] };
-
-/** By the name of an argument (`name`) or of a flag (`--for`). */
-export type CompletesMap = Readonly<Record<string, Completes>>;
+import { type NameKind, type Offer, PART_KINDS } from '../../completion/tree.ts';
+import type { Completes } from '../about.ts';
+import type { AnyCommand, Option } from '../command.ts';
+import { about } from '../command.ts';
+import { wordsOf } from '../parse.ts';
 
 /**
  * What is called by the name of a thing completes that thing, so that most verbs need say nothing:
@@ -82,7 +57,10 @@ export function offerOfArgument(command: AnyCommand, argument: Argument): Offer 
 export function decidedForArgument(command: AnyCommand, argument: Argument): Completes | undefined {
   const name = argument.name();
   return (
-    completesOf(command)?.[name] ?? wordsOf(argument.parseArg) ?? THINGS[name] ?? PLACEHOLDERS[name]
+    about(command).completes?.[name] ??
+    wordsOf(argument.parseArg) ??
+    THINGS[name] ??
+    PLACEHOLDERS[name]
   );
 }
 
@@ -101,7 +79,7 @@ export function decidedForFlag(command: AnyCommand, option: Option): Completes |
   const long = option.long ?? '';
   if (placeholder === undefined || COLUMN_FLAGS.includes(long)) return 'nothing';
   return (
-    completesOf(command)?.[long] ??
+    about(command).completes?.[long] ??
     wordsOf(option.parseArg) ??
     THINGS[long.slice(2)] ??
     PLACEHOLDERS[placeholder]
@@ -118,7 +96,7 @@ function columnsOffer(command: AnyCommand, long: string): Offer | undefined {
   if (!COLUMN_FLAGS.includes(long)) {
     return undefined;
   }
-  const words = viewOf(command)?.columns.map(({ id }) => id);
+  const words = about(command).view?.columns.map(({ id }) => id);
   if (words === undefined) {
     return { kind: 'free' };
   }

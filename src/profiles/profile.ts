@@ -1,3 +1,4 @@
+import { checkedAddress } from '../cli/parse.ts';
 import { type ConfigFile, profileNames, profileOf } from '../config/file.ts';
 import { keyPlace, type Store } from '../config/key.ts';
 import { SANDBOX } from '../config/names.ts';
@@ -5,6 +6,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { nearest, nearestFirst } from '../rules/nearest.ts';
+import { baseUrl } from '../rules/service.ts';
 
 /** A profile as commands show it: never with its key. */
 export interface ShownProfile {
@@ -137,4 +139,22 @@ export function warnOfEnvironment(
       `GPUCLOUD_PROFILE is set to "${chosen}", and no profile has that name: commands are refused until it is unset or names one.`,
     );
   }
+}
+
+/** The address that a flag (checked where it was parsed) or the environment gives. */
+export function givenBaseUrl({ flags, env }: Pick<Context, 'flags' | 'env'>): string | undefined {
+  if (flags.baseUrl !== undefined) {
+    return flags.baseUrl;
+  }
+  const text = env.GPUCLOUD_BASE_URL;
+  if (text === undefined || text === '') {
+    return undefined;
+  }
+  return checkedAddress('GPUCLOUD_BASE_URL', text, baseUrl);
+}
+
+/** The check of a prompt for an address: the broken rule, or undefined. */
+export function brokenBaseUrl(text: string): string | undefined {
+  const verdict = baseUrl(text.trim());
+  return verdict.ok ? undefined : verdict.rule;
 }

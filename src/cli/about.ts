@@ -1,0 +1,57 @@
+import type { NameKind, PartKind } from '../completion/tree.ts';
+import type { Failure } from '../errors.ts';
+import type { View } from '../output/output.ts';
+
+/**
+ * What an argument or the value of a flag is completed with: names that were seen, files, some
+ * words, or `nothing` where only the user knows.
+ */
+export type Completes =
+  | NameKind
+  | 'terminated-instance'
+  /** Offers and images. */
+  | 'catalog'
+  | 'file'
+  /** A file, or a path on a machine. */
+  | 'path'
+  | 'port'
+  | PartKind
+  /** NAME=VALUE, where what follows an @ is a file. */
+  | 'field'
+  /** The words of a command, or one of these topics. */
+  | { readonly topics: readonly string[] }
+  | 'nothing'
+  | readonly string[]
+  /** Words with commas between them. */
+  | { readonly list: readonly string[] };
+
+/** By the name of an argument (`name`) or of a flag (`--for`). */
+export type CompletesMap = Readonly<Record<string, Completes>>;
+
+/** What the frame knows of a command beside what commander does. */
+export interface About {
+  /** How the result looks, for `--columns`, `--sort`, help and completion. */
+  view?: View<unknown>;
+  /** What arguments and flags are completed with, beyond what their names say. */
+  completes?: CompletesMap;
+  /**
+   * After how many arguments all words are another command's, as in `ssh HOST command`. Flags that
+   * are spelled like ours are then left alone.
+   */
+  ownWords?: number;
+  /** More to know, printed under the summary. */
+  notes?: string;
+  examples?: readonly string[];
+  /** Ways in which it can end that nothing else about it shows. */
+  ends?: readonly Failure[];
+  /** The program whose exit code becomes its own: `ssh`. */
+  passesOn?: string;
+  /** Global flags that it refuses: `--columns`. */
+  refuses?: readonly string[];
+  /** For an operation that the service does not document: the nearest thing there is. */
+  nearest?: string;
+  /** All words of its command line, so that it need not have a flag that none of them names. */
+  given?: readonly string[];
+  /** It needs no service, and nothing below it does. */
+  local?: boolean;
+}
