@@ -1,6 +1,6 @@
 import { type CliError, type LoggedEvent, SeveralErrors } from './errors.ts';
 import { clean, escapeUnseen } from './output/index.ts';
-import { forProfile } from './output/typed-again.ts';
+import { forProfile } from './output/messages.ts';
 
 /**
  * What stderr says of the end of a command in a JSON mode: one object at most, the error and what

@@ -2,22 +2,19 @@ import type { Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { usageError } from '../errors.ts';
 import { paintFor } from './colour.ts';
-import { chosenColumns, sortColumn } from './columns.ts';
 import type { Coming } from './formats/batch.ts';
 import type { Query } from './formats/query.ts';
-import type { Change } from './live/changes.ts';
-import { mask } from './mask.ts';
+import { type Forms, formsOf } from './forms.ts';
 import type { Block, ListOptions, Live, Output, OutputSettings, View } from './output.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
-import { clean, escapeWritten } from './sanitise.ts';
+import { clean } from './sanitise.ts';
 import { createSink, type PlainOut, type WatchReader } from './sink.ts';
 
 export { wantsColour } from './colour.ts';
-export { checkColumns } from './columns.ts';
-export { parseFormat } from './format.ts';
 export { mask, PLACEHOLDER } from './mask.ts';
 export { createMessages, type MessagesOptions } from './messages.ts';
 export { clean, cleanLines, escapeUnseen, hasUnseen } from './sanitise.ts';
+export { checkColumns, parseFormat } from './settings.ts';
 
 export interface OutputOptions {
   /** May be opened by being asked for. */
@@ -39,37 +36,15 @@ export interface OutputOptions {
 }
 
 /**
- * The result of a command on stdout, in the format of the settings.
- *
- * With `--columns`, JSON, JSON lines and YAML hold an object of just these columns instead of the
- * service's own data. What a format needs is loaded when it is written.
+ * The result of a command on stdout, in the format of the settings. What a format needs is loaded
+ * when it is written.
  */
 export function createOutput(options: OutputOptions): Output {
-  const { settings, clock, plainOut, watchReader, stop } = options;
+  // Not `stdout`: to read it opens it.
+  const { settings, clock, plainOut, watchReader, stop, env, colour } = options;
   const { format, header } = settings;
   const sink = createSink(() => options.stdout, { plain: plainOut, watchReader, stop });
   const isTerminal = () => plainOut === undefined && options.stdout.isTTY === true;
-
-  /** What takes the secrets out of a row. */
-  function safely<T>(view: View<T>): (row: T) => T {
-    const secrets = view.secrets ?? [];
-    return (row) => mask(row, secrets, settings.showSecrets);
-  }
-
-  /** The form of a row in the formats that have structure. */
-  function structured<T>(view: View<T>): (row: T) => unknown {
-    const safe = safely(view);
-    if (settings.columns !== undefined) {
-      const columns = chosenColumns(view, settings);
-      return (row) => {
-        const masked = safe(row);
-        return Object.fromEntries(
-          columns.map((column) => [column.id, column.value(masked) ?? null]),
-        );
-      };
-    }
-    return (row) => (view.json === undefined ? safe(row) : view.json(safe(row)));
-  }
 
   let compiled: Promise<Query> | undefined;
   async function query(): Promise<Query | undefined> {
@@ -91,20 +66,58 @@ export function createOutput(options: OutputOptions): Output {
       live,
       now: () => clock.now(),
       header,
-      paint: await paintFor(options.colour),
-      cells: terminal ? terminalWidth(options.stdout.columns, options.env.COLUMNS) : UNBOUNDED,
+      paint: await paintFor(colour),
+      cells: terminal ? terminalWidth(options.stdout.columns, env.COLUMNS) : UNBOUNDED,
     };
   }
 
-  async function sorted<T>(rows: Rows<T>, view: View<T>, live: boolean): Promise<Rows<T>> {
-    const order = sortColumn(view, settings);
+  async function all<T, R>(rows: Rows<T>, form: (row: T) => R): Promise<R[]> {
+    const taken: R[] = [];
+    await eachRow(rows, sink, (row) => void taken.push(form(row)));
+    return taken;
+  }
+
+  async function writeList<T>(
+    given: Rows<T>,
+    view: View<T>,
+    { live = false, onFlush }: ListOptions,
+  ): Promise<void> {
+    const coming: Coming = {
+      live,
+      onFlush(flush) {
+        onFlush?.(async () => {
+          await flush();
+          return !sink.ended;
+        });
+      },
+    };
+    const forms = formsOf(view, settings);
+    if (live && forms.order !== undefined) throw stillComing();
+    const find = await query();
+    if (live && find !== undefined) throw notWhole();
+    const rows = await sorted(given, forms);
+    if (find !== undefined) return writeFinding(find, await all(rows, forms.data));
+    if (format !== 'table') {
+      const { loadWriter } = await import('./formats/writers.ts');
+      return (await loadWriter(format))(forms).list(rows, sink, coming);
+    }
+    const { writeTable } = await import('./table/table.ts');
+    const count = await writeTable(
+      rows,
+      forms.columns,
+      sink,
+      await style(live),
+      coming,
+      forms.safe,
+    );
+    // Whoever watched for a while knows that nothing came.
+    if (count === 0 && !live && !sink.ended) options.note(view.empty);
+  }
+
+  async function sorted<T>(rows: Rows<T>, { order }: Forms<T>): Promise<Rows<T>> {
     if (order === undefined) return rows;
-    if (live) throw stillComing();
-    const { sortRows } = await import('./formats/sort.ts');
-    if (isArray(rows)) return sortRows(rows, order);
-    const all: T[] = [];
-    await eachRow(rows, sink, (row) => void all.push(row));
-    return sortRows(all, order);
+    const { sortRows } = await import('./sort.ts');
+    return sortRows(isArray(rows) ? rows : await all(rows, (row) => row), order);
   }
 
   function list<T>(rows: Rows<T>, view: View<T>, how: ListOptions = {}): Promise<void> {
@@ -112,123 +125,21 @@ export function createOutput(options: OutputOptions): Output {
     return how.live === true ? sink.whileWatched(write) : write();
   }
 
-  async function writeList<T>(given: Rows<T>, view: View<T>, how: ListOptions): Promise<void> {
-    const live = how.live === true;
-    const coming: Coming = {
-      live,
-      onFlush(flush) {
-        how.onFlush?.(async () => {
-          await flush();
-          return !sink.ended;
-        });
-      },
-    };
-    const columns = chosenColumns(view, settings);
-    const rows = await sorted(given, view, live);
-    const find = await query();
-    if (find !== undefined) {
-      if (live) throw notWhole();
-      const all: unknown[] = [];
-      const form = structured(view);
-      await eachRow(rows, sink, (row) => void all.push(form(row)));
-      return writeFinding(find, all);
-    }
-    switch (format) {
-      case 'table': {
-        const { writeTable } = await import('./table/table.ts');
-        const count = await writeTable(
-          rows,
-          columns,
-          sink,
-          await style(live),
-          coming,
-          safely(view),
-        );
-        // Whoever watched for a while knows that nothing came.
-        if (count === 0 && !live && !sink.ended) options.note(view.empty);
-        return;
-      }
-      case 'json': {
-        const { writeJsonArray } = await import('./formats/json.ts');
-        return writeJsonArray(rows, structured(view), sink, coming);
-      }
-      case 'yaml': {
-        const { writeYamlList } = await import('./formats/yaml.ts');
-        return writeYamlList(rows, structured(view), sink, coming);
-      }
-      default: {
-        const { writeLines } = await import('./formats/lines.ts');
-        if (format === 'jsonl') {
-          const { unescapedLine } = await import('./formats/json.ts');
-          const form = structured(view);
-          const line = (row: T) => unescapedLine(form(row));
-          return writeLines(rows, line, sink, '', coming, escapeWritten);
-        }
-        const { before, line } = await lines(view, format);
-        return writeLines(rows, line, sink, before, coming);
-      }
-    }
-  }
-
-  /** The formats in which a row is a piece of text of its own. */
-  async function lines<T>(
-    view: View<T>,
-    name: 'jsonl' | 'csv' | 'tsv' | 'id',
-  ): Promise<{ before: string; line(row: T): string }> {
-    if (name === 'jsonl') {
-      const { jsonLine } = await import('./formats/json.ts');
-      const form = structured(view);
-      return { before: '', line: (row) => jsonLine(form(row)) };
-    }
-    if (name === 'id') {
-      return {
-        before: '',
-        line: (row) => {
-          const id = view.id(row);
-          return id === null ? '' : `${clean(id)}\n`;
-        },
-      };
-    }
-    const { csv, tsv } = await import('./formats/separated.ts');
-    const separated = name === 'csv' ? csv : tsv;
-    const columns = chosenColumns(view, settings);
-    const safe = safely(view);
-    const written = separated.rows(columns);
-    return {
-      before: header ? separated.head(columns) : '',
-      line: (row) => written(safe(row)),
-    };
-  }
-
   async function item<T>(value: T, view: View<T>): Promise<void> {
-    const columns = chosenColumns(view, settings);
-    sortColumn(view, settings);
+    const forms = formsOf(view, settings);
     const find = await query();
-    if (find !== undefined) return writeFinding(find, structured(view)(value));
-    switch (format) {
-      case 'table': {
-        const { columnsText, detailsText } = await import('./table/details.ts');
-        const safe = safely(view)(value);
-        const bySections = settings.columns === undefined ? view.sections : undefined;
-        return sink.write(
-          bySections === undefined
-            ? columnsText(safe, columns, await style())
-            : detailsText(safe, bySections, await style()),
-        );
-      }
-      case 'json': {
-        const { jsonText } = await import('./formats/json.ts');
-        return sink.write(jsonText(structured(view)(value)));
-      }
-      case 'yaml': {
-        const { loadYaml } = await import('./formats/yaml.ts');
-        return sink.write((await loadYaml())(structured(view)(value)));
-      }
-      default: {
-        const { before, line } = await lines(view, format);
-        return sink.write(before + line(value));
-      }
+    if (find !== undefined) return writeFinding(find, forms.data(value));
+    if (format !== 'table') {
+      const { loadWriter } = await import('./formats/writers.ts');
+      return sink.write((await loadWriter(format))(forms).item(value));
     }
+    const { columnsText, detailsText } = await import('./table/details.ts');
+    const safe = forms.safe(value);
+    return sink.write(
+      settings.columns === undefined && view.sections !== undefined
+        ? detailsText(safe, view.sections, await style())
+        : columnsText(safe, forms.columns, await style()),
+    );
   }
 
   async function changes<T>(
@@ -236,48 +147,19 @@ export function createOutput(options: OutputOptions): Output {
     view: View<T>,
     { one = false }: { one?: boolean } = {},
   ): Promise<void> {
-    const columns = chosenColumns(view, settings);
-    if (sortColumn(view, settings) !== undefined) throw stillComing();
-    const find = await query();
-    const form = structured(view);
-    const { changedRows, changedTexts, changesOf } = await import('./live/changes.ts');
-    const { writeLines } = await import('./formats/lines.ts');
-    if (find !== undefined) {
-      const { findingText } = await import('./formats/query.ts');
-      const found = changedTexts(readings, (rows) => {
-        const forms = rows.map(form);
-        return findingText(find(one ? forms[0] : forms), format);
-      });
-      return sink.whileWatched(() => writeLines(found, (text) => text, sink));
-    }
-    const id = (row: T) => view.id(row);
-    if (format === 'json' || format === 'jsonl') {
-      const { jsonLine } = await import('./formats/json.ts');
-      const line = (change: Change<T>) =>
-        jsonLine('row' in change ? form(change.row) : goneForm(change.removed));
-      const changed = changesOf(readings, { id, form });
-      return sink.whileWatched(() => writeLines(changed, line, sink));
-    }
-    const safe = safely(view);
-    const cells = (row: T) => {
-      const masked = safe(row);
-      return columns.map((column) => column.value(masked) ?? null);
-    };
-    return list(changedRows(readings, { id, form: cells }), view, { live: true });
+    const forms = formsOf(view, settings);
+    if (forms.order !== undefined) throw stillComing();
+    const { writeChanges } = await import('./live/changes.ts');
+    const rows = (changed: Rows<T>) => list(changed, view, { live: true });
+    return writeChanges(readings, { forms, format, sink, query: await query(), one, rows });
   }
 
   async function live(): Promise<Live | undefined> {
     if (format !== 'table') return undefined;
     const { canRedraw, createLive } = await import('./live/live.ts');
-    if (!isTerminal() || !canRedraw(options.stdout, options.env)) return undefined;
-    const { stdout, colour, borrowScreen } = options;
-    return createLive({
-      stdout,
-      sink,
-      colour,
-      render,
-      ...(borrowScreen === undefined ? {} : { borrowScreen }),
-    });
+    const { stdout } = options;
+    if (!isTerminal() || !canRedraw(stdout, env)) return undefined;
+    return createLive({ stdout, sink, colour, render, borrowScreen: options.borrowScreen });
   }
 
   /** What is printed on a terminal of that many columns, as text. */
@@ -288,17 +170,15 @@ export function createOutput(options: OutputOptions): Output {
     const { createPage } = await import('./live/page.ts');
     const page = createPage(columns);
     const note = (text: string) => void page.stream.write(`${clean(text)}\n`);
-    const { plainOut: _none, watchReader: _neither, ...others } = options;
-    await write(createOutput({ ...others, stdout: page.stream, note }));
+    await write(createOutput({ stdout: page.stream, env, clock, settings, colour, note }));
     return page.text();
   }
 
   async function screen(blocks: readonly Block[], now?: number): Promise<void> {
     const { screenText } = await import('./table/screen.ts');
     const shown = await style();
-    const drawn = shown.terminal && options.env.TERM !== 'dumb';
-    const told = () => now ?? shown.now();
-    return sink.write(screenText(blocks, { ...shown, now: told, bars: drawn }));
+    const bars = shown.terminal && env.TERM !== 'dumb';
+    return sink.write(screenText(blocks, { ...shown, now: () => now ?? shown.now(), bars }));
   }
 
   return {
@@ -314,8 +194,9 @@ export function createOutput(options: OutputOptions): Output {
     async prepare() {
       await query();
       // What writes it is at hand before anything is rented.
-      if (format === 'yaml') await (await import('./formats/yaml.ts')).loadYaml();
-      if (format === 'csv' || format === 'tsv') await import('./formats/separated.ts');
+      if (format === 'table') return;
+      const { loadWriter } = await import('./formats/writers.ts');
+      await loadWriter(format);
     },
     list,
     changes,
@@ -332,10 +213,6 @@ function stillComing() {
 
 function notWhole() {
   return usageError('--query: rows that are still coming are no list', 'try -o jsonl | jq');
-}
-
-function goneForm(id: string) {
-  return { id, removed: true };
 }
 
 /** Nothing is cut where no line ends: in a pipe, and on a terminal that does not tell its width. */

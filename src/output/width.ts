@@ -40,25 +40,25 @@ export function padding(text: string, cells: number): string {
   return ' '.repeat(Math.max(0, cells - width(text)));
 }
 
-/** Narrower than this, breaking makes more lines than sense. */
-const NARROWEST = 20;
-
 /**
- * A clean text in lines of at most `room` cells, broken between words; a word that is longer than a
- * line, such as an address to be copied, is left whole.
+ * A clean text in lines of at most `cells` cells, broken between words. A longer word is left whole,
+ * such as an address to be copied, unless `shorten` makes it fit.
  */
-export function paragraph(text: string, room: number): string[] {
-  const limit = Math.max(room, NARROWEST);
+export function paragraph(
+  text: string,
+  cells: number,
+  shorten: (word: string) => string = (word) => word,
+): string[] {
   const lines: string[] = [];
-  let line = '';
+  let line: string | undefined;
   for (const word of text.split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (line !== '' && width(longer) > limit) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = longer;
+    const joined = line === undefined ? word : `${line} ${word}`;
+    if (width(joined) <= cells) {
+      line = joined;
+      continue;
     }
+    if (line !== undefined) lines.push(line);
+    line = width(word) <= cells ? word : shorten(word);
   }
-  return [...lines, line];
+  return [...lines, line ?? ''];
 }

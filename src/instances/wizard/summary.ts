@@ -10,6 +10,8 @@ export interface Row {
 /** So wide that no line is hard to read, however wide the terminal is. */
 const WIDEST = 100;
 const USUAL = 80;
+/** Narrower than this, breaking makes more lines than sense. */
+const NARROWEST = 20;
 
 /** Labels and texts in two columns, each text folded within its own. */
 export function tellRows(
@@ -18,7 +20,7 @@ export function tellRows(
   columns: number | undefined,
 ): void {
   const edge = Math.max(...rows.map(({ label }) => label.length)) + 4;
-  const room = Math.min(columns || USUAL, WIDEST) - edge - 1;
+  const room = Math.max(Math.min(columns || USUAL, WIDEST) - edge - 1, NARROWEST);
   for (const { label, text } of rows) {
     for (const [at, line] of paragraph(shown(text), room).entries()) {
       prompts.tell(`  ${(at === 0 ? label : '').padEnd(edge - 2)}${line}`);

@@ -1,7 +1,10 @@
+import type { Forms } from '../forms.ts';
 import { eachRow, type Rows } from '../rows.ts';
 import { escapeUnseen, escapeWritten } from '../sanitise.ts';
 import type { Sink } from '../sink.ts';
 import { type Coming, createBatch } from './batch.ts';
+import { writeLines } from './lines.ts';
+import type { Writer } from './writers.ts';
 
 /** One document, indented by two spaces. */
 export function jsonText(value: unknown): string {
@@ -13,11 +16,6 @@ export function jsonLine(value: unknown): string {
   return `${encode(value, 0)}\n`;
 }
 
-/** The same as {@link jsonLine}, when {@link escapeWritten} has gone through all lines at once. */
-export function unescapedLine(value: unknown): string {
-  return `${unescaped(value, 0)}\n`;
-}
-
 function encode(value: unknown, indent: number): string {
   return escapeUnseen(unescaped(value, indent));
 }
@@ -26,37 +24,57 @@ function unescaped(value: unknown, indent: number): string {
   return JSON.stringify(value, null, indent) ?? 'null';
 }
 
+/** So many elements are made into text at once, which takes two thirds of the time. */
+const FEW = 10;
+
+/** One document: a list is an array. */
+export function jsonWriter<T>({ data }: Forms<T>): Writer<T> {
+  return {
+    item: (value) => jsonText(data(value)),
+    list: (rows, sink, coming) => writeArray(rows, data, sink, coming),
+  };
+}
+
+/** A document on each line. */
+export function jsonLinesWriter<T>({ data }: Forms<T>): Writer<T> {
+  return {
+    item: (value) => jsonLine(data(value)),
+    list: (rows, sink, coming) =>
+      writeLines(rows, (row) => `${unescaped(data(row), 0)}\n`, sink, {
+        coming,
+        finished: escapeWritten,
+      }),
+  };
+}
+
 /**
- * One array, its elements written as they come. When the source fails the array stays open, so that
+ * One array, its elements written as they come. If the source fails the array stays open, so that
  * no reader takes a part for the whole.
  */
-export async function writeJsonArray<T>(
+async function writeArray<T>(
   rows: Rows<T>,
-  form: (row: T) => unknown,
+  data: (row: T) => unknown,
   sink: Sink,
-  coming: Coming,
+  { live, onFlush }: Coming,
 ): Promise<void> {
-  const batch = createBatch(sink, coming.live, escapeWritten);
-  coming.onFlush?.(() => batch.finish());
-  // To write a few at once takes two thirds of the time; one that is waited for goes by itself.
-  const most = coming.live ? 1 : FEW;
+  const batch = createBatch(sink, live, escapeWritten);
+  onFlush?.(() => batch.finish());
+  // An element that is waited for goes by itself.
+  const most = live ? 1 : FEW;
   let few: unknown[] = [];
-  let empty = true;
+  let before = '[\n';
   const put = () => {
     // As elements of an array they have the indentation of any element.
-    const elements = unescaped(few, 2).slice(2, -2);
-    const before = empty ? '[\n' : ',\n';
-    empty = false;
+    const text = before + unescaped(few, 2).slice(2, -2);
+    before = ',\n';
     few = [];
-    return batch.add(before + elements);
+    return batch.add(text);
   };
   await eachRow(rows, sink, (row) => {
-    few.push(form(row));
+    few.push(data(row));
     return few.length < most ? undefined : put();
   });
   if (few.length > 0) await put();
-  await batch.add(empty ? '[]\n' : '\n]\n');
+  await batch.add(before === '[\n' ? '[]\n' : '\n]\n');
   await batch.finish();
 }
-
-const FEW = 10;

@@ -2,21 +2,27 @@ import { eachRow, type Rows } from '../rows.ts';
 import type { Sink } from '../sink.ts';
 import { type Coming, createBatch } from './batch.ts';
 
+interface LinesOptions {
+  /** Written before the first row. */
+  readonly head?: string;
+  readonly coming?: Coming;
+  /** See {@link createBatch}. */
+  readonly finished?: (batch: string) => string;
+}
+
 /**
- * Writes a text for each row, in few writes. Whole rows are of use even when the source fails later,
- * so that what came before the failure is written. For `finished` see {@link createBatch}.
+ * Writes a text for each row, in few writes. Whole rows are of use even if the source fails later,
+ * so that what came before the failure is written.
  */
 export async function writeLines<T>(
   rows: Rows<T>,
   text: (row: T) => string,
   sink: Sink,
-  before = '',
-  coming?: Coming,
-  finished?: (batch: string) => string,
+  { head = '', coming, finished }: LinesOptions = {},
 ): Promise<void> {
   const batch = createBatch(sink, true, finished);
   coming?.onFlush?.(() => batch.finish());
-  if (before !== '') await batch.add(before);
+  if (head !== '') await batch.add(head);
   try {
     await eachRow(rows, sink, (row) => batch.add(text(row)));
   } finally {

@@ -2,7 +2,7 @@ import type { JSONValue } from '@jmespath-community/jmespath';
 import { usageError } from '../../errors.ts';
 import type { Format } from '../output.ts';
 import { jsonLine, jsonText } from './json.ts';
-import { tsv } from './separated.ts';
+import { tsvLine } from './separated.ts';
 import { loadYaml } from './yaml.ts';
 
 /** Answers what a JMESPath expression finds in a value. */
@@ -51,7 +51,7 @@ export async function findingText(finding: unknown, format: Format): Promise<str
     case 'jsonl':
       return items.map(jsonLine).join('');
     case 'tsv':
-      return items.map((item) => tsv.values(Array.isArray(item) ? item : [item])).join('');
+      return items.map((item) => tsvLine(Array.isArray(item) ? item : [item])).join('');
     default:
       return jsonText(finding);
   }

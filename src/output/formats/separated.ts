@@ -1,15 +1,17 @@
-import type { Cell, Column } from '../output.ts';
+import type { Forms } from '../forms.ts';
+import type { Cell } from '../output.ts';
 import { remembering } from '../rows.ts';
 import { cleanData } from '../sanitise.ts';
 import { machineText } from '../table/kinds.ts';
+import { writeLines } from './lines.ts';
+import type { Writer } from './writers.ts';
 
-/** How csv and tsv write a line; the head holds the column ids, as `--columns` calls them. */
-export interface Separated {
-  head<T>(columns: readonly Column<T>[]): string;
-  /** Writes rows, each with the same columns. */
-  rows<T>(columns: readonly Column<T>[]): (row: T) => string;
-  /** Values that have no columns: texts as they are, structure as JSON. */
-  values(values: readonly unknown[]): string;
+interface Dialect {
+  readonly between: string;
+  readonly end: string;
+  /** What has to be written in another way than it is. */
+  readonly special: RegExp;
+  quote(text: string): string;
 }
 
 /**
@@ -17,11 +19,12 @@ export interface Separated {
  * own; none is changed to keep a spreadsheet from reading it as a formula, since that would change
  * the data for everybody else.
  */
-export const csv: Separated = separated(',', '\r\n', isBareInCsv, (text) =>
-  /[",\r\n]/.test(text) || text.trim().length < text.length
-    ? `"${text.replaceAll('"', '""')}"`
-    : text,
-);
+const CSV: Dialect = {
+  between: ',',
+  end: '\r\n',
+  special: /[",\r\n]|^\s|\s$/,
+  quote: (text) => `"${text.replaceAll('"', '""')}"`,
+};
 
 const TSV_ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
@@ -31,50 +34,57 @@ const TSV_ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** One line is one row and one tab one column, always: `\t`, `\n`, `\r` and `\\` stand for theirs. */
-export const tsv: Separated = separated('\t', '\n', isBareInTsv, (text) =>
-  text.replace(/[\\\t\n\r]/g, (found) => TSV_ESCAPES[found] ?? found),
-);
+const TSV: Dialect = {
+  between: '\t',
+  end: '\n',
+  special: /[\\\t\n\r]/,
+  quote: (text) => text.replace(/[\\\t\n\r]/g, (found) => TSV_ESCAPES[found] ?? found),
+};
 
-// Nearly every text is written as it is, which one look over it can tell.
-
-function isBareInCsv(text: string): boolean {
-  return (
-    !/[^ !#-+\--~]/.test(text) &&
-    text.charCodeAt(0) !== SPACE &&
-    text.charCodeAt(text.length - 1) !== SPACE
-  );
-}
-
-function isBareInTsv(text: string): boolean {
-  return !/[^ -[\]-~]/.test(text);
-}
-
-const SPACE = 32;
-
-function separated(
-  between: string,
-  end: string,
-  isBare: (text: string) => boolean,
-  quote: (text: string) => string,
-): Separated {
-  const cell = (text: string) => (isBare(text) ? text : quote(cleanData(text)));
-  const line = (texts: readonly string[]) => texts.map(cell).join(between) + end;
-  return {
-    head: (columns) => line(columns.map((column) => column.id)),
-    rows: (columns) => {
-      // What a row says in a column is often what the row before it said.
-      const cells = columns.map(() => remembering((value: Cell) => cell(machineText(value))));
-      return (row) => {
-        let text = '';
-        for (let at = 0; at < cells.length; at += 1) {
-          if (at > 0) text += between;
-          text += cells[at]?.(columns[at]?.value(row)) ?? '';
-        }
-        return text + end;
-      };
-    },
-    values: (values) => line(values.map(valueText)),
+/** The head holds the column ids, as `--columns` calls them. */
+function writerOf(dialect: Dialect) {
+  return <T>({ columns, header, safe }: Forms<T>): Writer<T> => {
+    // What a row says in a column is often what the row before it said.
+    const cells = columns.map(() =>
+      remembering((value: Cell) => cellText(machineText(value), dialect)),
+    );
+    const head = header
+      ? lineOf(
+          columns.map(({ id }) => id),
+          dialect,
+        )
+      : '';
+    const line = (row: T) => {
+      const masked = safe(row);
+      let text = '';
+      for (let at = 0; at < cells.length; at += 1) {
+        if (at > 0) text += dialect.between;
+        text += cells[at]?.(columns[at]?.value(masked)) ?? '';
+      }
+      return text + dialect.end;
+    };
+    return {
+      item: (value) => head + line(value),
+      list: (rows, sink, coming) => writeLines(rows, line, sink, { head, coming }),
+    };
   };
+}
+
+export const csvWriter = writerOf(CSV);
+export const tsvWriter = writerOf(TSV);
+
+/** Values that have no columns as a line of tsv: texts as they are, structure as JSON. */
+export function tsvLine(values: readonly unknown[]): string {
+  return lineOf(values.map(valueText), TSV);
+}
+
+function lineOf(texts: readonly string[], dialect: Dialect): string {
+  return texts.map((text) => cellText(text, dialect)).join(dialect.between) + dialect.end;
+}
+
+function cellText(text: string, { special, quote }: Dialect): string {
+  const cleaned = cleanData(text);
+  return special.test(cleaned) ? quote(cleaned) : cleaned;
 }
 
 function valueText(value: unknown): string {

@@ -1,7 +1,8 @@
-import { eachRow, type Rows } from '../rows.ts';
+import type { Forms } from '../forms.ts';
+import { eachRow } from '../rows.ts';
 import { hasUnseen, wholeCharacters } from '../sanitise.ts';
-import type { Sink } from '../sink.ts';
-import { type Coming, createBatch } from './batch.ts';
+import { createBatch } from './batch.ts';
+import type { Writer } from './writers.ts';
 
 /** Loads the writer of a value as YAML, which readers of YAML 1.1 and 1.2 take for the same data. */
 export async function loadYaml(): Promise<(value: unknown) => string> {
@@ -20,24 +21,24 @@ export async function loadYaml(): Promise<(value: unknown) => string> {
   };
 }
 
-/** One sequence, its elements written as they come. */
-export async function writeYamlList<T>(
-  rows: Rows<T>,
-  form: (row: T) => unknown,
-  sink: Sink,
-  coming: Coming,
-): Promise<void> {
-  const { yamlItems } = await import('./yaml-items.ts');
-  const item = yamlItems(await loadYaml());
-  const batch = createBatch(sink, coming.live);
-  coming.onFlush?.(() => batch.finish());
-  let empty = true;
-  await eachRow(rows, sink, (row) => {
-    empty = false;
-    return batch.add(item(form(row)));
+/** One document: a list is a sequence, its elements written as they come. */
+export async function loadYamlWriter(): Promise<<T>(forms: Forms<T>) => Writer<T>> {
+  const [yaml, { yamlItems }] = await Promise.all([loadYaml(), import('./yaml-items.ts')]);
+  return ({ data }) => ({
+    item: (value) => yaml(data(value)),
+    async list(rows, sink, { live, onFlush }) {
+      const item = yamlItems(yaml);
+      const batch = createBatch(sink, live);
+      onFlush?.(() => batch.finish());
+      let isEmpty = true;
+      await eachRow(rows, sink, (row) => {
+        isEmpty = false;
+        return batch.add(item(data(row)));
+      });
+      if (isEmpty) await batch.add('[]\n');
+      await batch.finish();
+    },
   });
-  if (empty) await batch.add('[]\n');
-  await batch.finish();
 }
 
 /** A text of several lines is no danger: YAML has a form of its own for it. */

@@ -26,7 +26,7 @@ export interface LiveOptions {
   readonly colour: boolean;
   /** What `write` prints on a terminal of that many columns. */
   render(write: (out: Output) => Promise<void>, columns: number | undefined): Promise<string>;
-  readonly borrowScreen?: (leave: () => void, back: () => void) => () => void;
+  readonly borrowScreen: ((leave: () => void, back: () => void) => () => void) | undefined;
 }
 
 const ESC = '\u001b[';

@@ -1,7 +1,7 @@
 import type { Paint } from '../colour.ts';
 import type { Block, Fact, Item, TableBlock } from '../output.ts';
 import { clean } from '../sanitise.ts';
-import { clamp, padding, width } from '../width.ts';
+import { clamp, padding, paragraph, width } from '../width.ts';
 import { isNumeric, type Reader, shownCell } from './kinds.ts';
 import { GAP, headerCells, type Layout, layoutOf, lineOf, type Shown } from './layout.ts';
 
@@ -132,19 +132,6 @@ function barOf(share: number, room: number): string {
   return '█'.repeat(Math.floor(seen / 8)) + (EIGHTHS[seen % 8] ?? '');
 }
 
-/** Lines of at most `cells` cells, broken between words; a longer word alone is cut. */
 function wrap(text: string, cells: number): string[] {
-  if (!Number.isFinite(cells) || width(text) <= cells) return [text];
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    const joined = line === '' ? word : `${line} ${word}`;
-    if (width(joined) <= cells) {
-      line = joined;
-      continue;
-    }
-    if (line !== '') lines.push(line);
-    line = clamp(word, Math.max(1, cells));
-  }
-  return line === '' ? lines : [...lines, line];
+  return paragraph(text, cells, (word) => clamp(word, Math.max(1, cells)));
 }

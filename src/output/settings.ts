@@ -1,5 +1,5 @@
 import { usageError } from '../errors.ts';
-import type { Column, OutputSettings, View } from './output.ts';
+import { type Column, FORMATS, type Format, type OutputSettings, type View } from './output.ts';
 
 type Chosen = Pick<OutputSettings, 'columns' | 'sort'>;
 
@@ -46,4 +46,17 @@ function named<T>(view: View<T>, id: string, flag: string): Column<T> {
 
 function names<T>(view: View<T>): string {
   return view.columns.map((column) => column.id).join(', ');
+}
+
+/**
+ * Reads the name of a format. `source` is what the person wrote it in: a flag or a variable.
+ *
+ * @throws CliError('usage') that names the source, the value and the valid ones.
+ */
+export function parseFormat(text: string, source = '--output'): Format {
+  const format = FORMATS.find((name) => name === text);
+  if (format === undefined) {
+    throw usageError(`${source}: no format '${text}'; the formats are ${FORMATS.join(', ')}`);
+  }
+  return format;
 }

@@ -1,0 +1,43 @@
+import type { Forms } from '../forms.ts';
+import type { Format } from '../output.ts';
+import type { Rows } from '../rows.ts';
+import { clean } from '../sanitise.ts';
+import type { Sink } from '../sink.ts';
+import type { Coming } from './batch.ts';
+import { writeLines } from './lines.ts';
+
+/** How a format other than the table writes the rows of one view. */
+export interface Writer<T> {
+  list(rows: Rows<T>, sink: Sink, coming: Coming): Promise<void>;
+  /** The text of one thing. */
+  item(value: T): string;
+}
+
+/** Loads what a format needs. */
+export async function loadWriter(
+  format: Exclude<Format, 'table'>,
+): Promise<<T>(forms: Forms<T>) => Writer<T>> {
+  switch (format) {
+    case 'json':
+      return (await import('./json.ts')).jsonWriter;
+    case 'jsonl':
+      return (await import('./json.ts')).jsonLinesWriter;
+    case 'yaml':
+      return (await import('./yaml.ts')).loadYamlWriter();
+    case 'csv':
+      return (await import('./separated.ts')).csvWriter;
+    case 'tsv':
+      return (await import('./separated.ts')).tsvWriter;
+    case 'id':
+      return idWriter;
+  }
+}
+
+/** A row that has no id is left out. */
+function idWriter<T>({ id }: Forms<T>): Writer<T> {
+  const item = (row: T) => {
+    const text = id(row);
+    return text === null ? '' : `${clean(text)}\n`;
+  };
+  return { item, list: (rows, sink, coming) => writeLines(rows, item, sink, { coming }) };
+}

@@ -1,0 +1,36 @@
+import { mask } from './mask.ts';
+import type { Column, OutputSettings, View } from './output.ts';
+import { chosenColumns, type Order, sortColumn } from './settings.ts';
+
+/** The forms in which the rows of a view are written. */
+export interface Forms<T> {
+  readonly columns: readonly Column<T>[];
+  readonly header: boolean;
+  /** By what rows are sorted; undefined if they stay as they come. */
+  readonly order: Order<T> | undefined;
+  id(row: T): string | null;
+  /** The row without its secrets. */
+  safe(row: T): T;
+  /** Its form where there is structure. With `--columns`, an object of just these. */
+  data(row: T): unknown;
+}
+
+/** @throws CliError('usage') for a column that the view does not have. */
+export function formsOf<T>(view: View<T>, settings: OutputSettings): Forms<T> {
+  const columns = chosenColumns(view, settings);
+  const secrets = view.secrets ?? [];
+  const safe = (row: T) => mask(row, secrets, settings.showSecrets);
+  return {
+    columns,
+    header: settings.header,
+    order: sortColumn(view, settings),
+    id: (row) => view.id(row),
+    safe,
+    data(row) {
+      const masked = safe(row);
+      if (settings.columns === undefined)
+        return view.json === undefined ? masked : view.json(masked);
+      return Object.fromEntries(columns.map(({ id, value }) => [id, value(masked) ?? null]));
+    },
+  };
+}
