@@ -98,13 +98,13 @@ const CHAPTERS: readonly Chapter[] = [
       {
         name: 'login',
         summary: 'Sign in with an API key and keep it in a profile',
-        load: async () => (await import('./commands/login/index.ts')).registerLogin,
+        load: async () => (await import('./commands/profiles/login.ts')).login,
       },
       {
         name: 'logout',
         local: true,
         summary: 'Forget the key of a profile',
-        load: async () => (await import('./commands/logout/index.ts')).registerLogout,
+        load: async () => (await import('./commands/profiles/logout.ts')).logout,
       },
       {
         name: 'profiles',

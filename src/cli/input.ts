@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
+import { addAbortSignal, type Readable } from 'node:stream';
 import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { type CliError, usageError } from '../errors.ts';
 import { faultOf } from '../files/error-code.ts';
 
 /** What people give by hand is short; more than this is a mistake, or `/dev/zero`. */
@@ -13,42 +14,63 @@ export async function readInput(
   context: Context,
   longest = LONGEST,
 ): Promise<string> {
-  return path === '-' ? readStdin(flag, context, longest) : readText(flag, path, longest);
+  return path === '-' ? readStdin(flag, context, longest) : readText(flag, path, context, longest);
 }
 
 /** Reads a text file of at most 1 MiB. Throws a usage error that names the flag and the file. */
-export async function readText(flag: string, path: string, longest = LONGEST): Promise<string> {
-  let text = '';
-  try {
-    const file = await open(path);
-    // The stream closes the file, read to its end or not.
-    for await (const chunk of file.createReadStream({ encoding: 'utf8' })) {
-      text += chunk;
-      if (text.length > longest) break;
-    }
-  } catch (error) {
-    const reason = faultOf(error);
-    throw usageError(`${flag} "${path}": the file can't be read (${reason})`);
-  }
-  return atMost(flag, path, text, longest);
+export async function readText(
+  flag: string,
+  path: string,
+  { signal }: Pick<Context, 'signal'>,
+  longest = LONGEST,
+): Promise<string> {
+  const handle = await open(path).catch((error: unknown) => {
+    throw unreadable(flag, path, error);
+  });
+  // The stream closes the file, read to its end or not.
+  return wholeText(flag, path, handle.createReadStream(), signal, longest);
 }
 
 /** Reads stdin to its end, at most 1 MiB. */
 export async function readStdin(
   flag: string,
-  context: Context,
+  { stdin, signal }: Pick<Context, 'stdin' | 'signal'>,
   longest = LONGEST,
 ): Promise<string> {
   // Node gives an empty stream for a folder, and nothing would be taken for an empty list.
-  if (await isFolder(context.stdin)) {
+  if (await isFolder(stdin)) {
     throw usageError(`${flag} "-": stdin is a folder`);
   }
+  return wholeText(flag, 'stdin', stdin, signal, longest);
+}
+
+async function wholeText(
+  flag: string,
+  from: string,
+  stream: Readable,
+  signal: AbortSignal,
+  longest: number,
+): Promise<string> {
+  signal.throwIfAborted();
   let text = '';
-  for await (const chunk of context.stdin.setEncoding('utf8')) {
-    text += chunk;
-    if (text.length > longest) break;
+  try {
+    // Ctrl-C ends the reading of a pipe that nobody writes to.
+    for await (const chunk of addAbortSignal(signal, stream.setEncoding('utf8'))) {
+      text += chunk;
+      if (text.length > longest) break;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw unreadable(flag, from, error);
   }
-  return atMost(flag, 'stdin', text, longest);
+  if (text.length > longest) {
+    throw usageError(`${flag} "${from}": longer than ${longest / 1024 / 1024} MiB`);
+  }
+  return text;
+}
+
+function unreadable(flag: string, from: string, error: unknown): CliError {
+  return usageError(`${flag} "${from}": the file can't be read (${faultOf(error)})`);
 }
 
 async function isFolder(stdin: Context['stdin']): Promise<boolean> {
@@ -60,13 +82,6 @@ async function isFolder(stdin: Context['stdin']): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function atMost(flag: string, from: string, text: string, longest: number): string {
-  if (text.length > longest) {
-    throw usageError(`${flag} "${from}": longer than ${longest / 1024 / 1024} MiB`);
-  }
-  return text;
 }
 
 /** Stands for the names on stdin where a verb takes several things. */

@@ -64,7 +64,7 @@ async function environmentOf(
     variables.set(variable.key, variable);
   };
   for (const path of flags.envFile ?? []) {
-    const lines = (await readText('--env-file', path)).split(/\r?\n/);
+    const lines = (await readText('--env-file', path, context)).split(/\r?\n/);
     for (const [at, line] of lines.entries()) {
       if (line.trim() !== '' && !line.trimStart().startsWith('#')) {
         add(`--env-file ${path}, line ${at + 1}`, line);

@@ -12,7 +12,6 @@ const FLOORS: readonly (readonly string[])[] = [
   ['run'],
   ['program', 'report'],
   ['commands'],
-  ['profiles'],
   ['run-job'],
   ['reach'],
   ['money'],

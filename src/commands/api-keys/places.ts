@@ -3,13 +3,13 @@ import { dirname } from 'node:path';
 import { confirm } from '../../cli/confirm.ts';
 import { checked } from '../../cli/parse.ts';
 import { type ConfigFile, type Profile, profileOf, withProfile } from '../../config/file.ts';
+import { keepKey } from '../../config/keep-key.ts';
 import { keyFields, keyPlace, samePlace } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
 import { syncFolder } from '../../files/replace.ts';
-import { keepKey } from '../../profiles/keep-key.ts';
 
 /** A place for the secret of a new key, made ready before the key is requested. */
 export interface Place {

@@ -1,46 +1,147 @@
+import { confirm } from '../../cli/confirm.ts';
 import type { Group } from '../../cli/group.ts';
+import { checked, oneOf, ruled } from '../../cli/parse.ts';
+import { verb } from '../../cli/verb.ts';
+import {
+  type Profile,
+  profileNames,
+  profileOf,
+  withoutProfile,
+  withProfile,
+} from '../../config/file.ts';
+import { keepKey } from '../../config/keep-key.ts';
+import { type KeyPlace, keyFields, keyPlace } from '../../config/key.ts';
+import { profileName, SANDBOX } from '../../config/names.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { baseUrl } from '../../rules/service.ts';
+import {
+  activeProfile,
+  brokenBaseUrl,
+  givenBaseUrl,
+  keptText,
+  namedProfile,
+  profileView,
+  rankedView,
+  type ShownProfile,
+  shownProfile,
+  warnOfEnvironment,
+} from './profile.ts';
+
+const NAME = ['<name>', 'the profile'] as const;
+const COMPLETES = { name: 'profile' } as const;
 
 /** The verbs of `gpucloud profiles`, in the order of the help. */
 export const profiles: Group = {
   verbs: [
-    {
-      name: 'list',
+    verb('list', {
       aliases: ['ls'],
       summary: 'List the profiles, the built-in sandbox included',
-      load: async () => (await import('./list.ts')).registerList,
-    },
-    {
-      name: 'get',
+      view: rankedView,
+      notes:
+        'CURRENT is what "gpucloud profiles use" stored; IN FORCE is what commands use, which --profile\n' +
+        'and GPUCLOUD_PROFILE may choose over it.',
+      examples: ['gpucloud profiles list', 'gpucloud profiles list --json'],
+      takes: (command) => command,
+      async run(context) {
+        const file = await (await context.config()).read();
+        const active = activeProfile(context, file);
+        const rows = profileNames(file).map((name) => ({
+          ...shownProfile(file, name),
+          in_force: name === active,
+        }));
+        await context.out.list(rows, rankedView);
+        if (active instanceof CliError) {
+          context.err.warn(`No profile is in force, and commands are refused: ${active.message}`);
+        } else {
+          warnOfEnvironment(file.current ?? '', file, context);
+        }
+      },
+    }),
+    verb('get', {
       aliases: ['show'],
-      usage: '[name]',
       summary: 'Show a profile, never its key',
-      load: async () => (await import('./get.ts')).registerGet,
-    },
-    {
-      name: 'use',
-      usage: '<name>',
+      completes: COMPLETES,
+      examples: ['gpucloud profiles get', 'gpucloud profiles get work --json'],
+      takes: (command) => command.argument('[name]', 'the profile (default: the one in force)'),
+      async run(context, typed) {
+        const file = await (await context.config()).read();
+        const name = typed ?? namedProfile(context)?.name ?? file.current;
+        if (name === undefined) {
+          throw new CliError('notFound', 'No profile is current.', {
+            hint: 'sign in with "gpucloud login", or try "gpucloud profiles use sandbox"',
+          });
+        }
+        const in_force = name === activeProfile(context, file);
+        await context.out.item({ ...shownProfile(file, name), in_force }, rankedView);
+      },
+    }),
+    verb('use', {
       summary: 'Make a profile the current one',
-      load: async () => (await import('./use.ts')).registerUse,
-    },
-    {
-      name: 'add',
-      usage: '<name>',
+      notes:
+        'Commands use the current profile where neither --profile nor GPUCLOUD_PROFILE is given.',
+      completes: COMPLETES,
+      examples: ['gpucloud profiles use work', 'gpucloud profiles use sandbox'],
+      takes: (command) => command.argument(...NAME),
+      async run(context, name) {
+        const after = await (await context.config()).change((file) => {
+          // Checked under the lock: a profile that was just removed is not chosen.
+          shownProfile(file, name);
+          return { ...file, current: name };
+        });
+        const profile = shownProfile(after, name);
+        context.err.note(
+          name === SANDBOX
+            ? 'The sandbox is in force: commands cost nothing and reach no service.'
+            : `The profile "${name}" is in force.`,
+        );
+        if (name !== SANDBOX && !profile.has_key) {
+          context.err.note(`It has no key yet: gpucloud login --profile ${name}`);
+        }
+        warnOfEnvironment(name, after, context);
+        await context.out.item(profile, profileView);
+      },
+    }),
+    verb('add', {
       summary: 'Add a profile without a key',
-      load: async () => (await import('./add.ts')).registerAdd,
-    },
-    {
-      name: 'move',
-      usage: '<name>',
+      notes:
+        'The address comes from --base-url or GPUCLOUD_BASE_URL. "gpucloud login" gives it a key.',
+      completes: { name: 'nothing' },
+      examples: ['gpucloud profiles add work --base-url https://api.example.com'],
+      takes: (command) =>
+        command.argument(
+          '<name>',
+          'letters, digits, ".", "_" and "-", 50 at most',
+          ruled('NAME', profileName),
+        ),
+      run: (context, name) => addProfile(name, context),
+    }),
+    verb('move', {
       summary: 'Move the key of a profile into the system keyring, or into the config file',
-      load: async () => (await import('./move.ts')).registerMove,
-    },
-    {
-      name: 'remove',
+      notes:
+        'The key is read from where it rests and put into the other place; it stays as it is. To ask a\n' +
+        'password manager for it: gpucloud login --key-command COMMAND.',
+      completes: COMPLETES,
+      examples: [
+        'gpucloud profiles move work --to keyring',
+        'gpucloud profiles move work --to file',
+      ],
+      takes: (command) =>
+        command
+          .argument(...NAME)
+          .option('--to <place>', 'keyring or file', oneOf('--to', ['keyring', 'file'])),
+      run: (context, name, { to }) => moveKey(name, to, context),
+    }),
+    verb('remove', {
       aliases: ['rm'],
-      usage: '<name>',
       summary: 'Remove a profile and its key',
-      load: async () => (await import('./remove.ts')).registerRemove,
-    },
+      notes:
+        'Machines go on running and billing. The key itself still works: the API of the service documents no way to revoke one.',
+      completes: COMPLETES,
+      examples: ['gpucloud profiles remove work', 'gpucloud profiles rm work --yes'],
+      takes: (command) => command.argument(...NAME),
+      run: (context, name) => removeProfile(name, context),
+    }),
   ],
   examples: [
     'gpucloud profiles list',
@@ -49,3 +150,112 @@ export const profiles: Group = {
     'gpucloud profiles add work --base-url https://api.example.com',
   ],
 };
+
+async function addProfile(name: string, context: Context): Promise<void> {
+  const address = givenBaseUrl(context) ?? (await askBaseUrl(context));
+  const after = await (await context.config()).change((file) => {
+    const there = profileOf(file, name);
+    if (there === undefined) return withProfile(file, name, { base_url: address });
+    if (isAt(there, address)) return file;
+    // Another address would strand the key that is stored with the first.
+    throw usageError(
+      `NAME "${name}": this profile exists, with the base URL ${there.base_url}`,
+      `to change it: gpucloud login --profile ${name} --base-url ${address}`,
+    );
+  });
+  const profile = shownProfile(after, name);
+  context.err.note(
+    profile.has_key
+      ? `The profile "${name}" is there already, with this address and a key.`
+      : `The profile "${name}" has no key yet: gpucloud login --profile ${name}`,
+  );
+  await context.out.item(profile, profileView);
+}
+
+function isAt({ base_url }: Profile, address: string): boolean {
+  const own = baseUrl(base_url);
+  return own.ok && own.value === address;
+}
+
+async function askBaseUrl(context: Context): Promise<string> {
+  const prompts = await context.prompts();
+  if (prompts === undefined) {
+    throw usageError('--base-url (or GPUCLOUD_BASE_URL) is missing: a profile is for one address');
+  }
+  const text = await prompts.text('Address of the service', { check: brokenBaseUrl });
+  return checked('--base-url', text.trim(), baseUrl);
+}
+
+async function moveKey(
+  name: string,
+  to: 'keyring' | 'file' | undefined,
+  context: Context,
+): Promise<void> {
+  if (to === undefined) throw usageError('--to is missing: keyring or file');
+  const config = await context.config();
+  const file = await config.read();
+  const shown = shownProfile(file, name);
+  const stored = profileOf(file, name);
+  const place = stored === undefined ? undefined : keyPlace(stored);
+  if (place === undefined) {
+    throw new CliError('notFound', `The profile "${name}" has no key to move.`, {
+      hint: `gpucloud login --profile ${name}`,
+      resource: name,
+    });
+  }
+  if (place.kind === to) {
+    context.err.note(`The key of the profile "${name}" is there already.`);
+    await context.out.item(shown, profileView);
+    return;
+  }
+  const key = await (await context.keys()).read(name, place);
+  const kept = await keepKey(
+    { profile: name, key, store: to },
+    (now, next) => {
+      const there = profileOf(now, name);
+      if (there === undefined) throw usageError(`NAME "${name}": this profile is gone`);
+      const { base_url, account } = there;
+      const profile = { base_url, ...(account === undefined ? {} : { account }) };
+      return withProfile(now, name, { ...profile, ...keyFields(next) });
+    },
+    context,
+  );
+  context.err.note(keptText(kept, config.path));
+  await context.out.item(shownProfile(kept.file, name), profileView);
+}
+
+async function removeProfile(name: string, context: Context): Promise<void> {
+  const { err, out } = context;
+  if (name.toLowerCase() === SANDBOX) {
+    throw usageError(
+      `NAME "${name}": the profile "sandbox" is built in, so it can't be added or removed`,
+      'to empty it: gpucloud sandbox reset',
+    );
+  }
+  const config = await context.config();
+  const profile = shownProfile(await config.read(), name);
+  await confirm(context, questionOf(profile));
+  let place: KeyPlace | undefined;
+  await config.change((file) => {
+    shownProfile(file, name);
+    const stored = profileOf(file, name);
+    place = stored === undefined ? undefined : keyPlace(stored);
+    return withoutProfile(file, name);
+  });
+  await (await context.keys()).remove(name, place);
+  err.note(`The profile "${name}" is removed.`);
+  if (profile.has_key) {
+    err.note(
+      'Its key still works at the service, whose API documents no way to revoke one, and its machines go on as they were.',
+    );
+  }
+  if (profile.current) {
+    err.note('No profile is current now; choose one: gpucloud profiles use NAME');
+  }
+  await out.item({ ...profile, has_key: false, key_in: null, current: false }, profileView);
+}
+
+function questionOf({ name, has_key, base_url }: ShownProfile): string {
+  const what = has_key ? 'and the key stored in it' : '(it has no key)';
+  return `Remove the profile "${name}" for ${base_url} ${what}?`;
+}

@@ -108,8 +108,8 @@ function notThere(path: string): string | undefined {
 }
 
 /** The keys that can be added; a file that holds none is passed over. */
-async function localKeys({ env }: Context): Promise<LocalKey[]> {
-  const home = env.HOME || env.USERPROFILE;
+async function localKeys(context: Context): Promise<LocalKey[]> {
+  const home = context.env.HOME || context.env.USERPROFILE;
   if (home === undefined || home === '') {
     return [];
   }
@@ -119,7 +119,7 @@ async function localKeys({ env }: Context): Promise<LocalKey[]> {
   const keys: LocalKey[] = [];
   for (const name of names.filter((one) => one.endsWith('.pub')).sort()) {
     const file = join(folder, name);
-    const verdict = publicKey(await readText('FILE', file).catch(() => ''));
+    const verdict = publicKey(await readText('FILE', file, context).catch(() => ''));
     if (verdict.ok) {
       const { type, fingerprint, comment } = verdict.value;
       keys.push({ file, name, about: [comment, type, fingerprint] });

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { login as signIn } from '../../../src/commands/login/login.ts';
+import { signIn } from '../../../src/commands/profiles/login.ts';
 import { CliError } from '../../../src/errors.ts';
 import { type CliOptions, createWorld, type World } from '../../support/run-cli.ts';
 import type { Handler } from '../../support/service.ts';
@@ -294,7 +294,7 @@ describe('login refuses before any request', () => {
     ['of nothing', '', 'visible ASCII'],
     ['of a line end', '\n', 'visible ASCII'],
     ['that is too long', 'k'.repeat(1025), 'visible ASCII'],
-    ['of more than 64 KiB', 'k'.repeat(64 * 1024 + 1), 'at most 64 KiB'],
+    ['of more than 1 MiB', 'k'.repeat(1024 * 1024 + 1), 'longer than 1 MiB'],
   ])('a key %s', async (_what, stdin, rule) => {
     const stderr = await refusal(['--base-url', 'URL', '--key-stdin'], { stdin });
     expect(stderr).toContain('--key-stdin');
@@ -310,7 +310,7 @@ describe('login refuses before any request', () => {
 
   test('a key file that is not there, and one that is a folder', async () => {
     expect(await refusal(['--base-url', 'URL', '--key-file', '/nowhere/key'])).toBe(
-      'error: --key-file "/nowhere/key": it can\'t be read (ENOENT)\n',
+      'error: --key-file "/nowhere/key": the file can\'t be read (ENOENT)\n',
     );
     expect(await refusal(['--base-url', 'URL', '--key-file', '/'])).toContain('EISDIR');
   });

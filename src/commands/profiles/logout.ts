@@ -1,13 +1,23 @@
+import { action } from '../../cli/verb.ts';
 import { profileOf, withProfile } from '../../config/file.ts';
 import { type KeyPlace, keyPlace } from '../../config/key.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { namedProfile, profileView, shownProfile } from '../../profiles/profile.ts';
 import { isTerminated } from '../../rules/statuses.ts';
+import { namedProfile, profileView, shownProfile } from './profile.ts';
 
-/** Forgets the key of the profile in force, and whose it was. Done twice, it is done once. */
-export async function logout(context: Context): Promise<void> {
+/** `gpucloud logout`: a verb of the root. */
+export const logout = action({
+  notes:
+    'The profile keeps its base URL. The key itself still works: the API of the service documents no way to revoke one.',
+  examples: ['gpucloud logout', 'gpucloud logout --profile work'],
+  takes: (command) => command,
+  run: (context) => signOut(context),
+});
+
+/** Forgets the key of the active profile, and whose it was. Repeating it succeeds. */
+async function signOut(context: Context): Promise<void> {
   const { err, env, out } = context;
   const config = await context.config();
   const before = await config.read();
@@ -53,18 +63,16 @@ export async function logout(context: Context): Promise<void> {
 }
 
 /**
- * The machines of the account that may cost money: without the key nobody can end them from here.
- * Where they can't be told, the key is forgotten all the same.
+ * The account's instances that may bill: without the key nobody can terminate them from here. A
+ * journal that can't be read keeps no key.
  */
 async function maybeRunning(context: Context): Promise<string[]> {
   try {
-    const { instances: machines, unknown } = await (await context.journal()).read();
-    const alive = machines.filter((machine) => !isTerminated(machine.last?.status));
+    const { instances, unknown } = await (await context.journal()).read();
+    const alive = instances.filter(({ last }) => !isTerminated(last?.status));
     return [...unknown, ...alive].map(({ name }) => name);
   } catch (error) {
-    if (error instanceof CliError) {
-      return [];
-    }
+    if (error instanceof CliError) return [];
     throw error;
   }
 }

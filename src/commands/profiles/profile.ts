@@ -1,12 +1,15 @@
-import { checkedAddress } from '../cli/parse.ts';
-import { type ConfigFile, profileNames, profileOf } from '../config/file.ts';
-import { keyPlace, type Store } from '../config/key.ts';
-import { SANDBOX } from '../config/names.ts';
-import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
-import type { View } from '../output/output.ts';
-import { nearest, nearestFirst } from '../rules/nearest.ts';
-import { baseUrl } from '../rules/service.ts';
+import { brokenBy, checkedAddress } from '../../cli/parse.ts';
+import { shellLine } from '../../cli/shell-line.ts';
+import { type ConfigFile, profileNames, profileOf } from '../../config/file.ts';
+import { resolveSettings } from '../../config/index.ts';
+import type { KeptKey } from '../../config/keep-key.ts';
+import { keyPlace, type Store } from '../../config/key.ts';
+import { SANDBOX } from '../../config/names.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { View } from '../../output/output.ts';
+import { nearest, nearestFirst } from '../../rules/nearest.ts';
+import { baseUrl } from '../../rules/service.ts';
 
 /** A profile as commands show it: never with its key. */
 export interface ShownProfile {
@@ -102,6 +105,39 @@ export function noSuchProfile(file: ConfigFile, name: string): CliError {
   });
 }
 
+/** A profile, and whether commands use it now; `current` is what is stored. */
+export interface RankedProfile extends ShownProfile {
+  readonly in_force: boolean;
+}
+
+export const rankedView: View<RankedProfile> = {
+  ...profileView,
+  columns: [
+    ...profileView.columns,
+    { id: 'in_force', header: 'IN FORCE', kind: 'yes', value: (p) => p.in_force },
+  ],
+  sections: [
+    ...(profileView.sections ?? []),
+    { lines: (p) => [{ label: 'In force', value: p.in_force, kind: 'yes' }] },
+  ],
+};
+
+/**
+ * The name of the profile that a command with the same flags and environment uses; undefined when
+ * there is none. The error with which every command would be refused, otherwise.
+ */
+export function activeProfile(
+  { flags, env }: Pick<Context, 'flags' | 'env'>,
+  file: ConfigFile,
+): string | undefined | CliError {
+  try {
+    return resolveSettings(flags, env, file).settings.profile?.value;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return error;
+  }
+}
+
 /** A profile that was named for this run. */
 export interface NamedProfile {
   readonly name: string;
@@ -119,6 +155,18 @@ export function namedProfile({
   }
   const name = env.GPUCLOUD_PROFILE;
   return name === undefined || name === '' ? undefined : { name, origin: 'GPUCLOUD_PROFILE' };
+}
+
+/** The address that a flag (checked where it was parsed) or the environment gives. */
+export function givenBaseUrl({ flags, env }: Pick<Context, 'flags' | 'env'>): string | undefined {
+  const text = env.GPUCLOUD_BASE_URL;
+  if (flags.baseUrl !== undefined || text === undefined || text === '') return flags.baseUrl;
+  return checkedAddress('GPUCLOUD_BASE_URL', text, baseUrl);
+}
+
+/** The check of a prompt for an address. */
+export function brokenBaseUrl(text: string): string | undefined {
+  return brokenBy(baseUrl)(text.trim());
 }
 
 /** Said where what is stored as current is not what the next command will use. */
@@ -141,20 +189,14 @@ export function warnOfEnvironment(
   }
 }
 
-/** The address that a flag (checked where it was parsed) or the environment gives. */
-export function givenBaseUrl({ flags, env }: Pick<Context, 'flags' | 'env'>): string | undefined {
-  if (flags.baseUrl !== undefined) {
-    return flags.baseUrl;
+/** Where a key was stored, in a sentence. */
+export function keptText({ place, noKeyring }: KeptKey, path: string): string {
+  if (place.kind === 'command') {
+    return `The key stays where it is: each command asks for it with "${shellLine(place.argv)}".`;
   }
-  const text = env.GPUCLOUD_BASE_URL;
-  if (text === undefined || text === '') {
-    return undefined;
+  if (place.kind === 'keyring') {
+    return `The key rests in the system keyring, as "${place.entry}" of gpucloud.`;
   }
-  return checkedAddress('GPUCLOUD_BASE_URL', text, baseUrl);
-}
-
-/** The check of a prompt for an address: the broken rule, or undefined. */
-export function brokenBaseUrl(text: string): string | undefined {
-  const verdict = baseUrl(text.trim());
-  return verdict.ok ? undefined : verdict.rule;
+  const inFile = `The key rests in ${path}, which only you may read (mode 0600).`;
+  return noKeyring === undefined ? inFile : `${inFile} ${noKeyring.message}`;
 }

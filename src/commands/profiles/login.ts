@@ -1,0 +1,302 @@
+import { stat } from 'node:fs/promises';
+import { platform } from 'node:os';
+import type { User } from '../../api/index.ts';
+import { Option } from '../../cli/command.ts';
+import { onCancel } from '../../cli/confirm.ts';
+import { readStdin, readText } from '../../cli/input.ts';
+import { brokenBy, checked, checkedSecret, oneOf, ruled } from '../../cli/parse.ts';
+import { action } from '../../cli/verb.ts';
+import { type ConfigFile, profileOf, withProfile } from '../../config/file.ts';
+import { keepKey } from '../../config/keep-key.ts';
+import { keyFields, keyPlace, STORES, type Store } from '../../config/key.ts';
+import { profileName, SANDBOX } from '../../config/names.ts';
+import type { Context, ServiceAddress } from '../../context.ts';
+import { CliError, isInterrupt, usageError } from '../../errors.ts';
+import type { Prompts } from '../../prompts/prompts.ts';
+import { apiKey, baseUrl } from '../../rules/service.ts';
+import { commandWords } from '../../rules/words.ts';
+import {
+  brokenBaseUrl,
+  givenBaseUrl,
+  keptText,
+  namedProfile,
+  profileView,
+  shownProfile,
+  warnOfEnvironment,
+} from './profile.ts';
+
+/** `gpucloud login`: a verb of the root. */
+export const login = action({
+  notes:
+    'The key is proved with the service before anything is stored, and is never taken from the command line. In a terminal, what is missing is asked for.\n\n' +
+    'It rests in the keyring of the system where there is one (with the optional part @napi-rs/keyring), else in a file that only you may read. With --key-command nothing is stored: each command asks your password manager, whose first line is the key.',
+  completes: { '--key-command': 'nothing' },
+  examples: [
+    'gpucloud login --base-url https://api.example.com',
+    'gpucloud login --profile work --key-file ./key.txt',
+    'gpucloud login --base-url https://api.example.com --key-command "pass show gpucloud"',
+    'pass show gpucloud | gpucloud login --base-url https://api.example.com --key-stdin',
+  ],
+  takes: (command) =>
+    command
+      .option('--key-stdin', 'read the key from stdin')
+      .option('--key-file <file>', 'read the key from a file')
+      .option(
+        '--key-command <command>',
+        'have this command print the key, now and for each command; no shell reads it',
+        ruled('--key-command', commandWords),
+      )
+      .option(
+        '--store <place>',
+        `where the key rests: ${STORES.join(', ')}`,
+        oneOf('--store', STORES),
+      )
+      .addOption(refused('--key <key>'))
+      .addOption(refused('--api-key <key>'))
+      .allowExcessArguments(),
+  async run(context, { keyStdin, keyFile, keyCommand, store }, { args }) {
+    if (args.length > 0) throw keyOnCommandLine('login takes no argument');
+    const sources = [keyStdin, keyFile, keyCommand].filter((source) => source !== undefined);
+    if (sources.length > 1) {
+      throw usageError(
+        '--key-stdin, --key-file and --key-command: a key comes from one place; give one of them',
+      );
+    }
+    if (store === 'command' && keyCommand === undefined) {
+      throw usageError('--store command: which one is missing: --key-command COMMAND');
+    }
+    if (store !== undefined && store !== 'command' && keyCommand !== undefined) {
+      throw usageError(
+        `--store ${store} and --key-command: the command keeps the key, so it is not stored`,
+      );
+    }
+    await signIn({ keyStdin: keyStdin === true, keyFile, keyCommand, store }, context);
+  },
+});
+
+/** Flags that people will try; their value is refused and not printed. */
+function refused(flags: string) {
+  return new Option(flags).hideHelp().argParser((): never => {
+    throw keyOnCommandLine(flags.split(' ')[0] ?? flags);
+  });
+}
+
+function keyOnCommandLine(what: string) {
+  return usageError(
+    `${what}: a key is not taken from the command line, where other programs and the shell's history see it`,
+    'give it with --key-stdin, --key-file FILE or --key-command COMMAND, and the name of a profile with --profile NAME',
+  );
+}
+
+export interface KeySource {
+  readonly keyStdin: boolean;
+  readonly keyFile: string | undefined;
+  /** The words of the command that prints the key. */
+  readonly keyCommand: readonly string[] | undefined;
+  /** undefined for the keyring where there is one, and else the file. */
+  readonly store: Store | undefined;
+}
+
+/**
+ * Proves a key with GET /users/me (API document: Endpoints) and then keeps it, with its address and its
+ * account, as the current profile. Whatever goes wrong before the proof leaves the settings alone.
+ */
+export async function signIn(source: KeySource, context: Context): Promise<void> {
+  const { err, out } = context;
+  const config = await context.config();
+  // Read first: a file that can't be used is no place for a key that was just typed.
+  const before = await config.read();
+  const given = givenBaseUrl(context);
+  const name = nameFor(before, given, context);
+  const known = given ?? storedAddress(before, name);
+  const { address, user } = await onCancel('Nothing was stored.', () =>
+    provedAddress(source, name, known, context),
+  );
+  const kept = await keepKey(
+    { profile: name, key: address.apiKey, store: source.store, command: source.keyCommand },
+    (file, place) => ({
+      ...withProfile(file, name, {
+        base_url: address.baseUrl,
+        ...keyFields(place),
+        account: { id: user.id, email: user.email ?? null, name: user.name ?? null },
+      }),
+      current: name,
+    }),
+    context,
+  );
+  warnOfReplaced(before, name, address, user, context);
+  await keepAccount(address, user, context);
+  err.note(`Signed in at ${address.baseUrl} as ${accountText(user)}.`);
+  err.note(keptText(kept, config.path));
+  if (user.is_active === false) {
+    err.warn('The service says that this account is blocked.');
+  }
+  warnOfEnvironment(name, kept.file, context);
+  await out.item(shownProfile(kept.file, name), profileView);
+}
+
+/**
+ * The profile to sign in with, when none is named: the current one when it is for this service, so
+ * that a new key replaces an old one; otherwise `default`, so that no key of another service is lost.
+ */
+function nameFor(file: ConfigFile, given: string | undefined, context: Context): string {
+  const named = namedProfile(context);
+  if (named?.name.toLowerCase() === SANDBOX) {
+    throw usageError(
+      `${named.origin} "${named.name}": the sandbox needs no key, so there is nothing to sign in to`,
+      named.origin === 'GPUCLOUD_PROFILE'
+        ? 'unset GPUCLOUD_PROFILE, or name the profile to sign in with: gpucloud login --profile NAME'
+        : 'choose it with: gpucloud profiles use sandbox',
+    );
+  }
+  if (named !== undefined) return checked(named.origin, named.name, profileName);
+  const { current } = file;
+  const isSameService =
+    current !== undefined &&
+    profileOf(file, current) !== undefined &&
+    (given === undefined || given === storedAddress(file, current));
+  return isSameService ? current : 'default';
+}
+
+/** An address that is against the rules counts as none: signing in again replaces it. */
+function storedAddress(file: ConfigFile, name: string): string | undefined {
+  const profile = profileOf(file, name);
+  const verdict = profile === undefined ? undefined : baseUrl(profile.base_url);
+  return verdict?.ok === true ? verdict.value : undefined;
+}
+
+/** As many typing errors as anyone makes. */
+const TRIES = 3;
+
+/** A key that was typed and is refused may be typed again; one from elsewhere may not. */
+async function provedAddress(
+  source: KeySource,
+  profile: string,
+  known: string | undefined,
+  context: Context,
+): Promise<{ address: ServiceAddress; user: User }> {
+  const { keyStdin, keyFile, keyCommand } = source;
+  const isTyped = !keyStdin && keyFile === undefined && keyCommand === undefined;
+  const prompts = isTyped || known === undefined ? await context.prompts() : undefined;
+  if (prompts === undefined && (isTyped || known === undefined)) {
+    const missing = [
+      ...(known === undefined ? ['--base-url URL (or GPUCLOUD_BASE_URL)'] : []),
+      ...(isTyped ? ['--key-stdin, --key-file FILE or --key-command COMMAND'] : []),
+    ];
+    throw usageError(`login needs ${missing.join(', and ')}, and nobody can be asked here`);
+  }
+  // The key first: when it can't be read, nobody is asked for an address in vain.
+  const given = isTyped ? undefined : await readKey(source, profile, context);
+  const text = known ?? (await prompts?.text('Address of the service', { check: brokenBaseUrl }));
+  const address = checked('--base-url', (text ?? '').trim(), baseUrl);
+  for (let tries = 1; ; tries += 1) {
+    const key = given ?? (await askKey(address, prompts));
+    const service = { baseUrl: address, apiKey: key };
+    try {
+      return { address: service, user: await proved(service, context) };
+    } catch (error) {
+      const isRefused = error instanceof CliError && error.failure === 'authentication';
+      if (!isTyped || !isRefused || tries >= TRIES) throw error;
+      prompts?.tell(error.message);
+    }
+  }
+}
+
+async function askKey(address: string, prompts: Prompts | undefined): Promise<string> {
+  const rule = brokenBy(apiKey);
+  const text = await prompts?.secret(`API key for ${address}`, (typed) => rule(typed.trim()));
+  return checkedSecret('API key', (text ?? '').trim(), apiKey);
+}
+
+async function readKey(
+  { keyStdin, keyFile, keyCommand }: KeySource,
+  profile: string,
+  context: Context,
+): Promise<string> {
+  if (keyCommand !== undefined) {
+    const place = { kind: 'command', argv: keyCommand } as const;
+    const key = await (await context.keys()).read(profile, place);
+    return checkedSecret('--key-command', key, apiKey);
+  }
+  if (keyStdin && context.stdin.isTTY === true) {
+    throw usageError(
+      '--key-stdin: stdin is a terminal, where the key would be seen',
+      'leave the flag out to be asked for the key without an echo',
+    );
+  }
+  const flag = keyFile === undefined ? '--key-stdin' : `--key-file "${keyFile}"`;
+  const text =
+    keyFile === undefined
+      ? await readStdin(flag, context)
+      : await readText('--key-file', keyFile, context);
+  const key = checkedSecret(flag, text.replace(/\r?\n$/, ''), apiKey);
+  // Windows has no such modes: Node makes them up there.
+  if (
+    keyFile !== undefined &&
+    platform() !== 'win32' &&
+    ((await stat(keyFile)).mode & 0o044) !== 0
+  ) {
+    context.err.warn(
+      `${keyFile} can be read by others on this computer: chmod 600 it, or make a new key.`,
+    );
+  }
+  return key;
+}
+
+/** The account of a key. Every failure says that nothing was stored. */
+async function proved(address: ServiceAddress, context: Context): Promise<User> {
+  const progress = context.err.progress(`Asking ${address.baseUrl} whose key this is`);
+  try {
+    return await (await context.apiFor(address)).users.me();
+  } catch (error) {
+    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    const { failure, message } = error;
+    // The error of a service that was not reached says already that nothing was changed.
+    const words = failure === 'unreachable' ? message : `${message} Nothing was stored.`;
+    throw error.with(
+      words,
+      failure === 'authentication'
+        ? { hint: `check that the key is whole and belongs to ${address.baseUrl}` }
+        : failure === 'notFound'
+          ? { hint: `check the base URL: there is no GET /users/me below ${address.baseUrl}` }
+          : {},
+    );
+  } finally {
+    progress.done();
+  }
+}
+
+/** What was rented with this key alone, before anyone knew whose it is, is the account's from now on. */
+async function keepAccount(address: ServiceAddress, user: User, context: Context): Promise<void> {
+  try {
+    const scope = { service: address.baseUrl, apiKey: address.apiKey };
+    await (await context.journalOf(scope)).learnAccount(user.id, { whereUsed: true });
+  } catch (error) {
+    // The next command that reads instances learns it as well.
+    if (!(error instanceof CliError)) throw error;
+  }
+}
+
+/** A key that gives way to another account's or service's can't be had again from here. */
+function warnOfReplaced(
+  before: ConfigFile,
+  name: string,
+  address: ServiceAddress,
+  user: User,
+  { err }: Context,
+): void {
+  const old = profileOf(before, name);
+  if (old === undefined || keyPlace(old) === undefined) return;
+  const { account } = old;
+  if (storedAddress(before, name) !== address.baseUrl) {
+    err.warn(`The profile "${name}" held a key of ${old.base_url}; this one took its place.`);
+  } else if (account !== undefined && account.id !== user.id) {
+    const former = account.email ?? account.name ?? account.id;
+    err.warn(`The profile "${name}" held a key of ${former}; this one took its place.`);
+  }
+}
+
+function accountText({ email, name, id, balance }: User): string {
+  const who = email ?? name ?? id;
+  return balance == null ? who : `${who} (balance ${balance} ₽)`;
+}

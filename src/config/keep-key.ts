@@ -1,0 +1,89 @@
+import { CliError } from '../errors.ts';
+import type { Config } from './config.ts';
+import { type ConfigFile, profileOf } from './file.ts';
+import { type KeyPlace, keyPlace, type Store, samePlace } from './key.ts';
+import type { Keys } from './keys.ts';
+
+/** A key to keep for a profile. */
+export interface NewKey {
+  readonly profile: string;
+  readonly key: string;
+  /** Where to store it; undefined for the keyring where there is one, and else the file. */
+  readonly store: Store | undefined;
+  /** The command that prints it, when a password manager holds it. */
+  readonly command?: readonly string[] | undefined;
+}
+
+export interface KeptKey {
+  /** The config file as it is now. */
+  readonly file: ConfigFile;
+  readonly place: KeyPlace;
+  /** Why the keyring did not take the key, when it is in the file for that. */
+  readonly noKeyring?: CliError;
+}
+
+/** What keeping a key needs; a Context is one. */
+export interface KeyStores {
+  config(): Promise<Config>;
+  keys(): Promise<Keys>;
+  readonly err: { warn(text: string): void };
+}
+
+/**
+ * Stores a key, and then has the config file name its place. What it replaces stays until the file is
+ * written; an entry of the keyring that nothing names is removed again.
+ *
+ * Throws CliError('storage') when a keyring that was asked for can't keep it.
+ */
+export async function keepKey(
+  wanted: NewKey,
+  edit: (file: ConfigFile, place: KeyPlace) => ConfigFile,
+  stores: KeyStores,
+): Promise<KeptKey> {
+  const { profile } = wanted;
+  const stored = await storeKey(wanted, stores);
+  let before: KeyPlace | undefined;
+  let file: ConfigFile;
+  try {
+    file = await (await stores.config()).change((now) => {
+      const there = profileOf(now, profile);
+      before = there === undefined ? undefined : keyPlace(there);
+      return edit(now, stored.place);
+    });
+  } catch (error) {
+    await forgetKey(profile, stored.place, stores);
+    throw error;
+  }
+  if (!samePlace(before, stored.place)) await forgetKey(profile, before, stores);
+  return { file, ...stored };
+}
+
+async function storeKey(
+  { profile, key, store, command }: NewKey,
+  { keys }: KeyStores,
+): Promise<Omit<KeptKey, 'file'>> {
+  if (command !== undefined) return { place: { kind: 'command', argv: command } };
+  if (store === 'file') return { place: { kind: 'file', key } };
+  try {
+    return { place: await (await keys()).putIntoKeyring(profile, key) };
+  } catch (error) {
+    if (store === 'keyring' || !(error instanceof CliError) || error.failure !== 'storage') {
+      throw error;
+    }
+    return { place: { kind: 'file', key }, noKeyring: error };
+  }
+}
+
+/** Removes a key that nothing names any more; a failure is a warning. */
+async function forgetKey(
+  profile: string,
+  place: KeyPlace | undefined,
+  { keys, err }: KeyStores,
+): Promise<void> {
+  try {
+    await (await keys()).remove(profile, place);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    err.warn([error.message, error.hint].filter(Boolean).join(' '));
+  }
+}
