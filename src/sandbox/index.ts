@@ -16,7 +16,7 @@ import { openStore } from './store/store.ts';
 import { anchor, LONGEST_CATCH_UP, tick } from './time.ts';
 
 export type { BaseImage } from './catalog/images.ts';
-export type { GpuModel, Offer, PricedOffer } from './catalog/offers.ts';
+export type { Offer, PricedOffer } from './catalog/offers.ts';
 export type { RequestEntry } from './http/server.ts';
 export { SANDBOX_PASSWORD } from './service/account.ts';
 export { FAULTS } from './service/faults.ts';

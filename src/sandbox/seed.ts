@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { hashPassword, SANDBOX_PASSWORD } from './service/account.ts';
-import { newApiKey, SANDBOX_API_KEY } from './service/api-keys.ts';
+import { SANDBOX_PASSWORD } from './service/account.ts';
+import { hashOf, newApiKey, SANDBOX_API_KEY } from './service/api-keys.ts';
 import { roubles, topUp } from './service/ledger.ts';
 import type { State } from './store/state.ts';
 
@@ -22,7 +22,7 @@ export function freshState(now: number, options: SeedOptions = {}): State {
     account: {
       id: randomUUID(),
       name: 'Sandbox User',
-      passwordHash: hashPassword(SANDBOX_PASSWORD),
+      passwordHash: hashOf(SANDBOX_PASSWORD),
       available: '0.00',
       promoCodes: [],
       createdAt: now,

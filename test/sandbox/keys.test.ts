@@ -18,7 +18,9 @@ function rsa(): string {
   const { n = '', e = '' } = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({
     format: 'jwk',
   });
-  return line('ssh-rsa', Buffer.from(e, 'base64url'), Buffer.from(n, 'base64url'));
+  // A leading zero keeps the modulus positive.
+  const modulus = Buffer.concat([Buffer.alloc(1), Buffer.from(n, 'base64url')]);
+  return line('ssh-rsa', Buffer.from(e, 'base64url'), modulus);
 }
 
 const point = (bytes: number) => Buffer.alloc(bytes, 4);

@@ -1,41 +1,8 @@
-/** A hardware configuration as the service shows it (spec: Offer). */
-export interface Offer {
-  id: string;
-  name: string;
-  interconnect: string;
-  provider_id: string;
-  gpu_model_id: string;
-  external_offer_id: string;
-  in_stock: boolean;
-  region: string;
-  gpu_count: number;
-  cpu_cores: number;
-  vram_gb: number;
-  ram_gb: number;
-  root_disk_gb: number;
-  ephemeral_disk_gb: number;
-  metadata: Record<string, unknown> | null;
-  gpu_model: GpuModel;
-  created_at: string;
-  updated_at: string;
-}
-
-/** Spec: GPU model. */
-export interface GpuModel {
-  id: string;
-  name: string;
-  slug: string;
-  description: string | null;
-  vram_gb: number;
-  created_at: string;
-  updated_at: string;
-}
-
 /** An offer of the sandbox's catalog. The price is the sandbox's own addition: offers show none. */
-export interface PricedOffer extends Offer {
-  /** Roubles per hour, a decimal string. */
-  price_per_hour: string;
-}
+export type PricedOffer = ReturnType<typeof offer>;
+
+/** A hardware configuration as the service shows it (spec: Offer). */
+export type Offer = Omit<PricedOffer, 'price_per_hour'>;
 
 const SINCE = '2025-01-01T00:00:00.000Z';
 
@@ -66,7 +33,7 @@ interface Hardware {
   inStock: boolean;
 }
 
-function offer(hardware: Hardware): PricedOffer {
+function offer(hardware: Hardware) {
   return {
     id: hardware.id,
     name: hardware.name,

@@ -1,27 +1,11 @@
-import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
 import { badRequest, notFound } from '../refusal.ts';
 import type { State } from '../store/state.ts';
 import { iso } from '../time.ts';
+import { hashOf } from './api-keys.ts';
 import { available, reserved, roubles, text, topUp, total } from './ledger.ts';
 
 /** The password of a fresh account, so that changing it can be tried. */
 export const SANDBOX_PASSWORD = 'sandbox-password';
-
-const KEY_BYTES = 32;
-// A play account on loopback: light enough to be made anew at each reset.
-const COST = { N: 1024 } as const;
-
-export function hashPassword(password: string): string {
-  const salt = randomBytes(16);
-  return `${salt.toString('hex')}:${scryptSync(password, salt, KEY_BYTES, COST).toString('hex')}`;
-}
-
-function isPassword(password: string, hash: string): boolean {
-  const [salt = '', expected = ''] = hash.split(':');
-  const actual = scryptSync(password, Buffer.from(salt, 'hex'), KEY_BYTES, COST);
-  const wanted = Buffer.from(expected, 'hex');
-  return wanted.length === actual.length && timingSafeEqual(wanted, actual);
-}
 
 /** PATCH /users/me: only the name can be changed. */
 export function renameUser(state: State, name: string, now: number): void {
@@ -31,10 +15,10 @@ export function renameUser(state: State, name: string, now: number): void {
 
 /** POST /users/me/update-password. */
 export function updatePassword(state: State, current: string, next: string, now: number): void {
-  if (!isPassword(current, state.account.passwordHash)) {
+  if (hashOf(current) !== state.account.passwordHash) {
     throw badRequest('current_password is wrong');
   }
-  state.account.passwordHash = hashPassword(next);
+  state.account.passwordHash = hashOf(next);
   state.account.updatedAt = now;
 }
 

@@ -1,61 +1,23 @@
-import type { DriveStatus, Fault, InstanceStatus, State } from '../store/state.ts';
+import type { State } from '../store/state.ts';
 import { iso, isoOrNull } from '../time.ts';
 import { priceOf } from './drives.ts';
 import { available, debt, reserved, text, total } from './ledger.ts';
 
-/** What a person wants to know of a sandbox at a glance. Amounts are decimal strings of roubles. */
-export interface SandboxStatus {
-  /** The user id of the account; a reset makes a new account. */
-  account: string;
-  /** The virtual time, ISO 8601. */
-  now: string;
-  /** Virtual milliseconds per real one; 0 is a clock that stands still. */
-  speed: number;
-  /** Available plus reserved. */
-  balance: string;
-  available: string;
-  reserved: string;
-  /** Hours of drives that could not be paid. */
-  debt: string;
-  /** How many things there are of each status that occurs. */
-  counts: {
-    instances: Partial<Record<InstanceStatus, number>>;
-    drives: Partial<Record<DriveStatus, number>>;
-    ssh_keys: number;
-    api_keys: number;
-    transactions: number;
-  };
-  /** Newest first, without the terminated ones. */
-  instances: {
-    id: string;
-    name: string;
-    status: InstanceStatus;
-    price_per_hour: string;
-    reserved: string;
-    paid_until: string | null;
-  }[];
-  /** Newest first, without the deleted ones. */
-  drives: {
-    id: string;
-    name: string;
-    status: DriveStatus;
-    size_gb: number;
-    price_per_hour: string;
-    debt: string;
-    current_instance_id: string | null;
-  }[];
-  /** Failures that were asked for and have not struck yet, in the order of asking. */
-  faults: Fault[];
-}
+export type SandboxStatus = ReturnType<typeof sandboxStatus>;
 
-export function sandboxStatus(state: State, now: number): SandboxStatus {
+/** What a person wants to know of a sandbox at a glance. Amounts are decimal strings of roubles. */
+export function sandboxStatus(state: State, now: number) {
   return {
+    /** A reset makes a new account. */
     account: state.account.id,
     now: iso(now),
+    /** Virtual milliseconds per real one; 0 is a clock that stands still. */
     speed: state.clock.speed,
+    /** Available plus reserved. */
     balance: text(total(state)),
     available: text(available(state)),
     reserved: text(reserved(state)),
+    /** Hours of drives that could not be paid. */
     debt: text(debt(state)),
     counts: {
       instances: countsOf(state.instances),
@@ -64,6 +26,7 @@ export function sandboxStatus(state: State, now: number): SandboxStatus {
       api_keys: state.apiKeys.length,
       transactions: state.transactions.length,
     },
+    /** Newest first, without the terminated ones. */
     instances: state.instances
       .filter((instance) => instance.status !== 'TERMINATED')
       .reverse()
@@ -75,6 +38,7 @@ export function sandboxStatus(state: State, now: number): SandboxStatus {
         reserved: instance.reserved,
         paid_until: isoOrNull(instance.paidUntil),
       })),
+    /** Newest first, without the deleted ones. */
     drives: state.drives
       .filter((drive) => drive.status !== 'DELETED')
       .reverse()
@@ -87,6 +51,7 @@ export function sandboxStatus(state: State, now: number): SandboxStatus {
         debt: drive.debt,
         current_instance_id: drive.currentInstanceId,
       })),
+    /** Ordered failures that have not struck yet, in the order of asking. */
     faults: [...state.faults],
   };
 }
