@@ -127,7 +127,7 @@ const CHAPTERS: readonly Chapter[] = [
       {
         name: 'doctor',
         summary: 'Check this computer, the settings and the way to the service',
-        load: async () => (await import('./commands/doctor/index.ts')).registerDoctor,
+        load: async () => (await import('./commands/doctor/index.ts')).doctor,
       },
       {
         name: 'help',

@@ -1,68 +1,54 @@
+import type { Settings } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
 
-export type Verdict = 'pass' | 'warn' | 'fail';
-
-/** One finding. The ids and the JSON form are a contract with scripts. */
-export interface Check {
-  readonly id: string;
-  readonly status: Verdict;
+/** What a check found. */
+export interface Finding {
+  readonly status: 'pass' | 'warn' | 'fail';
   readonly message: string;
-  /** What to do about it; null where nothing needs doing. */
+  /** What to do about it; null when nothing needs doing. */
   readonly hint: string | null;
 }
 
-/** A look at one matter that gives one finding for each of the ids, in their order. */
-export interface Look {
-  readonly ids: readonly [string, ...string[]];
-  make(): Promise<readonly Check[]>;
+/** A finding in the report. The ids and the JSON form are a contract with scripts. */
+export interface Check extends Finding {
+  readonly id: string;
 }
 
-export function pass(id: string, message: string): Check {
-  return { id, status: 'pass', message, hint: null };
+/** Checks by their ids. An error that one throws is its finding. */
+export type Checks = Readonly<Record<string, () => Finding | Promise<Finding>>>;
+
+export function pass(message: string): Finding {
+  return { status: 'pass', message, hint: null };
 }
 
-export function warn(id: string, message: string, hint: string | null = null): Check {
-  return { id, status: 'warn', message, hint };
+export function warn(message: string, hint: string | null = null): Finding {
+  return { status: 'warn', message, hint };
 }
 
-export function fail(id: string, message: string, hint: string | null = null): Check {
-  return { id, status: 'fail', message, hint };
+export function fail(message: string, hint: string | null = null): Finding {
+  return { status: 'fail', message, hint };
 }
 
-export function notChecked(id: string, reason: string): Check {
-  return warn(id, `not checked: ${reason}`);
+export function notChecked(reason: string): Finding {
+  return warn(`not checked: ${reason}`);
 }
 
 /** The finding that an error is. Ctrl-C and its like are none, and are thrown on. */
-export function failWith(id: string, error: unknown): Check {
+export function failWith(error: unknown): Finding {
   if (error instanceof CliError) {
     if (isInterrupt(error)) throw error;
-    return fail(id, error.message, error.hint ?? null);
+    return fail(error.message, error.hint ?? null);
   }
-  return fail(id, `an unexpected error: ${error instanceof Error ? error.message : String(error)}`);
+  return fail(`an unexpected error: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-/** What a deadline rejects with. */
-export class Late extends Error {}
-
-/**
- * Makes a look that always comes to an end with a finding for each id: an error is one, and so is
- * that nothing was found by the time `deadline` rejects.
- */
-export async function settled(
-  { ids, make }: Look,
-  deadline: Promise<never>,
-): Promise<readonly Check[]> {
-  const [first, ...others] = ids;
+/** The settings that commands use, or undefined when they have a fault: the check `profile` shows it. */
+export async function settingsOf(context: Context): Promise<Settings | undefined> {
   try {
-    return await Promise.race([make(), deadline]);
-  } catch (error) {
-    if (error instanceof Late) {
-      return ids.map((id) => fail(id, 'not finished within the time of --timeout'));
-    }
-    return [
-      failWith(first, error),
-      ...others.map((id) => notChecked(id, `${first} could not be told`)),
-    ];
+    return await context.settings();
+  } catch {
+    // A key that can't be fetched leaves the rest as it is: the check `api_key` shows why.
+    return await context.settings({ key: false }).catch(() => undefined);
   }
 }

@@ -1,22 +1,147 @@
-import type { AnyCommand } from '../../cli/command.ts';
-import type { Frame } from '../../cli/frame.ts';
-import { describe } from '../../cli/verb.ts';
-import { doctor } from './doctor.ts';
-import { checkView } from './view.ts';
+import { action } from '../../cli/verb.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { Section, View } from '../../output/output.ts';
+import { type Check, type Checks, fail, failWith } from './check.ts';
+import { computerChecks } from './computer.ts';
+import { fileChecks, knowledgeChecks } from './files.ts';
+import { serviceChecks } from './service.ts';
+import { settingsChecks } from './settings.ts';
+
+const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
+  Computer: ['node', 'terminal', 'locale', 'ssh'],
+  Settings: ['profile', 'base_url', 'api_key', 'keys'],
+  Files: ['config_folder', 'config_file', 'state_folder', 'state_writable', 'journal', 'catalog'],
+  Service: ['proxy', 'certificates', 'service', 'account', 'clock'],
+};
+
+const checkView: View<Check> = {
+  columns: [
+    { id: 'id', header: 'CHECK', value: (check) => check.id },
+    { id: 'status', header: 'STATUS', value: (check) => check.status },
+    { id: 'message', header: 'MESSAGE', value: (check) => check.message },
+    { id: 'hint', header: 'HINT', value: (check) => check.hint },
+  ],
+  id: (check) => check.id,
+  empty: 'Nothing was checked.',
+};
+
+interface Report {
+  readonly checks: readonly Check[];
+  /** Nothing failed; there may be warnings. */
+  readonly ok: boolean;
+}
+
+const reportView: View<Report> = {
+  columns: [
+    { id: 'ok', header: 'OK', kind: 'yes', value: (report) => report.ok },
+    { id: 'checks', header: 'CHECKS', value: (report) => report.checks.length },
+  ],
+  id: () => null,
+  empty: 'Nothing was checked.',
+  sections: Object.entries(CHAPTERS).map(
+    ([heading, ids]): Section<Report> => ({
+      heading,
+      lines: ({ checks }) =>
+        checks
+          .filter(({ id }) => ids.includes(id))
+          .map((check) => ({ label: check.id, value: textOf(check) })),
+    }),
+  ),
+};
+
+function textOf({ status, message, hint }: Check): string {
+  const mark = status === 'pass' ? status : status.toUpperCase();
+  return `${mark}  ${message}${hint === null ? '' : `\n      ${hint}`}`;
+}
 
 /** `gpucloud doctor`: a verb of the root. */
-export function registerDoctor(command: AnyCommand, frame: Frame): void {
-  describe(command, {
-    view: checkView,
-    notes:
-      'Each check is pass, warn or fail; the exit code is 0 when none failed, else 1. All of it\n' +
-      'together takes no longer than --timeout. Nothing is changed and nothing is billed.\n\n' +
-      'JSON: {"checks": [{"id", "status": "pass"|"warn"|"fail", "message", "hint"}], "ok"}\n' +
-      'where hint may be null, and ok says that no check failed.',
-    examples: [
-      'gpucloud doctor',
-      'gpucloud --profile work doctor --timeout 10s',
-      'gpucloud doctor --json | jq \'.checks[] | select(.status != "pass")\'',
-    ],
-  }).action((_flags, own) => doctor(frame.context(own)));
+export const doctor = action({
+  view: checkView,
+  notes:
+    'Each check is pass, warn or fail; the exit code is 0 when none failed, else 1. All of it\n' +
+    'together takes no longer than --timeout. Nothing is changed and nothing is billed.\n\n' +
+    'JSON: {"checks": [{"id", "status": "pass"|"warn"|"fail", "message", "hint"}], "ok"}\n' +
+    'where hint may be null, and ok says that no check failed.',
+  examples: [
+    'gpucloud doctor',
+    'gpucloud --profile work doctor --timeout 10s',
+    'gpucloud doctor --json | jq \'.checks[] | select(.status != "pass")\'',
+  ],
+  takes: (command) => command,
+  async run(context) {
+    // A slip in --query is no finding of the computer.
+    await context.out.prepare();
+    const progress = context.err.progress('Looking at the computer, the settings and the service');
+    const { late, clear } = deadlineIn(context.flags.timeout ?? TIMEOUT_MS);
+    let checks: Check[];
+    try {
+      checks = [
+        ...(await made(
+          { ...computerChecks(context), ...settingsChecks(context), ...fileChecks(context) },
+          late,
+        )),
+        // Last: the sandbox makes its folder, which the checks of files look for.
+        ...(await made({ ...knowledgeChecks(context), ...serviceChecks(context) }, late)),
+      ];
+    } finally {
+      clear();
+      progress.done();
+    }
+    // A program that the interrupt ended is no finding.
+    context.signal.throwIfAborted();
+    await show(checks, context);
+    const failed = checks.filter(({ status }) => status === 'fail').map(({ id }) => id);
+    if (failed.length > 0) {
+      throw new CliError(
+        'refused',
+        `${failed.length} of ${checks.length} checks failed: ${failed.join(', ')}.`,
+      );
+    }
+  },
+});
+
+/** As of every call without --timeout. */
+const TIMEOUT_MS = 60_000;
+/** Timers of Node fire at once beyond this. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** Makes checks at once; one that is not finished by the deadline fails. */
+function made(checks: Checks, late: Promise<'late'>): Promise<Check[]> {
+  return Promise.all(
+    Object.entries(checks).map(async ([id, check]) => {
+      const finding = await Promise.race([finish(check), late]);
+      return finding === 'late'
+        ? { id, ...fail('not finished within the time of --timeout') }
+        : { id, ...finding };
+    }),
+  );
+}
+
+async function finish(check: Checks[string]): Promise<Omit<Check, 'id'>> {
+  try {
+    return await check();
+  } catch (error) {
+    return failWith(error);
+  }
+}
+
+/** Uses a real timer, not the clock's sleep: it has to end what hangs. */
+function deadlineIn(milliseconds: number): { late: Promise<'late'>; clear: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), Math.min(milliseconds, LONGEST_TIMER));
+  });
+  return { late, clear: () => clearTimeout(timer) };
+}
+
+/** Prints one document where there is structure, and rows when a format has rows alone. */
+async function show(checks: readonly Check[], { out, flags }: Context): Promise<void> {
+  const isChosen = flags.columns !== undefined || flags.sort !== undefined;
+  if (isChosen || ['jsonl', 'csv', 'tsv', 'id'].includes(out.format)) {
+    await out.list(checks, checkView);
+  } else {
+    const ok = checks.every(({ status }) => status !== 'fail');
+    await out.item({ checks, ok }, reportView);
+  }
 }

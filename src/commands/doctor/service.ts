@@ -1,116 +1,92 @@
 import { access, constants } from 'node:fs/promises';
 import { proxyFor } from '../../api/http/proxy.ts';
-import type { Api, RawAnswer, User } from '../../api/index.ts';
+import type { RawAnswer, User } from '../../api/index.ts';
+import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
-import { type Check, fail, failWith, type Look, notChecked, pass, warn } from './check.ts';
-import { settingsOrNot } from './settings.ts';
+import {
+  type Checks,
+  type Finding,
+  fail,
+  failWith,
+  notChecked,
+  pass,
+  settingsOf,
+  warn,
+} from './check.ts';
 
-export function looksAtService(context: Context): Look[] {
-  return [
-    { ids: ['proxy'], make: async () => [await proxyCheck(context)] },
-    { ids: ['certificates'], make: async () => [await certificatesCheck(context)] },
-    { ids: ['service', 'account', 'clock'], make: () => serviceChecks(context) },
-  ];
+/** One request serves three checks: whether the service responds, whose the key is, and the time. */
+export function serviceChecks(context: Context): Checks {
+  const settings = settingsOf(context);
+  const heard = settings.then((known) => ask(known, context));
+  return {
+    proxy: async () => proxyCheck(await settings, context),
+    certificates: () => certificatesCheck(context),
+    service: async () => reached(await heard, await settings),
+    account: async () => owner(await heard),
+    clock: async () => ((await settings)?.sandbox ? SANDBOX_CLOCK : clockCheck(await heard)),
+  };
 }
 
-async function proxyCheck(context: Context): Promise<Check> {
-  const settings = await settingsOrNot(context);
-  if (settings?.sandbox === true) {
-    return pass('proxy', 'none is used: the sandbox is on this computer');
-  }
-  const address = settings?.baseUrl?.value;
-  if (address === undefined) {
-    return notChecked('proxy', 'the address of the service is not known');
-  }
-  const target = new URL(address);
-  const proxy = proxyFor(target, context.env);
-  if (proxy === undefined) {
-    return pass('proxy', `none is in force for ${target.host}`);
-  }
+const SANDBOX_CLOCK = pass('the sandbox has a clock of its own');
+const NO_ADDRESS = notChecked('the address of the service is not known');
+
+function proxyCheck(settings: Settings | undefined, { env }: Context): Finding {
+  if (settings?.sandbox) return pass('none is used: the sandbox is on this computer');
+  if (settings?.baseUrl === undefined) return NO_ADDRESS;
+  const target = new URL(settings.baseUrl.value);
+  const proxy = proxyFor(target, env);
+  if (proxy === undefined) return pass(`none is in force for ${target.host}`);
   const { url, port, authorization } = proxy;
   const user = authorization === undefined ? '' : ', with a user name';
-  return pass(
-    'proxy',
-    `${target.host} is reached through ${url.protocol}//${url.hostname}:${port}${user}`,
-  );
+  return pass(`${target.host} is reached through ${url.protocol}//${url.hostname}:${port}${user}`);
 }
 
-async function certificatesCheck({ env }: Context): Promise<Check> {
+async function certificatesCheck({ env }: Context): Promise<Finding> {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     return warn(
-      'certificates',
       'NODE_TLS_REJECT_UNAUTHORIZED=0: no certificate is checked, and whoever is on the way can read the key',
       'unset it; NODE_EXTRA_CA_CERTS names a file of further authorities',
     );
   }
   const extra = env.NODE_EXTRA_CA_CERTS;
-  if (!extra) {
-    return pass('certificates', "checked against Node.js's own authorities");
-  }
+  if (!extra) return pass("checked against Node.js's own authorities");
   try {
     await access(extra, constants.R_OK);
+    return pass(`checked against Node.js's own authorities and ${extra}`);
   } catch (error) {
     return warn(
-      'certificates',
       `NODE_EXTRA_CA_CERTS names ${extra}, which can't be read (${faultOf(error)})`,
       'correct the path: Node.js goes on without it',
     );
   }
-  return pass('certificates', `checked against Node.js's own authorities and ${extra}`);
 }
 
-/**
- * What is sent where there is no key, so that it can still be told whether the service is there.
- * It answers something, and that is all that is looked at.
- */
+/** What came of GET /users/me; undefined when there is no address to ask. */
+interface Heard {
+  readonly hasKey: boolean;
+  /** The last response, whatever its status; undefined when there was none. */
+  readonly answer?: RawAnswer & { readonly sent: number; readonly received: number };
+  readonly user?: User;
+  readonly error?: unknown;
+}
+
+/** Sent when there is no key: the service still responds, and that is all that is looked at. */
 const NO_KEY = 'no-key';
 
-/** One request tells all three: whether there is an answer, whose the key is, and the time. */
-async function serviceChecks(context: Context): Promise<readonly Check[]> {
-  const settings = await settingsOrNot(context);
+async function ask(settings: Settings | undefined, context: Context): Promise<Heard | undefined> {
+  const { clock, signal } = context;
   const address = settings?.baseUrl?.value;
-  if (settings === undefined || (!settings.sandbox && address === undefined)) {
-    return ['service', 'account', 'clock'].map((id) =>
-      notChecked(id, 'the address of the service is not known'),
-    );
-  }
+  if (settings === undefined || (!settings.sandbox && address === undefined)) return undefined;
   const hasKey = settings.sandbox || settings.apiKey !== undefined;
-  const api = hasKey
-    ? await context.api()
-    : await context.apiFor({ baseUrl: address ?? '', apiKey: NO_KEY });
-  const heard = await ask(api, context);
-  return [
-    reached(heard, settings.sandbox ? 'the sandbox' : (address ?? '')),
-    hasKey ? owner(heard) : notChecked('account', 'there is no key'),
-    settings.sandbox
-      ? pass('clock', 'the sandbox has a clock of its own')
-      : clockCheck(heard.answer),
-  ];
-}
-
-/** What came of GET /users/me. */
-interface Heard {
-  /** The last answer, whatever its status; undefined when there was none. */
-  readonly answer: (RawAnswer & Timing) | undefined;
-  readonly user: User | undefined;
-  readonly error: unknown;
-}
-
-/** Milliseconds since 1970. */
-interface Timing {
-  readonly sent: number;
-  readonly received: number;
-}
-
-async function ask(api: Api, { clock, signal }: Context): Promise<Heard> {
   let sent = clock.now();
   let answer: Heard['answer'];
-  let user: User | undefined;
-  let error: unknown;
   try {
-    user = await api.users.me({
+    const api = hasKey
+      ? await context.api()
+      : await context.apiFor({ baseUrl: address ?? '', apiKey: NO_KEY });
+    const user = await api.users.me({
       onSending() {
         sent = clock.now();
       },
@@ -118,57 +94,66 @@ async function ask(api: Api, { clock, signal }: Context): Promise<Heard> {
         answer = { ...raw, sent, received: clock.now() };
       },
     });
-  } catch (thrown) {
+    return { hasKey, user, ...(answer === undefined ? {} : { answer }) };
+  } catch (error) {
     signal.throwIfAborted();
-    error = thrown;
+    return { hasKey, error, ...(answer === undefined ? {} : { answer }) };
   }
-  return { answer, user, error };
 }
 
-function reached({ answer, error }: Heard, where: string): Check {
+function reached(heard: Heard | undefined, settings: Settings | undefined): Finding {
+  if (heard === undefined) return NO_ADDRESS;
+  const { answer, error } = heard;
   if (answer === undefined || answer.status >= 500) {
     // The usual hint of these errors names this very command.
     const hint = 'check the network, and base_url, proxy and certificates of this report';
-    return { ...failWith('service', error), hint };
+    return { ...failWith(error), hint };
   }
-  return pass('service', `${where} answered in ${answer.received - answer.sent} ms`);
+  const where = settings?.baseUrl?.value ?? 'the sandbox';
+  return pass(`${where} answered in ${answer.received - answer.sent} ms`);
 }
 
-function owner({ answer, user, error }: Heard): Check {
+function owner(heard: Heard | undefined): Finding {
+  if (heard === undefined) return NO_ADDRESS;
+  const { hasKey, answer, user, error } = heard;
+  if (!hasKey) return notChecked('there is no key');
   if (answer === undefined || answer.status >= 500) {
-    return notChecked('account', 'the service did not answer');
+    return notChecked('the service did not answer');
   }
   if (user === undefined) {
-    const check = failWith('account', error);
-    const wait = error instanceof CliError && error.failure === 'rateLimited';
-    if (wait) return { ...check, status: 'warn' };
+    const finding = failWith(error);
+    if (error instanceof CliError && error.failure === 'rateLimited') {
+      return { ...finding, status: 'warn' };
+    }
     return answer.status === 404
-      ? { ...check, hint: 'see that the base URL is that of the API: GET /users/me is not there' }
-      : check;
+      ? { ...finding, hint: 'see that the base URL is that of the API: GET /users/me is not there' }
+      : finding;
   }
   const who = user.email ?? user.name ?? user.id;
   return user.is_active === false
-    ? fail('account', `the account ${who} is blocked`, 'ask the support of the service')
-    : pass('account', `the key works, and is that of ${who}`);
+    ? fail(`the account ${who} is blocked`, 'ask the support of the service')
+    : pass(`the key works, and is that of ${who}`);
 }
 
 /** Milliseconds: beyond this, "3 min ago" and what is paid until when are misread. */
 const SKEW = 60_000;
 
-function clockCheck(answer: Heard['answer']): Check {
+function clockCheck(heard: Heard | undefined): Finding {
+  if (heard === undefined) return NO_ADDRESS;
+  const { answer } = heard;
   const told = Date.parse(answer?.headers.date ?? '');
   if (answer === undefined || Number.isNaN(told)) {
-    return notChecked('clock', 'no answer of the service tells its time');
+    return notChecked('no answer of the service tells its time');
   }
   // The header has whole seconds, cut off.
   const skew = (answer.sent + answer.received) / 2 - (told + 500);
   const seconds = Math.round(Math.abs(skew) / 1000);
   const words = `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's`;
-  return Math.abs(skew) > SKEW
-    ? warn(
-        'clock',
-        `this computer's clock is ${words}: relative times are wrong by as much`,
-        'set the clock, best by NTP',
-      )
-    : pass('clock', seconds === 0 ? "goes with the service's" : `${words}`);
+  if (Math.abs(skew) > SKEW) {
+    return warn(
+      `this computer's clock is ${words}: relative times are wrong by as much`,
+      'set the clock, best by NTP',
+    );
+  }
+  return pass(seconds === 0 ? "goes with the service's" : words);
 }

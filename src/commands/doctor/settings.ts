@@ -1,78 +1,68 @@
+import { shellLine } from '../../cli/shell-line.ts';
+import { profileNames, profileOf } from '../../config/file.ts';
+import { type KeyPlace, keyPlace } from '../../config/key.ts';
 import type { Settings, Sourced } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { type Check, fail, failWith, type Look, notChecked, pass, warn } from './check.ts';
-import { keysCheck } from './keys.ts';
+import { CliError } from '../../errors.ts';
+import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';
 
-const SETTINGS = ['profile', 'base_url', 'api_key'] as const;
+/** The settings without the key, a fault in them, or that the config file can't be used. */
+type Read = { readonly settings: Settings } | { readonly fault: unknown } | 'no file';
 
-export function looksAtSettings(context: Context): Look[] {
-  return [
-    { ids: SETTINGS, make: () => settingsChecks(context) },
-    { ids: ['keys'], make: async () => [await keysCheck(context)] },
-    { ids: ['output'], make: async () => [outputCheck(context)] },
-  ];
+export function settingsChecks(context: Context): Checks {
+  const read = readSettings(context);
+  const of = (check: (settings: Settings) => Finding | Promise<Finding>) => async () => {
+    const outcome = await read;
+    if (outcome === 'no file') return notChecked('the config file can not be used');
+    if ('fault' in outcome) return notChecked('the settings can not be used');
+    return check(outcome.settings);
+  };
+  const profile = of((settings) => profileCheck(settings));
+  return {
+    async profile() {
+      const outcome = await read;
+      if (outcome !== 'no file' && 'fault' in outcome) throw outcome.fault;
+      return profile();
+    },
+    base_url: of(baseUrlCheck),
+    api_key: of((settings) => keyCheck(settings, context)),
+    keys: () => keysCheck(context),
+  };
 }
 
-/** The settings in force, or undefined where there is a fault in them: `profile` tells which. */
-export async function settingsOrNot(context: Context): Promise<Settings | undefined> {
-  try {
-    return await context.settings();
-  } catch {
-    // A key that can't be fetched leaves the rest as it is: `api_key` tells of it.
-    return await context.settings({ key: false }).catch(() => undefined);
-  }
-}
-
-async function settingsChecks(context: Context): Promise<readonly Check[]> {
-  const rest = SETTINGS.slice(1).map((id) => notChecked(id, 'the settings can not be used'));
+async function readSettings(context: Context): Promise<Read> {
   try {
     await (await context.config()).read();
   } catch {
-    return SETTINGS.map((id) => notChecked(id, 'the config file can not be used'));
+    return 'no file';
   }
-  let settings: Settings;
-  try {
-    settings = await context.settings({ key: false });
-  } catch (error) {
-    return [failWith('profile', error), ...rest];
-  }
-  const { profile, sandbox, baseUrl } = settings;
-  const chosen =
-    profile === undefined
-      ? pass('profile', 'none is in force')
-      : pass('profile', `${profile.value}, ${origin(profile, 'profile')}`);
-  if (sandbox) {
-    return [
-      chosen,
-      pass('base_url', 'none is needed: the sandbox serves itself'),
-      pass('api_key', 'none is needed'),
-    ];
-  }
-  return [chosen, baseUrlCheck(baseUrl), await fetchedKeyCheck(context)];
+  return context.settings({ key: false }).then(
+    (settings) => ({ settings }),
+    (fault: unknown) => ({ fault }),
+  );
 }
 
-async function fetchedKeyCheck(context: Context): Promise<Check> {
-  try {
-    return keyCheck((await context.settings()).apiKey);
-  } catch (error) {
-    return failWith('api_key', error);
-  }
+function profileCheck({ profile }: Settings): Finding {
+  return profile === undefined
+    ? pass('none is in force')
+    : pass(`${profile.value}, ${origin(profile, 'profile')}`);
 }
 
-function baseUrlCheck(baseUrl: Sourced<string> | undefined): Check {
+function baseUrlCheck({ sandbox, baseUrl }: Settings): Finding {
+  if (sandbox) return pass('none is needed: the sandbox serves itself');
   return baseUrl === undefined
     ? fail(
-        'base_url',
         'there is none: the address of the service is not known',
         'sign in with "gpucloud login --base-url URL", or set GPUCLOUD_BASE_URL',
       )
-    : pass('base_url', `${baseUrl.value}, ${origin(baseUrl, 'base-url')}`);
+    : pass(`${baseUrl.value}, ${origin(baseUrl, 'base-url')}`);
 }
 
-function keyCheck(apiKey: Sourced<string> | undefined): Check {
+async function keyCheck({ sandbox }: Settings, context: Context): Promise<Finding> {
+  if (sandbox) return pass('none is needed');
+  const { apiKey } = await context.settings();
   if (apiKey === undefined) {
     return fail(
-      'api_key',
       'there is none: you are not signed in',
       'sign in with "gpucloud login", set GPUCLOUD_API_KEY, or try "gpucloud --profile sandbox doctor"',
     );
@@ -81,11 +71,10 @@ function keyCheck(apiKey: Sourced<string> | undefined): Check {
   const prefix = keyPrefix(apiKey.value);
   return prefix === undefined
     ? warn(
-        'api_key',
         `a key that does not begin with svc_sk_ as the API document has it, ${from}`,
         'see that the whole key was copied, and nothing else',
       )
-    : pass('api_key', `${prefix}…, ${from}`);
+    : pass(`${prefix}…, ${from}`);
 }
 
 /** The documented prefix and the segment of the environment; nothing of what makes the key. */
@@ -94,28 +83,42 @@ export function keyPrefix(key: string): string | undefined {
 }
 
 function origin({ source }: Sourced<string>, what: string): string {
-  switch (source) {
-    case 'flag':
-      return `from --${what}`;
-    case 'environment':
-      return `from GPUCLOUD_${what.toUpperCase().replace('-', '_')}`;
-    case 'profile':
-      return what === 'profile' ? 'the current one of the config file' : 'from the profile';
-    default:
-      return 'the default';
-  }
+  if (source === 'flag') return `from --${what}`;
+  if (source === 'environment') return `from GPUCLOUD_${what.toUpperCase().replace('-', '_')}`;
+  if (source === 'default') return 'the default';
+  return what === 'profile' ? 'the current one of the config file' : 'from the profile';
 }
 
-function outputCheck({ out, flags, env }: Context): Check {
-  const from =
-    flags.output !== undefined
-      ? 'from --output'
-      : flags.json === true
-        ? 'from --json'
-        : flags.quiet === true
-          ? 'from --quiet'
-          : env.GPUCLOUD_OUTPUT
-            ? 'from GPUCLOUD_OUTPUT'
-            : 'the default';
-  return pass('output', `${out.format}, ${from}`);
+/** Where the key of each profile is stored, and whether it can be read there. */
+async function keysCheck(context: Context): Promise<Finding> {
+  const file = await (await context.config()).read().catch(() => undefined);
+  if (file === undefined) return notChecked('the config file can not be used');
+  const stored = profileNames(file).flatMap((name) => {
+    const profile = profileOf(file, name);
+    const place = profile === undefined ? undefined : keyPlace(profile);
+    return place === undefined ? [] : [{ name, place }];
+  });
+  if (stored.length === 0) return pass('no profile has one');
+  const found = await Promise.all(stored.map(({ name, place }) => oneKey(name, place, context)));
+  const words = found.map(({ message }) => message).join('; ');
+  const broken = found.find(({ status }) => status === 'fail');
+  return broken === undefined ? pass(words) : fail(words, broken.hint);
+}
+
+async function oneKey(name: string, place: KeyPlace, context: Context): Promise<Finding> {
+  if (place.kind === 'file') return pass(`${name}: in the config file`);
+  // It may ask for a passphrase or a touch; the check `api_key` runs the active one.
+  if (place.kind === 'command') {
+    return pass(`${name}: with "${shellLine(place.argv)}", which is not run for this`);
+  }
+  try {
+    await (await context.keys()).read(name, place);
+    return pass(`${name}: in the system keyring, where it can be read`);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return fail(
+      `${name}: ${error.message.replace(/\.$/, '')}`,
+      error.hint ?? `gpucloud login --profile ${name}`,
+    );
+  }
 }

@@ -95,7 +95,6 @@ Settings
   base_url:        pass  ${world.service.url}, from GPUCLOUD_BASE_URL
   api_key:         pass  svc_sk_test_…, from GPUCLOUD_API_KEY
   keys:            pass  no profile has one
-  output:          pass  table, the default
 
 Files
   config_folder:   pass  ${world.home}/config is not there yet; it is made when it is first needed
@@ -146,7 +145,7 @@ Service
     expect(code).toBe(1);
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'refused',
-      message: '2 of 20 checks failed: base_url, api_key.',
+      message: '2 of 19 checks failed: base_url, api_key.',
     });
     expect(of('api_key')).toEqual({
       id: 'api_key',
