@@ -21,6 +21,8 @@ export interface ApiSettings {
   keyRemedy?: () => string;
   /** Gets each request and answer, line by line, with every secret replaced. */
   trace?: (line: string) => void;
+  /** Gets the Date header of each response. */
+  onDate?: (date: string | undefined) => void;
   /** Gets a line for each answer that was understood in part. */
   warn?: (line: string) => void;
 }

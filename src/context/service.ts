@@ -55,6 +55,7 @@ export function createService(parts: ServiceParts): Service {
       userAgent: `gpucloud/${version}`,
       ...(host.nodeVersion === undefined ? {} : { nodeVersion: host.nodeVersion }),
       warn: warnOnce,
+      onDate: serviceClock.learn,
       ...(keyRemedy === undefined ? {} : { keyRemedy }),
       ...(flags.debug === true ? { trace: (line: string) => err.debug(line) } : {}),
     });

@@ -1,12 +1,10 @@
-import type { Api, CallOptions, InstanceEvent } from '../api/index.ts';
+import type { Api, InstanceEvent } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { type Moment, timeOf } from '../rules/moment.ts';
 import * as log from '../watch/log-walk.ts';
 
 /** The moment from which on events are asked for. */
 export interface Beginning {
-  /** For each request: the service's first response shows its time. */
-  readonly options: Pick<CallOptions, 'onAnswer'>;
   /** Milliseconds since 1970; the same each time. To be asked once a response has come. */
   time(): number;
 }
@@ -18,7 +16,6 @@ export function beginningAt(
 ): Beginning {
   let time: number | undefined;
   return {
-    options: { onAnswer: async ({ headers }) => serviceClock.learn(headers.date) },
     time() {
       time ??= timeOf(moment, serviceClock.now());
       return time;
@@ -43,7 +40,7 @@ export async function* eachEvent(
   const seen = new Set<string>();
   let before = 0;
   for (let page = 1; ; page += 1) {
-    const { data, meta } = await api.instances.events(id, { page, limit }, beginning?.options);
+    const { data, meta } = await api.instances.events(id, { page, limit });
     const from = beginning?.time() ?? Number.NEGATIVE_INFINITY;
     for (const event of data) {
       if (seen.has(event.id)) continue;

@@ -161,7 +161,7 @@ interface Parts {
 function logsOf(targets: readonly Target[], input: FollowInput, parts: Parts): InstanceLog[] {
   const { api, signal, context, resume } = parts;
   const { limit, beginning } = input;
-  const options = { signal, ...beginning?.options };
+  const options = { signal };
   // A pause that is asked for before anything was read has nobody else who would keep it.
   const later = { ...options, longestPauseMs: LONGEST_WITHIN_MS };
   return targets.map((target) => {

@@ -61,7 +61,7 @@ export const TEST_KEY = 'svc_sk_test_0123456789abcdef';
 export async function createWorld(options: WorldOptions): Promise<World> {
   const clock = options.clock ?? manualClock();
   const home = await mkdtemp(join(tmpdir(), 'gpucloud-test-'));
-  const service = await startService(options.handler);
+  const service = await startService(options.handler, clock);
   const env = {
     GPUCLOUD_CONFIG_DIR: join(home, 'config'),
     GPUCLOUD_STATE_DIR: join(home, 'state'),

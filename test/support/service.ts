@@ -27,10 +27,14 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** A server on loopback that records each request and answers as the test says. */
-export async function startService(handler: Handler): Promise<Service> {
+/**
+ * A server on loopback that records each request and responds as the test says. With a clock, its
+ * Date headers are of that clock.
+ */
+export async function startService(handler: Handler, clock?: { now(): number }): Promise<Service> {
   const requests: RecordedRequest[] = [];
   const server = createServer((incoming, outgoing) => {
+    if (clock !== undefined) outgoing.setHeader('date', new Date(clock.now()).toUTCString());
     void answer(incoming, outgoing, requests, handler);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -100,7 +104,10 @@ export function forwardTo(url: string): Handler {
     });
     return {
       status: response.status,
-      headers: { 'content-type': response.headers.get('content-type') ?? '' },
+      headers: {
+        'content-type': response.headers.get('content-type') ?? '',
+        date: response.headers.get('date') ?? '',
+      },
       body: await response.text(),
     };
   };

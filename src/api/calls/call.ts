@@ -106,6 +106,7 @@ export async function withCall<T>(
         throw error;
       }
       tracer.answer(answer);
+      settings.onDate?.(answer.headers.date);
       await options.onAnswer?.(rawOf(answer));
       return answer;
     },

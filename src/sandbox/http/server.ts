@@ -78,9 +78,12 @@ function ended(response: ServerResponse): Promise<void> {
 
 function buildApp(serving: Serving): Hono {
   const app = new Hono();
+  // How far the sandbox's clock is ahead of this computer's, as of its last response.
+  let ahead = 0;
   app.use(async (context, next) => {
     const started = serving.now();
     await next();
+    context.res.headers.set('date', new Date(serving.now() + ahead).toUTCString());
     serving.onRequest?.({
       method: context.req.method,
       path: context.req.path,
@@ -99,6 +102,7 @@ function buildApp(serving: Serving): Hono {
       let now = serving.now();
       const answer = await serving.run(context.req.header('x-api-key'), reads, (call) => {
         now = call.now;
+        ahead = now - serving.now();
         return operation.answer({ ...call, id, body, query: (name) => context.req.query(name) });
       });
       return succeeded(answer, now);
