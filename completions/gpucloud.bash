@@ -536,7 +536,7 @@ __gpucloud_at_billing_balance() {
   case $1 in
     --columns) offer='list balance reserved_balance total_balance' ;;
     --sort) offer='sort balance reserved_balance total_balance' ;;
-    ' ') flags=--raw ;;
+    ' ') : ;;
     *) return 1 ;;
   esac
 }

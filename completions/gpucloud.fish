@@ -277,8 +277,6 @@ function __gpucloud_flags -a place
             printf '%s\t%s\n' '--name' 'the new name'
         case 'me set-password'
             printf '%s\t%s\n' '--stdin' 'read the current and the new password from stdin, a line each'
-        case 'billing balance'
-            printf '%s\t%s\n' '--raw' 'the answer of /billing/balance as it is'
         case 'billing transactions'
             printf '%s\t%s\n' '--type' 'deposit, usage_charge, bonus, refund: one or more, by commas' '--page' 'which page' '--limit' 'transactions on a page' '--all' 'every page' '--since' 'from this date, time, or so long ago (7d)' '--until' 'up to this date or time'
         case 'billing spend'

@@ -205,7 +205,6 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $repeats['me set-password'] = $true
     $takes['me set-password'] = @('free')
     $verbs['billing'] = @('balance', 'Show the wallet balance', 'transactions', 'List deposits, charges, bonuses and refunds', 'spend', 'What was spent by day, week or month', 'runway', 'How long the balance lasts at the present rate', 'promo', 'Activate a promo code: its bonus is credited at once')
-    $flags['billing balance'] = @('--raw', 'the answer of /billing/balance as it is')
     $flags['billing transactions'] = @('--type', 'deposit, usage_charge, bonus, refund: one or more, by commas', '--page', 'which page', '--limit', 'transactions on a page', '--all', 'every page', '--since', 'from this date, time, or so long ago (7d)', '--until', 'up to this date or time')
     $flags['billing spend'] = @('--by', 'day, week, month (default: day)', '--since', 'from this date, time, or so long ago (90d)', '--until', 'up to this date or time')
     $flags['billing runway'] = @('--fail-below', 'exit 5 below a duration (24h) or an amount of roubles (500)')

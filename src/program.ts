@@ -78,7 +78,7 @@ const CHAPTERS: readonly Chapter[] = [
       {
         name: 'status',
         summary: 'One screen: machines, drives, burn rate, balance, what needs attention',
-        load: async () => (await import('./commands/status/index.ts')).registerStatus,
+        load: async () => (await import('./commands/status/index.ts')).status,
       },
       {
         name: 'me',

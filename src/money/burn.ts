@@ -1,44 +1,65 @@
+import type { Drive } from '../api/index.ts';
+import type { Listed } from '../instances/known-machines.ts';
 import { type Money, money, zero } from '../rules/money.ts';
-import { broken } from '../rules/rule.ts';
 import { instanceStatus } from '../rules/statuses.ts';
 
-/** A machine or drive as far as its price goes. */
+/** The price of an instance or a drive. */
 export interface Priced {
   readonly kind: 'machine' | 'drive';
   readonly status: string | null | undefined;
-  /** Roubles an hour, a decimal string of the service. */
+  /** Roubles per hour, a decimal string of the service. */
   readonly price: string | null | undefined;
 }
 
-/** Whether the API document says that something of this status bills; `untold` where it is silent. */
+/** One thing that may bill. */
+export interface BillingItem extends Priced {
+  readonly id: string | null;
+  readonly name: string;
+  readonly status: string;
+  readonly price: string | null;
+}
+
+export function instanceItem({ id, name, status, instance, last }: Listed): BillingItem {
+  const price = instance?.price_per_hour_snapshot ?? last?.price_per_hour ?? null;
+  return { kind: 'machine', id, name, status, price };
+}
+
+export function driveItem({ id, name, status, price_per_hour: price }: Drive): BillingItem {
+  return { kind: 'drive', id, name: name ?? id, status: status ?? 'unknown', price: price ?? null };
+}
+
+/** Whether the API document says that something of this status bills; `untold` if it is silent. */
 export type Bills = 'yes' | 'no' | 'untold';
 
 /** "They are billed per hour by size" (API document: What the service does); frozen hours are debt. */
-const DRIVES: Readonly<Record<string, Bills>> = {
-  AVAILABLE: 'yes',
-  IN_USE: 'yes',
-  SYNCING: 'yes',
-  SUSPENDED: 'yes',
-  ERROR: 'yes',
-  DELETED: 'no',
-};
+const DRIVES: ReadonlyMap<string, Bills> = new Map([
+  ['AVAILABLE', 'yes'],
+  ['IN_USE', 'yes'],
+  ['SYNCING', 'yes'],
+  ['SUSPENDED', 'yes'],
+  ['ERROR', 'yes'],
+  ['DELETED', 'no'],
+]);
 
-/** A stopped machine, one in ERROR and statuses to come are `untold`: nothing is called free. */
 export function billsOf({ kind, status }: Pick<Priced, 'kind' | 'status'>): Bills {
-  if (kind === 'machine') return instanceStatus(status).bills;
-  const word = status ?? '';
-  return Object.hasOwn(DRIVES, word) ? (DRIVES[word] ?? 'untold') : 'untold';
+  return kind === 'machine' ? instanceStatus(status).bills : (DRIVES.get(status ?? '') ?? 'untold');
 }
 
-/** What a set of machines and drives costs in an hour. */
+/** For JSON; null if the published API does not say whether it bills. */
+export function billsFlag(item: Priced): boolean | null {
+  const bills = billsOf(item);
+  return bills === 'untold' ? null : bills === 'yes';
+}
+
+/** What a set of instances and drives costs per hour. */
 export interface Burn<T> {
-  /** Roubles an hour of all that certainly bills and whose price is told. */
+  /** Roubles per hour of everything that certainly bills at a known price. */
   readonly perHour: Money;
   readonly machines: Money;
   readonly drives: Money;
-  /** The same with the full price of what may bill; undefined where one of its prices is not told. */
+  /** With the full price of what may bill; undefined if one of its prices is not known. */
   readonly atMost: Money | undefined;
-  /** What is not in `perHour`: it bills at a price that is not told, or nobody says whether it bills. */
+  /** What is missing in `perHour`: its price is not known, or nobody says whether it bills. */
   readonly uncounted: readonly Uncounted<T>[];
 }
 
@@ -55,28 +76,25 @@ export function burnOf<T extends Priced>(items: readonly T[]): Burn<T> {
     const bills = billsOf(item);
     const price = priceOf(item);
     if (bills === 'no') continue;
-    if (bills === 'yes' && price.ok) {
-      sums[item.kind] = sums[item.kind].plus(price.value);
+    if (bills === 'yes' && price !== undefined) {
+      sums[item.kind] = sums[item.kind].plus(price);
       continue;
     }
     uncounted.push({ item, why: bills === 'yes' ? 'price' : 'status' });
-    more = price.ok ? more?.plus(price.value) : undefined;
+    more = price === undefined ? undefined : more?.plus(price);
   }
   const perHour = sums.machine.plus(sums.drive);
   return {
     perHour,
     machines: sums.machine,
     drives: sums.drive,
-    atMost: more === undefined ? undefined : perHour.plus(more),
+    atMost: more && perHour.plus(more),
     uncounted,
   };
 }
 
-/** An hour below zero is no price that anybody told. */
-function priceOf({ price }: Priced): ReturnType<typeof money> {
+/** undefined for what is not a price: an hour never costs less than nothing. */
+export function priceOf({ price }: Pick<Priced, 'price'>): Money | undefined {
   const amount = money(price ?? '');
-  return amount.ok && amount.value.lt(0) ? broken('a price is not below zero') : amount;
+  return amount.ok && amount.value.gte(0) ? amount.value : undefined;
 }
-
-/** Hours of a day, and of the 30 days that stand for a month. */
-export const HOURS = { day: 24, month: 720 } as const;

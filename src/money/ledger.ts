@@ -1,3 +1,4 @@
+import { instant } from '../output/time.ts';
 import { type Money, money } from '../rules/money.ts';
 
 /** A transaction as far as its money goes (API document: Transaction). */
@@ -30,17 +31,16 @@ export function directionOf({ direction, type }: Entry): Direction | undefined {
     : undefined;
 }
 
-/** What a transaction is to the books. */
-export type Posting =
-  | {
-      readonly counts: true;
-      /** Of a documented type that goes its documented way; else `other`, under its own name. */
-      readonly heading: Heading | 'other';
-      readonly amount: Money;
-      readonly direction: Direction | undefined;
-    }
-  /** `status`: money that has not moved. `amount`: a sum that nobody can read. */
-  | { readonly counts: false; readonly why: 'status' | 'amount' };
+/** What a transaction is to the books. `status`: no money moved. `amount`: it can't be read. */
+export type Posting = Posted | { readonly counts: false; readonly why: 'status' | 'amount' };
+
+export interface Posted {
+  readonly counts: true;
+  /** Of a documented type that goes its documented way; otherwise `other`, under its own name. */
+  readonly heading: Heading | 'other';
+  readonly amount: Money;
+  readonly direction: Direction | undefined;
+}
 
 export type Heading = 'charged' | 'refunded' | 'deposited' | 'bonus';
 
@@ -67,8 +67,7 @@ export function postingOf(entry: Entry): Posting {
   };
 }
 
-/** When a transaction was recorded, in milliseconds since 1970; undefined where it can't be read. */
+/** When a transaction was recorded, in milliseconds since 1970; undefined if that can't be read. */
 export function momentOf({ created_at: text }: Pick<Entry, 'created_at'>): number | undefined {
-  const time = /^\d{4}-\d\d-\d\dT/.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
+  return instant(text);
 }

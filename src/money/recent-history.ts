@@ -6,21 +6,21 @@ export interface RecentHistory {
   readonly entries: readonly Transaction[];
   /**
    * Everything from this moment on was read, in milliseconds since 1970; -Infinity for the whole
-   * history, undefined where nothing is certain.
+   * history, undefined if nothing is certain.
    */
   readonly from: number | undefined;
 }
 
 const PAGE = 100;
-/** A history is looked at here, not read through: so many requests at most. */
+/** The history is sampled here, not read to its end. */
 const MOST_PAGES = 6;
 
 type Order = 'newest first' | 'oldest first' | 'none';
 
 /**
- * The transactions since a moment, as far as a few requests tell. The order of the history is not
- * documented, so it is judged by the pages that are read: newest first, oldest first (then its end
- * is read), or none, and then only a short history is read, whole.
+ * The transactions since a moment, as far as a few requests reach. The order of the history is not
+ * documented, so the pages that were read decide: newest first, oldest first (then its end is read),
+ * or none, in which case only a short history is read, whole.
  */
 export async function readRecentHistory(
   api: Api,

@@ -1,6 +1,14 @@
 import { type Money, zero } from '../rules/money.ts';
 import { nextStart, type Step, startOf } from './calendar.ts';
-import { type Direction, type Entry, type Heading, momentOf, postingOf } from './ledger.ts';
+import {
+  type Direction,
+  type Entry,
+  type Heading,
+  momentOf,
+  type Posted,
+  postingOf,
+} from './ledger.ts';
+import { createLeftOut, type LeftOut } from './left-out.ts';
 
 /** What moved in one stretch of time, exact. */
 export interface Spent {
@@ -40,15 +48,6 @@ export interface Books {
   readonly left: LeftOut;
 }
 
-export interface LeftOut {
-  /** How many of each status that moves no money. */
-  readonly statuses: ReadonlyMap<string, number>;
-  readonly unreadable: readonly string[];
-  readonly undated: readonly string[];
-  /** In the sums with their sign, although amounts should be absolute. */
-  readonly negative: readonly string[];
-}
-
 export interface BooksOf {
   readonly step: Step;
   /** Only transactions from here on, and before `to`. */
@@ -68,14 +67,10 @@ interface Page {
 export function openBooks({ step, from, to }: BooksOf): Books {
   const pages = new Map<number, Page>();
   const total = newPage();
-  const statuses = new Map<string, number>();
-  const unreadable: string[] = [];
-  const undated: string[] = [];
-  const negative: string[] = [];
+  const left = createLeftOut();
   let first = Number.POSITIVE_INFINITY;
 
-  function post(page: Page, entry: Entry, posting: ReturnType<typeof postingOf>): void {
-    if (!posting.counts) return;
+  function post(page: Page, entry: Entry, posting: Posted): void {
     page.count += 1;
     if (posting.heading !== 'other') {
       page.sums[posting.heading] = page.sums[posting.heading].plus(posting.amount);
@@ -93,25 +88,17 @@ export function openBooks({ step, from, to }: BooksOf): Books {
   }
 
   return {
-    left: { statuses, unreadable, undated, negative },
+    left,
     add(entry) {
       const at = momentOf(entry);
-      if (at === undefined) {
-        undated.push(entry.id);
-        return;
-      }
+      if (at === undefined) return left.add('time', entry.id);
       first = Math.min(first, at);
       if (at < from || at >= to) return;
       const posting = postingOf(entry);
       if (!posting.counts) {
-        if (posting.why === 'amount') unreadable.push(entry.id);
-        else {
-          const word = entry.status ?? 'without a status';
-          statuses.set(word, (statuses.get(word) ?? 0) + 1);
-        }
-        return;
+        return posting.why === 'amount' ? left.add('amount', entry.id) : left.status(entry.status);
       }
-      if (posting.amount.lt(0)) negative.push(entry.id);
+      if (posting.amount.lt(0)) left.add('sign', entry.id);
       const start = startOf(step, at);
       const page = pages.get(start) ?? newPage();
       pages.set(start, page);

@@ -1,8 +1,8 @@
-import { momentOf } from './ledger.ts';
+import { instant } from '../output/time.ts';
 
-/** Between which moments a suspended drive is deleted, in milliseconds since 1970. */
+/** When a suspended drive is deleted, in milliseconds since 1970. */
 export interface Deletion {
-  /** Counted from the last time that it was surely paid for. */
+  /** Counted from the last time that it was certainly paid for. */
   readonly earliest: number | undefined;
   /** Counted from its last change: being suspended was one. */
   readonly latest: number | undefined;
@@ -21,7 +21,7 @@ export function deletionOf(drive: {
   readonly updated_at?: string | null | undefined;
 }): Deletion {
   const [paid, billed, changed] = [drive.paid_until, drive.last_billed_at, drive.updated_at].map(
-    (text) => momentOf({ created_at: text }),
+    instant,
   );
   const since = [paid, billed, changed].filter((at) => at !== undefined);
   return {

@@ -4,6 +4,7 @@ import { CliError } from '../errors.ts';
 import { findMachine, type Target } from '../instances/resolve.ts';
 import { nextStep } from '../instances/status.ts';
 import { waitFor } from '../instances/waiting.ts';
+import { typedName } from '../rules/names.ts';
 import { isDocumentation } from '../rules/ssh.ts';
 import { hasSsh, INSTANCE_STATUSES, leadsTo } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
@@ -83,11 +84,6 @@ function ensureEnterable(instance: Instance, { id, name: typed }: Target): strin
     });
   }
   return `${name} is ${status}${why}; it is tried all the same.`;
-}
-
-/** The name of an instance if a shell reads it as one word, otherwise its id. */
-export function typedName(name: string, id: string): string {
-  return /^[A-Za-z0-9][A-Za-z0-9-]*$/.test(name) ? name : id;
 }
 
 /** Refuses an address that only the sandbox gives: ssh would try it for minutes. */

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { type HowToReach, type Reached, reach, typedName } from './reach.ts';
+import { typedName } from '../rules/names.ts';
+import { type HowToReach, type Reached, reach } from './reach.ts';
 import { troubleText } from './run-ssh.ts';
 import { type Forwarding, tunnelArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, troubleIn } from './ssh-process.ts';

@@ -34,6 +34,12 @@ export function kopecksText(amount: Money): string {
   return decimals < 2 ? amount.toFixed(2) : exact;
 }
 
+/** `89.90 ₽`, for a person's screen; the text itself if it is not an amount. */
+export function roublesText(text: string): string {
+  const amount = money(text);
+  return amount.ok ? `${kopecksText(amount.value)} ₽` : text;
+}
+
 /** Whether a text is an amount above zero. */
 export function isAboveZero(text: string | null | undefined): boolean {
   const amount = money(text ?? '');

@@ -16,6 +16,11 @@ export function instanceName(text: string): Verdict<string> {
   return kept(text);
 }
 
+/** What to type for a thing in a command: its name if that is one plain short word, otherwise its id. */
+export function typedName(name: string | null | undefined, id: string): string {
+  return name != null && instanceName(name).ok && name.length <= id.length ? name : id;
+}
+
 /**
  * Whether two texts may be the name of one machine: whether the service keeps the case of names is
  * not documented, and hosts have none.
@@ -38,4 +43,9 @@ export function apiKeyName(text: string): Verdict<string> {
 /** A required name for which the document gives no further rule (drives, SSH keys, profile). */
 export function anyName(text: string): Verdict<string> {
   return text.trim() === '' ? broken('a name is not empty') : kept(text);
+}
+
+/** The document gives no form of a promo code, so its letters stay as they are. */
+export function promoCode(text: string): Verdict<string> {
+  return text.trim() === '' ? broken('a promo code is not empty') : kept(text.trim());
 }

@@ -121,10 +121,12 @@ describe('the books', () => {
       { ...charge, id: 'when', amount: '1', created_at: 'yesterday' },
       { ...charge, id: 'minus', amount: '-1', created_at: '2026-01-02T00:00:00Z' },
     ]);
-    expect([...left.statuses]).toEqual([['PENDING', 1]]);
-    expect(left.unreadable).toEqual(['free']);
-    expect(left.undated).toEqual(['when']);
-    expect(left.negative).toEqual(['minus']);
+    expect(left.notes()).toEqual(['Not counted, since only COMPLETED counts: 1 PENDING.']);
+    expect(left.warnings()).toEqual([
+      'Not counted, amount not readable: 1: free.',
+      'Not counted, time not readable: 1: when.',
+      'Counted with its sign, though amounts should be absolute: 1: minus.',
+    ]);
   });
 
   test('begin with their first moment and end before their last', () => {

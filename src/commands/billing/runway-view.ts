@@ -1,21 +1,21 @@
-import type { BurnJson, ChargesJson, RunwayJson } from '../../money/money-facts.ts';
+import type { BurnJson, ChargesJson, RunwayJson } from '../../money/facts.ts';
 import type { Block, View } from '../../output/output.ts';
 import { minuteText, spanText } from '../../output/time.ts';
-import { isAboveZero, kopecksText, money } from '../../rules/money.ts';
+import { isAboveZero, roublesText } from '../../rules/money.ts';
 
-/** What `billing runway` tells, as its JSON form. Amounts are roubles. */
+/** The JSON of `billing runway`. Amounts are roubles. */
 export interface RunwayReport extends RunwayJson {
   readonly as_of: string;
-  /** As the service wrote it; null where it was not read. */
+  /** As the service wrote it; null if it was not read. */
   readonly balance: string | null;
-  /** What is known and what only the charges show; null where a part of it could not be read. */
+  /** The known burn rate and what only the charges show; null if a part could not be read. */
   readonly per_hour: string | null;
-  /** null where the charges were not compared with what is known. */
+  /** null if the charges were not compared with what is known. */
   readonly unexplained_per_hour: string | null;
   readonly burn: BurnJson;
   readonly charges: ChargesJson | null;
   readonly fail_below: string | null;
-  /** Whether the limit is passed; null without one, and where too little is known to say so. */
+  /** Whether the limit is not met; null without one, and if too little is known. */
   readonly below: boolean | null;
   /** The parts that could not be read. */
   readonly unread: readonly string[];
@@ -56,13 +56,13 @@ export function runwayBlocks(report: RunwayReport): Block[] {
     {
       kind: 'facts',
       facts: [
-        { label: 'Balance', text: balance === null ? 'not known' : rub(balance) },
-        { label: 'Per hour', text: per_hour === null ? 'not known' : rub(per_hour) },
+        { label: 'Balance', text: balance === null ? 'not known' : roublesText(balance) },
+        { label: 'Per hour', text: per_hour === null ? 'not known' : roublesText(per_hour) },
         {
           label: '',
           text:
             unexplained !== null && isAboveZero(unexplained)
-              ? `${rub(unexplained)} of it only the charges show`
+              ? `${roublesText(unexplained)} of it only the charges show`
               : '',
         },
         { label: 'Lasts', text: lastsText(report) },
@@ -73,14 +73,8 @@ export function runwayBlocks(report: RunwayReport): Block[] {
   ];
 }
 
-/** Whoever typed 24 and meant hours sees that it was taken for roubles. */
+/** Shows a person who typed 24 for hours that it was read as roubles. */
 function limitText({ fail_below: limit, below }: RunwayReport): string {
   if (limit === null) return '';
-  const amount = money(limit);
-  return `${amount.ok ? rub(limit) : limit}${below === true ? ': not met' : ''}`;
-}
-
-function rub(amount: string): string {
-  const read = money(amount);
-  return read.ok ? `${kopecksText(read.value)} ₽` : amount;
+  return `${roublesText(limit)}${below === true ? ': not met' : ''}`;
 }

@@ -1,57 +1,30 @@
-import type { AnyCommand } from '../../cli/command.ts';
-import type { Frame } from '../../cli/frame.ts';
 import { ruled } from '../../cli/parse.ts';
-import { describe } from '../../cli/verb.ts';
+import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { type AccountReading, readAccount } from '../../money/account-reading.ts';
+import { type AccountReading, readAccount } from '../../money/account.ts';
+import type { BillingItem } from '../../money/burn.ts';
 import {
-  type BillingItem,
   burnJson,
   chargesJson,
   chargesSpan,
   type MoneyFacts,
   moneyFacts,
   runwayJson,
-} from '../../money/money-facts.ts';
+} from '../../money/facts.ts';
+import { assertWhole } from '../../money/faults.ts';
 import { runwayOf } from '../../money/runway.ts';
-import { assertWhole } from '../../money/unread-parts.ts';
 import { spanText } from '../../output/time.ts';
 import { positiveDuration } from '../../rules/durations.ts';
 import { kopecksText, type Money, money, positiveMoney } from '../../rules/money.ts';
 import { broken, kept, type Rule } from '../../rules/rule.ts';
 import { type RunwayReport, runwayBlocks, runwayView } from './runway-view.ts';
 
-export function registerRunway(verb: AnyCommand, frame: Frame): void {
-  describe(verb, {
-    view: runwayView,
-    completes: { '--fail-below': 'nothing' },
-    notes:
-      'The rate is the sum of the prices that the service tells for the machines known to this computer\n' +
-      'and for all drives. Where the charges of the last 24 hours exceed all that this explains, the\n' +
-      'difference is added to the rate and told. --fail-below ends with exit code 5 when the balance\n' +
-      'lasts for less than a duration, or is less than an amount of roubles; what can not be read or\n' +
-      'reckoned never passes for enough.',
-    examples: [
-      'gpucloud billing runway',
-      'gpucloud billing runway --fail-below 24h',
-      'gpucloud billing runway --fail-below 500 --json',
-    ],
-    ends: ['wrongState'],
-  })
-    .option(
-      '--fail-below <limit>',
-      'exit 5 below a duration (24h) or an amount of roubles (500)',
-      ruled('--fail-below', limit),
-    )
-    .action(({ failBelow }, command) => runway(failBelow, frame.context(command)));
-}
-
-export type Limit =
+type Limit =
   /** Milliseconds. */
   { readonly text: string } & ({ readonly lasts: number } | { readonly amount: Money });
 
-export const limit: Rule<Limit> = (text) => {
+const limit: Rule<Limit> = (text) => {
   const lasts = positiveDuration(text);
   if (lasts.ok) return kept({ text, lasts: lasts.value });
   const amount = positiveMoney(text);
@@ -60,22 +33,44 @@ export const limit: Rule<Limit> = (text) => {
     : broken('it is a duration (24h, 3d) or an amount of roubles (500), above zero');
 };
 
-export async function runway(failBelow: Limit | undefined, context: Context): Promise<void> {
-  const reading = await readAccount(context);
-  const facts = moneyFacts(reading);
-  const short = failBelow === undefined ? undefined : shortage(facts, failBelow);
-  const doubt = failBelow === undefined ? undefined : doubtOf(facts, failBelow);
-  const isJudged = short !== undefined || (doubt === undefined && reading.faults.length === 0);
-  const below = failBelow === undefined || !isJudged ? null : short !== undefined;
-  const report = reportOf(reading, facts, failBelow, below);
-  const { out } = context;
-  if (out.people) await out.screen(runwayBlocks(report), reading.now);
-  else await out.item(report, runwayView);
-  tell(facts, reading, context);
-  if (short !== undefined) throw short;
-  assertWhole(reading.faults);
-  if (doubt !== undefined) throw doubt;
-}
+export const runway = action({
+  view: runwayView,
+  completes: { '--fail-below': 'nothing' },
+  notes:
+    'The rate is the sum of the prices that the service tells for the machines known to this computer\n' +
+    'and for all drives. Where the charges of the last 24 hours exceed all that this explains, the\n' +
+    'difference is added to the rate and told. --fail-below ends with exit code 5 when the balance\n' +
+    'lasts for less than a duration, or is less than an amount of roubles; what can not be read or\n' +
+    'reckoned never passes for enough.',
+  examples: [
+    'gpucloud billing runway',
+    'gpucloud billing runway --fail-below 24h',
+    'gpucloud billing runway --fail-below 500 --json',
+  ],
+  ends: ['wrongState'],
+  takes: (command) =>
+    command.option(
+      '--fail-below <limit>',
+      'exit 5 below a duration (24h) or an amount of roubles (500)',
+      ruled('--fail-below', limit),
+    ),
+  run: async (context, { failBelow }) => {
+    const { out } = context;
+    const reading = await readAccount(context);
+    const facts = moneyFacts(reading);
+    const short = failBelow && shortage(facts, failBelow);
+    const doubt = failBelow && doubtOf(facts, failBelow);
+    const isJudged = short !== undefined || (doubt === undefined && reading.faults.length === 0);
+    const below = failBelow === undefined || !isJudged ? null : short !== undefined;
+    const report = reportOf(reading, facts, failBelow, below);
+    if (out.people) await out.screen(runwayBlocks(report), reading.now);
+    else await out.item(report, runwayView);
+    warn(facts, reading, context);
+    if (short !== undefined) throw short;
+    assertWhole(reading.faults);
+    if (doubt !== undefined) throw doubt;
+  },
+});
 
 function reportOf(
   reading: AccountReading,
@@ -98,7 +93,7 @@ function reportOf(
   };
 }
 
-function tell(
+function warn(
   { burn, charges, unexplainedPerHour }: MoneyFacts,
   { faults }: AccountReading,
   { err }: Context,

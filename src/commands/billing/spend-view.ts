@@ -1,11 +1,11 @@
 import type { Block, Column, View } from '../../output/output.ts';
-import { kopecksText, money, zero } from '../../rules/money.ts';
+import { money, roublesText, zero } from '../../rules/money.ts';
 
-/** One stretch of time in JSON: a contract with scripts. Amounts are roubles. */
+/** One period in the JSON of `billing spend`. Amounts are roubles. */
 export interface SpendRow {
   /** `2026-01-15`, `2026-W03`, `2026-01`. */
   readonly period: string;
-  /** The stretch, as far as it was asked for: up to and without `to`. */
+  /** The requested part of the period: from `from` on, before `to`. */
   readonly from: string;
   readonly to: string;
   /** Charged, less refunded. */
@@ -14,7 +14,7 @@ export interface SpendRow {
   readonly refunded: string;
   readonly deposited: string;
   readonly bonus: string;
-  /** Types that the published API does not have, or that go another way; in no sum. */
+  /** Types that the published API does not have, or that go another way. They are in no sum. */
   readonly other: readonly {
     readonly type: string;
     readonly direction: string | null;
@@ -48,7 +48,7 @@ export const spendView: View<SpendRow> = {
   empty: 'There are no transactions.',
 };
 
-/** A bar for each stretch, as long as what was spent. */
+/** A bar for each period, as long as what was spent. */
 export function spendBlocks(rows: readonly SpendRow[]): Block[] {
   const amounts = rows
     .map(({ spent }) => money(spent))
@@ -57,10 +57,10 @@ export function spendBlocks(rows: readonly SpendRow[]): Block[] {
   return [
     {
       kind: 'bars',
-      bars: rows.map(({ period }, at) => {
+      bars: rows.map(({ period, spent }, at) => {
         const amount = amounts[at] ?? zero();
         const share = amount.gt(0) ? Number(amount.div(most).toFixed(6)) : 0;
-        return { label: period, value: `${kopecksText(amount)} ₽`, share };
+        return { label: period, value: roublesText(spent), share };
       }),
     },
   ];

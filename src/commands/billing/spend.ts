@@ -1,69 +1,75 @@
-import type { AnyCommand } from '../../cli/command.ts';
-import type { Frame } from '../../cli/frame.ts';
+import type { Api } from '../../api/index.ts';
 import { oneOf, ruled } from '../../cli/parse.ts';
-import { describe } from '../../cli/verb.ts';
+import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { labelOf, STEPS, type Step, startOf, stepsBack, zoneText } from '../../money/calendar.ts';
 import { wholeHistory } from '../../money/history.ts';
-import { type LeftOut, netOf, openBooks, type Spent } from '../../money/spend.ts';
-import type { Messages } from '../../output/output.ts';
+import { type Books, netOf, openBooks, type Spent } from '../../money/spend.ts';
 import { localTime } from '../../output/time.ts';
-import { type Moment, since, timeOf, until } from '../../rules/moment.ts';
-import { kopecksText } from '../../rules/money.ts';
+import { since, until } from '../../rules/moment.ts';
+import { kopecksText, zero } from '../../rules/money.ts';
+import { periodOf } from './period.ts';
 import { type SpendRow, spendBlocks, spendView } from './spend-view.ts';
 
-/** How far back is looked without `--since`. */
+/** How far back without `--since`. */
 const BACK: Readonly<Record<Step, number>> = { day: 29, week: 11, month: 11 };
 
-export function registerSpend(verb: AnyCommand, frame: Frame): void {
-  describe(verb, {
-    view: spendView,
-    notes:
-      'Spent is what was charged, less what was refunded; deposits and bonuses stand apart, and types\n' +
-      'that the published API does not have under their own names. Only COMPLETED transactions count,\n' +
-      'exact to the last digit. Days, weeks (from Monday) and months are those of the time zone of this\n' +
-      'computer (TZ=UTC before the command for UTC). The service has no filter by time, so the whole\n' +
-      'history is read. Without --since: 30 days, 12 weeks or 12 months.',
-    examples: [
-      'gpucloud billing spend',
-      'gpucloud billing spend --by month --since 2026-01-01',
-      'gpucloud billing spend --by week --since 90d -o csv > weeks.csv',
-      'TZ=UTC gpucloud billing spend --json | jq -r ".[-1].spent"',
-    ],
-  })
-    .option('--by <step>', `${STEPS.join(', ')} (default: day)`, oneOf('--by', STEPS))
-    .option('--since <time>', 'from this date, time, or so long ago (90d)', ruled('--since', since))
-    .option('--until <time>', 'up to this date or time', ruled('--until', until))
-    .action(({ by = 'day', ...period }, command) =>
-      spend({ by, ...period }, frame.context(command)),
-    );
-}
+export const spend = action({
+  view: spendView,
+  notes:
+    'Spent is what was charged, less what was refunded; deposits and bonuses stand apart, and types\n' +
+    'that the published API does not have under their own names. Only COMPLETED transactions count,\n' +
+    'exact to the last digit. Days, weeks (from Monday) and months are those of the time zone of this\n' +
+    'computer (TZ=UTC before the command for UTC). The service has no filter by time, so the whole\n' +
+    'history is read. Without --since: 30 days, 12 weeks or 12 months.',
+  examples: [
+    'gpucloud billing spend',
+    'gpucloud billing spend --by month --since 2026-01-01',
+    'gpucloud billing spend --by week --since 90d -o csv > weeks.csv',
+    'TZ=UTC gpucloud billing spend --json | jq -r ".[-1].spent"',
+  ],
+  takes: (command) =>
+    command
+      .option('--by <step>', `${STEPS.join(', ')} (default: day)`, oneOf('--by', STEPS))
+      .option(
+        '--since <time>',
+        'from this date, time, or so long ago (90d)',
+        ruled('--since', since),
+      )
+      .option('--until <time>', 'up to this date or time', ruled('--until', until)),
+  run: async (context, { by = 'day', ...flags }) => {
+    const { out, err } = context;
+    const api = await context.api();
+    const now = context.serviceClock.now();
+    const asked = periodOf(flags, now);
+    const to = asked?.to ?? Number.POSITIVE_INFINITY;
+    const from =
+      asked === undefined || flags.since === undefined
+        ? stepsBack(by, Math.min(to - 1, now), BACK[by])
+        : asked.from;
+    if (from > now) {
+      throw usageError(`--since lies in the future: ${new Date(from).toISOString()}`);
+    }
+    const books = openBooks({ step: by, from, to });
+    await fill(books, api, context);
 
-export interface SpendInput {
-  readonly by: Step;
-  readonly since?: Moment | undefined;
-  readonly until?: Moment | undefined;
-}
+    const rows = books
+      .rows(now, { trimmed: flags.since === undefined })
+      .map((spent) => rowOf(spent, by));
+    if (out.people && out.terminal && rows.length > 0) await out.screen(spendBlocks(rows), now);
+    else await out.list(rows, spendView);
+    if (out.format === 'table' && rows.length > 0) {
+      for (const line of totalLines(books, from, Math.min(to, now))) err.note(line);
+      err.note(`Times are those of this computer: ${zoneText(now)}.`);
+    }
+    // In every format: a sum that leaves something out is another sum.
+    for (const line of books.left.notes()) err.note(line);
+    for (const line of books.left.warnings()) err.warn(line);
+  },
+});
 
-export async function spend(input: SpendInput, context: Context): Promise<void> {
-  const { by } = input;
-  const api = await context.api();
-  const now = context.serviceClock.now();
-  const to = input.until === undefined ? Number.POSITIVE_INFINITY : timeOf(input.until, now);
-  const from =
-    input.since === undefined
-      ? stepsBack(by, Math.min(to - 1, now), BACK[by])
-      : timeOf(input.since, now);
-  if (from >= to) {
-    throw usageError(
-      `--since is not before --until: from ${new Date(from).toISOString()}, before ${new Date(to).toISOString()}`,
-    );
-  }
-  if (from > now) {
-    throw usageError(`--since lies in the future: ${new Date(from).toISOString()}`);
-  }
-  const books = openBooks({ step: by, from, to });
+async function fill(books: Books, api: Api, context: Context): Promise<void> {
   const progress = context.err.progress('Reading the history');
   let count = 0;
   try {
@@ -75,19 +81,6 @@ export async function spend(input: SpendInput, context: Context): Promise<void> 
   } finally {
     progress.done();
   }
-
-  const rows = books
-    .rows(now, { trimmed: input.since === undefined })
-    .map((spent) => rowOf(spent, by));
-  const { out, err } = context;
-  if (out.people && out.terminal && rows.length > 0) await out.screen(spendBlocks(rows), now);
-  else await out.list(rows, spendView);
-  if (out.format === 'table' && rows.length > 0) {
-    const total = rowOf({ from, to: Math.min(to, now), ...books.total() }, by);
-    for (const line of totalLines(total, from, Math.min(to, now))) err.note(line);
-    err.note(`Times are those of this computer: ${zoneText(now)}.`);
-  }
-  tellLeftOut(books.left, err);
 }
 
 function rowOf(spent: Spent, by: Step): SpendRow {
@@ -111,41 +104,32 @@ function rowOf(spent: Spent, by: Step): SpendRow {
   };
 }
 
-/** A line each for what was spent and for the rest: together they are wider than most terminals. */
-function totalLines(total: SpendRow, from: number, to: number): string[] {
+/** One line for what was spent and one for the rest: together they are wider than most terminals. */
+function totalLines(books: Books, from: number, to: number): string[] {
+  const { sums, other } = books.total();
+  const spent = kopecksText(netOf({ sums }));
+  const named = [
+    { name: 'refunded', amount: sums.refunded },
+    { name: 'deposited', amount: sums.deposited },
+    { name: 'bonuses', amount: sums.bonus },
+  ];
   const also = [
-    isNothing(total.refunded) ? '' : `refunded ${total.refunded} RUB`,
-    isNothing(total.deposited) ? '' : `deposited ${total.deposited} RUB`,
-    isNothing(total.bonus) ? '' : `bonuses ${total.bonus} RUB`,
-    ...total.other.map(
+    ...named
+      .filter(({ amount }) => !amount.eq(zero()))
+      .map(({ name, amount }) => `${name} ${kopecksText(amount)} RUB`),
+    ...other.map(
       ({ type, direction, amount }) =>
-        `${type} ${amount} RUB (${direction?.toLowerCase() ?? 'direction not told'}, in no sum)`,
+        `${type} ${kopecksText(amount)} RUB (${direction?.toLowerCase() ?? 'direction not told'}, in no sum)`,
     ),
-  ].filter((part) => part !== '');
-  const spent = `Spent ${total.spent} RUB from ${shortTime(from)} to ${shortTime(to)}.`;
-  return also.length === 0 ? [spent] : [spent, `Besides: ${also.join(', ')}.`];
+  ];
+  return [
+    `Spent ${spent} RUB from ${shortTime(from)} to ${shortTime(to)}.`,
+    ...(also.length === 0 ? [] : [`Besides: ${also.join(', ')}.`]),
+  ];
 }
 
-/** `2026-03-01`, and with the time of day where that is not midnight. */
+/** `2026-03-01`, with the time of day if that is not midnight. */
 function shortTime(at: number): string {
   const [day, time = ''] = localTime(at).split(' ');
   return time === '00:00:00' ? `${day}` : `${day} ${time.slice(0, 5)}`;
-}
-
-function isNothing(amount: string): boolean {
-  return /^-?0*\.?0*$/.test(amount);
-}
-
-/** Told in every format: a sum that leaves something out is another sum. */
-function tellLeftOut({ statuses, unreadable, undated, negative }: LeftOut, err: Messages): void {
-  const waiting = [...statuses].map(([word, times]) => `${times} ${word}`).join(', ');
-  if (waiting !== '') err.note(`Not counted, since only COMPLETED counts: ${waiting}.`);
-  const told = (what: string, ids: readonly string[]) => {
-    if (ids.length === 0) return;
-    const more = ids.length > 3 ? `, and ${ids.length - 3} more` : '';
-    err.warn(`${what}: ${ids.length}: ${ids.slice(0, 3).join(', ')}${more}.`);
-  };
-  told('Not counted, amount not readable', unreadable);
-  told('Not counted, time not readable', undated);
-  told('Counted with its sign, though amounts should be absolute', negative);
 }

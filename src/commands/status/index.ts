@@ -1,88 +1,81 @@
 import type { CallOptions } from '../../api/index.ts';
-import type { AnyCommand } from '../../cli/command.ts';
-import type { Frame } from '../../cli/frame.ts';
-import { describe } from '../../cli/verb.ts';
+import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import { readAccount } from '../../money/account-reading.ts';
-import { assertWhole, isNothingRead } from '../../money/unread-parts.ts';
+import { type AccountReading, readAccount } from '../../money/account.ts';
+import { assertWhole } from '../../money/faults.ts';
 import { forProfile } from '../../output/messages.ts';
 import type { Output } from '../../output/output.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
-import { billing, type Overview, overviewOf } from './overview.ts';
-import { billingView, statusBlocks, statusView } from './view.ts';
+import { mayBillIn, type Overview, overviewOf } from './overview.ts';
+import { idView, statusBlocks, statusView } from './view.ts';
 
 /** `gpucloud status`, a verb of the root. */
-export function registerStatus(root: AnyCommand, frame: Frame): void {
-  describe(root, {
-    view: statusView,
-    notes:
-      'The machines are those known to this computer, since the published API has no list of them.\n' +
-      'The burn rate is the sum of the prices that the service tells for what is billing; how long the\n' +
-      'balance lasts is at that rate. The charges of the last 24 hours are compared with what is known:\n' +
-      'what they exceed it by is told, since something unknown may be billing. A part that can not be\n' +
-      'read leaves the others alone, and decides the exit code. -q prints the ids of the machines that\n' +
-      'bill, or may: of STOPPED and ERROR the API document does not say.',
-    examples: [
-      'gpucloud status',
-      'gpucloud status --watch',
-      'gpucloud status --json | jq -r .burn.per_hour',
-      'gpucloud status -q',
-    ],
-  })
-    .option('-a, --all', 'every machine and drive, however many there are')
-    .addOption(watchOption())
-    .addOption(intervalOption())
-    .action(async ({ all, watch: isWatched, interval }, command) => {
-      const context = frame.context(command);
-      await (isWatched === true
-        ? watchStatus(all === true, interval, context)
-        : status(all === true, context));
-    });
-}
+export const status = action({
+  view: statusView,
+  notes:
+    'The machines are those known to this computer, since the published API has no list of them.\n' +
+    'The burn rate is the sum of the prices that the service tells for what is billing; how long the\n' +
+    'balance lasts is at that rate. The charges of the last 24 hours are compared with what is known:\n' +
+    'what they exceed it by is told, since something unknown may be billing. A part that can not be\n' +
+    'read leaves the others alone, and decides the exit code. -q prints the ids of the machines that\n' +
+    'bill, or may: of STOPPED and ERROR the API document does not say.',
+  examples: [
+    'gpucloud status',
+    'gpucloud status --watch',
+    'gpucloud status --json | jq -r .burn.per_hour',
+    'gpucloud status -q',
+  ],
+  takes: (command) =>
+    command
+      .option('-a, --all', 'every machine and drive, however many there are')
+      .addOption(watchOption())
+      .addOption(intervalOption()),
+  run: async (context, { all = false, watch: isWatched, interval }) => {
+    if (isWatched) return watchStatus(all, interval, context);
+    const reading = await read({}, context);
+    await show(overviewOf(reading), all, context.out, context);
+    assertWhole(reading.faults);
+  },
+});
 
-export async function status(all: boolean, context: Context): Promise<void> {
-  const reading = await readAccount(context, how(context));
-  await show(overviewOf(reading), all, context.out, context);
-  assertWhole(reading.faults);
-}
-
-/** A screen tells of requests without an outcome in its own words; ids alone can't. */
-function how({ out }: Context): { quiet: boolean } {
-  return { quiet: out.format !== 'id' };
+/** The screen reports pending requests itself; a list of ids can't. */
+function read(options: CallOptions, context: Context): Promise<AccountReading> {
+  return readAccount(context, { quiet: context.out.format !== 'id', options });
 }
 
 /** Parts that can't be read are named on the screen, and read again with the rest. */
 async function watchStatus(all: boolean, interval: number, context: Context): Promise<void> {
-  const read = async (options: CallOptions) => {
-    const reading = await readAccount(context, { ...how(context), options });
-    // The view of before says more than one of which nothing could be read.
-    if (isNothingRead(reading)) assertWhole(reading.faults);
-    const faults = reading.faults.map(({ error }) => error);
-    return {
-      overview: overviewOf(reading),
-      faults: [...faults, ...(reading.machines?.faults ?? [])],
-    };
-  };
-  type Reading = Awaited<ReturnType<typeof read>>;
-  const faultsIn = ({ faults }: Reading) => faults;
-  if (context.out.format === 'id') {
-    const rows = ({ overview }: Reading) => billing(overview);
-    const list = (reading: Reading, out: Output) => out.list(rows(reading), billingView);
-    return watch({ read, show: list, rows, faultsIn, view: billingView }, interval, context);
+  interface Reading {
+    readonly reading: AccountReading;
+    readonly overview: Overview;
   }
-  await watch<Reading, Overview>(
-    {
-      read,
-      show: ({ overview }, out) => show(overview, all, out, context),
-      rows: ({ overview }) => [overview],
-      faultsIn,
-      view: statusView,
-      one: true,
+  const watched = {
+    async read(options: CallOptions): Promise<Reading> {
+      const reading = await read(options, context);
+      // The previous screen shows more than one on which nothing could be read.
+      if (isNothingRead(reading)) assertWhole(reading.faults);
+      return { reading, overview: overviewOf(reading) };
     },
-    interval,
-    context,
-  );
+    show: ({ overview }: Reading, out: Output) => show(overview, all, out, context),
+    faultsIn: ({ reading: { faults, machines } }: Reading) => [
+      ...faults.map(({ error }) => error),
+      ...(machines?.faults ?? []),
+    ],
+  };
+  if (context.out.format === 'id') {
+    const rows = ({ overview }: Reading) => mayBillIn(overview.machines);
+    return watch({ ...watched, rows, view: idView }, interval, context);
+  }
+  const rows = ({ overview }: Reading) => [overview];
+  await watch({ ...watched, rows, view: statusView, one: true }, interval, context);
+}
+
+/** Whether the service sent nothing at all, so that only old states can be shown. */
+function isNothingRead({ user, drives, machines, faults }: AccountReading): boolean {
+  const read = machines === undefined ? 0 : machines.asked - machines.faults.length;
+  const isHistory = !faults.some(({ part }) => part === 'transactions');
+  return user === undefined && drives === undefined && read === 0 && !isHistory;
 }
 
 async function show(
@@ -91,7 +84,7 @@ async function show(
   out: Output,
   { flags }: Context,
 ): Promise<void> {
-  if (out.format === 'id') return out.list(billing(overview), billingView);
+  if (out.format === 'id') return out.list(mayBillIn(overview.machines), idView);
   if (!out.people) return out.item(overview, statusView);
   const typed = (command: string) => forProfile(command, flags.profile);
   const blocks = statusBlocks(overview, { all: all || !out.terminal, typed });

@@ -1,8 +1,8 @@
 import type { Block, Cell, Fact, View } from '../../output/output.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
-import { isAboveZero, kopecksText, money, zero } from '../../rules/money.ts';
-import { byPrice } from './next-steps.ts';
-import type { DriveRow, MachineRow, Overview } from './overview.ts';
+import { isAboveZero, kopecksText, money, roublesText, zero } from '../../rules/money.ts';
+import type { Overview } from './overview.ts';
+import { byPrice, type DriveRow, type MachineRow } from './rows.ts';
 
 /** The whole of it in one row, for the formats that are rows; JSON and people have more. */
 export const statusView: View<Overview> = {
@@ -31,7 +31,7 @@ export const statusView: View<Overview> = {
 };
 
 /** What `-q` prints: of these machines the ids alone. */
-export const billingView: View<MachineRow> = {
+export const idView: View<MachineRow> = {
   columns: [],
   id: ({ id }) => id,
   empty: 'No machine bills.',
@@ -85,7 +85,9 @@ function moneyFacts(status: Overview, now: number): Fact[] {
     { label: 'Not in it', text: notCountedText(status) },
     {
       label: 'Unknown',
-      text: isUnexplained ? `${rub(unexplained)} charged that nothing known here explains` : '',
+      text: isUnexplained
+        ? `${roublesText(unexplained)} charged that nothing known here explains`
+        : '',
       colour: 'red',
     },
   ];
@@ -94,15 +96,17 @@ function moneyFacts(status: Overview, now: number): Fact[] {
 function burnText({ burn }: Overview): string {
   const { per_hour: hour, per_day: day, per_month: month } = burn;
   if (hour !== null && day !== null && month !== null) {
-    return `${rub(hour)} an hour, ${rub(day)} a day, ${rub(month)} in 30 days`;
+    return `${roublesText(hour)} an hour, ${roublesText(day)} a day, ${roublesText(month)} in 30 days`;
   }
   const { machines_per_hour: machines, drives_per_hour: drives } = burn;
-  if (machines !== null) return `${rub(machines)} an hour for machines; drives not known`;
-  return drives === null ? 'not known' : `${rub(drives)} an hour for drives; machines not known`;
+  if (machines !== null) return `${roublesText(machines)} an hour for machines; drives not known`;
+  return drives === null
+    ? 'not known'
+    : `${roublesText(drives)} an hour for drives; machines not known`;
 }
 
 function balanceText({ balance, unread }: Overview): string {
-  if (balance !== null) return rub(balance);
+  if (balance !== null) return roublesText(balance);
   return unread.some(({ part }) => part === 'profile') ? 'could not be read' : 'not told';
 }
 
@@ -128,7 +132,7 @@ function partsText({ burn }: Overview): string {
   const { machines_per_hour: machines, drives_per_hour: drives } = burn;
   if (machines === null || drives === null) return '';
   const both = isAboveZero(machines) && isAboveZero(drives);
-  return both ? `machines ${rub(machines)}, drives ${rub(drives)} an hour` : '';
+  return both ? `machines ${roublesText(machines)}, drives ${roublesText(drives)} an hour` : '';
 }
 
 function notCountedText({ burn }: Overview): string {
@@ -146,7 +150,7 @@ function notCountedText({ burn }: Overview): string {
   const most =
     burn.per_hour_at_most === null
       ? ''
-      : `; with ${burn.not_counted.length === 1 ? 'it' : 'them'} ${rub(burn.per_hour_at_most)} an hour at most`;
+      : `; with ${burn.not_counted.length === 1 ? 'it' : 'them'} ${roublesText(burn.per_hour_at_most)} an hour at most`;
   const who = isPriced ? 'the published API does not say' : 'nobody says';
   return `${list.join(', ')}: ${who} what that costs${most}`;
 }
@@ -260,9 +264,4 @@ function leftCell(row: DriveRow, now: number): Cell {
   return row.deleted_at_earliest === null
     ? '7 days at most'
     : spanText(Math.max(0, (Date.parse(row.deleted_at_earliest) - now) / 1000));
-}
-
-function rub(amount: string): string {
-  const read = money(amount);
-  return read.ok ? `${kopecksText(read.value)} ₽` : amount;
 }

@@ -174,7 +174,7 @@ describe('billing transactions, a page', () => {
     expect(table.stderr).toBe(
       [
         'Totals of 2 transactions: incoming 0.00 RUB, outgoing 0.00 RUB.',
-        'Not in the totals, amount not readable: 2: t-9 (""), t-8 (none).',
+        'Not counted, amount not readable: 2: t-9 (""), t-8 (none).',
         '',
       ].join('\n'),
     );

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { restOfHour } from '../../src/instances/paid-hour.ts';
-import { deletionOf } from '../../src/money/suspension.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00Z');
 const MINUTE = 60_000;
@@ -23,29 +22,5 @@ describe('the rest of a paid hour', () => {
     expect(restOfHour('89.90', NOW + 61 * MINUTE, NOW)).toBeUndefined();
     expect(restOfHour('89.90', undefined, NOW)).toBeUndefined();
     expect(restOfHour(null, NOW + MINUTE, NOW)).toBeUndefined();
-  });
-});
-
-describe('when a suspended drive is deleted', () => {
-  const at = (time: number | undefined) =>
-    time === undefined ? null : new Date(time).toISOString();
-
-  test('lies between 7 days after it was paid for and 7 days after its last change', () => {
-    const { earliest, latest } = deletionOf({
-      paid_until: '2026-01-10T00:00:00Z',
-      last_billed_at: '2026-01-10T00:00:00Z',
-      updated_at: '2026-01-12T00:00:00Z',
-    });
-    expect([at(earliest), at(latest)]).toEqual([
-      '2026-01-17T00:00:00.000Z',
-      '2026-01-19T00:00:00.000Z',
-    ]);
-  });
-
-  test('is not told where no field tells it', () => {
-    expect(deletionOf({ paid_until: null, updated_at: 'soon' })).toEqual({
-      earliest: undefined,
-      latest: undefined,
-    });
   });
 });

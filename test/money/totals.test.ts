@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Transaction } from '../../../src/api/index.ts';
-import { createTotals } from '../../../src/commands/billing/totals.ts';
+import type { Transaction } from '../../src/api/index.ts';
+import { createTotals } from '../../src/money/totals.ts';
 
 function totalsOf(...rows: Partial<Transaction>[]): readonly string[] {
   const totals = createTotals();
@@ -37,7 +37,7 @@ describe('totals', () => {
   it('adds a negative amount as it is, and says so', () => {
     expect(totalsOf({ amount: '10' }, { amount: '-2.5' })).toEqual([
       'Totals of 2 transactions: incoming 7.50 RUB, outgoing 0.00 RUB.',
-      'In the totals with its sign, though amounts should be absolute: 1: t-2.',
+      'Counted with its sign, though amounts should be absolute: 1: t-2.',
     ]);
   });
 
@@ -46,11 +46,9 @@ describe('totals', () => {
     const lines = totalsOf({ amount: '5' }, ...unreadable.map((amount) => ({ amount })));
     expect(lines).toEqual([
       'Totals of 9 transactions: incoming 5.00 RUB, outgoing 0.00 RUB.',
-      'Not in the totals, amount not readable: 8: t-2 (""), t-3 (" "), t-4 ("NaN"), and 5 more.',
+      'Not counted, amount not readable: 8: t-2 (""), t-3 (" "), t-4 ("NaN"), and 5 more.',
     ]);
-    expect(totalsOf({ amount: null })[1]).toBe(
-      'Not in the totals, amount not readable: 1: t-1 (none).',
-    );
+    expect(totalsOf({ amount: null })[1]).toBe('Not counted, amount not readable: 1: t-1 (none).');
   });
 
   it('counts only what is completed', () => {
@@ -65,7 +63,7 @@ describe('totals', () => {
       ),
     ).toEqual([
       'Totals of 6 transactions: incoming 1.00 RUB, outgoing 0.00 RUB.',
-      'Not in the totals, since only COMPLETED counts: 1 PENDING, 2 FAILED, 1 REVERSED, 1 without a status.',
+      'Not counted, since only COMPLETED counts: 1 PENDING, 2 FAILED, 1 REVERSED, 1 without a status.',
     ]);
   });
 
@@ -83,7 +81,7 @@ describe('totals', () => {
       ),
     ).toEqual([
       'Totals of 7 transactions: incoming 3.00 RUB, outgoing 1.00 RUB.',
-      'Not in the totals, direction not known: 3: t-5, t-6, t-7.',
+      'Not counted, direction not known: 3: t-5, t-6, t-7.',
     ]);
   });
 });

@@ -1,11 +1,19 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Chargeable, explain } from '../../src/money/unexplained.ts';
+import { type Chargeable, checkCharges, type Window } from '../../src/money/charges.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 0, 15);
 const WINDOW = { from: NOW - 24 * HOUR, to: NOW };
+
+/** Compares one charge, after a top-up if asked, with what is known. */
+function explain(charged: Big, known: readonly Chargeable[], window: Window, toppedUp: boolean) {
+  const at = { status: 'COMPLETED', created_at: new Date(NOW).toISOString() };
+  const charge = { ...at, id: 'charge', type: 'USAGE_CHARGE', amount: charged.toFixed() };
+  const deposit = { ...at, id: 'deposit', type: 'DEPOSIT', amount: '1' };
+  return checkCharges(window, known, toppedUp ? [charge, deposit] : [charge]);
+}
 
 /** A machine as a service could charge it: each hour at its beginning or end, the last in part. */
 const machine = fc.record({

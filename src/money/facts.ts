@@ -1,42 +1,36 @@
-import type { Drive } from '../api/index.ts';
-import type { Listed } from '../instances/known-machines.ts';
 import { spanText } from '../output/time.ts';
 import { kopecksText, type Money, money, zero } from '../rules/money.ts';
-import type { AccountReading, CheckedCharges } from './account-reading.ts';
-import { type Bills, type Burn, billsOf, burnOf, HOURS } from './burn.ts';
+import type { AccountReading } from './account.ts';
+import { type BillingItem, type Burn, burnOf, driveItem, instanceItem } from './burn.ts';
+import type { CheckedCharges } from './charges.ts';
 import { hoursText, type Runway, runwayOf } from './runway.ts';
 
-/** One thing that may bill. */
-export interface BillingItem {
-  readonly kind: 'machine' | 'drive';
-  readonly id: string | null;
-  readonly name: string;
-  readonly status: string;
-  readonly price: string | null;
-}
-
-/** What an account costs and how long its balance lasts, worked out of a reading. */
+/** What an account costs and how long its balance lasts. */
 export interface MoneyFacts {
-  /** undefined where the profile was not read or its balance is no amount. */
+  /** undefined if the profile was not read or its balance is not an amount. */
   readonly balance: Money | undefined;
   readonly burn: Burn<BillingItem>;
-  /** The parts of the burn rate that could be read; without one of them it is a part of the rate. */
+  /** Which parts of the burn rate could be read. */
   readonly read: { readonly machines: boolean; readonly drives: boolean };
   readonly charges: CheckedCharges | undefined;
-  /** Roubles an hour that charges show beyond all that is known here; zero where they do not. */
+  /** Roubles per hour of charges that nothing known here explains; zero if there are none. */
   readonly unexplainedPerHour: Money;
-  /** What is known and what is unexplained, an hour. */
+  /** The burn rate and what is unexplained. */
   readonly perHour: Money;
-  /** undefined without a balance, and where nothing is spent. */
+  /** undefined without a balance, and if nothing is spent. */
   readonly runway: Runway | undefined;
 }
 
 const HOUR = 3_600_000;
+/** Hours of a day, and of the 30 days that stand for a month. */
+const HOURS = { day: 24, month: 720 } as const;
 
 export function moneyFacts({ user, machines, drives, charges, now }: AccountReading): MoneyFacts {
   const balance = money(user?.balance ?? '');
-  const items = [...(machines?.rows ?? []).map(machineItem), ...(drives ?? []).map(driveItem)];
-  const burn = burnOf(items);
+  const burn = burnOf([
+    ...(machines?.rows ?? []).map(instanceItem),
+    ...(drives ?? []).map(driveItem),
+  ]);
   const unexplainedPerHour =
     charges === undefined
       ? zero()
@@ -56,40 +50,25 @@ export function moneyFacts({ user, machines, drives, charges, now }: AccountRead
   };
 }
 
-export function machineItem({ id, name, status, instance, last }: Listed): BillingItem {
-  const price = instance?.price_per_hour_snapshot ?? last?.price_per_hour ?? null;
-  return { kind: 'machine', id, name, status, price };
-}
-
-export function driveItem({ id, name, status, price_per_hour: price }: Drive): BillingItem {
-  return { kind: 'drive', id, name: name ?? id, status: status ?? 'unknown', price: price ?? null };
-}
-
-/** `null` where the published API does not say whether it bills. */
-export function billsFlag(item: BillingItem): boolean | null {
-  const FLAGS: Readonly<Record<Bills, boolean | null>> = { yes: true, no: false, untold: null };
-  return FLAGS[billsOf(item)];
-}
-
 /** The burn rate in JSON: a contract with scripts. */
 export interface BurnJson {
-  /** null, as the two below, where machines or drives could not be read. */
+  /** null if instances or drives could not be read, as the two below. */
   readonly per_hour: string | null;
   readonly per_day: string | null;
   /** Of 30 days. */
   readonly per_month: string | null;
   readonly machines_per_hour: string | null;
   readonly drives_per_hour: string | null;
-  /** With the full price of all that may bill; null where one of its prices is not told, too. */
+  /** With the full price of what may bill; also null if one of its prices is not known. */
   readonly per_hour_at_most: string | null;
-  /** What is not in `per_hour`. */
+  /** What is missing in `per_hour`. */
   readonly not_counted: readonly {
     readonly kind: string;
     readonly id: string | null;
     readonly name: string;
     readonly status: string;
     readonly price_per_hour: string | null;
-    /** Its price is not told, or the published API does not say whether this status bills. */
+    /** Its price is not known, or the published API does not say whether this status bills. */
     readonly reason: 'price_not_told' | 'billing_not_documented';
   }[];
 }
@@ -119,11 +98,11 @@ export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>): Bur
 
 export interface RunwayJson {
   /**
-   * Rounded down to two decimals; null where nothing is spent, and where the balance or the rate is
-   * not known.
+   * Rounded down to two decimals; null if nothing is spent, and if the balance or the rate is not
+   * known.
    */
   readonly hours_left: string | null;
-  /** null there too, and beyond the year 9999. */
+  /** Also null beyond the year 9999. */
   readonly runs_out_at: string | null;
 }
 
@@ -138,18 +117,18 @@ export function runwayJson({ runway, read }: Pick<MoneyFacts, 'runway' | 'read'>
   };
 }
 
-/** `24 h`, `5 h 10 min`: the stretch whose charges were compared with what is known. */
+/** `24 h`, `5 h 10 min`: the window whose charges were compared. */
 export function chargesSpan({ from, to }: Pick<CheckedCharges, 'from' | 'to'>): string {
   const hours = (to - from) / HOUR;
   return Number.isInteger(hours) ? `${hours} h` : spanText(Math.floor((to - from) / 1000));
 }
 
-/** The charges that were compared with what is known, in JSON. */
+/** The compared charges in JSON. */
 export interface ChargesJson {
   readonly from: string;
   readonly to: string;
   readonly charged: string;
-  /** The most that all that is known here can have been charged. */
+  /** The most that everything known here can have been charged. */
   readonly explained_at_most: string;
   readonly unexplained: string;
 }

@@ -1,0 +1,101 @@
+import type { CallOptions, Drive, User } from '../api/index.ts';
+import type { Context } from '../context.ts';
+import { type CliError, isOfOneReading } from '../errors.ts';
+import { learnAccount, tellMissing } from '../instances/account.ts';
+import { type KnownMachines, readKnownMachines } from '../instances/known-machines.ts';
+import {
+  archivedCharge,
+  type CheckedCharges,
+  checkCharges,
+  driveCharge,
+  instanceCharge,
+  LONGEST_WINDOW,
+  windowsOf,
+} from './charges.ts';
+import type { PartFault } from './faults.ts';
+import { type RecentHistory, readRecentHistory } from './recent-history.ts';
+
+/** What an account has and costs; a part that could not be read is undefined. */
+export interface AccountReading {
+  /** Milliseconds since 1970, by the service's clock. */
+  readonly now: number;
+  readonly user: User | undefined;
+  readonly machines: KnownMachines | undefined;
+  readonly drives: readonly Drive[] | undefined;
+  /** undefined if the charges could not be read or compared. */
+  readonly charges: CheckedCharges | undefined;
+  readonly faults: readonly PartFault[];
+}
+
+/**
+ * Reads profile, instances, drives and recent transactions at once. A part that fails leaves the
+ * others alone; a refused key is thrown, since nothing can be read with it. `quiet` is for callers
+ * that report pending requests themselves.
+ */
+export async function readAccount(
+  context: Context,
+  { quiet = false, options = {} }: { quiet?: boolean; options?: CallOptions } = {},
+): Promise<AccountReading> {
+  const api = await context.api({ quiet });
+  const now = context.serviceClock.now();
+  const me = api.users.me(options);
+  const drives = api.drives.list(options);
+  async function readInstances(): Promise<KnownMachines> {
+    await tellMissing(await learnAccount(api, context, () => me), context);
+    return readKnownMachines({ all: false, drives, now, options }, api, context);
+  }
+  const settled = await Promise.allSettled([
+    me,
+    readInstances(),
+    drives,
+    readRecentHistory(api, now - LONGEST_WINDOW, options),
+  ]);
+
+  const faults: PartFault[] = [];
+  function part<T>(name: PartFault['part'], result: PromiseSettledResult<T>): T | undefined {
+    if (result.status === 'fulfilled') return result.value;
+    const error: unknown = result.reason;
+    if (!isOfOneReading(error)) throw error;
+    faults.push({ part: name, error });
+    return undefined;
+  }
+  const read = {
+    now,
+    user: part('profile', settled[0]),
+    machines: part('machines', settled[1]),
+    drives: part('drives', settled[2]),
+  };
+  const history = part('transactions', settled[3]);
+  const unread: CliError | undefined = read.machines?.faults[0];
+  if (unread !== undefined) faults.push({ part: 'machines', error: unread });
+  return { ...read, charges: await chargesOf(read, history, context), faults };
+}
+
+/** Of the windows that were read, the first with more charges than anything known explains. */
+async function chargesOf(
+  { now, machines, drives }: Pick<AccountReading, 'now' | 'machines' | 'drives'>,
+  history: RecentHistory | undefined,
+  context: Context,
+): Promise<CheckedCharges | undefined> {
+  if (history?.from === undefined || machines === undefined || drives === undefined) {
+    return undefined;
+  }
+  const windows = windowsOf(history.from, now);
+  const known = [
+    ...machines.rows.filter(({ id }) => id !== null).map(instanceCharge),
+    ...drives.map(driveCharge),
+  ];
+  const check = (all: typeof known) =>
+    windows.flatMap((window) => checkCharges(window, all, history.entries) ?? []);
+
+  const checked = check(known);
+  if (!checked.some(({ unexplained }) => unexplained.gt(0))) return checked[0];
+  // The archive may be large, so it is only read now.
+  const { instances } = await (await context.journal()).read({ archived: true });
+  const read = new Set(machines.rows.map(({ id }) => id));
+  const ended = instances.flatMap(({ id, archived, last }) =>
+    archived && last !== undefined && !read.has(id) ? [archivedCharge(last)] : [],
+  );
+  const again = check([...known, ...ended]);
+  return again.find(({ unexplained }) => unexplained.gt(0)) ?? again[0];
+}

@@ -1,0 +1,47 @@
+import { type CliError, SeveralErrors } from '../errors.ts';
+
+export type Part = 'profile' | 'machines' | 'drives' | 'transactions';
+
+/** Why a part of an account could not be read. */
+export interface PartFault {
+  readonly part: Part;
+  readonly error: CliError;
+}
+
+const NAMES: Readonly<Record<Part, string>> = {
+  profile: 'the profile with the balance',
+  machines: 'machines',
+  drives: 'the drives',
+  transactions: 'the transactions',
+};
+
+export interface AlikeFaults {
+  /** `The drives, the transactions`. */
+  readonly names: string;
+  readonly parts: readonly Part[];
+  readonly error: CliError;
+}
+
+/** Groups parts that failed in the same way. */
+export function alikeFaults(faults: readonly PartFault[]): AlikeFaults[] {
+  const alike = new Map<string, { error: CliError; parts: Part[] }>();
+  for (const { part, error } of faults) {
+    const key = `${error.failure} ${error.message}`;
+    const group = alike.get(key) ?? { error, parts: [] };
+    group.parts.push(part);
+    alike.set(key, group);
+  }
+  return [...alike.values()].map(({ error, parts }) => {
+    const names = parts.map((part) => NAMES[part]).join(', ');
+    return { names: `${names.slice(0, 1).toUpperCase()}${names.slice(1)}`, parts, error };
+  });
+}
+
+/** Ends a command that has shown what could be read. The worst fault decides the exit code. */
+export function assertWhole(faults: readonly PartFault[]): void {
+  const [first, ...others] = alikeFaults(faults).map(({ names, error }) =>
+    error.with(`${names} could not be read, the rest is shown: ${error.message}`),
+  );
+  if (first === undefined) return;
+  throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
+}
