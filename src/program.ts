@@ -149,7 +149,7 @@ const CHAPTERS: readonly Chapter[] = [
       {
         name: 'api',
         summary: 'Send any request with the key in force',
-        load: async () => (await import('./commands/api/index.ts')).registerApi,
+        load: async () => (await import('./commands/api/index.ts')).api,
       },
       {
         name: 'completion',

@@ -1,6 +1,10 @@
-import { isTooDeep } from '../../api/response/depth.ts';
+import type { RawAnswer, RawRequest } from '../../api/index.ts';
+import { isTooDeep, TOO_DEEP } from '../../api/response/depth.ts';
 import { parseExactly } from '../../api/response/exact.ts';
-import { cleanLines, escapeUnseen, mask } from '../../output/index.ts';
+import { secretsIn } from '../../api/response/secrets.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { clean, cleanLines, escapeUnseen, mask, PLACEHOLDER } from '../../output/index.ts';
 
 /** Where the things in `data` carry secrets (API document: Resources). */
 const SECRETS = [
@@ -15,28 +19,70 @@ export interface BodyStyle {
   readonly showSecrets: boolean;
   /** Spaces; 0 puts a value on one line. */
   readonly indent: number;
-  /** For another program, which gets a body as it came where nothing in it is masked. */
+  /** For another program: a body stays as it came unless something in it is masked. */
   readonly asItCame: boolean;
-  /** Takes the key in force and the secrets of the request out of a text. */
+  /** Removes the active key and the secrets of the request from a text. */
   hide(text: string): string;
 }
 
-/**
- * A whole body as it is shown: JSON with its secrets masked, or a text without terminal controls.
- * Nothing of JSON that is nested too deep, in which no secret can be looked for.
- */
-export function bodyText(text: string, style: BodyStyle): string {
-  const value = parsed(text);
-  if (value !== undefined) {
-    if (isTooDeep(value.json)) return '';
-    const safe = written(safeBody(value.json, style), style);
-    const isWhole = safe === written(value.json, style);
-    return style.asItCame && isWhole ? style.hide(text) : `${safe}\n`;
+export async function styleFor(request: RawRequest, context: Context): Promise<BodyStyle> {
+  const { out, flags } = context;
+  const { apiKey } = await context.settings();
+  const secrets = [...secretsIn(request.body), ...(apiKey === undefined ? [] : [apiKey.value])];
+  // A quotation mark in a password has another form in JSON.
+  const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+  const isJson = out.format === 'json' || out.format === 'jsonl';
+  return {
+    showSecrets: flags.showSecrets === true,
+    indent: out.format === 'jsonl' ? 0 : 2,
+    asItCame: !out.terminal && !isJson,
+    hide: (text) => forms.reduce((left, secret) => left.replaceAll(secret, PLACEHOLDER), text),
+  };
+}
+
+/** A whole body, fit to be shown. */
+export interface Body {
+  readonly text: string;
+  /** What a query looks into; undefined when the body is no JSON. */
+  readonly json?: { readonly value: unknown };
+  /** The error of a success that can't be shown: a secret so deep in it can't be masked. */
+  readonly refused?: (request: RawRequest) => CliError;
+}
+
+export function bodyOf({ text, status }: RawAnswer, style: BodyStyle): Body {
+  const json = jsonIn(text);
+  if (json === undefined) {
+    if (style.asItCame) return { text: style.hide(text) };
+    const lines = style.hide(cleanLines(text)).trimEnd();
+    return { text: lines === '' ? '' : `${lines}\n` };
   }
-  if (style.asItCame) {
-    return style.hide(text);
+  if (isTooDeep(json.value)) {
+    const refused = ({ method, path }: RawRequest) =>
+      new CliError(
+        'notUnderstood',
+        `The answer to ${method} ${path.split('?', 1)} ${TOO_DEEP}, and is not shown: a secret in it could not be masked.`,
+        { httpStatus: status },
+      );
+    return { text: '', refused };
   }
-  return text.trim() === '' ? '' : `${style.hide(cleanLines(text)).trimEnd()}\n`;
+  const safe = safeBody(json.value, style);
+  const isWhole = JSON.stringify(safe) === JSON.stringify(json.value);
+  const shown = style.asItCame && isWhole ? style.hide(text) : `${written(safe, style)}\n`;
+  return { text: shown, json: { value: hiddenIn(safe, style) } };
+}
+
+/** The JSON in a text. A number that JavaScript can't hold is a text, as in every command. */
+export function jsonIn(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: parseExactly(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** One element of `data` as a query sees it. */
+export function elementValue(element: unknown, style: BodyStyle): unknown {
+  return hiddenIn(safeThing(element, style), style);
 }
 
 /** One element of `data`, without a line break at its end. */
@@ -46,36 +92,8 @@ export function elementText(element: unknown, style: BodyStyle): string {
   return style.indent === 0 ? written(safe, style) : written([safe], style).slice(2, -2);
 }
 
-/** A whole body as a query sees it, undefined when it is no JSON. Secrets are masked before it looks. */
-export function bodyValue(text: string, style: BodyStyle): { readonly json: unknown } | undefined {
-  const value = parsed(text);
-  return value === undefined ? undefined : { json: seen(safeBody(value.json, style), style) };
-}
-
-/** The same of one element of `data`. */
-export function elementValue(element: unknown, style: BodyStyle): unknown {
-  return seen(safeThing(element, style), style);
-}
-
-/** With numbers that can be compared, but for those that JavaScript would round: they stay texts. */
-function seen(marked: unknown, { hide }: BodyStyle): unknown {
-  return hiddenIn(parseExactly(unmarked(JSON.stringify(marked))), hide);
-}
-
-/** Text by text: in the JSON as a whole a secret of digits would be found in numbers. */
-function hiddenIn(value: unknown, hide: BodyStyle['hide']): unknown {
-  if (typeof value === 'string') return hide(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((element: unknown) => hiddenIn(element, hide));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [hide(name), hiddenIn(inner, hide)]),
-  );
-}
-
 function safeBody(body: unknown, style: BodyStyle): unknown {
-  if (typeof body !== 'object' || body === null || !('data' in body)) {
-    return body;
-  }
+  if (typeof body !== 'object' || body === null || !('data' in body)) return body;
   const { data } = body;
   const safe = Array.isArray(data)
     ? data.map((element: unknown) => safeThing(element, style))
@@ -89,38 +107,26 @@ function safeThing(thing: unknown, { showSecrets }: BodyStyle): unknown {
 }
 
 function written(value: unknown, style: BodyStyle): string {
-  return style.hide(escapeUnseen(unmarked(JSON.stringify(value, null, style.indent))));
+  return escapeUnseen(JSON.stringify(hiddenIn(value, style), null, style.indent));
 }
 
-/** Stands before each number while it is held as a text; the service sends no such character. */
-const MARK = '\uE000';
-
-/**
- * The JSON in a text, undefined when it is none. Numbers are held as marked texts, since JavaScript
- * would round what is longer than its own numbers, and nothing here may alter an answer.
- */
-export function parsed(text: string): { readonly json: unknown } | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    if (text.includes(MARK) || /\\ue000/i.test(text)) {
-      return { json };
-    }
-    const marked = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*/g, (token) =>
-      token.startsWith('"') ? token : `"${MARK}${token}"`,
-    );
-    return { json: JSON.parse(marked) };
-  } catch {
-    return undefined;
-  }
+/** Hides text by text: in the JSON as a whole a secret of digits would be found in numbers. */
+function hiddenIn(value: unknown, style: BodyStyle): unknown {
+  if (typeof value === 'string') return style.hide(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((element: unknown) => hiddenIn(element, style));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [style.hide(name), hiddenIn(inner, style)]),
+  );
 }
 
-function unmarked(json: string): string {
-  return json.replace(/"\uE000([^"]*)"/g, '$1');
-}
+/** Headers that hand out sessions; a key of ours that is repeated is hidden with the rest. */
+const SECRET_HEADERS = new Set(['set-cookie', 'authorization', 'x-api-key']);
 
-/** A number of a body that was read by {@link parsed}; undefined for anything else. */
-export function numberIn(value: unknown): number | undefined {
-  const number = typeof value === 'string' ? Number(value.replace(MARK, '')) : value;
-  const isMarked = typeof value !== 'string' || value.startsWith(MARK);
-  return isMarked && typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+export function headText({ status, headers }: RawAnswer, style: BodyStyle): string {
+  const lines = Object.entries(headers).map(([name, value]) => {
+    const isSecret = SECRET_HEADERS.has(name) && !style.showSecrets;
+    return `${clean(name)}: ${isSecret ? PLACEHOLDER : style.hide(clean(value))}\n`;
+  });
+  return `HTTP/1.1 ${status}\n${lines.join('')}\n`;
 }

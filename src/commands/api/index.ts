@@ -1,71 +1,159 @@
-import { type AnyCommand, Option } from '../../cli/command.ts';
-import type { Frame } from '../../cli/frame.ts';
+import type { RawAnswer, RawRequest } from '../../api/index.ts';
+import { Option } from '../../cli/command.ts';
 import { each } from '../../cli/parse.ts';
-import { describe } from '../../cli/verb.ts';
-import { callApi } from './call.ts';
+import { action } from '../../cli/verb.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import type { View } from '../../output/output.ts';
+import { type BodyStyle, bodyOf, elementText, elementValue, headText, styleFor } from './body.ts';
+import { failureOf, isSuccess } from './failure.ts';
+import { pagesOf } from './pages.ts';
+import { METHODS, requestOf } from './request.ts';
 
+/** Keeps the file under a name of its own: `input` is that of the global `--no-input`. */
 const INPUT = 'inputFile';
 
-/** Kept under a name of its own: `input` is that of the global `--no-input`. */
 function inputOption(): Option {
   const option = new Option('--input <file>', 'send this JSON as the body; - for stdin');
   option.attributeName = () => INPUT;
   return option;
 }
 
-function fileIn(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+/** `gpucloud api`: any call with the active key. */
+export const api = action({
+  notes:
+    'Prints what comes: as it is for another program, indented in a terminal and with --json, on one\n' +
+    'line with -o jsonl. Secrets at documented places are masked unless --show-secrets is given.\n' +
+    '--query looks into the whole answer, and with --paginate into the list of all pages.\n' +
+    'Fields make a query for GET and beside --input, and a JSON body otherwise. Requests that rent a\n' +
+    'machine are refused, since the journal would not know of it. The exit code is that of any command.',
+  completes: {
+    method: METHODS,
+    path: 'nothing',
+    '--raw-field': 'nothing',
+    '--field': 'field',
+  },
+  // A response has no columns.
+  refuses: ['--columns', '--sort'],
+  examples: [
+    'gpucloud api GET /users/me',
+    'gpucloud api GET /billing/transactions -f type=DEPOSIT,BONUS --paginate',
+    "gpucloud api GET /billing/transactions --query 'data[0].amount'",
+    'gpucloud api POST /storage/drives -f name=data -F size_gb=500',
+    'gpucloud api PATCH /users/me --input body.json --include',
+    'gpucloud api POST /storage/drives/ID/resume --input - <<< "{}"',
+  ],
+  takes: (command) =>
+    command
+      .argument('<method>', 'GET, HEAD, POST, PUT, PATCH or DELETE')
+      .argument('<path>', 'below the base URL, such as /users/me, with a query or without one')
+      .option('-f, --raw-field <name=value>', 'a field with a string (again for more)', each)
+      .option(
+        '-F, --field <name=value>',
+        'a field with a number, true, false, null, or @FILE for what is in it (again for more)',
+        each,
+      )
+      .addOption(inputOption())
+      .option('-i, --include', 'print the status and the headers first')
+      .option('--paginate', 'ask for all pages and print one list of their data'),
+  async run(context, method, path, flags) {
+    refuseFormats(context);
+    const input: unknown = Reflect.get(flags, INPUT);
+    const paginate = flags.paginate === true;
+    const include = flags.include === true;
+    const request = await requestOf(
+      {
+        method,
+        path,
+        rawFields: flags.rawField ?? [],
+        fields: flags.field ?? [],
+        input: typeof input === 'string' ? input : undefined,
+        include,
+        paginate,
+      },
+      context,
+    );
+    if (context.flags.query !== undefined && request.method === 'HEAD') {
+      throw usageError('--query: the answer to a HEAD has no body to look into');
+    }
+    const service = await context.api();
+    const style = await styleFor(request, context);
+    if (paginate) return printPages(request, style, context);
+    const answer = await service.call(request);
+    await printAnswer(request, answer, include ? headText(answer, style) : '', style, context);
+  },
+});
+
+/** A response has no columns. The format that the environment has for other commands is ignored. */
+function refuseFormats({ flags }: Context): void {
+  const format = flags.quiet === true ? 'id' : flags.output;
+  // What a query finds has a form in yaml and tsv too; context.out checks those.
+  const isShown = format === undefined || ['table', 'json', 'jsonl'].includes(format);
+  if (!isShown && flags.query === undefined) {
+    throw usageError(`--output ${format}: api prints the JSON of the service; use json or jsonl`);
+  }
+  if (flags.columns !== undefined || flags.sort !== undefined) {
+    throw usageError(
+      '--columns and --sort: api prints answers as they come, which have no columns',
+    );
+  }
 }
 
-/** `gpucloud api`: a verb of the root. */
-export function registerApi(command: AnyCommand, frame: Frame): void {
-  describe(command, {
-    completes: {
-      method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      path: 'nothing',
-      '--raw-field': 'nothing',
-      '--field': 'field',
+/** Shows what a query finds, and nothing else. */
+const foundView: View<unknown> = { columns: [], id: () => null, empty: '' };
+
+async function printAnswer(
+  request: RawRequest,
+  answer: RawAnswer,
+  head: string,
+  style: BodyStyle,
+  context: Context,
+): Promise<void> {
+  const isQueried = context.flags.query !== undefined && isSuccess(answer);
+  const body = bodyOf(answer, style);
+  await context.out.text(isQueried ? head : head + body.text);
+  const failure = await failureOf(request, answer, context);
+  if (failure !== undefined) throw failure;
+  if (body.refused !== undefined) throw body.refused(request);
+  // A success without a body has nothing to be found.
+  if (!isQueried || answer.text.trim() === '') return;
+  if (body.json !== undefined) return context.out.item(body.json.value, foundView);
+  throw new CliError(
+    'notUnderstood',
+    `--query: ${request.method} ${wayOf(request)} was answered with ${answer.status}, and the answer is no JSON that could be looked into.`,
+    {
+      httpStatus: answer.status,
+      ...(request.method === 'GET' ? { hint: 'leave --query out to see the answer' } : {}),
     },
-    notes:
-      'Prints what comes: as it is for another program, indented in a terminal and with --json, on one\n' +
-      'line with -o jsonl. Secrets at documented places are masked unless --show-secrets is given.\n' +
-      '--query looks into the whole answer, and with --paginate into the list of all pages.\n' +
-      'Fields make a query for GET and beside --input, and a JSON body otherwise. Requests that rent a\n' +
-      'machine are refused, since the journal would not know of it. The exit code is that of any command.',
-    // An answer has no columns.
-    refuses: ['--columns', '--sort'],
-    examples: [
-      'gpucloud api GET /users/me',
-      'gpucloud api GET /billing/transactions -f type=DEPOSIT,BONUS --paginate',
-      "gpucloud api GET /billing/transactions --query 'data[0].amount'",
-      'gpucloud api POST /storage/drives -f name=data -F size_gb=500',
-      'gpucloud api PATCH /users/me --input body.json --include',
-      'gpucloud api POST /storage/drives/ID/resume --input - <<< "{}"',
-    ],
-  })
-    .argument('<method>', 'GET, HEAD, POST, PUT, PATCH or DELETE')
-    .argument('<path>', 'below the base URL, such as /users/me, with a query or without one')
-    .option('-f, --raw-field <name=value>', 'a field with a string (again for more)', each)
-    .option(
-      '-F, --field <name=value>',
-      'a field with a number, true, false, null, or @FILE for what is in it (again for more)',
-      each,
-    )
-    .addOption(inputOption())
-    .option('-i, --include', 'print the status and the headers first')
-    .option('--paginate', 'ask for all pages and print one list of their data')
-    .action((method, path, flags, own) =>
-      callApi(
-        {
-          method,
-          path,
-          rawFields: flags.rawField ?? [],
-          fields: flags.field ?? [],
-          input: fileIn(own.getOptionValue(INPUT)),
-          include: flags.include === true,
-          paginate: flags.paginate === true,
-        },
-        frame.context(own),
-      ),
-    );
+  );
+}
+
+function wayOf({ path }: RawRequest): string {
+  return path.split('?', 1).join();
+}
+
+/** Prints one array of all elements. It stays open when a page fails, so that no part looks whole. */
+async function printPages(request: RawRequest, style: BodyStyle, context: Context): Promise<void> {
+  const { out } = context;
+  const isArray = style.indent > 0;
+  const all: unknown[] = [];
+  const isQueried = context.flags.query !== undefined;
+  let count = 0;
+  for await (const page of pagesOf(request, await context.api())) {
+    if ('refused' in page) {
+      // Once a list has begun to be printed, only its own elements go to stdout.
+      if (count === 0) await out.text(bodyOf(page.refused, style).text);
+      throw await failureOf(request, page.refused, context);
+    }
+    let text = '';
+    for (const element of page.elements) {
+      if (isQueried) all.push(elementValue(element, style));
+      const before = isArray ? (count === 0 ? '[\n' : ',\n') : '';
+      text += `${before}${elementText(element, style)}${isArray ? '' : '\n'}`;
+      count += 1;
+    }
+    if (!isQueried) await out.text(text);
+  }
+  if (isQueried) return out.item(all, foundView);
+  if (isArray) await out.text(count === 0 ? '[]\n' : '\n]\n');
 }

@@ -1,70 +1,58 @@
 import type { Api, RawAnswer, RawRequest } from '../../api/index.ts';
+import { isTooDeep, TOO_DEEP } from '../../api/response/depth.ts';
 import { CliError } from '../../errors.ts';
-import { numberIn, parsed } from './body.ts';
-import { refuseTooDeep } from './depth.ts';
+import { jsonIn } from './body.ts';
+import { isSuccess } from './failure.ts';
 
-/** The elements of one page, or an answer that is not a success. */
+/** The elements of one page, or a response that is not a success. */
 export type Page = { readonly elements: readonly unknown[] } | { readonly refused: RawAnswer };
 
 /**
- * Every page of a list, by the pagination object of the answers (API document: Conventions). The
- * first is asked for without a number, since most lists know no pages; without `meta` it is all.
+ * Every page of a list, by the pagination object of the responses (API document: Conventions). The
+ * first is requested without a number, since most lists know no pages; without `meta` it is all.
  */
 export async function* pagesOf(request: RawRequest, api: Api): AsyncGenerator<Page> {
   let seen = 0;
   for (let page = 1; ; page += 1) {
     const query = page === 1 ? request.query : { ...request.query, page: String(page) };
     const answer = await api.call(query === undefined ? request : { ...request, query });
-    if (answer.status < 200 || answer.status >= 300) {
+    if (!isSuccess(answer)) {
       yield { refused: answer };
       return;
     }
-    refuseTooDeep(request, answer);
-    const { data, meta } = listIn(answer, request);
+    const body = jsonIn(answer.text)?.value;
+    if (isTooDeep(body)) throw wrong(request, answer, TOO_DEEP);
+    const data = fieldOf(body, 'data');
+    if (!Array.isArray(data)) throw wrong(request, answer, 'holds no list in "data"');
     yield { elements: data };
     seen += data.length;
-    if (data.length === 0 || !hasMore(meta, page, data.length, seen, request)) {
-      return;
+    const meta = fieldOf(body, 'meta');
+    const [told, pages, total, limit] = ['page', 'total_pages', 'total', 'limit'].map((name) => {
+      const number = fieldOf(meta, name);
+      return typeof number === 'number' ? number : undefined;
+    });
+    // A service that ignores the page would be followed for ever.
+    if (told !== undefined && told !== page && data.length > 0) {
+      throw new CliError(
+        'notUnderstood',
+        `--paginate: ${request.method} ${request.path} was asked for page ${page} and answered page ${told}. The list is not whole.`,
+      );
     }
+    const isLast =
+      pages === undefined
+        ? total === undefined
+          ? limit === undefined || data.length < limit
+          : seen >= total
+        : page >= pages;
+    if (isLast || data.length === 0) return;
   }
 }
 
-function listIn(
-  { text, status }: RawAnswer,
-  request: RawRequest,
-): { data: readonly unknown[]; meta: object | undefined } {
-  const body = parsed(text)?.json;
-  const data = fieldOf(body, 'data');
-  if (!Array.isArray(data)) {
-    throw new CliError(
-      'notUnderstood',
-      `--paginate: the answer to ${request.method} ${request.path} holds no list in "data".`,
-      { httpStatus: status, hint: 'leave --paginate out to see the answer' },
-    );
-  }
-  const meta = fieldOf(body, 'meta');
-  return { data, meta: typeof meta === 'object' && meta !== null ? meta : undefined };
-}
-
-function hasMore(
-  meta: object | undefined,
-  page: number,
-  length: number,
-  seen: number,
-  request: RawRequest,
-): boolean {
-  const told = (name: string) => numberIn(fieldOf(meta, name));
-  const answered = told('page');
-  if (answered !== undefined && answered !== page) {
-    throw new CliError(
-      'notUnderstood',
-      `--paginate: ${request.method} ${request.path} was asked for page ${page} and answered page ${answered}. The list is not whole.`,
-    );
-  }
-  const [pages, total, limit] = [told('total_pages'), told('total'), told('limit')];
-  if (pages !== undefined) return page < pages;
-  if (total !== undefined) return seen < total;
-  return limit !== undefined && length >= limit;
+function wrong({ method, path }: RawRequest, { status }: RawAnswer, what: string): CliError {
+  return new CliError('notUnderstood', `--paginate: the answer to ${method} ${path} ${what}.`, {
+    httpStatus: status,
+    hint: 'leave --paginate out to see the answer',
+  });
 }
 
 function fieldOf(value: unknown, name: string): unknown {

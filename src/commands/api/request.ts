@@ -27,7 +27,7 @@ interface Field {
   readonly json: string;
 }
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
  * What is to be sent. Every rule is judged here, before there is a connection.
@@ -59,22 +59,17 @@ export async function requestOf(input: ApiInput, context: Context): Promise<RawR
   };
 }
 
-/** Requests after which something would be lost that only another command keeps. */
+/** Refuses requests after which something would be lost that only another command keeps. */
 function refuseLosing(method: string, segments: readonly string[], { flags }: Context): void {
-  if (method === 'GET' || method === 'HEAD') {
-    return;
-  }
-  const [third, , last] = [segments.at(-3), segments.at(-2), segments.at(-1)];
-  if (last === 'instances') {
+  if (method === 'GET' || method === 'HEAD') return;
+  const last = segments.at(-1);
+  const isReorder = segments.at(-3) === 'instances' && last === 'reorder';
+  if (last === 'instances' || isReorder) {
     throw usageError(
       'PATH: a machine rented past the journal could be lost and bill unseen, so this is not sent',
-      'rent it with "gpucloud instances create", which takes the same body with --file',
-    );
-  }
-  if (third === 'instances' && last === 'reorder') {
-    throw usageError(
-      'PATH: a machine rented past the journal could be lost and bill unseen, so this is not sent',
-      'rent it with "gpucloud instances reorder"',
+      isReorder
+        ? 'rent it with "gpucloud instances reorder"'
+        : 'rent it with "gpucloud instances create", which takes the same body with --file',
     );
   }
   if (last === 'api-keys' && flags.showSecrets !== true) {

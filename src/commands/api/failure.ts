@@ -1,0 +1,66 @@
+import { rateLimited } from '../../api/calls/retry.ts';
+import { retryAfterMs } from '../../api/calls/retry-after.ts';
+import type { RawAnswer, RawRequest } from '../../api/index.ts';
+import { said } from '../../api/response/message.ts';
+import { hidden, secretsIn } from '../../api/response/secrets.ts';
+import { refusedKeyRemedy } from '../../config/remedies.ts';
+import type { Context } from '../../context.ts';
+import { CliError, type Failure } from '../../errors.ts';
+import { segmentsOf } from './path.ts';
+
+export function isSuccess({ status }: RawAnswer): boolean {
+  return status >= 200 && status < 300;
+}
+
+/**
+ * The error that a response stands for, by its status and the request alone, as with every other
+ * command; undefined for success.
+ */
+export async function failureOf(
+  request: RawRequest,
+  answer: RawAnswer,
+  context: Context,
+): Promise<CliError | undefined> {
+  const { status, headers } = answer;
+  if (isSuccess(answer)) return undefined;
+  if (status === 429) {
+    return rateLimited(status, retryAfterMs(headers['retry-after'], context.clock.now()));
+  }
+  const [failure, hint] = kindOf(request, status, refusedKeyRemedy(await context.settings()));
+  const { method, path } = request;
+  const isUnknown = failure === 'outcomeUnknown';
+  const isPassing = status >= 500 || status === 408;
+  const words = said(answer, (text) => hidden(text, secretsIn(request.body)));
+  return new CliError(
+    failure,
+    `${method} ${path.split('?', 1)} was answered with ${status}: ${words}.${isUnknown ? ' The service may have acted on it all the same.' : ''}`,
+    {
+      httpStatus: status,
+      retryable: isPassing && (failure === 'refused' || method === 'PATCH' || method === 'DELETE'),
+      mayBeBilling: isUnknown && method === 'POST',
+      ...(hint === undefined ? {} : { hint }),
+    },
+  );
+}
+
+function kindOf(request: RawRequest, status: number, keyRemedy: string): [Failure, hint?: string] {
+  const { method } = request;
+  if (status === 401 || status === 403) return ['authentication', keyRemedy];
+  if (status === 404) return ['notFound'];
+  if (status === 402 || status === 409 || (status === 400 && isStateChange(request))) {
+    return ['wrongState'];
+  }
+  if (status >= 300 && status < 400) {
+    return ['notUnderstood', 'redirects are not followed, so that the key goes nowhere else'];
+  }
+  if ((status >= 500 || status === 408) && method !== 'GET' && method !== 'HEAD') {
+    return ['outcomeUnknown', 'read the thing that it was about before you send it again'];
+  }
+  return ['refused'];
+}
+
+/** Operations whose documented 400 is about the state of a thing (API document: Errors). */
+function isStateChange({ method, path }: RawRequest): boolean {
+  const last = segmentsOf(path).at(-1) ?? '';
+  return method === 'POST' && ['start', 'stop', 'terminate', 'resume'].includes(last);
+}
