@@ -8,7 +8,7 @@ import { leadsTo, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { beforeSending, titled } from './preflight.ts';
-import { findMachines, type Target } from './resolve.ts';
+import { findInstances, type Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 import { attempt, type Changed, type Outcome, outcomeOf, waitForEach } from './waiting.ts';
 
@@ -44,7 +44,7 @@ export async function changeEach(
     context,
     (interrupt) => noneSent(interrupt, targets, change),
     async () => {
-      targets = await findMachines(typed, context);
+      targets = await findInstances(typed, context, { changes: true });
       await change.before?.(targets, context);
       return context.api();
     },

@@ -1,90 +1,174 @@
 import { beginningSo } from '../cli/lookup.ts';
 import { checked } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
-import { CliError, usageError } from '../errors.ts';
+import { CliError, SeveralErrors, usageError } from '../errors.ts';
 import type { Known, KnownInstance } from '../journal/index.ts';
+import { lazy } from '../lazy.ts';
 import { isUuid, resourceId } from '../rules/ids.ts';
 import { nearest } from '../rules/nearest.ts';
 import { isTerminated } from '../rules/statuses.ts';
 
-/** A machine that a command is to act on. */
+/** An instance that a command is to act on. */
 export interface Target {
   readonly id: string;
   /** The name known here, or what was typed. */
   readonly name: string;
 }
 
-/**
- * Finds the machine that INSTANCE means: an id, a name known here, or a unique beginning of an id.
- * A text that fits nothing known is taken for an id, and the service answers for it.
- * Throws a usage error for what can't be an id, and for what fits several machines.
- */
-export function findMachine(typed: string, context: Context): Promise<Target> {
-  return find(typed, journalOf(context));
+/** What the command is about to do with the instance. */
+export interface Purpose {
+  /** It changes something, so that a beginning of an id is taken only if no name is meant by it. */
+  readonly changes?: true;
 }
 
-async function find(typed: string, journal: Journal): Promise<Target> {
-  checked('INSTANCE', typed, resourceId);
-  const fitting = await fittingMachines(typed, journal);
-  const [first, second] = fitting;
-  if (first === undefined) {
-    return { id: typed, name: typed };
+/**
+ * Finds the instance that INSTANCE means: a UUID, a name known here, or a unique beginning of an id.
+ * Only a UUID may be unknown here.
+ * Throws CliError('notFound') for what fits nothing, and a usage error for what fits several.
+ */
+export async function findInstance(
+  typed: string,
+  context: Context,
+  purpose: Purpose = {},
+): Promise<Target> {
+  return find(typed, purpose, knownIn(context), context);
+}
+
+/** Finds several instances, each once, in the order in which they were given. */
+export async function findInstances(
+  typed: readonly string[],
+  context: Context,
+  purpose: Purpose = {},
+): Promise<Target[]> {
+  const known = knownIn(context);
+  const found = new Map<string, Target>();
+  const missing: CliError[] = [];
+  for (const text of new Set(typed)) {
+    try {
+      const target = await find(text, purpose, known, context);
+      found.set(target.id, target);
+    } catch (error) {
+      if (!(error instanceof CliError) || error.failure !== 'notFound') throw error;
+      missing.push(error);
+    }
   }
-  if (second !== undefined) {
-    const list = fitting.map((machine) => `${machine.name} ${machine.id}`).join(', ');
+  const [first, ...others] = missing;
+  if (first !== undefined)
+    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
+  return [...found.values()];
+}
+
+/** The known instances, read once however many are looked for in them. */
+interface KnownHere {
+  one(id: string): Promise<KnownInstance | undefined>;
+  /** Those that are not archived: the others may be many, and are seldom meant. */
+  living(): Promise<Known>;
+  all(): Promise<Known>;
+}
+
+function knownIn(context: Context): KnownHere {
+  return {
+    one: async (id) => (await context.journal()).instance(id),
+    living: lazy(async () => (await context.journal()).read({ archived: false })),
+    all: lazy(async () => (await context.journal()).read({ archived: true })),
+  };
+}
+
+async function find(
+  typed: string,
+  purpose: Purpose,
+  known: KnownHere,
+  context: Context,
+): Promise<Target> {
+  checked('INSTANCE', typed, resourceId);
+  if (isUuid(typed)) {
+    const kept = await withId(typed, known);
+    return { id: kept?.id ?? typed, name: kept?.name ?? typed };
+  }
+  const named = await called(typed, known);
+  if (named.length > 0) return onlyOne(typed, named);
+  const { instances } = await known.all();
+  const beginning = preferLiving(beginningSo(typed, instances));
+  if (beginning.length === 0 || (purpose.changes && mayBeName(typed, instances))) {
+    throw notKnown(typed, instances);
+  }
+  const found = onlyOne(typed, beginning);
+  if (purpose.changes && context.flags.yes && (await context.prompts()) === undefined) {
+    throw usageError(
+      `INSTANCE "${typed}" is only the beginning of an ID (${found.name} ${found.id}), which --yes does not accept from a script`,
+      'use the name or the whole ID',
+    );
+  }
+  return found;
+}
+
+function onlyOne(typed: string, fitting: readonly KnownInstance[]): Target {
+  const [first, second] = fitting;
+  if (first === undefined || second !== undefined) {
+    const list = fitting.map(({ id, name }) => `${name} ${id}`).join(', ');
     throw usageError(`INSTANCE "${typed}" fits several machines: ${list}`, 'use an id');
   }
   return { id: first.id, name: first.name };
 }
 
-/** The machines of the list first: the terminated ones may be many, and are seldom meant. */
-async function fittingMachines(typed: string, journal: Journal): Promise<readonly KnownInstance[]> {
+/** A whole id means that instance alone: its file is enough, however many others there are. */
+async function withId(id: string, known: KnownHere): Promise<KnownInstance | undefined> {
   try {
-    if (isUuid(typed)) return await machinesOfId(typed, journal);
-    const living = await journal.living();
-    const fitting = candidates(typed, living.instances);
-    if (fitting.length > 0) return fitting;
-    const archived = candidates(typed, (await journal.all()).instances);
-    const isId = archived.some(({ id }) => id === typed);
-    if (!isId) refuseUnknown(typed, living, archived);
-    if (!isId && archived.length === 0) refuseMistyped(typed, await journal.all());
-    return archived;
+    const kept = await known.one(id);
+    // The request that made it may not have been settled yet.
+    return kept ?? (await known.living()).instances.find((instance) => instance.id === id);
   } catch (error) {
-    // A whole id needs no journal: whoever wants to end a machine must not fail for one.
-    if (!(error instanceof CliError) || error.failure !== 'storage' || !isUuid(typed)) throw error;
-    return [];
+    // Who wants to terminate an instance must not fail for a journal that can't be read.
+    if (!(error instanceof CliError) || error.failure !== 'storage') throw error;
+    return undefined;
   }
 }
 
-/** A whole id means that machine alone: its file is enough, however many others there are. */
-async function machinesOfId(id: string, journal: Journal): Promise<readonly KnownInstance[]> {
-  const kept = await journal.one(id);
-  // The request that made it may not have been tidied up yet.
-  return kept === undefined ? candidates(id, (await journal.living()).instances) : [kept];
+/** By name, or by an id that is not a UUID; the living ones first. */
+async function called(typed: string, known: KnownHere): Promise<readonly KnownInstance[]> {
+  const living = await known.living();
+  const named = namedSo(typed, living.instances);
+  if (named.length > 0) return named;
+  const { instances } = await known.all();
+  const archived = namedSo(typed, instances);
+  if (!archived.some(({ id }) => id === typed)) refusePending(typed, living, archived);
+  return archived;
 }
 
-/** A name that is nearly that of a machine is no id that the service could know. */
-function refuseMistyped(typed: string, { instances: machines }: Known): void {
-  const meant = nearest(
-    typed,
-    preferLiving(machines).map(({ name }) => name),
-  );
-  if (meant === undefined) return;
-  throw new CliError(
+function namedSo(typed: string, all: readonly KnownInstance[]): readonly KnownInstance[] {
+  const exact = all.filter(({ id }) => id === typed);
+  return exact.length > 0 ? exact : preferLiving(all.filter(({ name }) => name === typed));
+}
+
+/** A name may be used again after its instance was terminated; the living one is meant. */
+function preferLiving(all: readonly KnownInstance[]): readonly KnownInstance[] {
+  const living = all.filter(({ last }) => !isTerminated(last?.status));
+  return living.length > 0 ? living : all;
+}
+
+function mayBeName(typed: string, instances: readonly KnownInstance[]): boolean {
+  return instances.some(({ name }) => name.toLowerCase() === typed.toLowerCase());
+}
+
+function notKnown(typed: string, instances: readonly KnownInstance[]): CliError {
+  const names = preferLiving(instances).map(({ name }) => name);
+  const near = nearest(typed, names);
+  const meant = near === undefined ? '' : `did you mean ${near}? `;
+  return new CliError(
     'notFound',
-    `INSTANCE "${typed}": no machine of that name or id is known to this computer.`,
+    `INSTANCE "${typed}": no instance of that name or ID is known on this computer.`,
     {
-      hint: `did you mean ${meant}? The known ones: gpucloud instances list --all`,
+      hint: `${meant}Names are known only on the computer that rented: gpucloud instances list --all; to add one: gpucloud instances track ID`,
       resource: typed,
     },
   );
 }
 
 /**
- * The machine of that name may be one whose id is not known: a namesake that is over is not meant
- * by whoever wants to end it, and 404 is no answer either.
+ * The instance of that name may be one whose id is not known: a namesake that is over is not meant
+ * by who wants to terminate it, and 404 is no response either.
  */
-function refuseUnknown(
+function refusePending(
   name: string,
   { unknown, inFlight }: Known,
   archived: readonly KnownInstance[],
@@ -106,59 +190,4 @@ function refuseUnknown(
       mayBeBilling: true,
     },
   );
-}
-
-/** Finds several machines, each once, in the order in which they were given. */
-export async function findMachines(typed: readonly string[], context: Context): Promise<Target[]> {
-  const found = new Map<string, Target>();
-  const journal = journalOf(context);
-  for (const text of typed) {
-    const target = await find(text, journal);
-    found.set(target.id, target);
-  }
-  return [...found.values()];
-}
-
-/** The known machines, read once however many are looked for in them. */
-interface Journal {
-  one(id: string): Promise<KnownInstance | undefined>;
-  living(): Promise<Known>;
-  all(): Promise<Known>;
-}
-
-function journalOf(context: Context): Journal {
-  let living: Promise<Known> | undefined;
-  let all: Promise<Known> | undefined;
-  async function read(archived: boolean): Promise<Known> {
-    return (await context.journal()).read({ archived });
-  }
-  return {
-    one: async (id) => (await context.journal()).instance(id),
-    living() {
-      living ??= read(false);
-      return living;
-    },
-    all() {
-      all ??= read(true);
-      return all;
-    },
-  };
-}
-
-function candidates(typed: string, machines: readonly KnownInstance[]): readonly KnownInstance[] {
-  const exact = machines.filter((machine) => machine.id === typed);
-  if (exact.length > 0 || isUuid(typed)) {
-    return exact;
-  }
-  const named = machines.filter((machine) => machine.name === typed);
-  if (named.length > 0) {
-    return preferLiving(named);
-  }
-  return preferLiving(beginningSo(typed, machines));
-}
-
-/** A name may be used again after its machine was terminated; the living one is meant. */
-function preferLiving(machines: readonly KnownInstance[]): readonly KnownInstance[] {
-  const living = machines.filter(({ last }) => !isTerminated(last?.status));
-  return living.length > 0 ? living : machines;
 }

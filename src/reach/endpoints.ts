@@ -1,7 +1,7 @@
 import type { Instance, Template, TemplateEndpoint } from '../api/index.ts';
 import { fieldOf, numberField, textField } from '../api/open-fields.ts';
 import type { Context } from '../context.ts';
-import { findMachine } from '../instances/resolve.ts';
+import { findInstance } from '../instances/resolve.ts';
 import { templateOf } from '../instances/template-of.ts';
 import type { DetailLine } from '../output/output.ts';
 import { fillTemplate } from './url-template.ts';
@@ -30,7 +30,7 @@ export async function readConnections(
   typed: string,
   context: Context,
 ): Promise<{ readonly instance: Instance; readonly connections: readonly Connection[] }> {
-  const { id } = await findMachine(typed, context);
+  const { id } = await findInstance(typed, context);
   const instance = await (await context.api()).instances.get(id);
   return { instance, connections: await connectionsOf(instance, context) };
 }

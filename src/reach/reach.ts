@@ -1,7 +1,7 @@
 import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { findMachine, type Target } from '../instances/resolve.ts';
+import { findInstance, type Target } from '../instances/resolve.ts';
 import { nextStep } from '../instances/status.ts';
 import { waitFor } from '../instances/waiting.ts';
 import { typedName } from '../rules/names.ts';
@@ -34,7 +34,7 @@ export interface Reached {
  * @throws CliError `wrongState` with the next command if it can't be entered now.
  */
 export async function reach(typed: string, how: HowToReach, context: Context): Promise<Reached> {
-  const target = await findMachine(typed, context);
+  const target = await findInstance(typed, context);
   const instance = await readInstance(target, how, context);
   if (how.wait === undefined) {
     const doubt = ensureEnterable(instance, target);

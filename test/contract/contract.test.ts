@@ -88,10 +88,13 @@ describe('every command', () => {
         }),
       });
       const { argv = [], stdin = '' } = recipe(command);
+      // Nothing is known here, so only a UUID reaches the service.
+      const id = '3f0c5d9e-1111-4222-8333-444455556666';
       const fill = (text: string) =>
         text
           .replace('$BASE_URL', world?.env.GPUCLOUD_BASE_URL ?? '')
-          .replace('$MACHINE', '3f0c5d9e-1111-4222-8333-444455556666')
+          .replace('$MACHINE', id)
+          .replace(/^(?:trainer|lab)(?=$|:)/, command === 'instances create' ? '$&' : id)
           .replace('$API_KEY', 'svc_sk_wrong');
       const { code, stdout, stderr } = await world.cli(
         [...command.split(' '), ...argv.map(fill), '--json'],

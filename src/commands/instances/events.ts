@@ -8,7 +8,7 @@ import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { beginningAt, eachEvent } from '../../instances/event-log.ts';
-import { findMachines, type Target } from '../../instances/resolve.ts';
+import { findInstances, type Target } from '../../instances/resolve.ts';
 import { pollInterval } from '../../rules/durations.ts';
 import { type Moment, since } from '../../rules/moment.ts';
 import { count } from '../../rules/numbers.ts';
@@ -90,7 +90,10 @@ export const events = action({
       context,
       'status or type',
     );
-    const targets = await findMachines(await severalGiven('INSTANCE', instances, context), context);
+    const targets = await findInstances(
+      await severalGiven('INSTANCE', instances, context),
+      context,
+    );
     const view = viewOf(targets);
     const beginning = since === undefined ? undefined : beginningAt(since, context);
     if (flags.follow === true) {

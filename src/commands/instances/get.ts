@@ -1,5 +1,5 @@
 import { action } from '../../cli/verb.ts';
-import { findMachine } from '../../instances/resolve.ts';
+import { findInstance } from '../../instances/resolve.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { instanceView } from './view.ts';
@@ -17,7 +17,7 @@ export const get = action({
       .addOption(watchOption())
       .addOption(intervalOption()),
   async run(context, typed, flags) {
-    const { id } = await findMachine(typed, context);
+    const { id } = await findInstance(typed, context);
     const { instances } = await context.api();
     if (flags.watch !== true) return context.out.item(await instances.get(id), instanceView);
     const { watch } = await import('../../watch/watch.ts');

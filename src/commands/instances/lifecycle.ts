@@ -9,7 +9,7 @@ import type { CliError } from '../../errors.ts';
 import { type Change, changeEach } from '../../instances/change.ts';
 import { pickMachines } from '../../instances/pick.ts';
 import { beforeSending, reservationNote, terminateQuestion } from '../../instances/preflight.ts';
-import { findMachines } from '../../instances/resolve.ts';
+import { findInstances } from '../../instances/resolve.ts';
 import { type Outcome, outcomeOf, waitForEach, withBill } from '../../instances/waiting.ts';
 import { positiveDuration } from '../../rules/durations.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
@@ -129,7 +129,7 @@ export const wait = action({
     const targets = await beforeSending(
       context,
       (interrupt) => notAwaited(interrupt, named, until),
-      () => findMachines(named, context),
+      () => findInstances(named, context),
     );
     if (until !== 'ssh') tellUndocumented([until], INSTANCE_STATUSES, context, 'status');
     const outcomes = await waitForEach(targets, until, { timeout, interval }, context);

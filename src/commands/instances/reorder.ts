@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
 import { beforeSending, nothingCreated, reorderNote } from '../../instances/preflight.ts';
-import { findMachine } from '../../instances/resolve.ts';
+import { findInstance } from '../../instances/resolve.ts';
 import { refuseUnsettled } from '../../instances/unsettled.ts';
 import type { Money } from '../../rules/money.ts';
 import { anyName, instanceName } from '../../rules/names.ts';
@@ -79,7 +79,7 @@ export async function reorder(input: ReorderInput, context: Context): Promise<vo
   }
   const new_name = checked('NEW-NAME', input.name, input.anyName ? anyName : instanceName);
   const source = await beforeSending(context, nothingCreated, async () => {
-    const found = await findMachine(input.instance, context);
+    const found = await findInstance(input.instance, context, { changes: true });
     await refuseUnsettled('machine', new_name, context);
     await reorderNote(found, context);
     return found;

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { untrackLine } from '../../instances/forget-line.ts';
 import { WHAT } from '../../instances/journaled-errors.ts';
-import { findMachines } from '../../instances/resolve.ts';
+import { findInstances } from '../../instances/resolve.ts';
 import type { Changed } from '../../instances/waiting.ts';
 import type { KnownInstance, UnknownRequest } from '../../journal/index.ts';
 import { instant, relative } from '../../output/time.ts';
@@ -46,7 +46,7 @@ export async function untrack(given: readonly string[], context: Context): Promi
   const others = typed.filter((text) => lostBy.get(text)?.length === 0);
   for (const text of others) checked('INSTANCE', text, resourceId);
   const { instances: machines } = await journal.read({ archived: true });
-  const targets = await findMachines(others, context);
+  const targets = await findInstances(others, context, { changes: true });
   const known = targets.map(({ id, name }): KnownInstance => {
     const machine = machines.find((one) => one.id === id);
     if (machine !== undefined) return machine;

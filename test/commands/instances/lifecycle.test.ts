@@ -14,6 +14,9 @@ import {
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import type { Answer } from '../../support/service.ts';
 
+/** Ids are UUIDs (API document: Instance). */
+const boxId = (at: number) => `b0000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
+
 let world: SandboxWorld;
 
 beforeEach(async () => {
@@ -94,7 +97,7 @@ describe('instances stop and start', () => {
     expect(people.stdout).toBe('');
     expect(people.stderr.split('\n').filter((line) => line.startsWith('error: '))).toHaveLength(2);
     const scripts = await world.cli(['instances', 'stop', 'no-such-a', 'no-such-b', '--json']);
-    expect(scripts.stdout).toBe('[]\n');
+    expect(scripts.stdout).toBe('');
     expect(JSON.parse(scripts.stderr).error.errors).toHaveLength(2);
   });
 
@@ -619,14 +622,14 @@ describe('instances wait for machines of a service in trouble', () => {
         asked += 1;
         return asked > 1 && asked < 8
           ? 'hangUp'
-          : machine('box-1', asked > 8 ? 'ACTIVE' : 'CREATING');
+          : machine(boxId(1), asked > 8 ? 'ACTIVE' : 'CREATING');
       },
     });
-    const { code, stdout, stderr } = await near.cli(['instances', 'wait', 'box-1', '-q']);
+    const { code, stdout, stderr } = await near.cli(['instances', 'wait', boxId(1), '-q']);
     await near.close();
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'box-1\n' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'b0000000-0000-4000-8000-000000000001\n' });
     expect(stderr).toMatch(
-      /^warning: box-1 could not be read: .+ Waiting goes on\.\nbox-1 can be read again: CREATING\.\n$/,
+      /^warning: b0000000-0000-4000-8000-000000000001 could not be read: .+ Waiting goes on\.\nb0000000-0000-4000-8000-000000000001 can be read again: CREATING\.\n$/,
     );
   });
 
@@ -654,7 +657,7 @@ describe('instances wait for machines of a service in trouble', () => {
     });
     return { ...world, early, asked };
   }
-  const WAIT = ['instances', 'wait', 'box-1', '--poll-interval', '500ms'];
+  const WAIT = ['instances', 'wait', boxId(1), '--poll-interval', '500ms'];
   const asks = (seconds: number) =>
     `The service takes no more requests for now (429) and asks to wait ${seconds} s (Retry-After).`;
 
@@ -672,7 +675,7 @@ describe('instances wait for machines of a service in trouble', () => {
       });
       expect(strict.clock.slept).toEqual([500, seconds * 1000]);
       expect(stderr).toBe(
-        `warning: box-1 could not be read: ${asks(seconds)} It is read again in ${seconds} s.\nbox-1 can be read again: ACTIVE.\n`,
+        `warning: b0000000-0000-4000-8000-000000000001 could not be read: ${asks(seconds)} It is read again in ${seconds} s.\nb0000000-0000-4000-8000-000000000001 can be read again: ACTIVE.\n`,
       );
     },
   );
@@ -687,19 +690,19 @@ describe('instances wait for machines of a service in trouble', () => {
       requests: 2,
     });
     expect(stderr).toBe(
-      `error: box-1 (box-1): ${asks(120)} It may be asked again in 120 s, and this wait would be over in 60 s; the machine was last seen CREATING. Count it as still billing.\n` +
-        'hint: in 120 s, wait on with "gpucloud instances wait box-1 --for active"; see it with "gpucloud instances get box-1", end it with "gpucloud instances terminate box-1"\n',
+      `error: b0000000-0000-4000-8000-000000000001 (b0000000-0000-4000-8000-000000000001): ${asks(120)} It may be asked again in 120 s, and this wait would be over in 60 s; the machine was last seen CREATING. Count it as still billing.\n` +
+        'hint: in 120 s, wait on with "gpucloud instances wait b0000000-0000-4000-8000-000000000001 --for active"; see it with "gpucloud instances get b0000000-0000-4000-8000-000000000001", end it with "gpucloud instances terminate b0000000-0000-4000-8000-000000000001"\n',
     );
   });
 
   test.each([
-    [['instances', 'wait', 'box-1'], true],
-    [['instances', 'terminate', 'box-1', '--yes', '--wait'], false],
+    [['instances', 'wait', boxId(1)], true],
+    [['instances', 'terminate', boxId(1), '--yes', '--wait'], false],
   ])('%j may be run again after it: %s', async (argv, retryable) => {
     const near = await createWorld({
       handler: ({ method }) =>
         method === 'POST'
-          ? machine('box-1', 'TERMINATING')
+          ? machine(boxId(1), 'TERMINATING')
           : { status: 429, headers: { 'retry-after': '9999' }, body: {} },
     });
     const { code, stderr } = await near.cli([...argv, '--json']);
@@ -712,34 +715,34 @@ describe('instances wait for machines of a service in trouble', () => {
 
   test('each of several keeps its own pause, and scripts learn what is billing', async () => {
     const strict = await strictWorld(120, 'CREATING');
-    const argv = ['instances', 'wait', 'box-1', 'box-2', '--timeout', '1m', '--json'];
+    const argv = ['instances', 'wait', boxId(1), boxId(2), '--timeout', '1m', '--json'];
     const { code, stderr } = await strict.cli(argv);
     await strict.close();
     expect({ code, early: strict.early }).toEqual({ code: 11, early: [] });
     expect(JSON.parse(stderr).error.errors).toMatchObject([
-      { code: 'rate_limited', http_status: 429, resource: 'box-1', may_be_billing: true },
-      { code: 'rate_limited', http_status: 429, resource: 'box-2', may_be_billing: true },
+      { code: 'rate_limited', http_status: 429, resource: boxId(1), may_be_billing: true },
+      { code: 'rate_limited', http_status: 429, resource: boxId(2), may_be_billing: true },
     ]);
   });
 
   test('twenty are awaited at once, and eight readings at most are on their way', async () => {
     let running = 0;
     let most = 0;
-    const ids = Array.from({ length: 20 }, (_, at) => `box-${at}`);
+    const ids = Array.from({ length: 20 }, (_, at) => boxId(at));
     const near = await createWorld({
       async handler({ path }) {
         running += 1;
         most = Math.max(most, running);
         await new Promise((resolve) => setTimeout(resolve, 5));
         running -= 1;
-        return machine(path.split('/')[2] ?? '', path.endsWith('box-19') ? 'ACTIVE' : 'CREATING');
+        return machine(path.split('/')[2] ?? '', path.endsWith(boxId(19)) ? 'ACTIVE' : 'CREATING');
       },
     });
     const waited = await near.cli(['instances', 'wait', ...ids, '--timeout', '10s', '--json']);
     await near.close();
     expect(waited.code).toBe(8);
     // The last of them is not kept waiting by those before it.
-    expect(JSON.parse(waited.stdout)).toMatchObject([{ id: 'box-19' }]);
+    expect(JSON.parse(waited.stdout)).toMatchObject([{ id: boxId(19) }]);
     expect(JSON.parse(waited.stderr).error.errors).toHaveLength(19);
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(8);
@@ -754,17 +757,28 @@ describe('instances wait for machines of a service in trouble', () => {
         asked += 1;
         if (asked % 5 === 0) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
         const id = path.split('/')[2] ?? '';
-        return machine(id, id === 'box-c' ? 'TERMINATING' : 'ACTIVE');
+        return machine(
+          id,
+          id === 'b0000000-0000-4000-8000-00000000000c' ? 'TERMINATING' : 'ACTIVE',
+        );
       },
     });
-    const wait = ['instances', 'wait', 'box-a', 'box-b', 'box-c', '--for', 'terminated'];
+    const wait = [
+      'instances',
+      'wait',
+      'b0000000-0000-4000-8000-00000000000a',
+      'b0000000-0000-4000-8000-00000000000b',
+      'b0000000-0000-4000-8000-00000000000c',
+      '--for',
+      'terminated',
+    ];
     const people = await near.cli(wait, { interrupts });
     const scripts = await near.cli([...wait, '--json'], { interrupts });
     await near.close();
     expect(people.code).toBe(130);
     expect(people.stderr).toBe(
-      'error: Interrupted. Nobody waits for box-a (box-a), box-b (box-b), box-c (box-c) any more. Count as still billing: box-a, box-b.\n' +
-        'hint: see them with "gpucloud instances list", end them with "gpucloud instances terminate box-a box-b"\n',
+      'error: Interrupted. Nobody waits for b0000000-0000-4000-8000-00000000000a (b0000000-0000-4000-8000-00000000000a), b0000000-0000-4000-8000-00000000000b (b0000000-0000-4000-8000-00000000000b), b0000000-0000-4000-8000-00000000000c (b0000000-0000-4000-8000-00000000000c) any more. Count as still billing: b0000000-0000-4000-8000-00000000000a, b0000000-0000-4000-8000-00000000000b.\n' +
+        'hint: see them with "gpucloud instances list", end them with "gpucloud instances terminate b0000000-0000-4000-8000-00000000000a b0000000-0000-4000-8000-00000000000b"\n',
     );
     expect(scripts.code).toBe(130);
     expect(JSON.parse(scripts.stderr).error.errors).toHaveLength(3);
@@ -794,12 +808,12 @@ describe('instances wait --for ssh', () => {
         asked += 1;
         const data = path.includes('/events')
           ? []
-          : { id: 'box-1', status: asked < 4 ? 'ACTIVE' : 'ERROR', failure_reason: 'no power' };
+          : { id: boxId(1), status: asked < 4 ? 'ACTIVE' : 'ERROR', failure_reason: 'no power' };
         const meta = { total: 0, page: 1, limit: 5, total_pages: 0 };
         return { status: 200, body: { status: 'success', code: 200, data, meta } };
       },
     });
-    const { code, stderr } = await near.cli(['instances', 'wait', 'box-1', '--for', 'ssh']);
+    const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);
     await near.close();
     expect(code).toBe(12);
     expect(stderr).toContain('is ERROR and will not become ACTIVE by itself: no power.');
@@ -817,7 +831,7 @@ describe('instances wait --for ssh', () => {
         body: {
           status: 'success',
           code: 200,
-          data: { id: 'box-1', name: 'box', ...machineOf(port) },
+          data: { id: boxId(1), name: 'box', ...machineOf(port) },
         },
       }),
     });
@@ -838,14 +852,14 @@ describe('instances wait --for ssh', () => {
     const { code, stdout } = await near.cli([
       'instances',
       'wait',
-      'box-1',
+      boxId(1),
       '--for',
       'ssh',
       '--json',
     ]);
     await close();
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual([{ id: 'box-1', name: 'box', status: 'INSTALLING' }]);
+    expect(JSON.parse(stdout)).toEqual([{ id: boxId(1), name: 'box', status: 'INSTALLING' }]);
   });
 
   test('an empty address is none yet, and not this computer', async () => {
@@ -855,7 +869,7 @@ describe('instances wait --for ssh', () => {
       ssh_port: port,
     }));
     const { code } = await near.cli([
-      ...['instances', 'wait', 'box-1', '--for', 'ssh', '--timeout', '10s'],
+      ...['instances', 'wait', boxId(1), '--for', 'ssh', '--timeout', '10s'],
     ]);
     await close();
     expect(code).toBe(8);
@@ -866,7 +880,7 @@ describe('instances wait --for ssh', () => {
     ['address', { ip_address: '-oProxyCommand=id', ssh_port: 22 }],
   ])('a nonsensical %s ends it at once, and the bill is told', async (what, machine) => {
     const { near, close } = await besideSshd(() => ({ status: 'ACTIVE', ...machine }));
-    const { code, stderr } = await near.cli(['instances', 'wait', 'box-1', '--for', 'ssh']);
+    const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);
     await close();
     expect(code).toBe(10);
     expect(stderr).toContain(`as the ${what} of the machine`);
@@ -882,7 +896,7 @@ describe('instances wait --for ssh', () => {
     }));
     const { code, stdout } = await near.cli([
       ...['instances', 'ssh', '--wait', '--wait-timeout', '4s', '--port', String(port), '--print'],
-      'box-1',
+      boxId(1),
     ]);
     await close();
     expect(code).toBe(0);
@@ -895,10 +909,10 @@ describe('instances wait --for ssh', () => {
       ip_address: '127.0.0.1',
       ssh_port: port,
     }));
-    expect((await near.cli(['instances', 'wait', 'box-1', '--for', 'ssh'])).code).toBe(0);
+    expect((await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh'])).code).toBe(0);
     await stopSshd();
     expect(
-      (await near.cli(['instances', 'wait', 'box-1', '--for', 'ssh', '--timeout', '10s'])).code,
+      (await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh', '--timeout', '10s'])).code,
     ).toBe(8);
     await close();
   });
@@ -914,7 +928,7 @@ describe('a wait that ends early', () => {
           ? { status: answer, body: { statusCode: answer, message: 'no', error: 'No' } }
           : {
               status: 200,
-              body: { status: 'success', code: 200, data: { id: 'box-1', status: answer } },
+              body: { status: 'success', code: 200, data: { id: boxId(1), status: answer } },
             };
       },
     });
@@ -922,24 +936,26 @@ describe('a wait that ends early', () => {
 
   test('by a key that is refused says that the machine goes on billing', async () => {
     const near = await worldOf(['PROVISIONING', 401]);
-    const { code, stderr } = await near.cli(['instances', 'wait', 'box-1', '--json']);
+    const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
     await near.close();
     expect(code).toBe(4);
     expect(JSON.parse(stderr).error).toMatchObject({
       message: expect.stringContaining(
-        'Nobody waits for box-1 (box-1) any more. Count it as still billing. To end it: gpucloud instances terminate box-1',
+        'Nobody waits for b0000000-0000-4000-8000-000000000001 (b0000000-0000-4000-8000-000000000001) any more. Count it as still billing. To end it: gpucloud instances terminate b0000000-0000-4000-8000-000000000001',
       ),
       may_be_billing: true,
-      resource: 'box-1',
+      resource: boxId(1),
     });
   });
 
   test('by a terminate that fell back names the command that ends the machine', async () => {
     const near = await worldOf(['TERMINATING', 'ACTIVE']);
-    const { code, stderr } = await near.cli(['instances', 'wait', 'box-1', '--for', 'terminated']);
+    const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'terminated']);
     await near.close();
     expect(code).toBe(12);
-    expect(stderr).toContain('end it with "gpucloud instances terminate box-1"');
+    expect(stderr).toContain(
+      'end it with "gpucloud instances terminate b0000000-0000-4000-8000-000000000001"',
+    );
   });
 
   test.each([
@@ -949,7 +965,7 @@ describe('a wait that ends early', () => {
     '%s notes a word that the document does not know, when it begins',
     async (verb, words, what) => {
       const near = await worldOf([404]);
-      const { stderr } = await near.cli(['instances', verb, 'box-1', ...words]);
+      const { stderr } = await near.cli(['instances', verb, boxId(1), ...words]);
       await near.close();
       expect(stderr).toContain(
         `Not a ${what} of the API document, asked for all the same: HIBERNATING.`,
@@ -958,15 +974,19 @@ describe('a wait that ends early', () => {
   );
 
   test.each([
-    [['wait', 'box-1', '--for', 'actve'], '--for "actve"', 'active'],
-    [['wait', 'box-1', '--for', 'ACITVE'], '--for "ACITVE"', 'active'],
-    [['wait', 'box-1', '--for', 'terminate'], '--for "terminate"', 'terminated'],
-    [['wait', 'box-1', '--for', 'stop'], '--for "stop"', 'stopped'],
-    [['wait', 'box-1', '--for', 'shh'], '--for "shh"', 'ssh'],
-    [['events', 'box-1', '--follow', '--until', 'activ'], '--until "activ"', 'active'],
-    [['events', 'box-1', '--follow', '--until', 'eror'], '--until "eror"', 'error'],
-    [['events', 'box-1', '--type', 'billin'], '--type "billin"', 'billing'],
-    [['events', 'box-1', '--type', 'error,state-change'], '--type "state-change"', 'status_change'],
+    [['wait', boxId(1), '--for', 'actve'], '--for "actve"', 'active'],
+    [['wait', boxId(1), '--for', 'ACITVE'], '--for "ACITVE"', 'active'],
+    [['wait', boxId(1), '--for', 'terminate'], '--for "terminate"', 'terminated'],
+    [['wait', boxId(1), '--for', 'stop'], '--for "stop"', 'stopped'],
+    [['wait', boxId(1), '--for', 'shh'], '--for "shh"', 'ssh'],
+    [['events', boxId(1), '--follow', '--until', 'activ'], '--until "activ"', 'active'],
+    [['events', boxId(1), '--follow', '--until', 'eror'], '--until "eror"', 'error'],
+    [['events', boxId(1), '--type', 'billin'], '--type "billin"', 'billing'],
+    [
+      ['events', boxId(1), '--type', 'error,state-change'],
+      '--type "state-change"',
+      'status_change',
+    ],
   ])('%j is refused before any request', async (words, what, meant) => {
     const near = await worldOf(['ACTIVE']);
     const refused = await near.cli(['instances', ...words]);
@@ -983,7 +1003,7 @@ describe('a wait that ends early', () => {
     'a status that may be new, %s, is waited for',
     async (word) => {
       const near = await worldOf([word.toUpperCase()]);
-      const { code } = await near.cli(['instances', 'wait', 'box-1', '--for', word]);
+      const { code } = await near.cli(['instances', 'wait', boxId(1), '--for', word]);
       await near.close();
       expect(code).toBe(0);
     },

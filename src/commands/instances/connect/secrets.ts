@@ -1,7 +1,7 @@
 import { fieldOf } from '../../../api/open-fields.ts';
 import { action } from '../../../cli/verb.ts';
 import { CliError } from '../../../errors.ts';
-import { findMachine } from '../../../instances/resolve.ts';
+import { findInstance } from '../../../instances/resolve.ts';
 import type { View } from '../../../output/output.ts';
 
 interface Secret {
@@ -29,7 +29,7 @@ export const secrets = action({
       .argument('<instance>', 'id, beginning of an id, or name')
       .argument('[key]', 'the key of one secret'),
   run: async (context, typed, key) => {
-    const { id } = await findMachine(typed, context);
+    const { id } = await findInstance(typed, context);
     const instance = await (await context.api()).instances.get(id);
     const all = instance.connection_info?.secrets;
     if (key === undefined) return context.out.list(rowsOf(all), secretView);

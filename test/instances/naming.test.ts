@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createWorld, type World } from '../support/run-cli.ts';
+
+/** Its id begins with two words that are also names, `face` and `CAFE`. */
+const PROD = 'facecafe-0000-4000-8000-000000000001';
+const FACE = '11111111-0000-4000-8000-000000000002';
+const CAFE = 'cafe0000-0000-4000-8000-000000000003';
+const LAB = '22222222-0000-4000-8000-000000000004';
+const STRANGER = '99999999-0000-4000-8000-000000000005';
+
+let world: World;
+const statuses = new Map<string, string>();
+const NAMES = new Map([
+  [PROD, 'prod-db'],
+  [FACE, 'face'],
+  [CAFE, 'cafeteria'],
+  [LAB, 'CAFE'],
+]);
+
+beforeEach(async () => {
+  statuses.clear();
+  for (const id of NAMES.keys()) statuses.set(id, 'ACTIVE');
+  world = await createWorld({
+    handler({ method, path }) {
+      const [, , id = '', verb] = path.split('/');
+      const status = statuses.get(id);
+      if (path === '/users/me') return ok({ id: 'user-1', email: 'ann@example.com' });
+      if (status === undefined) return { status: 404, body: { statusCode: 404, message: 'no' } };
+      if (method === 'POST') {
+        if (status === 'TERMINATED')
+          return { status: 409, body: { statusCode: 409, message: 'no' } };
+        statuses.set(id, verb === 'terminate' ? 'TERMINATED' : 'STOPPED');
+        return ok({ status: statuses.get(id) });
+      }
+      return ok({ id, name: NAMES.get(id), status });
+    },
+  });
+  await world.cli(['instances', 'track', ...NAMES.keys()]);
+});
+afterEach(() => world.close());
+
+const ok = (data: unknown) => ({ status: 200, body: { status: 'success', code: 200, data } });
+
+/** What the service was asked to change, without the readings. */
+async function changes(...argv: string[]) {
+  const { code, stderr, requests } = await world.cli(['instances', ...argv]);
+  const posts = requests.filter(({ method }) => method === 'POST').map(({ path }) => path);
+  return { code, stderr, posts, sent: requests.length };
+}
+
+describe('a name comes before the beginning of an id', () => {
+  test('terminates `face` once, and never the instance whose id begins so', async () => {
+    const first = await changes('terminate', 'face', '--yes');
+    expect(first).toMatchObject({ code: 0, posts: [`/instances/${FACE}/terminate`] });
+    const second = await changes('terminate', 'face', '--yes');
+    expect(second).toMatchObject({ code: 0, posts: [`/instances/${FACE}/terminate`] });
+    expect(second.stderr).toContain('face is TERMINATED already.');
+    expect(statuses.get(PROD)).toBe('ACTIVE');
+  });
+
+  test.each([
+    ['stop', 'cafe'],
+    ['start', 'cafe'],
+    ['reorder', 'cafe', 'bar'],
+    ['untrack', 'cafe'],
+  ])('a beginning that is a name in other letters is not found: %s %s', async (...argv) => {
+    const { code, stderr, sent } = await changes(...argv);
+    expect({ code, sent }).toEqual({ code: 3, sent: 0 });
+    expect(stderr).toContain('did you mean CAFE?');
+  });
+
+  test('reading verbs take that beginning', async () => {
+    const { code, stdout } = await world.cli(['instances', 'get', 'cafe', '-q']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${CAFE}\n` });
+  });
+});
+
+describe('the beginning of an id', () => {
+  test('is refused with --yes where nobody can be asked', async () => {
+    const { code, stderr, sent } = await changes('terminate', '2222', '--yes');
+    expect({ code, sent }).toEqual({ code: 2, sent: 0 });
+    expect(stderr).toContain(`the beginning of an ID (CAFE ${LAB})`);
+  });
+
+  test('is taken by a verb that needs no --yes', async () => {
+    expect(await changes('stop', '2222')).toMatchObject({
+      code: 0,
+      posts: [`/instances/${LAB}/stop`],
+    });
+  });
+});
+
+describe('a text that fits nothing known', () => {
+  test.each([
+    ['terminate', 'first', '--yes'],
+    ['stop', 'first'],
+    ['get', 'first'],
+    ['wait', 'first'],
+    ['events', 'first'],
+    ['reorder', 'first', 'second'],
+    ['ssh', 'first'],
+  ])('is not found before any request: %s %s', async (...argv) => {
+    const { code, stderr, sent } = await changes(...argv);
+    expect({ code, sent }).toEqual({ code: 3, sent: 0 });
+    expect(stderr).toContain('no instance of that name or ID is known on this computer.');
+    expect(stderr).toContain('gpucloud instances track ID');
+    expect(stderr).not.toContain('billing');
+  });
+
+  test('names the nearest name', async () => {
+    const { stderr } = await changes('stop', 'prod-bd');
+    expect(stderr).toContain('did you mean prod-db?');
+  });
+
+  test('stops a command that names others too, and reports each', async () => {
+    const { code, stderr, sent } = await changes('terminate', 'prod-db', 'one', 'two', '--yes');
+    expect({ code, sent }).toEqual({ code: 3, sent: 0 });
+    expect(stderr.match(/^error: INSTANCE "(?:one|two)"/gm)).toHaveLength(2);
+    expect(statuses.get(PROD)).toBe('ACTIVE');
+  });
+
+  test('is sent if it is a UUID, since the service may know it', async () => {
+    const { code, sent } = await changes('get', STRANGER);
+    expect({ code, sent }).toEqual({ code: 3, sent: 1 });
+  });
+});
