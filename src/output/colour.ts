@@ -10,11 +10,11 @@ export const TONES = { green: 28, yellow: 130, red: 160, cyan: 30 } as const;
 /** Puts a colour on a text, or leaves it as it is where colours are not wanted. */
 export type Paint = (colour: Colour | undefined, text: string) => string;
 
-export const plain: Paint = (_colour, text) => text;
+export const unpainted: Paint = (_colour, text) => text;
 
 /** chalk costs several milliseconds to load, so that only what paints brings it in. */
 export async function paintFor(colour: boolean): Promise<Paint> {
-  if (!colour) return plain;
+  if (!colour) return unpainted;
   const { Chalk } = await import('chalk');
   // Whether to paint has been decided; chalk would ask the process's own environment again.
   const chalk = new Chalk({ level: 2 });

@@ -3,7 +3,7 @@ import { CliError } from '../errors.ts';
 import { wantsColour } from '../output/colour.ts';
 import { clean } from '../output/sanitise.ts';
 import { asker, type Question } from './inquirer.ts';
-import { plainAsker } from './plain.ts';
+import { lineAsker } from './lines.ts';
 import type { Choice, Prompts } from './prompts.ts';
 import { shown } from './words.ts';
 
@@ -20,14 +20,14 @@ export interface PromptsOptions {
 
 /**
  * Questions on stderr, so that stdout keeps to the result even when somebody is asked. A terminal
- * that can't move its cursor (`TERM=dumb`), which is also what screen readers are best served by,
- * gets plain lines, and so does one on which no question could be drawn.
+ * that can't move its cursor (`TERM=dumb`), or on which no question can be drawn, gets them line by
+ * line.
  */
 export function createPrompts(options: PromptsOptions): Prompts {
   const env = options.env ?? {};
   const colour = options.colour ?? wantsColour(options.stderr, env, undefined);
-  const isPlain = env.TERM === 'dumb' || isTooSmall(options.stderr);
-  const ask = isPlain ? plainAsker(options) : asker({ ...options, colour });
+  const byLines = env.TERM === 'dumb' || isTooSmall(options.stderr);
+  const ask = byLines ? lineAsker(options) : asker({ ...options, colour });
 
   return {
     tell(line) {

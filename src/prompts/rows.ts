@@ -1,4 +1,4 @@
-import { plain } from '../output/colour.ts';
+import { unpainted } from '../output/colour.ts';
 import { clean } from '../output/sanitise.ts';
 import { GAP, layoutOf, lineOf, type Shown } from '../output/table/layout.ts';
 import { clamp, width } from '../output/width.ts';
@@ -25,7 +25,7 @@ export function rowsOf(choices: readonly Choice<unknown>[], room: number): strin
   const layout = layoutOf(Array(columns).fill(''), [], rows, room);
   return cells.map((row) =>
     row.length > 1
-      ? clamp(lineOf(shown(row, columns), layout, plain).trimEnd(), room)
+      ? clamp(lineOf(shown(row, columns), layout, unpainted).trimEnd(), room)
       : clamp(row[0] ?? '', room),
   );
 }

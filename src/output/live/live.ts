@@ -67,7 +67,7 @@ export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveO
     stdout.write(LEAVE);
   }, onResize);
 
-  async function once(): Promise<void> {
+  async function drawFrame(): Promise<void> {
     if (write === undefined || over || !isSized(stdout)) return;
     const body = await render(write, stdout.columns);
     const paint = await paintFor(colour);
@@ -88,7 +88,7 @@ export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveO
       try {
         while (again) {
           again = false;
-          await once();
+          await drawFrame();
         }
       } finally {
         drawing = undefined;
