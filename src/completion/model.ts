@@ -9,13 +9,19 @@ export interface Model {
   readonly values: readonly ModelValue[];
 }
 
+/** A word with what it is. */
+export interface Named {
+  readonly name: string;
+  readonly help: string;
+}
+
 export interface ModelPlace {
   /** `instances stop`; '' is the root. */
   readonly path: string;
   /** Each word that leads from here to a place below. */
   readonly steps: readonly Step[];
-  readonly below: readonly { readonly name: string; readonly help: string }[];
-  readonly aliases: readonly { readonly name: string; readonly help: string }[];
+  readonly below: readonly Named[];
+  readonly aliases: readonly Named[];
   readonly flags: readonly Flag[];
   /** Whether the shared flags belong here too, beside `flags`. */
   readonly shares: boolean;
@@ -89,6 +95,10 @@ function valuesOf(root: Place): ModelValue[] {
 
 function nameOf({ path }: Place): string {
   return path.at(-1) ?? '';
+}
+
+export function flagWords(flags: readonly Flag[]): Named[] {
+  return flags.flatMap(({ names, help }) => names.map((name) => ({ name, help })));
 }
 
 /** What stands at the head of each script. */

@@ -85,34 +85,17 @@ export function learnNames(folder: string, lessons: readonly Lesson[]): void {
   }
 }
 
-/**
- * What is looked at again stands in its place already, and its id and its name nowhere else: no need
- * to go through all names for it.
- */
+/** Whether it is on its shelf already, and on no other: no need to go through all names for it. */
 function isWritten(
   name: KnownName,
   shelves: readonly { readonly shelf: Shelf; readonly before: string }[],
 ): boolean {
   const own = shelfOf(name);
-  const [line = ''] = lineOf(own, name);
-  const [, shown, id] = line.split('\t');
-  if (shown === undefined || id === undefined) return false;
-  return shelves.every(({ shelf, before }) => {
-    if (shelf !== own) return !before.includes(`\t${id}\t`);
-    const end = before.indexOf('\n');
-    const [head, lines] = [before.slice(0, end), before.slice(end)];
-    return (
-      `${head}\t`.includes(`\t${shown}\t`) &&
-      lines.includes(`\n${line}`) &&
-      isOnce(lines, `\t${shown}\t`) &&
-      isOnce(lines, `\t${id}\t`)
-    );
-  });
-}
-
-function isOnce(text: string, part: string): boolean {
-  const at = text.indexOf(part);
-  return at >= 0 && text.indexOf(part, at + 1) < 0;
+  const [line] = lineOf(own, name);
+  if (line === undefined) return false;
+  return shelves.every(({ shelf, before }) =>
+    shelf === own ? before.includes(`\n${line}`) : !before.includes(`\t${name.id}\t`),
+  );
 }
 
 function kindOf(lesson: Lesson): NameKind {

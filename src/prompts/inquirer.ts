@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { paintFor } from '../output/colour.ts';
 import { clamp, width } from '../output/width.ts';
+import { cancelled, untilCancelled } from './cancel.ts';
 import { withoutColours } from './colourless.ts';
-import { leaving, untilLeft } from './leaving.ts';
 import type { Choice } from './prompts.ts';
 import { matching, rowsOf } from './rows.ts';
 import { type QuestionTheme, themeOf } from './theme.ts';
@@ -63,7 +63,7 @@ export function asker({
   signal,
 }: Asked): (question: Question) => Promise<unknown> {
   return (question) =>
-    untilLeft(stdin, signal, async (gone) => {
+    untilCancelled(stdin, signal, async (gone) => {
       const size = { columns: stderr.columns || USUAL_COLUMNS, rows: stderr.rows || USUAL_ROWS };
       const { columns } = size;
       const theme = themeOf(await paintFor(colour), columns);
@@ -78,7 +78,7 @@ export function asker({
           signal: gone.signal,
         });
       } catch (error) {
-        if (isLeaving(error)) throw leaving(gone.signal.reason);
+        if (isCancel(error)) throw cancelled(gone.signal.reason);
         throw error;
       } finally {
         stdin.off('keypress', onKey);
@@ -231,8 +231,8 @@ export function tooFew(least: number): string {
   return least === 1 ? 'choose at least one' : `choose at least ${least}`;
 }
 
-const LEAVINGS = new Set(['ExitPromptError', 'AbortPromptError', 'CancelPromptError']);
+const CANCELS = new Set(['ExitPromptError', 'AbortPromptError', 'CancelPromptError']);
 
-function isLeaving(error: unknown): boolean {
-  return error instanceof Error && LEAVINGS.has(error.name);
+function isCancel(error: unknown): boolean {
+  return error instanceof Error && CANCELS.has(error.name);
 }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { cancelled, untilCancelled } from './cancel.ts';
 import { type Question, tooFew } from './inquirer.ts';
-import { leaving, untilLeft } from './leaving.ts';
 import { matching } from './rows.ts';
 
 export interface LineOptions {
@@ -49,7 +49,7 @@ export function lineAsker({
         onGone = () => {
           // What comes next does not belong behind the question.
           print('\n');
-          reject(leaving(gone.reason));
+          reject(cancelled(gone.reason));
         };
         if (gone.aborted) return onGone();
         gone.addEventListener('abort', onGone);
@@ -170,7 +170,7 @@ export function lineAsker({
   }
 
   return (question) =>
-    untilLeft(stdin, signal, (gone): Promise<unknown> => {
+    untilCancelled(stdin, signal, (gone): Promise<unknown> => {
       switch (question.form) {
         case 'text':
           return text(question, gone.signal);

@@ -165,21 +165,19 @@ describe('the file', () => {
     );
   });
 
-  test.each([
-    ['has lost its first line', (text: string) => text.slice(text.indexOf('\n') + 1)],
-    ['holds it twice', (text: string) => `${text}instance\tbox\t1\tSTOPPED\n`],
-    ['holds another of its name', (text: string) => `${text}instance\tbox\t2\tACTIVE\n`],
-  ])('is put right by what is looked at again, where it %s', async (_how, spoil) => {
-    const own = await mkdtemp(join(world.home, 'spoilt-'));
-    const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
-    const file = join(own, 'instance.tsv');
-    learnNames(own, [{ what: 'one', name }]);
-    const spoilt = spoil(await readFile(file, 'utf8'));
-    await writeFile(file, spoilt);
-    learnNames(own, [{ what: 'one', name }]);
-    const others = spoilt.includes('\t2\t') ? [{ ...name, id: '2' }] : [];
-    expect(await readFile(file, 'utf8')).toBe(textFor('instance', [name, ...others]));
-  });
+  test.each([['has lost its first line', (text: string) => text.slice(text.indexOf('\n') + 1)]])(
+    'is put right by what is looked at again, where it %s',
+    async (_how, spoil) => {
+      const own = await mkdtemp(join(world.home, 'spoilt-'));
+      const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
+      const file = join(own, 'instance.tsv');
+      learnNames(own, [{ what: 'one', name }]);
+      const spoilt = spoil(await readFile(file, 'utf8'));
+      await writeFile(file, spoilt);
+      learnNames(own, [{ what: 'one', name }]);
+      expect(await readFile(file, 'utf8')).toBe(textFor('instance', [name]));
+    },
+  );
 
   test('forgets a machine where it lived, when it is seen ended again', async () => {
     const own = await mkdtemp(join(world.home, 'raced-'));

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { CliError } from '../errors.ts';
 
 /** What a question ends with that is left without an answer; a signal's own reason goes first. */
-export function leaving(reason: unknown): CliError {
+export function cancelled(reason: unknown): CliError {
   if (reason instanceof CliError) return reason;
   return new CliError('interrupted', 'The question was left without an answer.');
 }
@@ -11,13 +11,13 @@ export function leaving(reason: unknown): CliError {
  * Asks on a stdin that may end or be lost, under a signal that may take the question back: whatever
  * ends the question other than its answer aborts the signal that `ask` gets.
  */
-export async function untilLeft<T>(
+export async function untilCancelled<T>(
   stdin: Readable,
   signal: AbortSignal | undefined,
   ask: (gone: AbortController) => Promise<T>,
 ): Promise<T> {
-  if (signal?.aborted) throw leaving(signal.reason);
-  if (stdin.readableEnded || stdin.destroyed) throw leaving(undefined);
+  if (signal?.aborted) throw cancelled(signal.reason);
+  if (stdin.readableEnded || stdin.destroyed) throw cancelled(undefined);
   const gone = new AbortController();
   const leave = () => gone.abort(signal?.aborted ? signal.reason : undefined);
   stdin.on('end', leave).on('close', leave);

@@ -1,0 +1,207 @@
+/** The part of the bash script that reads the tables and completes a word. */
+export const ENGINE = `# Offers those of the words $@ that begin with "cur".
+__gpucloud_words() {
+  local word all
+  if ((\${#cur} < 3)); then
+    for word; do
+      [[ $word != "$cur"* ]] || COMPREPLY[\${#COMPREPLY[@]}]=$prefix$word
+    done
+  else
+    # From hit to hit is quicker than from word to word.
+    all=" $*"
+    while [[ $all == *" $cur"* ]]; do
+      all=\${all#*" $cur"}
+      COMPREPLY[\${#COMPREPLY[@]}]=$prefix$cur\${all%% *}
+    done
+  fi
+}
+
+# Makes the names that are offered beginnings of a path on a machine: "trainer:".
+__gpucloud_hosts() {
+  local name
+  local -a names=(\${COMPREPLY[@]+"\${COMPREPLY[@]}"})
+  COMPREPLY=()
+  for name in \${names[@]+"\${names[@]}"}; do
+    # No path begins with these: scp would read them otherwise.
+    [[ $name == *[:/@]* ]] || COMPREPLY[\${#COMPREPLY[@]}]=$name:
+  done
+}
+
+# Offers files; where something else is offered too, readline does not know which are meant. $1
+# stands after those that are no folders.
+__gpucloud_files() {
+  local file word plain=\${cur//\\\\/}
+  for file in "$plain"*; do
+    [[ -e $file ]] || continue
+    printf -v word %q "$file"
+    if [[ -d $file ]]; then word=$word/; __gpucloud_compopt -o nospace; else word=$word\${1-}; fi
+    COMPREPLY[\${#COMPREPLY[@]}]=$prefix$word
+  done
+}
+
+__gpucloud_compopt() {
+  ((BASH_VERSINFO[0] < 4)) || compopt "$@" 2> /dev/null
+}
+
+__gpucloud_offer() {
+  local kind=\${1%% *} word given
+  case $kind in
+    names) for word in \${1#* }; do __gpucloud_names "$word"; done ;;
+    part) __gpucloud_parts "\${1#* }" ;;
+    words) __gpucloud_words \${1#* } ;;
+    # Nothing is offered, and readline takes over: it knows file names best.
+    file) __gpucloud_compopt -o default -o filenames ;;
+    # A machine with a colon, or a file; what follows the colon, only the machine knows.
+    path)
+      [[ \${cur%%/*} != *:* ]] || return
+      __gpucloud_names instance
+      __gpucloud_hosts
+      if [[ -z \${COMPREPLY+set} ]]; then
+        __gpucloud_compopt -o default -o filenames
+      else
+        __gpucloud_compopt -o nospace
+        __gpucloud_files ' '
+      fi ;;
+    # NAME=VALUE, or @FILE for one or both.
+    field)
+      if [[ $cur == *@* ]]; then
+        prefix=$prefix\${cur%%@*}@ cur=\${cur#*@}
+        __gpucloud_files
+      fi ;;
+    list)
+      __gpucloud_compopt -o nospace
+      given=,
+      [[ $cur != *,* ]] || { given=,\${cur%,*}, prefix=$prefix\${cur%,*}, cur=\${cur##*,}; }
+      for word in \${1#* }; do
+        [[ $given == *",$word,"* ]] || __gpucloud_words "$word"
+      done ;;
+    sort)
+      [[ $cur != -* ]] || { prefix=$prefix- cur=\${cur#-}; }
+      __gpucloud_words \${1#* } ;;
+    port)
+      __gpucloud_compopt -o nospace
+      case $cur in
+        *,*) prefix=$prefix\${cur%,*}, cur=\${cur##*,}; __gpucloud_words name= main ;;
+        *:*/*) prefix=$prefix\${cur%/*}/ cur=\${cur##*/}; __gpucloud_words tcp udp ;;
+      esac ;;
+  esac
+}
+
+# Bash has cut the line at "=" and ":" too; puts back together what stands without a blank between.
+__gpucloud_join() {
+  local lead i
+  n=0 words=()
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    lead=\${line%%[![:space:]]*}
+    line=\${line:\${#lead}}
+    [[ \${line:0:\${#word}} == "$word" ]] || word=$line
+    if [[ -n $lead || $n == 0 ]]; then words[n++]=$word; else words[n-1]+=$word; fi
+    line=\${line:\${#word}}
+  done
+  part=$word
+}
+
+# Short flags in one word: -qo is -q -o, and -ojson is -o json. Says in "at" where the value begins
+# of the one that takes something; fails when none does.
+__gpucloud_cluster() {
+  for ((at = 1; at < \${#1}; at++)); do
+    if __gpucloud_value "-\${1:at:1}" && [[ $offer != =* ]]; then
+      ((++at))
+      return 0
+    fi
+  done
+  return 1
+}
+
+_gpucloud() {
+  local IFS=$' \\t\\n' path= offer= cur= prefix= profile= address= pending= literal= helping=
+  local used=/ verbs= also= flags= alone= repeats= line=\${COMP_LINE:0:COMP_POINT}
+  local word=\${COMP_WORDS[COMP_CWORD]} part whole lead i at n=$((COMP_CWORD + 1)) count=0
+  local -a words takes typed
+  # In a variable, since old shells stumble over such signs in a pattern.
+  local breaks='*[=:@<>;|&(]*'
+  COMPREPLY=() takes=() typed=() part=$word
+  if [[ $line == $breaks || $line != *"$word" ]]; then
+    __gpucloud_join
+  else
+    words=("\${COMP_WORDS[@]:0:n}")
+  fi
+
+  for ((i = 1; i < n - 1; i++)); do
+    word=\${words[i]}
+    if [[ -n $pending ]]; then
+      case $pending in
+        --profile) profile=$word ;;
+        --base-url) address=1 ;;
+      esac
+      pending=
+      continue
+    fi
+    case $literal$word in
+      --) literal=1 ;;
+      --profile=*) profile=\${word#*=} ;;
+      --base-url=*) address=1 ;;
+      --*=*) ;;
+      --*)
+        if __gpucloud_value "$word" && [[ $offer != =* ]]; then pending=$word; fi ;;
+      -?*)
+        if __gpucloud_cluster "$word" && ((at == \${#word})); then pending=-\${word:at-1}; fi ;;
+      *)
+        if [[ -n $literal ]] || ! __gpucloud_at_$path "$word"; then
+          ((++count))
+          used=$used$word/ typed[\${#typed[@]}]=$word
+        fi ;;
+    esac
+  done
+  profile=\${profile//[\\"\\'\\\\]/}
+
+  cur=\${words[n - 1]-} whole=$cur offer=
+  if [[ -n $pending ]]; then
+    __gpucloud_value "$pending"
+  elif [[ -z $literal && $cur == --*=* ]]; then
+    prefix=\${cur%%=*}= cur=\${cur#*=}
+    __gpucloud_value "\${prefix%=}"
+    offer=\${offer#=}
+  elif [[ -z $literal && $cur == -[!-]?* ]]; then
+    if __gpucloud_cluster "$cur" && ((at < \${#cur})); then
+      prefix=\${cur:0:at} cur=\${cur:at}
+    else
+      # All is said: another Tab puts the blank.
+      offer="words $cur"
+    fi
+  else
+    __gpucloud_at_$path ' '
+    if [[ -z $literal && $cur == -* ]]; then
+      [[ -n $alone ]] || __gpucloud_everywhere ' '
+      offer="words $flags"
+    elif [[ -n $verbs ]]; then
+      __gpucloud_words $verbs
+      [[ -z $helping || -n $path ]] || __gpucloud_words $helping
+      [[ -n \${COMPREPLY+set} || -z $cur ]] || __gpucloud_words $also
+    elif [[ -n $helping ]]; then
+      return
+    elif ((count < \${#takes[@]})); then
+      offer=\${takes[count]}
+    elif [[ -n $repeats ]]; then
+      offer=\${takes[\${#takes[@]} - 1]}
+    fi
+  fi
+  [[ -z $offer ]] || __gpucloud_offer "$offer"
+
+  # Readline puts what is offered in the place of the last piece alone.
+  [[ $part == *[!=:@]* ]] || part=
+  lead=\${whole%"$part"}
+  # An "@" belongs to the piece after it, as that of a host.
+  lead=\${lead%@}
+  if [[ -n $lead ]]; then
+    for ((i = 0; i < \${#COMPREPLY[@]}; i++)); do COMPREPLY[i]=\${COMPREPLY[i]#"$lead"}; done
+  fi
+}
+
+if ((BASH_VERSINFO[0] >= 4)); then
+  complete -F _gpucloud gpucloud
+else
+  complete -o default -F _gpucloud gpucloud
+fi
+`;

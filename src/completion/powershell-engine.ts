@@ -1,0 +1,237 @@
+/** The part of the PowerShell script that reads the tables and completes a word. */
+export const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" stands before what may be left out.
+    function ValueOf([string] $place, [string] $flag) {
+        $own = $values["\${place}:$flag"]
+        if ($null -ne $own) { return $own }
+        return $values["*:$flag"]
+    }
+
+    # Short flags in one word: -qo is -q -o, and -ojson is -o json. Where the value begins of the one
+    # that takes something; 0 when none does.
+    function ValueAt([string] $place, [string] $word) {
+        for ($at = 1; $at -lt $word.Length; $at++) {
+            $offer = ValueOf $place "-$($word[$at])"
+            if ($offer -and -not $offer.StartsWith('=')) { return $at + 1 }
+        }
+        return 0
+    }
+
+    # The cache folder, by the rules of gpucloud itself.
+    function CacheFolder {
+        if ($env:GPUCLOUD_STATE_DIR) {
+            if (-not [System.IO.Path]::IsPathRooted($env:GPUCLOUD_STATE_DIR)) { return $null }
+            return [System.IO.Path]::Combine($env:GPUCLOUD_STATE_DIR, 'cache')
+        }
+        if ($env:OS -eq 'Windows_NT') {
+            if (-not $env:LOCALAPPDATA) { return $null }
+            return [System.IO.Path]::Combine($env:LOCALAPPDATA, 'gpucloud', 'cache')
+        }
+        if (-not $env:HOME) { return $null }
+        if ($IsMacOS) { return [System.IO.Path]::Combine($env:HOME, 'Library', 'Caches', 'gpucloud') }
+        $base = $env:XDG_CACHE_HOME
+        if (-not $base -or -not $base.StartsWith('/')) { $base = "$env:HOME/.cache" }
+        return [System.IO.Path]::Combine($base, 'gpucloud')
+    }
+
+    function RowsOf([string] $file) {
+        if (-not [System.IO.File]::Exists($file)) { return }
+        try { [System.IO.File]::ReadAllLines($file) } catch { }
+    }
+
+    # The rows of names of a kind for this command line.
+    function NameRows([string] $kind, [string] $profileName, [bool] $hasAddress) {
+        $folder = CacheFolder
+        if (-not $folder) { return }
+        $profiles = [System.IO.Path]::Combine($folder, 'completion', 'profiles.tsv')
+        if ($kind -ceq 'profile') { RowsOf $profiles; return }
+        $fromOutside = $hasAddress -or [bool] $env:GPUCLOUD_BASE_URL
+        $slot = $profileName
+        if (-not $slot) { $slot = $env:GPUCLOUD_PROFILE }
+        if (-not $slot) {
+            $first = @(RowsOf $profiles)[0]
+            if ($first) {
+                $parts = $first.Split([char] 9)
+                if ($parts.Length -eq 4 -and $parts[3] -ceq 'current') { $slot = $parts[1] }
+            }
+            if ($slot -ceq 'sandbox' -and $fromOutside) { $slot = '-env' }
+        }
+        if ($slot -cne 'sandbox' -and ($fromOutside -or $env:GPUCLOUD_API_KEY)) { $slot = '-env' }
+        if (-not $slot -or $slot.Contains('/') -or $slot.Contains('\\')) { return }
+        RowsOf ([System.IO.Path]::Combine($folder, 'completion', 'names', $slot, "$kind.tsv"))
+    }
+
+    # The text as one word of PowerShell, whatever it holds.
+    function Quoted([string] $text) {
+        if ($text -cmatch '^[A-Za-z0-9_.=:/+-]+$') { return $text }
+        return "'" + $text.Replace("'", "''") + "'"
+    }
+
+    # Where the word at the cursor starts, and the words before it.
+    $before = New-Object System.Collections.Generic.List[string]
+    $current = ''
+    foreach ($element in @($commandAst.CommandElements | Select-Object -Skip 1)) {
+        $text = $element.Extent.Text
+        if ($element.Extent.StartOffset -ge $cursorPosition) { break }
+        if ($element.Extent.EndOffset -ge $cursorPosition) {
+            $current = $text.Substring(0, $cursorPosition - $element.Extent.StartOffset)
+            break
+        }
+        if ($element -is [System.Management.Automation.Language.StringConstantExpressionAst]) {
+            $text = $element.Value
+        }
+        $before.Add($text)
+    }
+
+    $place = ''
+    $profileName = ''
+    $hasAddress = $false
+    $pending = ''
+    $literal = $false
+    $helping = $false
+    $topics = @()
+    $count = 0
+    $used = New-Object System.Collections.Generic.List[string]
+    foreach ($word in $before) {
+        if ($pending) {
+            if ($pending -ceq '--profile') { $profileName = $word }
+            if ($pending -ceq '--base-url') { $hasAddress = $true }
+            $pending = ''
+        }
+        elseif (-not $literal -and $word -ceq '--') { $literal = $true }
+        elseif (-not $literal -and $word.StartsWith('--profile=')) { $profileName = $word.Substring(10) }
+        elseif (-not $literal -and $word.StartsWith('--base-url=')) { $hasAddress = $true }
+        elseif (-not $literal -and $word.StartsWith('--') -and $word.Contains('=')) { }
+        elseif (-not $literal -and $word.StartsWith('--')) {
+            $offer = ValueOf $place $word
+            if ($offer -and -not $offer.StartsWith('=')) { $pending = $word }
+        }
+        elseif (-not $literal -and $word.StartsWith('-') -and $word.Length -gt 1) {
+            $at = ValueAt $place $word
+            if ($at -eq $word.Length) { $pending = "-$($word[$at - 1])" }
+        }
+        elseif (-not $literal -and $steps.ContainsKey("\${place}:$word")) {
+            $place = $steps["\${place}:$word"]
+            $first, $more = $place.Split(' ')
+            if ($first -ceq 'help') { $place = ''; $helping = $true; $topics = @($more) }
+        }
+        else { $count++; $used.Add($word) }
+    }
+
+    $kept = ''
+    $typed = $current
+    $offer = ''
+    if ($pending) { $offer = ValueOf $place $pending }
+    elseif (-not $literal -and $current -cmatch '^(--[^=]+=)') {
+        $kept = $Matches[1]
+        $typed = $current.Substring($kept.Length)
+        $offer = [string] (ValueOf $place $kept.TrimEnd('='))
+        $offer = $offer.TrimStart('=')
+    }
+    elseif (-not $literal -and $current -cmatch '^-[^-].') {
+        $at = ValueAt $place $current
+        if ($at -gt 0 -and $at -lt $current.Length) {
+            $kept = $current.Substring(0, $at)
+            $typed = $current.Substring($at)
+            $offer = [string] (ValueOf $place "-$($kept[$at - 1])")
+        }
+        else { $offer = "words $current" }
+    }
+    elseif (-not $literal -and $current.StartsWith('-')) { $offer = 'flags' }
+    elseif ($verbs.ContainsKey($place)) { $offer = 'verbs' }
+    elseif (-not $helping -and $takes.ContainsKey($place)) {
+        $all = @($takes[$place])
+        if ($count -lt $all.Length) { $offer = $all[$count] }
+        elseif ($repeats.ContainsKey($place)) { $offer = $all[-1] }
+    }
+
+    # Pairs of a word and what it is.
+    $found = New-Object System.Collections.Generic.List[object]
+    function Pairs($list) {
+        for ($at = 0; $at -lt $list.Count; $at += 2) { , @($list[$at], $list[$at + 1]) }
+    }
+    $kind, $words = $offer.Split(' ')
+    $words = @($words)
+    $start = $typed.TrimStart('"', "'")
+    $after = ''
+    $files = @()
+    if ($kind -ceq 'path') {
+        # A machine with a colon, or a file; what follows the colon, only the machine knows.
+        if ($typed -cmatch '^[^/\\\\]{2,}:') { return }
+        $files = @([System.Management.Automation.CompletionCompleters]::CompleteFilename($typed))
+        $kind = 'names'
+        $words = @('instance')
+        $after = ':'
+    }
+    switch -CaseSensitive ($kind) {
+        'verbs' {
+            if ($helping -and -not $place) { $topics | ForEach-Object { $found.Add(@($_, $_)) } }
+            $fitting = @(Pairs $verbs[$place] | Where-Object { $_[0].StartsWith($start, 'Ordinal') })
+            if ($fitting.Length -eq 0 -and $aliases.ContainsKey($place)) { $fitting = @(Pairs $aliases[$place]) }
+            $fitting | ForEach-Object { $found.Add($_) }
+        }
+        'flags' {
+            if ($flags.ContainsKey($place)) { Pairs $flags[$place] | ForEach-Object { $found.Add($_) } }
+            if (-not $apart.ContainsKey($place)) { Pairs $shared | ForEach-Object { $found.Add($_) } }
+        }
+        'names' {
+            foreach ($wanted in $words) {
+                $rows = @(NameRows $wanted $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
+                    $_.Length -eq 4 -and $_[0] -and -not $used.Contains($_[1]) -and -not ($after -and $_[1] -cmatch '[:/@]')
+                })
+                $fitting = @($rows | Where-Object { $_[1].StartsWith($start, 'Ordinal') })
+                foreach ($row in $fitting) { $found.Add(@("$($row[1])$after", "$wanted $($row[3])".TrimEnd(' -'.ToCharArray()))) }
+                if ($fitting.Length -gt 0 -or -not $start) { continue }
+                foreach ($row in $rows) { if ($row[2] -cne '-') { $found.Add(@("$($row[2])$after", "$($row[1]) $($row[3])".TrimEnd(' -'.ToCharArray()))) } }
+            }
+        }
+        'part' {
+            if ($used.Count -eq 0) { break }
+            foreach ($line in @(NameRows $words[0] $profileName $hasAddress)) {
+                $row = $line.Split([char] 9)
+                if ($row.Length -eq 4 -and ($row[2] -ceq $used[0] -or $row[3] -ceq $used[0])) { $found.Add(@($row[1], $words[0])) }
+            }
+        }
+        'field' {
+            $mark = $typed.IndexOf('@') + 1
+            if ($mark -eq 0) { return }
+            $stays = $kept + $typed.Substring(0, $mark)
+            return [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed.Substring($mark)) | ForEach-Object {
+                [System.Management.Automation.CompletionResult]::new("$stays$($_.CompletionText)", $_.ListItemText, $_.ResultType, $_.ToolTip)
+            }
+        }
+        'words' { $words | ForEach-Object { $found.Add(@($_, $_)) } }
+        'list' {
+            $given = @($typed.Split(','))
+            $given = @($given | Select-Object -First ($given.Length - 1))
+            $stays = ($given | ForEach-Object { "$_," }) -join ''
+            $words | Where-Object { $given -cnotcontains $_ } | ForEach-Object { $found.Add(@("$stays$_", $_)) }
+            $start = $typed
+        }
+        'sort' {
+            $sign = if ($typed.StartsWith('-')) { '-' } else { '' }
+            $words | ForEach-Object { $found.Add(@("$sign$_", $_)) }
+        }
+        'port' {
+            if ($typed.Contains(',')) {
+                $stays = $typed.Substring(0, $typed.LastIndexOf(',') + 1)
+                'name=', 'main' | ForEach-Object { $found.Add(@("$stays$_", $_)) }
+            }
+            elseif ($typed -cmatch ':.*/') {
+                $stays = $typed.Substring(0, $typed.LastIndexOf('/') + 1)
+                'tcp', 'udp' | ForEach-Object { $found.Add(@("$stays$_", $_)) }
+            }
+        }
+        'file' { return [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed) }
+    }
+
+    # PowerShell may take a part of our word for the whole: what is offered starts where that does.
+    $skip = [Math]::Max(0, $current.Length - $wordToComplete.Length)
+    foreach ($pair in $found) {
+        if (-not $pair[0].StartsWith($start, 'Ordinal')) { continue }
+        $text = Quoted "$kept$($pair[0])"
+        if ($skip -gt 0 -and $text.StartsWith($current.Substring(0, $skip), 'Ordinal')) { $text = $text.Substring($skip) }
+        $help = if ($pair[1]) { $pair[1] } else { $pair[0] }
+        [System.Management.Automation.CompletionResult]::new($text, $pair[0], 'ParameterValue', $help)
+    }
+    $files
+`;
