@@ -9,7 +9,8 @@ import { errorCode } from './files/error-code.ts';
 import { watchReader } from './output/reader.ts';
 import { whenStopped } from './output/sink.ts';
 import { startProgram } from './programs.ts';
-import { faultReport, run } from './run.ts';
+import { faultReport } from './report.ts';
+import { run } from './run.ts';
 
 /** The edge: the only file of the program that touches `process`. */
 async function main(): Promise<void> {

@@ -260,16 +260,13 @@ async function loadEntry(
 ): Promise<void> {
   const loaded = await entry.load();
   if (typeof loaded === 'function') {
-    about(command).given = words;
     loaded(command, frame);
     return;
   }
   const word = wordAfterFlags(command, words);
   const verb = word === undefined ? undefined : namedBy(loaded.verbs, word);
   if (verb !== undefined) {
-    const chosen = addListed(command, verb);
-    about(chosen).given = words;
-    (await verb.load())(chosen, frame);
+    (await verb.load())(addListed(command, verb), frame);
   } else if (words.length <= 1) {
     // A single word, and no verb: none can be run, so that it is enough to list them.
     for (const { usage, ...listed } of loaded.verbs) {

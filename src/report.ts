@@ -1,12 +1,90 @@
-import { type CliError, type LoggedEvent, SeveralErrors } from './errors.ts';
+import { CommanderError } from './cli/command.ts';
+import type { Host } from './context.ts';
+import {
+  CliError,
+  type LoggedEvent,
+  SeveralErrors,
+  unforeseen,
+  unforeseenIn,
+  usageError,
+} from './errors.ts';
 import { clean, escapeUnseen } from './output/index.ts';
 import { forProfile } from './output/messages.ts';
+
+interface Reporting {
+  readonly json: boolean;
+  readonly warnings: readonly string[];
+  /** A profile named by a flag goes into every command that is suggested. */
+  readonly profile: string | undefined;
+  /** Adds where in the program something unexpected happened. */
+  readonly debug: boolean;
+}
+
+/** What stderr says of the end of a command. This is the one place where an error becomes words. */
+export function report(failure: CliError | undefined, how: Reporting): string {
+  const { json, warnings, profile, debug } = how;
+  const text = json ? jsonReport(failure, warnings, profile) : textReport(failure, profile);
+  return debug ? framesOf(failure) + text : text;
+}
+
+/** The report of a fault that no command caught. */
+export function faultReport(fault: Error, argv: readonly string[], env: Host['env']): string {
+  const json = wantsJson(undefined, argv, env);
+  const debug = argv.includes('--debug');
+  return report(asCliError(fault), { json, warnings: [], profile: undefined, debug });
+}
+
+export function asCliError(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  if (error instanceof CommanderError) return usageError(messageOfCommander(error.message));
+  return unforeseen(error);
+}
+
+/** One line, without the value of an unknown flag: it may be a secret. */
+function messageOfCommander(message: string): string {
+  return message
+    .replace(/^error: /, '')
+    .replace(/(unknown option '[^'=]+)=[^']*'/, "$1'")
+    .replaceAll('\n', ' ');
+}
+
+/** The frames of an unforeseen error; the message above them is in the report itself. */
+function framesOf(failure: CliError | undefined): string {
+  const lines = (unforeseenIn(failure)?.stack ?? '').split('\n');
+  return lines
+    .filter((line) => /^ +at /.test(line))
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/**
+ * Whether the report is JSON. When the command line could not be parsed, its words decide.
+ */
+export function wantsJson(
+  format: string | undefined,
+  argv: readonly string[],
+  env: Host['env'],
+): boolean {
+  if (format !== undefined) return format === 'json' || format === 'jsonl';
+  const end = argv.indexOf('--');
+  const words = end < 0 ? argv : argv.slice(0, end);
+  const given = words.flatMap((word, at) => {
+    if (word === '--json') return ['json'];
+    if (word === '--output') return [words[at + 1]];
+    if (word.startsWith('--')) return word.startsWith('--output=') ? [word.slice(9)] : [];
+    // `-o json`, `-ojson`, and both after switches: `-yojson`.
+    const short = /^-[a-zA-Z]*?o(.*)$/.exec(word);
+    return short === null ? [] : [short[1]?.replace(/^=/, '') || words[at + 1]];
+  });
+  const formats = given.length === 0 ? [env.GPUCLOUD_OUTPUT] : given;
+  return formats.some((one) => one === 'json' || one === 'jsonl');
+}
 
 /**
  * What stderr says of the end of a command in a JSON mode: one object at most, the error and what
  * else a person would have been warned of. It is a contract with scripts.
  */
-export function jsonReport(
+function jsonReport(
   failure: CliError | undefined,
   warnings: readonly string[],
   profile: string | undefined,
@@ -39,7 +117,7 @@ function errorObject(failure: CliError, profile: string | undefined): Record<str
 }
 
 /** The same for people: a line for the error, and one for what to do next. */
-export function textReport(failure: CliError | undefined, profile: string | undefined): string {
+function textReport(failure: CliError | undefined, profile: string | undefined): string {
   if (failure === undefined || failure.untold) {
     return '';
   }

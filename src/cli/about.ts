@@ -50,8 +50,6 @@ export interface About {
   refuses?: readonly string[];
   /** For an operation that the service does not document: the nearest thing there is. */
   nearest?: string;
-  /** All words of its command line, so that it need not have a flag that none of them names. */
-  given?: readonly string[];
   /** It needs no service, and nothing below it does. */
   local?: boolean;
 }

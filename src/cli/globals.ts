@@ -3,7 +3,7 @@ import { usageError } from '../errors.ts';
 import { FORMATS } from '../output/output.ts';
 import { positiveDuration } from '../rules/durations.ts';
 import { baseUrl } from '../rules/service.ts';
-import { type AnyCommand, about, Option } from './command.ts';
+import { type AnyCommand, Option } from './command.ts';
 import { GLOBAL_HEADING } from './help.ts';
 import { checkedAddress, commaList, oneOf, ruled } from './parse.ts';
 
@@ -74,39 +74,12 @@ function optionOf({ flags, about, parser }: GlobalFlag): Option {
  * Gives a command the flags that work everywhere. They are added at each level, and positional
  * options are on, so that a flag of the root can never be taken out of a verb's own values.
  * `but` names those in whose place a verb has a flag of its own, as `--timeout`.
- *
- * A command whose words are known gets those that its words name: to make all of them takes half a
- * millisecond.
  */
 export function addGlobalOptions(command: AnyCommand, but: readonly string[] = []): void {
-  for (const flag of named(globals(), about(command).given)) {
+  for (const flag of globals()) {
     const option = optionOf(flag);
     if (option.long === undefined || !but.includes(option.long)) command.addOption(option);
   }
-}
-
-/**
- * The flags that the words may name. Where a word looks like a flag and is none of these, all are
- * needed: it may ask for help, be two in one (`-yq`), or be spelled nearly like one of them.
- */
-function named(
-  flags: readonly GlobalFlag[],
-  words: readonly string[] | undefined,
-): readonly GlobalFlag[] {
-  if (words === undefined) return flags;
-  const found = new Set<GlobalFlag>();
-  for (const word of words) {
-    if (!word.startsWith('-')) continue;
-    const name = word.split('=', 1)[0] ?? '';
-    const flag = flags.find((one) => namesOf(one).includes(name));
-    if (flag === undefined) return flags;
-    found.add(flag);
-  }
-  return flags.filter((flag) => found.has(flag));
-}
-
-function namesOf({ flags }: GlobalFlag): string[] {
-  return flags.replace(',', '').split(' ');
 }
 
 /** The global flags as given on a command or any of its parents; the nearest wins. */

@@ -7,7 +7,7 @@ import { addGlobalOptions } from './globals.ts';
 import type { Listed, Register, Verb } from './group.ts';
 import { argumentTerm } from './help.ts';
 
-export interface VerbHelp extends Omit<About, 'nearest' | 'given' | 'local'> {
+export interface VerbHelp extends Omit<About, 'nearest' | 'local'> {
   /** Whole command lines, at least one. */
   examples: readonly [string, ...string[]];
   /** Global flags in whose place the verb has one of its own: `--timeout`. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { writeCreated } from '../../src/cli/created.ts';
 import { CliError, unforeseenIn } from '../../src/errors.ts';
-import { textReport } from '../../src/report.ts';
+import { report } from '../../src/report.ts';
 
 const ID = '11111111-2222-4333-8444-555555555555';
 const MADE = { what: 'The machine', id: ID, remedy: 'end it' };
@@ -34,7 +34,9 @@ test.each([
   expect(error.message).toBe(words);
   expect(error).toMatchObject({ resource: ID, mayBeBilling: true });
   expect(error.failure).toBe(thrown instanceof CliError ? thrown.failure : 'refused');
-  expect(textReport(error, undefined)).toContain(ID);
+  expect(report(error, { json: false, warnings: [], profile: undefined, debug: false })).toContain(
+    ID,
+  );
 });
 
 test('what to do about the failure goes before how to end what it costs', async () => {
