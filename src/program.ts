@@ -133,7 +133,7 @@ const CHAPTERS: readonly Chapter[] = [
         name: 'help',
         local: true,
         summary: 'Help for any command, and some topics',
-        load: async () => (await import('./commands/help/index.ts')).registerHelp,
+        load: async () => (await import('./commands/help/index.ts')).help,
       },
     ],
   },
@@ -144,7 +144,7 @@ const CHAPTERS: readonly Chapter[] = [
         name: 'commands',
         local: true,
         summary: 'The whole command line as data: flags, columns, exit codes',
-        load: async () => (await import('./commands/commands/index.ts')).registerCommands,
+        load: async () => (await import('./commands/commands/index.ts')).commands,
       },
       {
         name: 'api',
@@ -154,7 +154,7 @@ const CHAPTERS: readonly Chapter[] = [
       {
         name: 'completion',
         summary: 'Completion with Tab for bash, zsh, fish and PowerShell',
-        load: async () => (await import('./commands/completion/index.ts')).registerCompletion,
+        load: async () => (await import('./commands/completion/index.ts')).completion,
       },
     ],
   },

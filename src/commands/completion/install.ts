@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
+import { shellLine } from '../../cli/shell-line.ts';
 import { SCRIPT_NAMES, type Shell } from '../../completion/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
@@ -72,7 +73,7 @@ function fileFor(shell: Shell, env: Env): string {
 }
 
 function adviceFor(shell: Shell, file: string): string[] {
-  const word = shellWord(file);
+  const word = shellLine([file]);
   switch (shell) {
     case 'bash':
       return [
@@ -82,7 +83,7 @@ function adviceFor(shell: Shell, file: string): string[] {
     case 'zsh':
       return [
         'For new shells, add these lines to ~/.zshrc, or the first of them before a compinit that is there:',
-        `  fpath=(${shellWord(dirname(file))} $fpath)`,
+        `  fpath=(${shellLine([dirname(file)])} $fpath)`,
         '  autoload -Uz compinit && compinit',
         `To load it now, after compinit: source ${word}`,
       ];
@@ -112,10 +113,6 @@ function atHome(env: Env, ...parts: string[]): string {
     });
   }
   return join(home, ...parts);
-}
-
-function shellWord(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 async function textOf(file: string): Promise<string | undefined> {

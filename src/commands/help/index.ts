@@ -1,28 +1,25 @@
 import type { AnyCommand } from '../../cli/command.ts';
-import type { Frame } from '../../cli/frame.ts';
 import { undocumentedError } from '../../cli/group.ts';
 import { TOPICS } from '../../cli/help.ts';
-import { describe } from '../../cli/verb.ts';
+import { action } from '../../cli/verb.ts';
 import { type CliError, usageError } from '../../errors.ts';
+import { textOf } from './topics.ts';
 
 /** `gpucloud help instances create`: the same as `gpucloud instances create --help`; and topics. */
-export function registerHelp(command: AnyCommand, frame: Frame): void {
-  describe(command, {
-    notes: `Topics:\n${topicLines()}`,
-    examples: ['gpucloud help', 'gpucloud help instances create', 'gpucloud help exit-codes'],
-    completes: { command: { topics: TOPICS.map(({ name }) => name) } },
-  })
-    .argument('[command...]', 'the words of a command, or a topic')
-    .action(async (words: string[], _flags, own) => {
-      const topic = TOPICS.find(({ name }) => words.length === 1 && words[0] === name);
-      if (topic === undefined) {
-        find(await frame.wholeTree(), words).outputHelp();
-        return;
-      }
-      const { textOf } = await import('./topics.ts');
-      await frame.context(own).out.text(textOf(topic.name));
-    });
-}
+export const help = action({
+  notes: `Topics:\n${topicLines()}`,
+  examples: ['gpucloud help', 'gpucloud help instances create', 'gpucloud help exit-codes'],
+  completes: { command: { topics: TOPICS.map(({ name }) => name) } },
+  takes: (command) => command.argument('[command...]', 'the words of a command, or a topic'),
+  async run(context, words, _flags, { frame }) {
+    const topic = TOPICS.find(({ name }) => words.length === 1 && words[0] === name);
+    if (topic === undefined) {
+      find(await frame.wholeTree(), words).outputHelp();
+    } else {
+      await context.out.text(textOf(topic.name));
+    }
+  },
+});
 
 function topicLines(): string {
   const width = Math.max(...TOPICS.map(({ name }) => name.length));
