@@ -46,9 +46,20 @@ export interface LoggedEvent {
   readonly message: string;
 }
 
+/** The request to the service that failed. The next command is chosen from it, see `cli/hints.ts`. */
+export interface FailedRequest {
+  /** The operation, as the API document heads it: `POST /instances/{id}/stop`. */
+  readonly operation: string;
+  /** The id or name that it is about. */
+  readonly about?: string;
+  /** What kept the service from responding: nothing of its own. */
+  readonly obstacle?: 'deadline' | 'network' | 'web page';
+}
+
 export interface ErrorDetails {
   /** What to do next, best an exact command. */
   hint?: string;
+  request?: FailedRequest;
   /** The HTTP status of the answer that caused it, where there was one. */
   httpStatus?: number;
   /** Whether the very same command may succeed later, and is safe to repeat. */
@@ -75,6 +86,7 @@ export interface ErrorDetails {
 export class CliError extends Error {
   readonly failure: Failure;
   readonly hint: string | undefined;
+  readonly request: FailedRequest | undefined;
   readonly httpStatus: number | undefined;
   readonly retryable: boolean;
   readonly resource: string | undefined;
@@ -88,6 +100,7 @@ export class CliError extends Error {
     this.name = 'CliError';
     this.failure = failure;
     this.hint = details.hint;
+    this.request = details.request;
     this.httpStatus = details.httpStatus;
     this.retryable = details.retryable ?? false;
     this.resource = details.resource;
@@ -102,7 +115,7 @@ export class CliError extends Error {
    * cause.
    */
   with(message: string, details: ErrorDetails = {}): CliError {
-    const { hint, httpStatus, resource, retryAfterMs } = this;
+    const { hint, request, httpStatus, resource, retryAfterMs } = this;
     return new CliError(this.failure, message, {
       retryable: this.retryable,
       mayBeBilling: this.mayBeBilling,
@@ -110,6 +123,7 @@ export class CliError extends Error {
       untold: this.untold,
       cause: this,
       ...(hint === undefined ? {} : { hint }),
+      ...(request === undefined ? {} : { request }),
       ...(httpStatus === undefined ? {} : { httpStatus }),
       ...(resource === undefined ? {} : { resource }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -216,6 +230,7 @@ export class SeveralErrors extends CliError {
       mayBeBilling: errors.some((error) => error.mayBeBilling),
       ...(asked.length === 0 ? {} : { retryAfterMs: Math.max(...asked) }),
       ...(worst.hint === undefined ? {} : { hint: worst.hint }),
+      ...(worst.request === undefined ? {} : { request: worst.request }),
       ...(worst.httpStatus === undefined ? {} : { httpStatus: worst.httpStatus }),
       ...(worst.resource === undefined ? {} : { resource: worst.resource }),
     });

@@ -1,4 +1,5 @@
 import { CommanderError } from './cli/command.ts';
+import { hintOf } from './cli/hints.ts';
 import type { Host } from './context.ts';
 import {
   CliError,
@@ -101,11 +102,12 @@ function jsonReport(
 
 function errorObject(failure: CliError, profile: string | undefined): Record<string, unknown> {
   const words = (text: string) => forProfile(withoutKeys(text), profile);
+  const hint = hintOf(failure);
   return {
     code: failure.code,
     message: words(failure.message),
     http_status: failure.httpStatus ?? null,
-    hint: failure.hint === undefined ? null : words(failure.hint),
+    hint: hint === undefined ? null : words(hint),
     retryable: failure.retryable,
     resource: failure.resource ?? null,
     may_be_billing: failure.mayBeBilling,
@@ -127,7 +129,8 @@ function textReport(failure: CliError | undefined, profile: string | undefined):
   }
   const words = (text: string) => clean(forProfile(withoutKeys(text), profile));
   const message = `error: ${words(failure.message)}`;
-  const hint = failure.hint === undefined ? undefined : words(failure.hint);
+  const next = hintOf(failure);
+  const hint = next === undefined ? undefined : words(next);
   // What was typed wrong is told on one line; what happened elsewhere deserves a second.
   if (failure.failure === 'usage') return `${message}${hint === undefined ? '' : ` (${hint})`}\n`;
   const events = failure.events.map(eventLine);

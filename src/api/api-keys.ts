@@ -1,6 +1,6 @@
+import type { Run } from './calls/call.ts';
 import { getData, postOnce } from './calls/perform.ts';
 import { bodyOf } from './calls/request.ts';
-import type { Run } from './calls/run.ts';
 import type { CallOptions } from './contract.ts';
 import {
   type ApiKey,
@@ -42,7 +42,6 @@ export function apiKeysApi(run: Run): ApiKeysApi {
             changes: true,
             resource: body.name,
             doubt: 'A key may exist whose secret nobody has seen.',
-            settle: 'gpucloud api-keys list shows whether it was created.',
           },
           { method: 'POST', path: '/api-keys', body: bodyOf(createApiKeyBody, body) },
           apiKey,

@@ -1,6 +1,6 @@
+import type { Run } from './calls/call.ts';
 import { getPage, postOnce } from './calls/perform.ts';
 import { bodyOf, queryOf } from './calls/request.ts';
-import type { Run } from './calls/run.ts';
 import type { CallOptions, Page } from './contract.ts';
 import {
   type ActivatePromoBody,
@@ -34,13 +34,7 @@ export function billingApi(run: Run): BillingApi {
             doing: 'to activate the promo code',
             changes: true,
             doubt: 'The bonus may have been credited.',
-            settle: 'Look for the bonus: gpucloud billing transactions',
-            missing: {
-              words: 'There is no such promo code',
-              hint: 'Check how the code is written, capitals too: gpucloud billing promo CODE',
-            },
-            refusal:
-              'A code that has expired, is used up or was activated before adds nothing; what came in: gpucloud billing transactions --type bonus',
+            missing: 'There is no such promo code',
           },
           {
             method: 'POST',

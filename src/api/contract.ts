@@ -23,7 +23,7 @@ export interface ApiSettings {
   trace?: (line: string) => void;
   /** Gets the Date header of each response. */
   onDate?: (date: string | undefined) => void;
-  /** Gets a line for each answer that was understood in part. */
+  /** Gets a sentence for each response that was understood in part. */
   warn?: (line: string) => void;
 }
 

@@ -1,9 +1,8 @@
-import type { Call } from './calls/call.ts';
+import type { Call, Run } from './calls/call.ts';
 import type { Operation } from './calls/operation.ts';
 import { getData, post, postOnce } from './calls/perform.ts';
 import { bodyOf, segment } from './calls/request.ts';
-import type { Run } from './calls/run.ts';
-import { settled, statusWords } from './calls/settle.ts';
+import { settled } from './calls/settle.ts';
 import type { CallOptions } from './contract.ts';
 import { type Drive, type DriveBody, drive, driveBody, drives } from './schemas/drive.ts';
 
@@ -53,7 +52,6 @@ export function drivesApi(run: Run): DrivesApi {
             resource: body.name,
             bills: true,
             doubt: 'A drive may exist and be billing.',
-            settle: 'gpucloud drives list shows whether it was created.',
           },
           { method: 'POST', path: '/storage/drives', body: bodyOf(driveBody, body) },
           drive,
@@ -68,7 +66,6 @@ export function drivesApi(run: Run): DrivesApi {
             ...about('PATCH /storage/drives/{id}', `to update the drive ${id}`, id),
             repeatable: true,
             doubt: 'Its name, size and price may have changed.',
-            settle: `See it with gpucloud drives get ${id}; the same update can be repeated.`,
           },
           { method: 'PATCH', path: pathOf(id), body: bodyOf(driveBody, body) },
           drive,
@@ -91,10 +88,7 @@ function about(heading: string, doing: string, id: string): Operation {
     doing,
     changes: true,
     resource: id,
-    missing: {
-      words: `There is no drive ${id}`,
-      hint: 'See the ones there are: gpucloud drives list',
-    },
+    missing: `There is no drive ${id}`,
   };
 }
 
@@ -113,8 +107,7 @@ function resume(call: Call, id: string): Promise<Drive> {
     repeatable: true,
     bills: true,
     doubt: 'The drive may be in use and billing again.',
-    settle: `See its state with gpucloud drives get ${id}; gpucloud drives resume ${id} can be repeated.`,
-    badState: `Only a SUSPENDED drive can be resumed: gpucloud drives get ${id}`,
+    needsState: true,
   };
   // "Body: empty object", unlike start, stop and terminate of an instance.
   const request = { method: 'POST', path: `${pathOf(id)}/resume`, body: '{}' };
@@ -125,6 +118,6 @@ function resume(call: Call, id: string): Promise<Drive> {
     // A drive without a status says nothing about whether it is frozen still.
     done: (state) =>
       typeof state.status === 'string' && state.status !== 'SUSPENDED' ? state : undefined,
-    tell: ({ status }) => statusWords(status),
+    status: ({ status }) => status,
   });
 }

@@ -1,7 +1,7 @@
 import { type ApiKeysApi, apiKeysApi } from './api-keys.ts';
 import { type BillingApi, billingApi } from './billing.ts';
+import type { Run } from './calls/call.ts';
 import { type CallParts, withCall } from './calls/call.ts';
-import type { Run } from './calls/run.ts';
 import type { ApiSettings, CallOptions, RawAnswer } from './contract.ts';
 import { type DrivesApi, drivesApi } from './drives.ts';
 import { createTracer } from './http/trace.ts';
@@ -15,7 +15,6 @@ import { type UsersApi, usersApi } from './users.ts';
 export type { ApiKeysApi } from './api-keys.ts';
 export type { BillingApi } from './billing.ts';
 export type { ApiSettings, CallOptions, Page, RawAnswer } from './contract.ts';
-export { checkCreateFields } from './create-fields.ts';
 export type { DrivesApi } from './drives.ts';
 export type { InstancesApi } from './instances.ts';
 export type { RawRequest } from './raw.ts';
@@ -40,6 +39,7 @@ export type {
   DockerConfig,
   ReorderInstanceBody,
 } from './schemas/instance-body.ts';
+export { checkCreateFields } from './schemas/instance-body.ts';
 export type { BaseImage, GpuModel, Offer, Provider } from './schemas/offer.ts';
 export type { Meta } from './schemas/page.ts';
 export type { AddSshKeyBody, SshKey } from './schemas/ssh-key.ts';

@@ -1,11 +1,10 @@
 import { CliError } from '../errors.ts';
 import { leadsTo } from '../rules/statuses.ts';
-import type { Call } from './calls/call.ts';
-import { outcomeUnknown, resourceOf, sentence } from './calls/errors.ts';
+import type { Call, Run } from './calls/call.ts';
+import { factsOf, outcomeUnknown, sentence } from './calls/errors.ts';
 import type { Operation } from './calls/operation.ts';
-import { getData, getPage, type Posted, post, postOnce } from './calls/perform.ts';
+import { getData, getPage, post, postOnce } from './calls/perform.ts';
 import { bodyOf, queryOf, segment } from './calls/request.ts';
-import type { Run } from './calls/run.ts';
 import { settled, stateOf, statusWords } from './calls/settle.ts';
 import type { CallOptions, Page } from './contract.ts';
 import {
@@ -59,8 +58,6 @@ export interface InstancesApi {
 }
 
 const CREATED_DOUBT = 'A machine may exist and be billing.';
-const CREATED_SETTLE =
-  'gpucloud instances recover settles it; gpucloud instances list shows what is known.';
 
 export function instancesApi(run: Run): InstancesApi {
   return {
@@ -75,7 +72,6 @@ export function instancesApi(run: Run): InstancesApi {
             resource: body.instance_name,
             bills: true,
             doubt: CREATED_DOUBT,
-            settle: CREATED_SETTLE,
           },
           { method: 'POST', path: '/instances', body: bodyOf(createInstanceBody, body) },
           instance,
@@ -90,8 +86,7 @@ export function instancesApi(run: Run): InstancesApi {
             ...about('POST /instances/{id}/reorder', `to reorder the instance ${id}`, id),
             bills: true,
             doubt: CREATED_DOUBT,
-            settle: CREATED_SETTLE,
-            badState: `Only a TERMINATED instance can be reordered: gpucloud instances get ${id}`,
+            needsState: true,
           },
           {
             method: 'POST',
@@ -114,7 +109,6 @@ export function instancesApi(run: Run): InstancesApi {
           verb: 'stop',
           goal: 'STOPPED',
           doubt: 'The machine may still be running and billing.',
-          badState: `Only an ACTIVE instance can be stopped: gpucloud instances get ${id}`,
         }),
       );
     },
@@ -124,7 +118,6 @@ export function instancesApi(run: Run): InstancesApi {
           verb: 'terminate',
           goal: 'TERMINATED',
           doubt: 'The machine may still exist and be billing.',
-          badState: `It may be terminated already: gpucloud instances get ${id}`,
         }),
       );
     },
@@ -155,10 +148,7 @@ function about(heading: string, doing: string, id: string): Operation {
     doing,
     changes: true,
     resource: id,
-    missing: {
-      words: `There is no instance ${id}`,
-      hint: 'See the known ones: gpucloud instances list --all',
-    },
+    missing: `There is no instance ${id}`,
   };
 }
 
@@ -183,16 +173,14 @@ async function read(call: Call, id: string): Promise<Instance> {
 function change(
   call: Call,
   id: string,
-  how: { verb: 'stop' | 'terminate'; goal: string; doubt: string; badState: string },
+  how: { verb: 'stop' | 'terminate'; goal: string; doubt: string },
 ): Promise<StatusChange> {
   const operation: Operation = {
     ...about(`POST /instances/{id}/${how.verb}`, `to ${how.verb} the instance ${id}`, id),
     repeatable: true,
     bills: true,
     doubt: how.doubt,
-    settle: `See its state with gpucloud instances get ${id}; gpucloud instances ${how.verb} ${id} can be repeated.`,
-    badState: how.badState,
-    again: `gpucloud instances ${how.verb} ${id}; why it failed: gpucloud instances events ${id}`,
+    needsState: true,
   };
   const request = { method: 'POST', path: `${pathOf(id)}/${how.verb}` };
   return settled(call, {
@@ -200,91 +188,44 @@ function change(
     post: () => post(call, operation, request, statusChange),
     read: () => read(call, id),
     done: ({ status }) => (leadsTo(how.goal, status) ? { status } : undefined),
-    tell: ({ status }) => statusWords(status),
+    status: ({ status }) => status,
   });
 }
 
+/** After a doubt the state is read; what it shows is the outcome, and nothing is sent again. */
 async function start(call: Call, id: string): Promise<StatusChange> {
   const operation: Operation = {
     ...about('POST /instances/{id}/start', `to start the instance ${id}`, id),
     bills: true,
     doubt: 'The machine may be running and billing.',
-    settle: `See its state: gpucloud instances get ${id}`,
-    badState: `Only a STOPPED instance can be started, with funds for an hour: gpucloud instances get ${id}`,
+    needsState: true,
   };
   const request = { method: 'POST', path: `${pathOf(id)}/start` };
-  const fresh = () => stateOf({ read: () => read(call, id) });
-
-  let posted: Posted<StatusChange>;
-  try {
-    posted = await post(call, operation, request, statusChange);
-  } catch (error) {
-    const status = error instanceof CliError ? error.httpStatus : undefined;
-    if (status !== 400 && status !== 409) throw error;
-    // Both statuses stand for both reasons (API document: Errors), so the state decides.
-    const state = await fresh();
-    throw state === undefined ? error : notStarted(operation, status, state.state.status);
-  }
+  const posted = await post(call, operation, request, statusChange);
   if (posted.sure) return posted.value;
 
-  const state = await fresh();
-  const status = posted.answer?.status;
-  if (state === undefined) throw outcomeUnknown(operation, posted.why, status);
-  const told = statusWords(state.state.status);
-  if (status === 500) {
+  const found = (await stateOf(() => read(call, id)))?.state;
+  const httpStatus = posted.answer?.status;
+  if (found === undefined) throw outcomeUnknown(operation, posted.why, httpStatus);
+  const { status, paid_until } = found;
+  if (httpStatus === 500) {
     throw new CliError(
       'refused',
-      `${sentence(`The service could not start the instance ${id}: ${posted.why}`)} Its status is ${told}; the document says that the reserved funds are refunded.`,
+      `${sentence(`The service could not start the instance ${id}: ${posted.why}`)} Its status is ${statusWords(status)}; the document says that the reserved funds are refunded.`,
       {
-        httpStatus: status,
+        httpStatus,
         retryable: true,
-        mayBeBilling: state.state.status !== 'STOPPED',
-        hint: `Again in a while: gpucloud instances start ${id}; its state: gpucloud instances get ${id}`,
-        ...resourceOf(operation),
+        mayBeBilling: status !== 'STOPPED',
+        ...factsOf(operation),
       },
     );
   }
-  if (leadsTo('ACTIVE', state.state.status)) {
-    const { paid_until } = state.state;
-    return paid_until === undefined
-      ? { status: state.state.status }
-      : { status: state.state.status, paid_until };
+  if (status === 'STARTING' || status === 'ACTIVE') {
+    return paid_until === undefined ? { status } : { status, paid_until };
   }
-  throw outcomeUnknown(operation, `${posted.why}; its status is ${told}`, status);
-}
-
-function notStarted(operation: Operation, httpStatus: number, status: string): CliError {
-  const details = { httpStatus, ...resourceOf(operation) };
-  if (status !== 'STOPPED') {
-    return new CliError(
-      'wrongState',
-      `The instance ${operation.resource} is ${statusWords(status)}; only a STOPPED one can be started.`,
-      { ...details, hint: startHint(operation.resource ?? '', status) },
-    );
-  }
-  return new CliError(
-    'wrongState',
-    `The instance ${operation.resource} stays STOPPED: there are not enough funds to reserve the next hour.`,
-    {
-      ...details,
-      hint: 'See what the account has, top it up and start again: gpucloud billing balance',
-    },
+  throw outcomeUnknown(
+    operation,
+    `${posted.why}; its status is ${statusWords(status)}`,
+    httpStatus,
   );
-}
-
-/** What can be done with a machine that can't be started, by the status that was read. */
-function startHint(id: string, status: string): string {
-  switch (status) {
-    case 'STOPPING':
-      return `Wait for it: gpucloud instances wait ${id} --for stopped`;
-    case 'TERMINATING':
-    case 'TERMINATED':
-      return `Order a new one like it: gpucloud instances reorder ${id} NEW_NAME`;
-    case 'ERROR':
-      return `See what happened: gpucloud instances events ${id}`;
-    case 'ACTIVE':
-      return `It runs already: gpucloud instances get ${id} tells how to connect`;
-    default:
-      return `It is on its way: gpucloud instances wait ${id}`;
-  }
 }

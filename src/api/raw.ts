@@ -1,10 +1,10 @@
-import { CliError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
+import type { Run } from './calls/call.ts';
 import { rawOf } from './calls/call.ts';
 import { lostWords, notReached, notUnderstood, outcomeUnknown } from './calls/errors.ts';
 import type { Operation } from './calls/operation.ts';
 import type { ApiRequest } from './calls/request.ts';
 import { once, repeat } from './calls/retry.ts';
-import type { Run } from './calls/run.ts';
 import type { CallOptions, RawAnswer } from './contract.ts';
 import type { Answer } from './http/body.ts';
 import { Fault } from './http/fault.ts';
@@ -48,7 +48,6 @@ export function rawCall(run: Run, base: URL) {
         repeatable: REPEATED.has(method),
         bills: method === 'POST',
         doubt: 'The service may have acted on it.',
-        settle: 'Read the thing that it was about before you send it again.',
       };
       let answer: Answer;
       try {
@@ -56,7 +55,7 @@ export function rawCall(run: Run, base: URL) {
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
         if (!operation.changes && error.partial !== undefined && !error.stopped) {
-          throw notUnderstood(operation, 'it was cut off', error.partial.status);
+          throw notUnderstood(operation, 'it was cut off', error.partial);
         }
         throw operation.changes && error.sent
           ? outcomeUnknown(operation, lostWords(call, error))
@@ -65,7 +64,7 @@ export function rawCall(run: Run, base: URL) {
       if (answer.problem !== undefined && answer.cut !== undefined) {
         throw operation.changes
           ? outcomeUnknown(operation, `the answer ${answer.problem}`, answer.status)
-          : notUnderstood(operation, `it ${answer.problem}`, answer.status);
+          : notUnderstood(operation, `it ${answer.problem}`, answer);
       }
       return rawOf(answer);
     });
@@ -85,10 +84,8 @@ function checked(request: RawRequest, base: URL): ApiRequest {
   // A URL that comes back unchanged has nothing in it that is read as another path or another host.
   const parsed = URL.canParse(whole) ? new URL(whole).href : undefined;
   if (!path.startsWith('/') || path.startsWith('//') || path.includes('#') || parsed !== whole) {
-    throw new CliError(
-      'usage',
+    throw usageError(
       'The path starts with one slash, stays below the base URL, and is percent-encoded where needed.',
-      { hint: 'For example: gpucloud api GET /users/me' },
     );
   }
   const headers = Object.entries(request.headers ?? {});

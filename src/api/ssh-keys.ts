@@ -1,8 +1,7 @@
-import type { Call } from './calls/call.ts';
+import type { Call, Run } from './calls/call.ts';
 import type { Operation } from './calls/operation.ts';
 import { getData, post, remove } from './calls/perform.ts';
 import { bodyOf, segment } from './calls/request.ts';
-import type { Run } from './calls/run.ts';
 import { settled } from './calls/settle.ts';
 import type { CallOptions } from './contract.ts';
 import {
@@ -44,11 +43,7 @@ export function sshKeysApi(run: Run): SshKeysApi {
             repeatable: true,
             resource: id,
             doubt: 'The key may be gone.',
-            settle: 'See whether it is there: gpucloud ssh-keys list',
-            missing: {
-              words: `There is no SSH key ${id}`,
-              hint: 'See the ones there are: gpucloud ssh-keys list',
-            },
+            missing: `There is no SSH key ${id}`,
           },
           { method: 'DELETE', path: `/ssh-keys/${segment(id, 'an SSH key')}` },
         ),
@@ -74,7 +69,6 @@ function add(call: Call, body: AddSshKeyBody): Promise<SshKey> {
     repeatable: true,
     resource: body.name,
     doubt: 'The key may be registered.',
-    settle: 'See whether it is there: gpucloud ssh-keys list',
   };
   const request = { method: 'POST', path: '/ssh-keys', body: bodyOf(addSshKeyBody, body) };
   const wanted = typeAndBlob(body.public_key);
@@ -84,7 +78,6 @@ function add(call: Call, body: AddSshKeyBody): Promise<SshKey> {
     read: () => read(call),
     done: (keys) =>
       keys.find(({ public_key }) => public_key != null && typeAndBlob(public_key) === wanted),
-    tell: () => undefined,
   });
 }
 

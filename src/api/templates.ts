@@ -1,5 +1,5 @@
+import type { Run } from './calls/call.ts';
 import { getData } from './calls/perform.ts';
-import type { Run } from './calls/run.ts';
 import type { CallOptions } from './contract.ts';
 import { type Template, templates } from './schemas/template.ts';
 

@@ -1,6 +1,6 @@
+import type { Run } from './calls/call.ts';
 import { getData, postOnce } from './calls/perform.ts';
 import { bodyOf } from './calls/request.ts';
-import type { Run } from './calls/run.ts';
 import type { CallOptions } from './contract.ts';
 import {
   type SetPasswordBody,
@@ -45,7 +45,6 @@ export function usersApi(run: Run): UsersApi {
             changes: true,
             repeatable: true,
             doubt: 'The name may have changed.',
-            settle: 'See it with gpucloud me get; the same update can be repeated.',
           },
           { method: 'PATCH', path: '/users/me', body: bodyOf(updateUserBody, body) },
           user,
@@ -61,7 +60,6 @@ export function usersApi(run: Run): UsersApi {
             doing: 'to set the password',
             changes: true,
             doubt: 'Either of the two passwords may be the valid one.',
-            settle: 'Run gpucloud me set-password again: it is refused if the new one is set.',
           },
           {
             method: 'POST',

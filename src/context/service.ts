@@ -34,7 +34,7 @@ export function createService(parts: ServiceParts): Service {
   /** Two hundred instances that are read one by one may all have one odd field. */
   const warned = new Set<string>();
   const warnOnce = (text: string) => {
-    if (!warned.has(text)) err.warn(text);
+    if (!warned.has(text)) err.warn(`${text} --debug prints the response as it came.`);
     warned.add(text);
   };
 

@@ -80,8 +80,10 @@ async function send(
     return { ...target, ...answer };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    if (error.failure === 'wrongState' && change.goal !== undefined) {
-      return alreadyThere(target, { ...change, goal: change.goal }, error, { api, waits }, context);
+    if (error.httpStatus === 400 || error.httpStatus === 409) {
+      return change.goal === undefined
+        ? notStarted(target, error, api)
+        : alreadyThere(target, { ...change, goal: change.goal }, error, { api, waits }, context);
     }
     throw sent || !isInterrupt(error) ? error : notSent(error, target, change);
   }
@@ -119,6 +121,27 @@ async function alreadyThere(
     );
   }
   return { id, name, status };
+}
+
+/**
+ * Both statuses of a refused start stand for both reasons (API document: Errors), so the state decides.
+ *
+ * @throws always: what is in the way, or the refusal if the state can't be read.
+ */
+async function notStarted({ id }: Target, refusal: CliError, api: Api): Promise<never> {
+  const found = await api.instances.get(id, BRIEFLY).catch((fault: unknown) => {
+    throw isInterrupt(fault) ? fault : refusal;
+  });
+  const { status } = found;
+  if (status !== 'STOPPED') {
+    throw refusal.with(`The instance ${id} is ${status}; only a STOPPED one can be started.`, {
+      hint: nextStep(status, id),
+    });
+  }
+  throw refusal.with(
+    `The instance ${id} stays STOPPED: there are not enough funds to reserve the next hour.`,
+    { hint: 'See what the account has, top it up and start again: gpucloud billing balance' },
+  );
 }
 
 /** What to do about an instance that was read after the service refused to stop or terminate it. */

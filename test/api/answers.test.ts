@@ -54,7 +54,7 @@ describe('one odd field does not hide the rest', () => {
     return { instance, told };
   };
   const odd = (field: string, more = '') =>
-    `The answer to GET /instances/{id} is not as documented: ${field}${more}. What could be read is shown, the rest counts as missing; --debug shows the answer as it came.`;
+    `The answer to GET /instances/{id} is not as documented: ${field}${more}. What could be read is shown, the rest counts as missing.`;
 
   test.each<[string, object, object, string]>([
     ['a number for a text', { name: 1.5 }, { name: '1.5' }, 'data.name is not of the type string'],

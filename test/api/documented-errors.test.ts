@@ -46,7 +46,7 @@ const ROWS: readonly Row[] = [
     [
       ['ACTIVE', `gpucloud instances get ${ID}`],
       ['STOPPING', `gpucloud instances wait ${ID} --for stopped`],
-      ['TERMINATED', `gpucloud instances reorder ${ID} NEW_NAME`],
+      ['TERMINATED', `gpucloud instances reorder ${ID} NEW-NAME`],
       ['ERROR', `gpucloud instances events ${ID}`],
       ['PROVISIONING', `gpucloud instances wait ${ID}`],
       ['STOPPED', 'gpucloud billing balance'],
@@ -201,6 +201,22 @@ describe('each error of the document tells the command that comes next', () => {
     const told = await one.cli(row.argv);
     expect(told.stderr).toMatch(/^error: .*\nhint: .*\n$/m);
   });
+});
+
+test.each([400, 409])('explains a start that was refused with %i by the state', async (http) => {
+  const said = async (state: string) => {
+    const answer = shapeA(http, 'Refused');
+    const one = await world(({ method }) =>
+      method === 'POST'
+        ? answer
+        : { status: 200, body: { status: 'success', code: 200, data: { id: ID, status: state } } },
+    );
+    const { code, stderr } = await one.cli(['instances', 'start', ID]);
+    expect(code).toBe(5);
+    return stderr;
+  };
+  expect(await said('STOPPED')).toContain('not enough funds to reserve the next hour');
+  expect(await said('TERMINATED')).toContain('is TERMINATED; only a STOPPED one can be started');
 });
 
 describe('a page of something between here and the service', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Api } from '../../src/api/index.ts';
+import { hintOf } from '../../src/cli/hints.ts';
 import {
   apiFor,
   CREATE,
@@ -60,7 +61,7 @@ test.each([
   [(api: Api) => api.instances.create(CREATE), 500, 'gpucloud instances list'],
 ])('the hint names the next command: %#', async (send, code, hint) => {
   const server = await scripted(status(code));
-  expect((await failureOf(send(apiFor(server.url)))).hint).toContain(hint);
+  expect(hintOf(await failureOf(send(apiFor(server.url))))).toContain(hint);
 });
 
 const PAGE = `The request to show the instance ${ID} was refused (422): `;

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Api } from '../../src/api/index.ts';
+import { hintOf } from '../../src/cli/hints.ts';
 import { listenOn } from '../support/ports.ts';
 import {
   apiFor,
@@ -194,7 +195,7 @@ describe.each(NEVER)('%s', (_name, bills, send, answer) => {
     const { api, server } = await run([step, data(answer, 201)]);
     const error = await failureOf(send(api));
     expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: bills, exitCode: 7 });
-    expect(error.hint).toMatch(/gpucloud/);
+    expect(hintOf(error)).toMatch(/gpucloud/);
     expect(server.seen).toHaveLength(1);
   });
 
@@ -381,25 +382,15 @@ describe('start', () => {
   const POST = `POST /instances/${ID}/start`;
   const GET = `GET /instances/${ID}`;
 
-  test.each([400, 409])('%i on a machine that is not STOPPED is the wrong state', async (code) => {
-    const { api, server } = await run([status(code), data(machine('ACTIVE'))]);
-    const error = await failureOf(api.instances.start(ID));
-    expect(error).toMatchObject({ failure: 'wrongState', httpStatus: code, mayBeBilling: false });
-    expect(error.message).toContain('is ACTIVE');
-    expect(server.calls()).toEqual([POST, GET]);
-  });
-
-  test.each([400, 409])('%i on a STOPPED machine is a lack of funds', async (code) => {
-    const { api } = await run([status(code), data(machine('STOPPED'))]);
-    const error = await failureOf(api.instances.start(ID));
-    expect(error.failure).toBe('wrongState');
-    expect(error.message).toContain('not enough funds to reserve the next hour');
-  });
-
-  test('400 with a state that can not be read is still the wrong state', async () => {
-    const { api } = await run([status(400), status(404)]);
-    expect((await failureOf(api.instances.start(ID))).failure).toBe('wrongState');
-  });
+  test.each([400, 409])(
+    'reports a refusal with %i as the wrong state and reads nothing',
+    async (code) => {
+      const { api, server } = await run([status(code)]);
+      const error = await failureOf(api.instances.start(ID));
+      expect(error).toMatchObject({ failure: 'wrongState', httpStatus: code, mayBeBilling: false });
+      expect(server.calls()).toEqual([POST]);
+    },
+  );
 
   test('the documented 500 is refused with the state told', async () => {
     const { api, server } = await run([status(500), data(machine('STOPPED'))]);

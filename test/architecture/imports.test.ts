@@ -287,6 +287,29 @@ function circleIn(imports: readonly Import[]): readonly string[] | undefined {
   return undefined;
 }
 
+/** Lines of code, without comments, that hold a command line of this program. */
+function commandLinesIn(source: string): string[] {
+  const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+  return code.split('\n').filter((line) => /gpucloud [a-z]/.test(line));
+}
+
+describe('the api knows no command lines', () => {
+  test('no text in src/api names a command', () => {
+    const found = sourceFiles()
+      .filter((file) => file.startsWith('api/'))
+      .flatMap((file) =>
+        commandLinesIn(readFileSync(join(SRC, file), 'utf8')).map((line) => `${file}: ${line}`),
+      );
+    expect(found).toEqual([]);
+  });
+
+  test('finds a command in a hint, not in a comment', () => {
+    expect(commandLinesIn("  hint: 'gpucloud drives list',\n  // gpucloud drives list")).toEqual([
+      "  hint: 'gpucloud drives list',",
+    ]);
+  });
+});
+
 describe('there is no circle', () => {
   test('no file of src/ imports itself through others', () => {
     expect(circleIn(allImports())).toBeUndefined();

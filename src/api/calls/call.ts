@@ -30,7 +30,7 @@ export interface Call {
   /** @throws Fault, stopped and not sent, when the call ends in the meantime. */
   pause(milliseconds: number): Promise<void>;
   /** What to do when the service refuses the key. */
-  readonly keyRemedy: string;
+  keyRemedy(): string | undefined;
   /** Tells of an answer that was understood in part. */
   warn(text: string): void;
   /** A text without the key of the call and the secrets of its requests. */
@@ -43,6 +43,12 @@ export interface CallParts {
   readonly tracer: Tracer;
   transport(): Promise<Transport>;
 }
+
+/** What the operations stand on: work within the deadline and the signal of one call. */
+export type Run = <T>(
+  options: CallOptions | undefined,
+  work: (call: Call) => Promise<T>,
+) => Promise<T>;
 
 /** Runs the work of one call under its deadline and its signal. */
 export async function withCall<T>(
@@ -70,9 +76,7 @@ export async function withCall<T>(
   const call: Call = {
     clock,
     timeoutMs,
-    get keyRemedy() {
-      return settings.keyRemedy?.() ?? 'Sign in with a working key: gpucloud login';
-    },
+    keyRemedy: () => settings.keyRemedy?.(),
     warn: (text) => settings.warn?.(text),
     remainingMs: () => started + timeoutMs - clock.now(),
     longestPauseMs: options.longestPauseMs ?? Number.POSITIVE_INFINITY,

@@ -1,4 +1,4 @@
-/** What the words and the kind of an error hang on: one documented operation with its arguments. */
+/** One documented operation with its arguments: what an error says and is hangs on it. */
 export interface Operation {
   /** As the document heads it: `POST /instances`. */
   readonly heading: string;
@@ -10,18 +10,12 @@ export interface Operation {
   readonly repeatable?: boolean;
   /** The id or name that an error names. */
   readonly resource?: string;
-  /** What may be so when its outcome is unknown, for the machine and the money. */
+  /** What may be so if its outcome is unknown. */
   readonly doubt?: string;
   /** Whether that costs money. */
   readonly bills?: boolean;
-  /** The commands that settle an unknown outcome. */
-  readonly settle?: string;
-  /** The command that tries it again. */
-  readonly again?: string;
-  /** What a 404 says, and where to look. */
-  readonly missing?: { readonly words: string; readonly hint: string };
-  /** What to do after a documented 400 that is about the request. */
-  readonly refusal?: string;
-  /** What a documented 400 says: the state of a thing, not the request, is in the way. */
-  readonly badState?: string;
+  /** What a 404 means. */
+  readonly missing?: string;
+  /** Whether a documented 400 speaks of the state of a thing, not of the request. */
+  readonly needsState?: boolean;
 }

@@ -122,7 +122,7 @@ function understood<T>(
       : refusal(operation, call, answer);
   }
   const result = read(answer);
-  if (!result.ok) throw notUnderstood(operation, result.what, status);
+  if (!result.ok) throw notUnderstood(operation, result.what, answer);
   tellOdd(operation, call, result.odd);
   return result.value;
 }
@@ -133,6 +133,6 @@ function tellOdd(operation: Operation, call: Call, odd: readonly string[]): void
   if (first === undefined) return;
   const others = more.length === 0 ? '' : ` (and ${more.length} more like it)`;
   call.warn(
-    `The answer to ${operation.heading} is not as documented: ${first}${others}. What could be read is shown, the rest counts as missing; --debug shows the answer as it came.`,
+    `The answer to ${operation.heading} is not as documented: ${first}${others}. What could be read is shown, the rest counts as missing.`,
   );
 }

@@ -3,7 +3,6 @@ import type { Answer } from '../http/body.ts';
 import { Fault } from '../http/fault.ts';
 import type { Call } from './call.ts';
 import type { ApiRequest } from './request.ts';
-import { retryAfterMs } from './retry-after.ts';
 
 const TRIES = 3;
 const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
@@ -85,8 +84,8 @@ async function pause(call: Call, milliseconds: number, sent: boolean): Promise<v
 
 /** The service asks for patience: 429, or another status with a Retry-After past the deadline. */
 export function rateLimited(status: number, waitMs: number | undefined): CliError {
-  const seconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
-  const asks = seconds === undefined ? '' : ` and asks to wait ${seconds} s (Retry-After)`;
+  const asks =
+    waitMs === undefined ? '' : ` and asks to wait ${Math.ceil(waitMs / 1000)} s (Retry-After)`;
   return new CliError(
     'rateLimited',
     status === 429
@@ -96,10 +95,19 @@ export function rateLimited(status: number, waitMs: number | undefined): CliErro
       httpStatus: status,
       retryable: true,
       ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-      hint:
-        seconds === undefined
-          ? 'Wait a little and run the command again.'
-          : `Run the command again in ${seconds} s, or give it more time with --timeout.`,
     },
   );
+}
+
+/**
+ * A Retry-After header as milliseconds from now: whole seconds or an HTTP date, 0 if that is past.
+ * Undefined if there is none or it can't be read.
+ */
+export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text) * 1000;
+  // `Date.parse` also takes much that is no HTTP date, such as `1` or `-5`.
+  if (!/^[A-Z][a-z]+, /.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }

@@ -3,7 +3,7 @@ import type { Answer } from '../http/body.ts';
 import { Fault } from '../http/fault.ts';
 import { clean, shortened } from '../response/clean.ts';
 import type { Call } from './call.ts';
-import { againHint, outcomeUnknown, resourceOf, sentence } from './errors.ts';
+import { factsOf, outcomeUnknown, sentence } from './errors.ts';
 import type { Operation } from './operation.ts';
 import type { Posted } from './perform.ts';
 import { waitMs } from './retry.ts';
@@ -14,10 +14,10 @@ export interface Settled<T, S> {
   post(): Promise<Posted<T>>;
   /** Reads the state afresh. */
   read(): Promise<S>;
-  /** What the POST would have answered, when the state that was read is the wanted one. */
+  /** What the POST would have answered, if the state that was read is the wanted one. */
   done(state: S): T | undefined;
-  /** The state in words, completing "its status is …"; undefined where there is nothing to tell. */
-  tell(state: S): string | undefined;
+  /** The status that was read, for the error; undefined if the state has none. */
+  status?(state: S): string | null | undefined;
 }
 
 /**
@@ -25,61 +25,59 @@ export interface Settled<T, S> {
  * already there is success; otherwise the POST is made once more, since the service rolls back "so
  * the call can be repeated" (API document: States and transitions).
  *
- * @throws CliError `outcomeUnknown` when the doubt stays, with the state that was read last.
+ * @throws CliError `outcomeUnknown` if the doubt stays, with the state that was read last.
  */
 export async function settled<T, S>(call: Call, parts: Settled<T, S>): Promise<T> {
   const { operation } = parts;
   const first = await parts.post();
   if (first.sure) return first.value;
 
-  const patience = await wait(call, first.answer);
-  const before = await stateOf(parts);
+  const tooLong = await wait(call, first.answer);
+  const before = await stateOf(parts.read);
   if (before === undefined) throw outcomeUnknown(operation, first.why, first.answer?.status);
   const there = parts.done(before.state);
   if (there !== undefined) return there;
-  if (patience !== undefined) throw patience;
+  if (tooLong !== undefined) throw tooLong;
 
-  let second: Posted<T>;
+  let second: (Posted<T> & { sure: false }) | { refusal: unknown };
   try {
-    second = await parts.post();
-  } catch (error) {
-    // A refusal now may be the echo of the first POST, done in the meantime after all.
-    const after = await stateOf(parts);
-    const late = after === undefined ? undefined : parts.done(after.state);
-    if (late !== undefined) return late;
-    throw error;
+    const posted = await parts.post();
+    if (posted.sure) return posted.value;
+    second = posted;
+  } catch (refusal) {
+    // It may be the echo of the first POST, done in the meantime after all.
+    second = { refusal };
   }
-  if (second.sure) return second.value;
-  const after = await stateOf(parts);
-  if (after === undefined) throw outcomeUnknown(operation, second.why, second.answer?.status);
-  const late = parts.done(after.state);
+  const after = await stateOf(parts.read);
+  const late = after === undefined ? undefined : parts.done(after.state);
   if (late !== undefined) return late;
-  throw failedTwice(operation, second, parts.tell(after.state));
+  if ('refusal' in second) throw second.refusal;
+  if (after === undefined) throw outcomeUnknown(operation, second.why, second.answer?.status);
+  throw failedTwice(operation, second, parts.status?.(after.state));
 }
 
 /** The service said twice that it failed, and the state agrees; without its word the doubt stays. */
 function failedTwice<T>(
   operation: Operation,
-  posted: Posted<T> & { sure: false },
-  state: string | undefined,
+  { why, answer }: Posted<T> & { sure: false },
+  state: string | null | undefined,
 ): CliError {
-  const told = state === undefined ? '' : `; its status is ${state}`;
-  const status = posted.answer?.status ?? 0;
-  if (status < 500) return outcomeUnknown(operation, `${posted.why}${told}`, posted.answer?.status);
+  const reason = state === undefined ? why : `${why}; its status is ${statusWords(state)}`;
+  const status = answer?.status ?? 0;
+  if (status < 500) return outcomeUnknown(operation, reason, answer?.status);
   return new CliError(
     'refused',
-    sentence(`The service failed twice ${operation.doing}: ${posted.why}${told}`),
+    sentence(`The service failed twice ${operation.doing}: ${reason}`),
     {
       httpStatus: status,
       retryable: true,
       mayBeBilling: operation.bills ?? false,
-      hint: againHint(operation),
-      ...resourceOf(operation),
+      ...factsOf(operation),
     },
   );
 }
 
-/** Waits as any retry does. What comes back is the error to end with, should it be too long. */
+/** Waits as any retry does. What comes back is the error to end with if that is too long. */
 async function wait(call: Call, answer: Answer | undefined): Promise<CliError | undefined> {
   try {
     await call.pause(waitMs(call, answer, 1));
@@ -92,10 +90,10 @@ async function wait(call: Call, answer: Answer | undefined): Promise<CliError | 
   }
 }
 
-/** The state, or undefined when it can't be read, for whatever reason. */
-export async function stateOf<S>(parts: { read(): Promise<S> }): Promise<{ state: S } | undefined> {
+/** The state, or undefined if it can't be read, for whatever reason. */
+export async function stateOf<S>(read: () => Promise<S>): Promise<{ state: S } | undefined> {
   try {
-    return { state: await parts.read() };
+    return { state: await read() };
   } catch {
     return undefined;
   }

@@ -1,24 +1,38 @@
 import type { Answer } from '../http/body.ts';
 import { clean, shortened } from './clean.ts';
-import { isWebPage, webPageWords } from './web-page.ts';
 
 const MOST_CHARACTERS = 200;
+const LONGEST_TITLE = 80;
 
 /**
- * What an error answer says, for people: both documented shapes (API document: Errors), a list of
- * messages, an empty body, HTML and whatever else comes; clean, and at most 200 characters.
+ * What a response without success says, for people: both documented shapes (API document: Errors), a
+ * list of messages, an empty body, HTML and whatever else comes; clean, and at most 200 characters.
  * `hide` takes out secrets before the text is cut, so that no part of one stays.
  */
-export function said(answer: Answer, hide: (text: string) => string): string {
+export function messageOf(answer: Answer, hide: (text: string) => string): string {
   if (answer.problem !== undefined) return `an answer that ${answer.problem}`;
   const text = answer.text.trim();
   if (text === '') return 'no explanation given';
-  if (isWebPage(answer)) return webPageWords(answer, hide);
   // Hidden both before and after the cleaning, which could put a secret together again.
-  return shortened(hide(clean(hide(messageOf(text)))), MOST_CHARACTERS) || 'no explanation given';
+  const cut = (words: string, most: number) => shortened(hide(clean(hide(words))).trim(), most);
+  if (isWebPage(answer)) {
+    // The head of a page comes first, so only its beginning is looked at.
+    const found = /<title[^>]*>([^<]{1,500})/i.exec(text.slice(0, 20_000))?.[1] ?? '';
+    const title = cut(found, LONGEST_TITLE);
+    return `an HTML page${title === '' ? '' : ` ("${title}")`}, perhaps of a proxy`;
+  }
+  return cut(jsonMessage(text), MOST_CHARACTERS) || 'no explanation given';
 }
 
-function messageOf(text: string): string {
+/** Whether a response is a page for a browser; the service speaks JSON (API document: Conventions). */
+export function isWebPage({ text, headers }: Pick<Answer, 'text' | 'headers'>): boolean {
+  const start = text.trimStart();
+  if (/^(<!doctype html|<html|<head|<\?xml[^>]*>\s*<(!doctype html|html))/i.test(start))
+    return true;
+  return start !== '' && !/^[{["]/.test(start) && /\bhtml\b/i.test(headers['content-type'] ?? '');
+}
+
+function jsonMessage(text: string): string {
   let json: unknown;
   try {
     json = JSON.parse(text);

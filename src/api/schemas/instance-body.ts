@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { lazy } from '../../lazy.ts';
 import { instanceName } from '../../rules/names.ts';
+import { type Checked, check } from './check.ts';
 import { filled, type Infer, ruled } from './fields.ts';
 
 /** API document: Endpoints, POST /instances, `docker_config`. No field of a port is starred. */
@@ -60,3 +61,11 @@ export type DockerConfig = Infer<typeof dockerConfig>;
 export type CreateInstanceBody = Infer<typeof createInstanceBody>;
 export type CreateInstanceFields = Infer<typeof createInstanceFields>;
 export type ReorderInstanceBody = Infer<typeof reorderInstanceBody>;
+
+/**
+ * Checks a description of an instance, as a file holds it: no field is required, none but the
+ * documented ones may be there, and each follows its documented rule.
+ */
+export function checkCreateFields(value: unknown): Checked<CreateInstanceFields> {
+  return check(createInstanceFields, value);
+}

@@ -1,7 +1,6 @@
-import { rateLimited } from '../../api/calls/retry.ts';
-import { retryAfterMs } from '../../api/calls/retry-after.ts';
+import { rateLimited, retryAfterMs } from '../../api/calls/retry.ts';
 import type { RawAnswer, RawRequest } from '../../api/index.ts';
-import { said } from '../../api/response/message.ts';
+import { messageOf } from '../../api/response/message.ts';
 import { hidden, secretsIn } from '../../api/response/secrets.ts';
 import { refusedKeyRemedy } from '../../config/remedies.ts';
 import type { Context } from '../../context.ts';
@@ -30,7 +29,7 @@ export async function failureOf(
   const { method, path } = request;
   const isUnknown = failure === 'outcomeUnknown';
   const isPassing = status >= 500 || status === 408;
-  const words = said(answer, (text) => hidden(text, secretsIn(request.body)));
+  const words = messageOf(answer, (text) => hidden(text, secretsIn(request.body)));
   return new CliError(
     failure,
     `${method} ${path.split('?', 1)} was answered with ${status}: ${words}.${isUnknown ? ' The service may have acted on it all the same.' : ''}`,

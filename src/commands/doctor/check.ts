@@ -1,3 +1,4 @@
+import { hintOf } from '../../cli/hints.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
@@ -38,7 +39,7 @@ export function notChecked(reason: string): Finding {
 export function failWith(error: unknown): Finding {
   if (error instanceof CliError) {
     if (isInterrupt(error)) throw error;
-    return fail(error.message, error.hint ?? null);
+    return fail(error.message, hintOf(error) ?? null);
   }
   return fail(`an unexpected error: ${error instanceof Error ? error.message : String(error)}`);
 }

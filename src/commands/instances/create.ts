@@ -3,6 +3,7 @@ import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../a
 import type { AnyCommand } from '../../cli/command.ts';
 import { writeCreated } from '../../cli/created.ts';
 import type { Frame } from '../../cli/frame.ts';
+import { hintOf } from '../../cli/hints.ts';
 import { each, ruled, ruledEach } from '../../cli/parse.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -116,8 +117,8 @@ export function registerCreate(verb: AnyCommand, frame: Frame): void {
 }
 
 async function printSchema(context: Context): Promise<void> {
-  const { createFieldsJsonSchema } = await import('../../api/schemas/create-fields-json.ts');
-  await context.out.text(`${JSON.stringify(createFieldsJsonSchema(), null, 2)}\n`);
+  const { manifestJsonSchema } = await import('../../instances/manifest-json.ts');
+  await context.out.text(`${JSON.stringify(manifestJsonSchema(), null, 2)}\n`);
 }
 
 function oneName(argument: string | undefined, flag: string | undefined): string | undefined {
@@ -199,7 +200,7 @@ function afterQuestions(error: unknown): unknown {
   if (!isNo) return error;
   return error.with(`${error.message} Nothing was rented.`, {
     hint:
-      error.hint ??
+      hintOf(error) ??
       'change what was refused in the command above and run it, or answer again: gpucloud instances create',
   });
 }

@@ -1,0 +1,135 @@
+import type { CliError, FailedRequest } from '../errors.ts';
+
+/**
+ * What to do about an error: its own hint, or what follows from the request that failed. The Api
+ * knows no command lines, so they are chosen here, once, when the error is printed.
+ */
+export function hintOf(error: CliError): string | undefined {
+  if (error.hint !== undefined) return error.hint;
+  const { failure, httpStatus, request, retryAfterMs } = error;
+  if (failure === 'rateLimited') return afterWaiting(retryAfterMs);
+  if (request === undefined) return undefined;
+  switch (failure) {
+    case 'outcomeUnknown':
+      return stepsOf(request).doubt ?? 'Read what it was about before you send it again.';
+    case 'unreachable':
+      return request.obstacle === 'deadline' ? `Give it more time with --timeout. ${REACH}` : REACH;
+    case 'notUnderstood':
+      if (request.obstacle === 'web page') return PAGE;
+      return isRedirect(httpStatus)
+        ? 'Check the base URL: gpucloud profiles get'
+        : 'Check the base URL, and run the command again with --debug to see the answer.';
+    case 'authentication':
+      return request.obstacle === 'web page' ? PAGE : 'Sign in with a working key: gpucloud login';
+    default:
+      return request.obstacle === 'web page' ? PAGE : afterRefusal(error, request);
+  }
+}
+
+const REACH =
+  'Check the network, the base URL and the proxy variables; gpucloud doctor looks at all three.';
+const PAGE =
+  'The service answers in JSON, so the page comes from something before it, such as a proxy, a sign-in page of the network or a wrong base URL: gpucloud doctor looks at all three.';
+
+function afterWaiting(retryAfterMs: number | undefined): string {
+  return retryAfterMs === undefined
+    ? 'Wait a little and run the command again.'
+    : `Run the command again in ${Math.ceil(retryAfterMs / 1000)} s, or give it more time with --timeout.`;
+}
+
+function afterRefusal(
+  { failure, httpStatus }: CliError,
+  request: FailedRequest,
+): string | undefined {
+  const { missing, state, again, refused } = stepsOf(request);
+  if (httpStatus === 402) return 'See what the account has: gpucloud billing balance';
+  if (failure === 'notFound') return missing;
+  if (failure === 'wrongState') return state;
+  if (failure !== 'refused') return undefined;
+  const mayWorkLater = httpStatus !== undefined && (httpStatus >= 500 || httpStatus === 408);
+  if (!mayWorkLater) return refused;
+  return again === undefined ? 'Run the command again in a while.' : `Again in a while: ${again}`;
+}
+
+/** What helps after each kind of failure of one operation. */
+interface Steps {
+  /** Its outcome is unknown. */
+  readonly doubt?: string;
+  readonly missing?: string;
+  /** The thing is in another state than the operation needs. */
+  readonly state?: string;
+  /** The service failed: the command that repeats it. */
+  readonly again?: string;
+  /** The service refused it for another reason. */
+  readonly refused?: string;
+}
+
+const RECOVER =
+  'gpucloud instances recover settles it; gpucloud instances list shows what is known.';
+
+const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
+  'POST /instances': () => ({ doubt: RECOVER }),
+  'POST /instances/{id}/reorder': (id) => ({
+    doubt: RECOVER,
+    state: `Only a TERMINATED instance can be reordered: gpucloud instances get ${id}`,
+  }),
+  'POST /instances/{id}/start': (id) => ({
+    doubt: `See its state: gpucloud instances get ${id}`,
+    state: `Only a STOPPED instance can be started, with funds for an hour: gpucloud instances get ${id}`,
+    again: `gpucloud instances start ${id}; its state: gpucloud instances get ${id}`,
+  }),
+  'POST /instances/{id}/stop': (id) => ({
+    ...repeated('stop', id),
+    state: `Only an ACTIVE instance can be stopped: gpucloud instances get ${id}`,
+  }),
+  'POST /instances/{id}/terminate': (id) => ({
+    ...repeated('terminate', id),
+    state: `It may be terminated already: gpucloud instances get ${id}`,
+  }),
+  'POST /storage/drives': () => ({ doubt: 'gpucloud drives list shows whether it was created.' }),
+  'PATCH /storage/drives/{id}': (id) => ({
+    doubt: `See it with gpucloud drives get ${id}; the same update can be repeated.`,
+  }),
+  'POST /storage/drives/{id}/resume': (id) => ({
+    doubt: `See its state with gpucloud drives get ${id}; gpucloud drives resume ${id} can be repeated.`,
+    state: `Only a SUSPENDED drive can be resumed: gpucloud drives get ${id}`,
+  }),
+  'POST /ssh-keys': () => ({ doubt: 'See whether it is there: gpucloud ssh-keys list' }),
+  'DELETE /ssh-keys/{id}': () => ({ doubt: 'See whether it is there: gpucloud ssh-keys list' }),
+  'POST /api-keys': () => ({ doubt: 'gpucloud api-keys list shows whether it was created.' }),
+  'PATCH /users/me': () => ({
+    doubt: 'See it with gpucloud me get; the same update can be repeated.',
+  }),
+  'POST /users/me/update-password': () => ({
+    doubt: 'Run gpucloud me set-password again: it is refused if the new one is set.',
+  }),
+  'POST /billing/promo/activate': () => ({
+    doubt: 'Look for the bonus: gpucloud billing transactions',
+    missing: 'Check how the code is written, capitals too: gpucloud billing promo CODE',
+    refused:
+      'A code that has expired, is used up or was activated before adds nothing; what came in: gpucloud billing transactions --type bonus',
+  }),
+};
+
+/** Where to look for a thing that is not there, by the start of its path. */
+const MISSING: readonly (readonly [RegExp, string])[] = [
+  [/ \/instances\/\{id\}/, 'See the known ones: gpucloud instances list --all'],
+  [/ \/storage\/drives\/\{id\}/, 'See the ones there are: gpucloud drives list'],
+  [/ \/ssh-keys\/\{id\}/, 'See the ones there are: gpucloud ssh-keys list'],
+];
+
+function stepsOf({ operation, about = '' }: FailedRequest): Steps {
+  const missing = MISSING.find(([path]) => path.test(operation))?.[1];
+  return { ...(missing === undefined ? {} : { missing }), ...STEPS[operation]?.(about) };
+}
+
+function repeated(verb: 'stop' | 'terminate', id: string): Steps {
+  return {
+    doubt: `See its state with gpucloud instances get ${id}; gpucloud instances ${verb} ${id} can be repeated.`,
+    again: `gpucloud instances ${verb} ${id}; why it failed: gpucloud instances events ${id}`,
+  };
+}
+
+function isRedirect(httpStatus: number | undefined): boolean {
+  return httpStatus !== undefined && httpStatus >= 300 && httpStatus < 400;
+}
