@@ -36,7 +36,7 @@ const schemas = lazy(() => {
   });
 
   /** The process that sent a request. All but the pid is only known where there is /proc. */
-  const process = z.looseObject({
+  const sender = z.looseObject({
     pid: z.number(),
     /** The run of the system: pids start anew with it. */
     boot: z.optional(text),
@@ -71,7 +71,7 @@ const schemas = lazy(() => {
     body_hash: z.nullable(text),
     /** The request whose doubt this one is to settle. */
     retry_of: z.optional(uid),
-    process: z.nullable(process),
+    process: z.nullable(sender),
   });
 
   const outcome = z.looseObject({
@@ -123,12 +123,12 @@ const schemas = lazy(() => {
     requests: z.array(z.looseObject({ intent, outcome: z.optional(outcome) })),
   });
 
-  return { snapshot, process, intent, outcome, machine, journal };
+  return { snapshot, sender, intent, outcome, machine, journal };
 });
 
 type Schemas = ReturnType<typeof schemas>;
 export type Snapshot = z.infer<Schemas['snapshot']>;
-export type ProcessMark = z.infer<Schemas['process']>;
+export type ProcessMark = z.infer<Schemas['sender']>;
 export type IntentRecord = z.infer<Schemas['intent']>;
 export type OutcomeRecord = z.infer<Schemas['outcome']>;
 export type Outcome = OutcomeRecord['kind'];
