@@ -38,7 +38,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   ora: /^output\/live\/spinner\.ts$/,
   'string-width': /^output\/width\.ts$/,
   '@jmespath-community/jmespath': /^output\/formats\/query\.ts$/,
-  yaml: /^(output\/formats\/yaml|instances\/yaml-file)\.ts$/,
+  yaml: /^(output\/formats\/yaml|instances\/request\/manifest)\.ts$/,
   conf: /^config\//,
   inquirer: /^prompts\/inquirer\.ts$/,
   '@inquirer/core': /^prompts\/checked-text\.ts$/,

@@ -8,17 +8,17 @@ import { each, ruled, ruledEach } from '../../cli/parse.ts';
 import { describe } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen, usageError } from '../../errors.ts';
-import { isOfSandbox, notePrice, warnIfDearer } from '../../instances/hardware-names.ts';
 import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
 import { beforeSending, nothingCreated } from '../../instances/preflight.ts';
 import {
-  boxOf,
   type CreateFlags,
   type MadeRequest,
   makeRequest,
+  manifestOf,
   missingError,
   missingFlags,
-} from '../../instances/request.ts';
+} from '../../instances/request/body.ts';
+import { isOfSandbox, notePrice, warnIfDearer } from '../../instances/request/hardware.ts';
 import { refuseUnsettled } from '../../instances/unsettled.ts';
 import { waitFor } from '../../instances/waiting.ts';
 import { publishedPort, volume } from '../../rules/container.ts';
@@ -34,8 +34,7 @@ import {
   waitTimeoutOption,
 } from '../../watch/flags.ts';
 import { knownSshEndpoint } from '../../watch/ssh-endpoint.ts';
-import { createRequestView } from './request-view.ts';
-import { instanceView } from './view.ts';
+import { createRequestView, instanceView } from './view.ts';
 
 export function registerCreate(verb: AnyCommand, frame: Frame): void {
   describe(verb, {
@@ -152,13 +151,13 @@ interface Prepared extends Pick<CreateInput, 'until'> {
 
 async function prepare(input: CreateInput, context: Context): Promise<Prepared> {
   const { flags, until } = input;
-  const box = await boxOf(flags, context);
-  const missing = missingFlags(flags, box);
+  const manifest = await manifestOf(flags, context);
+  const missing = missingFlags(flags, manifest);
   if (missing.length > 0) {
-    return await prepareAsked(missing, input, box, context);
+    return await prepareAsked(missing, input, manifest, context);
   }
-  await checkUnsettled(input, box, context);
-  const made = await makeRequest(flags, box, context);
+  await checkUnsettled(input, manifest, context);
+  const made = await makeRequest(flags, manifest, context);
   notePrice(made.offer, context);
   return { made, until };
 }
@@ -166,10 +165,10 @@ async function prepare(input: CreateInput, context: Context): Promise<Prepared> 
 /** Names that are asked for in the terminal follow a rule of their own there. */
 async function checkUnsettled(
   { flags, dryRun }: CreateInput,
-  box: CreateInstanceFields,
+  manifest: CreateInstanceFields,
   context: Context,
 ): Promise<void> {
-  const name = flags.name ?? box.instance_name;
+  const name = flags.name ?? manifest.instance_name;
   if (!dryRun && name !== undefined) await refuseUnsettled('machine', name, context);
 }
 
@@ -177,7 +176,7 @@ async function checkUnsettled(
 async function prepareAsked(
   missing: readonly string[],
   input: CreateInput,
-  box: CreateInstanceFields,
+  manifest: CreateInstanceFields,
   context: Context,
 ): Promise<Prepared> {
   // Who types the file itself into stdin can't answer there too.
@@ -185,10 +184,10 @@ async function prepareAsked(
   if (prompts === undefined) {
     throw missingError(missing);
   }
-  await checkUnsettled(input, box, context);
+  await checkUnsettled(input, manifest, context);
   const { askForMachine } = await import('../../instances/wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
-  const made = await askForMachine({ ...input, until, box }, prompts, context);
+  const made = await askForMachine({ ...input, until, manifest }, prompts, context);
   return { made, until, worded: afterQuestions };
 }
 

@@ -9,11 +9,58 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { beginningAt, eachEvent } from '../../instances/event-log.ts';
 import { findInstances, type Target } from '../../instances/resolve.ts';
+import type { Column, View } from '../../output/output.ts';
 import { pollInterval } from '../../rules/durations.ts';
 import { type Moment, since } from '../../rules/moment.ts';
 import { count } from '../../rules/numbers.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
-import { eventView, viewOf } from './event-view.ts';
+
+/** Cells of the longest documented type, STATUS_CHANGE. */
+const TYPE_CELLS = 13;
+
+/** API document: Instance event. */
+const eventView: View<InstanceEvent> = viewOf([]);
+
+/** The events of some machines; of several, each row names its own. */
+function viewOf(machines: readonly Target[]): View<InstanceEvent> {
+  const names = new Map(machines.map(({ id, name }) => [id, name]));
+  const machine: Column<InstanceEvent> = {
+    id: 'instance',
+    header: 'INSTANCE',
+    least: Math.max(0, ...machines.map(({ name }) => name.length)),
+    value: (event) => names.get(event.instance_id ?? '') ?? event.instance_id,
+    ...(machines.length > 1 ? {} : { hidden: true }),
+  };
+  return {
+    columns: [
+      { id: 'created_at', header: 'TIME', kind: 'time', value: (event) => event.created_at },
+      machine,
+      {
+        id: 'type',
+        header: 'TYPE',
+        kind: 'severity',
+        least: TYPE_CELLS,
+        value: (event) => event.type,
+      },
+      { id: 'message', header: 'MESSAGE', value: (event) => event.message },
+      { id: 'id', header: 'ID', value: (event) => event.id, hidden: true },
+      {
+        id: 'instance_id',
+        header: 'INSTANCE ID',
+        value: (event) => event.instance_id,
+        hidden: true,
+      },
+      {
+        id: 'payload',
+        header: 'PAYLOAD',
+        value: (event) => (event.payload == null ? null : JSON.stringify(event.payload)),
+        hidden: true,
+      },
+    ],
+    id: (event) => event.id,
+    empty: 'No event to show.',
+  };
+}
 
 /** API document: Events. New types may come, so that others are let through. */
 const TYPES = ['INFO', 'WARNING', 'ERROR', 'STATUS_CHANGE', 'BILLING'] as const;

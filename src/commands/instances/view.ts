@@ -1,7 +1,7 @@
-import type { Instance } from '../../api/index.ts';
-import { containerLines } from '../../instances/container-lines.ts';
+import type { CreateInstanceBody, Instance } from '../../api/index.ts';
 import type { Changed } from '../../instances/waiting.ts';
-import type { Section, View } from '../../output/output.ts';
+import { clean } from '../../output/index.ts';
+import type { DetailLine, Section, View } from '../../output/output.ts';
 import { endpointLines } from '../../reach/endpoints.ts';
 import { sshCommand } from '../../watch/ssh-endpoint.ts';
 
@@ -158,3 +158,75 @@ function nameIn(value: unknown): string | undefined {
   }
   return undefined;
 }
+
+/**
+ * The container of an instance for people: `docker_config` of an answer is "json or null" (API
+ * document: Instance). What has the form of the documented request is shown as docker writes it,
+ * each item on a line of its own; anything else as it came.
+ */
+function containerLines(config: unknown): DetailLine[] {
+  if (typeof config !== 'object' || config === null) {
+    return [];
+  }
+  return Object.entries(config).map(([label, value]) => ({ label, value: shown(label, value) }));
+}
+
+function shown(label: string, value: unknown): string | number {
+  if (value === null) return '';
+  if (typeof value === 'string' || typeof value === 'number') return value;
+  const written = Object.hasOwn(WRITTEN, label) ? WRITTEN[label] : undefined;
+  if (written === undefined || !Array.isArray(value)) return JSON.stringify(value);
+  return value.map((item: unknown) => clean(written(item) ?? JSON.stringify(item))).join('\n');
+}
+
+/** How docker writes an item; undefined for one that is not as documented (POST /instances). */
+const WRITTEN: Readonly<Record<string, (item: unknown) => string | undefined>> = {
+  ports: portText,
+  env: (item) => pair(item, 'key', '=', 'value'),
+  volumes: (item) => pair(item, 'host_path', ':', 'container_path'),
+};
+
+/** `8080->80/tcp (web, main)`. The protocol is TCP where none is told (API document: Limits). */
+function portText(item: unknown): string | undefined {
+  const [outer, inner] = [field(item, 'external_port'), field(item, 'internal_port')];
+  const protocol = field(item, 'protocol') ?? 'TCP';
+  const name = field(item, 'name') ?? '';
+  if (typeof outer !== 'number' || typeof inner !== 'number') return undefined;
+  if (typeof protocol !== 'string' || typeof name !== 'string') return undefined;
+  const marks = [name, field(item, 'is_main') === true ? 'main' : ''].filter((one) => one !== '');
+  const told = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
+  return `${outer}->${inner}/${protocol.toLowerCase()}${told}`;
+}
+
+function pair(item: unknown, first: string, between: string, second: string): string | undefined {
+  const [one, other] = [field(item, first), field(item, second)];
+  return typeof one === 'string' && typeof other === 'string'
+    ? `${one}${between}${other}`
+    : undefined;
+}
+
+function field(item: unknown, name: string): unknown {
+  return typeof item === 'object' && item !== null ? Reflect.get(item, name) : undefined;
+}
+
+/** The request that `--dry-run` shows instead of sending it. */
+export const createRequestView: View<CreateInstanceBody> = {
+  columns: [
+    { id: 'instance_name', header: 'NAME', value: (r) => r.instance_name },
+    { id: 'offer_id', header: 'OFFER', value: (r) => r.offer_id },
+    { id: 'image_id', header: 'IMAGE', value: (r) => r.image_id },
+  ],
+  id: () => null,
+  empty: 'There is no request.',
+  sections: [
+    {
+      heading: 'POST /instances (not sent)',
+      lines: (r) =>
+        Object.entries(r).map(([label, value]) => ({
+          label,
+          value: typeof value === 'string' ? value : JSON.stringify(value),
+        })),
+    },
+  ],
+  secrets: ['docker_config.env[].value'],
+};

@@ -3,7 +3,7 @@ import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
 import { resourceId } from '../../rules/ids.ts';
 import { kopecksText, type Money, money } from '../../rules/money.ts';
-import { dayOf } from '../hardware-names.ts';
+import { dayOf } from '../request/hardware.ts';
 import type { Answer } from './step.ts';
 
 const QUESTION: Readonly<Record<Kind, string>> = {

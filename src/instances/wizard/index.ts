@@ -5,8 +5,8 @@ import type { Context } from '../../context.ts';
 import { CliError, type Failure } from '../../errors.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { kopecksText, money } from '../../rules/money.ts';
-import { knownPrice } from '../hardware-names.ts';
-import { type CreateFlags, checkGiven, type MadeRequest, makeRequest } from '../request.ts';
+import { type CreateFlags, checkGiven, type MadeRequest, makeRequest } from '../request/body.ts';
+import { knownPrice } from '../request/hardware.ts';
 import { askDrive, askKeys } from './account.ts';
 import { askHardware } from './hardware.ts';
 import { commandLine, variablesOf } from './line.ts';
@@ -19,7 +19,7 @@ import { type Row, tellRows } from './summary.ts';
 export interface Wish extends CreateInput {
   readonly until: string;
   /** What `--file` says. */
-  readonly box: CreateInstanceFields;
+  readonly manifest: CreateInstanceFields;
 }
 
 /**
@@ -33,7 +33,7 @@ export async function askForMachine(
   context: Context,
 ): Promise<MadeRequest> {
   await context.out.prepare();
-  await checkGiven(wish.flags, wish.box, context);
+  await checkGiven(wish.flags, wish.manifest, context);
   const lists = await readLists(context);
   return await onCancel('Nothing was sent, so nothing was rented and nothing is billing.', () =>
     ask(wish, lists, prompts, context),
@@ -57,7 +57,7 @@ async function ask(
   }
   for (;;) {
     const { flags, spoken } = merged(wish.flags, answers);
-    const made = await madeOrFault(() => makeRequest(flags, wish.box, context));
+    const made = await madeOrFault(() => makeRequest(flags, wish.manifest, context));
     if (made instanceof CliError) {
       // What a flag says was looked at before: an answer is at fault, and the others are kept.
       if (answers.size === 0) throw made;
@@ -97,19 +97,19 @@ const NEXT: readonly Choice<'rent' | 'change' | 'leave'>[] = [
 
 /** In the order in which they are asked. */
 function stepsOf(
-  { flags, box }: Wish,
+  { flags, manifest }: Wish,
   lists: Lists,
   prompts: Prompts,
   { clock }: Context,
 ): readonly Step[] {
   const { names, catalog, sshKeys = [], templates = [], drives = [] } = lists;
-  const keys = flags.sshKey ?? box.ssh_keys;
-  const image = flags.dockerImage ?? box.docker_config?.image;
-  const template = flags.template ?? box.template_id;
+  const keys = flags.sshKey ?? manifest.ssh_keys;
+  const image = flags.dockerImage ?? manifest.docker_config?.image;
+  const template = flags.template ?? manifest.template_id;
   return [
     {
       label: 'Name',
-      given: flags.name ?? box.instance_name,
+      given: flags.name ?? manifest.instance_name,
       async ask(before) {
         const name = await prompts.text('Name of the machine', {
           initial: before?.flags.name ?? suggestedName(names, () => clock.random()),
@@ -120,12 +120,12 @@ function stepsOf(
     },
     {
       label: 'Offer',
-      given: flags.offer ?? box.offer_id,
+      given: flags.offer ?? manifest.offer_id,
       ask: () => askHardware('offer', catalog.offer, prompts),
     },
     {
       label: 'Image',
-      given: flags.image ?? box.image_id,
+      given: flags.image ?? manifest.image_id,
       ask: () => askHardware('image', catalog.image, prompts),
     },
     {
@@ -142,13 +142,13 @@ function stepsOf(
             : `the container ${image}`
           : `the template ${template}${image === undefined ? '' : ` and the container ${image}`}`,
       ask: (before) =>
-        describesContainer(flags, box)
+        describesContainer(flags, manifest)
           ? askRunsImage(prompts)
           : askRuns(templates, before, prompts),
     },
     {
       label: 'Drive',
-      given: flags.drive ?? box.storage_drive_id,
+      given: flags.drive ?? manifest.storage_drive_id,
       ask: (before) => askDrive(drives, before, prompts),
     },
   ];
@@ -163,9 +163,9 @@ function shownKeys(keys: readonly string[]): string {
 }
 
 /** Whether flags or the file describe a container that has no image yet. */
-function describesContainer(flags: CreateFlags, box: CreateInstanceFields): boolean {
+function describesContainer(flags: CreateFlags, manifest: CreateInstanceFields): boolean {
   const { dockerCommand, shmSize, port, env, envFile, volume } = flags;
-  return [dockerCommand, shmSize, port, env, envFile, volume, box.docker_config].some(
+  return [dockerCommand, shmSize, port, env, envFile, volume, manifest.docker_config].some(
     (part) => part !== undefined,
   );
 }

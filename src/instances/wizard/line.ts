@@ -1,7 +1,7 @@
 import { shellLine } from '../../cli/shell-line.ts';
 import type { Port } from '../../rules/container.ts';
 import { kopecksText, type Money } from '../../rules/money.ts';
-import type { CreateFlags } from '../request.ts';
+import type { CreateFlags } from '../request/body.ts';
 
 export interface Line {
   /** With names where they are as good as ids. */

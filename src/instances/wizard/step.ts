@@ -1,4 +1,4 @@
-import type { CreateFlags } from '../request.ts';
+import type { CreateFlags } from '../request/body.ts';
 
 /** What an answer means. */
 export interface Answer {

@@ -1,12 +1,12 @@
-import type { Instance } from '../api/index.ts';
-import { type CatalogEntry, fitting, type Kind, slug, told } from '../catalog/index.ts';
-import { brokenRule } from '../cli/parse.ts';
-import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
-import { local, relative } from '../output/time.ts';
-import { isUuid, resourceId } from '../rules/ids.ts';
-import { kopecksText, money } from '../rules/money.ts';
-import { nearest } from '../rules/nearest.ts';
+import type { Instance } from '../../api/index.ts';
+import { type CatalogEntry, fitting, type Kind, slug, told } from '../../catalog/index.ts';
+import { brokenRule } from '../../cli/parse.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { local, relative } from '../../output/time.ts';
+import { isUuid, resourceId } from '../../rules/ids.ts';
+import { kopecksText, money } from '../../rules/money.ts';
+import { nearest } from '../../rules/nearest.ts';
 
 /** An offer or image as it was asked for: its id, and what is known of it here. */
 export interface Chosen {

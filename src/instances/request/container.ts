@@ -1,15 +1,15 @@
-import type { CreateInstanceFields } from '../api/index.ts';
-import { readText } from '../cli/input.ts';
-import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
-import type { Volume } from '../rules/container.ts';
+import type { CreateInstanceFields } from '../../api/index.ts';
+import { readText } from '../../cli/input.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import type { Volume } from '../../rules/container.ts';
 import {
   type EnvironmentVariable,
   environmentKey,
   environmentVariable,
   type Port,
   publishedTwice,
-} from '../rules/container.ts';
+} from '../../rules/container.ts';
 
 /** The flags that describe a container, in docker's words. */
 export interface ContainerFlags {

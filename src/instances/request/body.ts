@@ -1,12 +1,17 @@
-import type { Api, CreateInstanceBody, CreateInstanceFields, DockerConfig } from '../api/index.ts';
-import { driveId, sshKeyId, templateId } from '../cli/lookup.ts';
-import { checked } from '../cli/parse.ts';
-import type { Context } from '../context.ts';
-import { type CliError, usageError } from '../errors.ts';
-import { instanceName } from '../rules/names.ts';
+import type {
+  Api,
+  CreateInstanceBody,
+  CreateInstanceFields,
+  DockerConfig,
+} from '../../api/index.ts';
+import { driveId, sshKeyId, templateId } from '../../cli/lookup.ts';
+import { checked } from '../../cli/parse.ts';
+import type { Context } from '../../context.ts';
+import { type CliError, usageError } from '../../errors.ts';
+import { instanceName } from '../../rules/names.ts';
 import { type ContainerFlags, type ContainerPatch, containerOf } from './container.ts';
-import { type Chosen, findHardware } from './hardware-names.ts';
-import { readBox } from './manifest.ts';
+import { type Chosen, findHardware } from './hardware.ts';
+import { readManifest } from './manifest.ts';
 
 /** What `instances create` was told, before names became ids. */
 export interface CreateFlags extends ContainerFlags {
@@ -27,16 +32,19 @@ const NEEDED = {
 } as const;
 
 /** What `--file` says. Nothing without it. */
-export async function boxOf(flags: CreateFlags, context: Context): Promise<CreateInstanceFields> {
+export async function manifestOf(
+  flags: CreateFlags,
+  context: Context,
+): Promise<CreateInstanceFields> {
   return flags.file === undefined
     ? {}
-    : await readBox(flags.file, flags.anyEnvKey === true, context);
+    : await readManifest(flags.file, flags.anyEnvKey === true, context);
 }
 
 /** What must be there and is neither in a flag nor in the file: `--offer`. */
-export function missingFlags(flags: CreateFlags, box: CreateInstanceFields): string[] {
+export function missingFlags(flags: CreateFlags, manifest: CreateInstanceFields): string[] {
   return Object.entries(NEEDED)
-    .filter(([, [flag, field]]) => flags[flag] === undefined && box[field] === undefined)
+    .filter(([, [flag, field]]) => flags[flag] === undefined && manifest[field] === undefined)
     .map(([name]) => name);
 }
 
@@ -59,17 +67,17 @@ export interface MadeRequest {
  */
 export async function makeRequest(
   flags: CreateFlags,
-  box: CreateInstanceFields,
+  manifest: CreateInstanceFields,
   context: Context,
 ): Promise<MadeRequest> {
-  const instance_name = flags.name ?? box.instance_name;
-  const offer_id = flags.offer ?? box.offer_id;
-  const image_id = flags.image ?? box.image_id;
+  const instance_name = flags.name ?? manifest.instance_name;
+  const offer_id = flags.offer ?? manifest.offer_id;
+  const image_id = flags.image ?? manifest.image_id;
   if (instance_name === undefined || offer_id === undefined || image_id === undefined) {
-    throw missingError(missingFlags(flags, box));
+    throw missingError(missingFlags(flags, manifest));
   }
-  const typed = typedReferences(flags, box);
-  const container = mergeContainer(box.docker_config, await containerOf(flags, context));
+  const typed = typedReferences(flags, manifest);
+  const container = mergeContainer(manifest.docker_config, await containerOf(flags, context));
   checked('--name', instance_name, instanceName);
   const offer = await findHardware('offer', offer_id, context);
   const image = await findHardware('image', image_id, context);
@@ -89,14 +97,17 @@ export async function makeRequest(
  */
 export async function checkGiven(
   flags: CreateFlags,
-  box: CreateInstanceFields,
+  manifest: CreateInstanceFields,
   context: Context,
 ): Promise<void> {
-  const typed = typedReferences(flags, box);
-  if (box.instance_name !== undefined && flags.name === undefined) {
-    checked('--name', box.instance_name, instanceName);
+  const typed = typedReferences(flags, manifest);
+  if (manifest.instance_name !== undefined && flags.name === undefined) {
+    checked('--name', manifest.instance_name, instanceName);
   }
-  mergeContainer({ image: 'asked-for', ...box.docker_config }, await containerOf(flags, context));
+  mergeContainer(
+    { image: 'asked-for', ...manifest.docker_config },
+    await containerOf(flags, context),
+  );
   await references(typed, () => context.api());
 }
 
@@ -106,11 +117,11 @@ interface TypedReferences {
   readonly drive: string | undefined;
 }
 
-function typedReferences(flags: CreateFlags, box: CreateInstanceFields): TypedReferences {
+function typedReferences(flags: CreateFlags, manifest: CreateInstanceFields): TypedReferences {
   const typed = {
-    sshKeys: flags.sshKey ?? box.ssh_keys ?? [],
-    template: flags.template ?? box.template_id,
-    drive: flags.drive ?? box.storage_drive_id,
+    sshKeys: flags.sshKey ?? manifest.ssh_keys ?? [],
+    template: flags.template ?? manifest.template_id,
+    drive: flags.drive ?? manifest.storage_drive_id,
   };
   for (const [flag, texts] of [
     ['--ssh-key', typed.sshKeys],

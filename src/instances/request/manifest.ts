@@ -1,6 +1,49 @@
-import { usageError } from '../errors.ts';
+import { type CreateInstanceFields, checkCreateFields } from '../../api/index.ts';
+import { readInput } from '../../cli/input.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { environmentKey } from '../../rules/container.ts';
 
-export interface YamlFile {
+/**
+ * Reads `--file`: YAML, which JSON is a part of, or stdin for `-`.
+ * Throws a usage error that names the file, the line, the path of the field and the broken rule.
+ */
+export async function readManifest(
+  path: string,
+  anyEnvKey: boolean,
+  context: Context,
+): Promise<CreateInstanceFields> {
+  const file = await openYaml(path, await readInput('--file', path, context));
+  const checked = checkCreateFields(file.content);
+  if (!checked.ok) {
+    throw faultIn(file, checked.where, checked.what);
+  }
+  if (!anyEnvKey) {
+    checkEnvironmentKeys(file, checked.value);
+  }
+  return checked.value;
+}
+
+function checkEnvironmentKeys(file: YamlFile, manifest: CreateInstanceFields): void {
+  for (const [at, { key }] of (manifest.docker_config?.env ?? []).entries()) {
+    const verdict = environmentKey(key);
+    if (!verdict.ok) {
+      const where = ['docker_config', 'env', at, 'key'];
+      throw faultIn(
+        file,
+        where,
+        `breaks the rule: ${verdict.rule} (--any-env-key sends it all the same)`,
+      );
+    }
+  }
+}
+
+function faultIn(file: YamlFile, where: readonly PropertyKey[], what: string) {
+  const field = where.length === 0 ? 'the file' : where.map(String).join('.');
+  return usageError(`--file "${file.path}", line ${file.lineOf(where)}: ${field} ${what}`);
+}
+
+interface YamlFile {
   readonly path: string;
   readonly content: unknown;
   /** The line, from 1, at which the value of a path stands, or the nearest thing around it. */
@@ -8,7 +51,7 @@ export interface YamlFile {
 }
 
 /** Reads YAML, which JSON is a part of. Throws a usage error that names the file and the line. */
-export async function openYaml(path: string, text: string): Promise<YamlFile> {
+async function openYaml(path: string, text: string): Promise<YamlFile> {
   const { isMap, isScalar, LineCounter, parseDocument } = await import('yaml');
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
