@@ -475,8 +475,8 @@ __gpucloud_at_templates_get() {
 __gpucloud_at_status() {
   case $1 in
     --interval) offer=free ;;
-    --columns) offer='list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained machines drives attention unread' ;;
-    --sort) offer='sort as_of balance per_hour per_day per_month hours_left runs_out_at unexplained machines drives attention unread' ;;
+    --columns) offer='list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread' ;;
+    --sort) offer='sort as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread' ;;
     ' ') flags='--all -a --watch -w --interval' ;;
     *) return 1 ;;
   esac

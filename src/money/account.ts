@@ -20,7 +20,7 @@ export interface AccountReading {
   /** Milliseconds since 1970, by the service's clock. */
   readonly now: number;
   readonly user: User | undefined;
-  readonly machines: KnownMachines | undefined;
+  readonly instances: KnownMachines | undefined;
   readonly drives: readonly Drive[] | undefined;
   /** undefined if the charges could not be read or compared. */
   readonly charges: CheckedCharges | undefined;
@@ -62,27 +62,27 @@ export async function readAccount(
   const read = {
     now,
     user: part('profile', settled[0]),
-    machines: part('machines', settled[1]),
+    instances: part('instances', settled[1]),
     drives: part('drives', settled[2]),
   };
   const history = part('transactions', settled[3]);
-  const unread: CliError | undefined = read.machines?.faults[0];
-  if (unread !== undefined) faults.push({ part: 'machines', error: unread });
+  const unread: CliError | undefined = read.instances?.faults[0];
+  if (unread !== undefined) faults.push({ part: 'instances', error: unread });
   return { ...read, charges: await chargesOf(read, history, context), faults };
 }
 
 /** Of the windows that were read, the first with more charges than anything known explains. */
 async function chargesOf(
-  { now, machines, drives }: Pick<AccountReading, 'now' | 'machines' | 'drives'>,
+  { now, instances, drives }: Pick<AccountReading, 'now' | 'instances' | 'drives'>,
   history: RecentHistory | undefined,
   context: Context,
 ): Promise<CheckedCharges | undefined> {
-  if (history?.from === undefined || machines === undefined || drives === undefined) {
+  if (history?.from === undefined || instances === undefined || drives === undefined) {
     return undefined;
   }
   const windows = windowsOf(history.from, now);
   const known = [
-    ...machines.rows.filter(({ id }) => id !== null).map(instanceCharge),
+    ...instances.rows.filter(({ id }) => id !== null).map(instanceCharge),
     ...drives.map(driveCharge),
   ];
   const check = (all: typeof known) =>
@@ -91,9 +91,9 @@ async function chargesOf(
   const checked = check(known);
   if (!checked.some(({ unexplained }) => unexplained.gt(0))) return checked[0];
   // The archive may be large, so it is only read now.
-  const { instances } = await (await context.journal()).read({ archived: true });
-  const read = new Set(machines.rows.map(({ id }) => id));
-  const ended = instances.flatMap(({ id, archived, last }) =>
+  const journaled = await (await context.journal()).read({ archived: true });
+  const read = new Set(instances.rows.map(({ id }) => id));
+  const ended = journaled.instances.flatMap(({ id, archived, last }) =>
     archived && last !== undefined && !read.has(id) ? [archivedCharge(last)] : [],
   );
   const again = check([...known, ...ended]);

@@ -5,7 +5,7 @@ import { instanceStatus } from '../rules/statuses.ts';
 
 /** The price of an instance or a drive. */
 export interface Priced {
-  readonly kind: 'machine' | 'drive';
+  readonly kind: 'instance' | 'drive';
   readonly status: string | null | undefined;
   /** Roubles per hour, a decimal string of the service. */
   readonly price: string | null | undefined;
@@ -21,7 +21,7 @@ export interface BillingItem extends Priced {
 
 export function instanceItem({ id, name, status, instance, last }: Listed): BillingItem {
   const price = instance?.price_per_hour_snapshot ?? last?.price_per_hour ?? null;
-  return { kind: 'machine', id, name, status, price };
+  return { kind: 'instance', id, name, status, price };
 }
 
 export function driveItem({ id, name, status, price_per_hour: price }: Drive): BillingItem {
@@ -42,7 +42,9 @@ const DRIVES: ReadonlyMap<string, Bills> = new Map([
 ]);
 
 export function billsOf({ kind, status }: Pick<Priced, 'kind' | 'status'>): Bills {
-  return kind === 'machine' ? instanceStatus(status).bills : (DRIVES.get(status ?? '') ?? 'untold');
+  return kind === 'instance'
+    ? instanceStatus(status).bills
+    : (DRIVES.get(status ?? '') ?? 'untold');
 }
 
 /** For JSON; null if the published API does not say whether it bills. */
@@ -55,7 +57,7 @@ export function billsFlag(item: Priced): boolean | null {
 export interface Burn<T> {
   /** Roubles per hour of everything that certainly bills at a known price. */
   readonly perHour: Money;
-  readonly machines: Money;
+  readonly instances: Money;
   readonly drives: Money;
   /** With the full price of what may bill; undefined if one of its prices is not known. */
   readonly atMost: Money | undefined;
@@ -69,7 +71,7 @@ export interface Uncounted<T> {
 }
 
 export function burnOf<T extends Priced>(items: readonly T[]): Burn<T> {
-  const sums = { machine: zero(), drive: zero() };
+  const sums = { instance: zero(), drive: zero() };
   const uncounted: Uncounted<T>[] = [];
   let more: Money | undefined = zero();
   for (const item of items) {
@@ -83,10 +85,10 @@ export function burnOf<T extends Priced>(items: readonly T[]): Burn<T> {
     uncounted.push({ item, why: bills === 'yes' ? 'price' : 'status' });
     more = price === undefined ? undefined : more?.plus(price);
   }
-  const perHour = sums.machine.plus(sums.drive);
+  const perHour = sums.instance.plus(sums.drive);
   return {
     perHour,
-    machines: sums.machine,
+    instances: sums.instance,
     drives: sums.drive,
     atMost: more && perHour.plus(more),
     uncounted,

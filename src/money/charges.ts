@@ -24,7 +24,7 @@ export interface CheckedCharges extends Window {
 
 /** Something that may have been charged, and when. */
 export interface Chargeable {
-  readonly kind: 'machine' | 'drive';
+  readonly kind: 'instance' | 'drive';
   /** Roubles per hour, a decimal string of the service. */
   readonly price: string | null | undefined;
   /** When it was created; undefined if that is not known. */
@@ -35,7 +35,7 @@ export interface Chargeable {
 
 export function instanceCharge({ instance, last, status }: Listed): Chargeable {
   return {
-    kind: 'machine',
+    kind: 'instance',
     price: instance?.price_per_hour_snapshot ?? last?.price_per_hour,
     from: instant((instance ?? last)?.created_at),
     to: isTerminated(status) ? instant(instance?.terminated_at) : undefined,
@@ -45,7 +45,7 @@ export function instanceCharge({ instance, last, status }: Listed): Chargeable {
 /** Of an archived instance: it ended no later than it was seen to have ended. */
 export function archivedCharge(last: Snapshot): Chargeable {
   return {
-    kind: 'machine',
+    kind: 'instance',
     price: last.price_per_hour,
     from: instant(last.created_at),
     to: isTerminated(last.status) ? instant(last.seen_at) : undefined,

@@ -11,7 +11,7 @@ export interface MoneyFacts {
   readonly balance: Money | undefined;
   readonly burn: Burn<BillingItem>;
   /** Which parts of the burn rate could be read. */
-  readonly read: { readonly machines: boolean; readonly drives: boolean };
+  readonly read: { readonly instances: boolean; readonly drives: boolean };
   readonly charges: CheckedCharges | undefined;
   /** Roubles per hour of charges that nothing known here explains; zero if there are none. */
   readonly unexplainedPerHour: Money;
@@ -25,10 +25,10 @@ const HOUR = 3_600_000;
 /** Hours of a day, and of the 30 days that stand for a month. */
 const HOURS = { day: 24, month: 720 } as const;
 
-export function moneyFacts({ user, machines, drives, charges, now }: AccountReading): MoneyFacts {
+export function moneyFacts({ user, instances, drives, charges, now }: AccountReading): MoneyFacts {
   const balance = money(user?.balance ?? '');
   const burn = burnOf([
-    ...(machines?.rows ?? []).map(instanceItem),
+    ...(instances?.rows ?? []).map(instanceItem),
     ...(drives ?? []).map(driveItem),
   ]);
   const unexplainedPerHour =
@@ -42,7 +42,7 @@ export function moneyFacts({ user, machines, drives, charges, now }: AccountRead
   return {
     balance: balance.ok ? balance.value : undefined,
     burn,
-    read: { machines: machines !== undefined, drives: drives !== undefined },
+    read: { instances: instances !== undefined, drives: drives !== undefined },
     charges,
     unexplainedPerHour,
     perHour,
@@ -57,7 +57,7 @@ export interface BurnJson {
   readonly per_day: string | null;
   /** Of 30 days. */
   readonly per_month: string | null;
-  readonly machines_per_hour: string | null;
+  readonly instances_per_hour: string | null;
   readonly drives_per_hour: string | null;
   /** With the full price of what may bill; also null if one of its prices is not known. */
   readonly per_hour_at_most: string | null;
@@ -74,15 +74,15 @@ export interface BurnJson {
 }
 
 export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>): BurnJson {
-  const { perHour, machines, drives, atMost, uncounted } = burn;
+  const { perHour, instances, drives, atMost, uncounted } = burn;
   const told = (amount: Money | undefined, isRead: boolean) =>
     amount === undefined || !isRead ? null : kopecksText(amount);
-  const isWhole = read.machines && read.drives;
+  const isWhole = read.instances && read.drives;
   return {
     per_hour: told(perHour, isWhole),
     per_day: told(perHour.times(HOURS.day), isWhole),
     per_month: told(perHour.times(HOURS.month), isWhole),
-    machines_per_hour: told(machines, read.machines),
+    instances_per_hour: told(instances, read.instances),
     drives_per_hour: told(drives, read.drives),
     per_hour_at_most: told(atMost, isWhole),
     not_counted: uncounted.map(({ item, why }) => ({
@@ -107,7 +107,7 @@ export interface RunwayJson {
 }
 
 export function runwayJson({ runway, read }: Pick<MoneyFacts, 'runway' | 'read'>): RunwayJson {
-  if (runway === undefined || !read.machines || !read.drives) {
+  if (runway === undefined || !read.instances || !read.drives) {
     return { hours_left: null, runs_out_at: null };
   }
   const end = runway.endsAt;

@@ -1,6 +1,6 @@
 import { type CliError, SeveralErrors } from '../errors.ts';
 
-export type Part = 'profile' | 'machines' | 'drives' | 'transactions';
+export type Part = 'profile' | 'instances' | 'drives' | 'transactions';
 
 /** Why a part of an account could not be read. */
 export interface PartFault {
@@ -10,7 +10,7 @@ export interface PartFault {
 
 const NAMES: Readonly<Record<Part, string>> = {
   profile: 'the profile with the balance',
-  machines: 'machines',
+  instances: 'instances',
   drives: 'the drives',
   transactions: 'the transactions',
 };

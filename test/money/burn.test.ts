@@ -16,7 +16,7 @@ const SILENT = ['STOPPED', 'ERROR', 'GONE', 'UNKNOWN', 'UNREAD', 'HIBERNATING', 
 
 describe('whether something bills', () => {
   test('is what the document says of a machine, and untold where it is silent', () => {
-    const of = (status: string | null) => billsOf({ kind: 'machine', status });
+    const of = (status: string | null) => billsOf({ kind: 'instance', status });
     for (const status of BILLING) expect(of(status), status).toBe('yes');
     for (const status of ['TERMINATING', 'TERMINATED']) expect(of(status)).toBe('no');
     for (const status of SILENT) expect(of(status), status).toBe('untold');
@@ -34,7 +34,7 @@ describe('whether something bills', () => {
 });
 
 const item: fc.Arbitrary<Priced> = fc.record({
-  kind: fc.constantFrom('machine' as const, 'drive' as const),
+  kind: fc.constantFrom('instance' as const, 'drive' as const),
   status: fc.constantFrom(...BILLING, ...SILENT, 'TERMINATED', 'AVAILABLE', 'SUSPENDED', null),
   price: fc.oneof(amount, fc.constantFrom(null, undefined, '', 'free', '1e3', '-5')),
 });
@@ -47,7 +47,7 @@ describe('the burn rate', () => {
         const counted = items.filter((one) => billsOf(one) === 'yes' && isTold(one));
         const burn = burnOf(items);
         expect(units(burn.perHour.toFixed())).toBe(sumOf(counted.map(({ price }) => price ?? '')));
-        expect(burn.perHour.eq(burn.machines.plus(burn.drives))).toBe(true);
+        expect(burn.perHour.eq(burn.instances.plus(burn.drives))).toBe(true);
         const others = items.filter((one) => billsOf(one) !== 'no' && !counted.includes(one));
         expect(burn.uncounted.map(({ item: one }) => one)).toEqual(others);
         expect(burn.atMost === undefined).toBe(others.some((one) => !isTold(one)));
@@ -58,9 +58,9 @@ describe('the burn rate', () => {
 
   test('a price that is not told is not nothing', () => {
     const { perHour, atMost, uncounted } = burnOf([
-      { kind: 'machine', status: 'ACTIVE', price: null },
-      { kind: 'machine', status: 'ACTIVE', price: '0.1' },
-      { kind: 'machine', status: 'ACTIVE', price: '0.2' },
+      { kind: 'instance', status: 'ACTIVE', price: null },
+      { kind: 'instance', status: 'ACTIVE', price: '0.1' },
+      { kind: 'instance', status: 'ACTIVE', price: '0.2' },
     ]);
     expect(perHour.toFixed()).toBe('0.3');
     expect(atMost).toBeUndefined();

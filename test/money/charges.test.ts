@@ -15,15 +15,15 @@ function explain(charged: Big, known: readonly Chargeable[], window: Window, top
   return checkCharges(window, known, toppedUp ? [charge, deposit] : [charge]);
 }
 
-/** A machine as a service could charge it: each hour at its beginning or end, the last in part. */
-const machine = fc.record({
+/** A instance as a service could charge it: each hour at its beginning or end, the last in part. */
+const instance = fc.record({
   kopecks: fc.integer({ min: 1, max: 500_000 }),
   from: fc.integer({ min: -100 * HOUR, max: 0 }).map((back) => NOW + back),
   lasts: fc.integer({ min: 0, max: 120 * HOUR }),
   atEnd: fc.boolean(),
 });
 
-type Life = typeof machine extends fc.Arbitrary<infer T> ? T : never;
+type Life = typeof instance extends fc.Arbitrary<infer T> ? T : never;
 
 function chargesOf({ kopecks, from, lasts, atEnd }: Life): Big {
   const end = Math.min(from + lasts, NOW);
@@ -43,21 +43,21 @@ function chargesOf({ kopecks, from, lasts, atEnd }: Life): Big {
 describe('charges beside what is known', () => {
   test('what is known always explains its own charges, whichever end of an hour is charged', () => {
     fc.assert(
-      fc.property(fc.array(machine, { maxLength: 8 }), (machines) => {
-        const known: Chargeable[] = machines.map(({ kopecks, from, lasts }) => ({
-          kind: 'machine',
+      fc.property(fc.array(instance, { maxLength: 8 }), (instances) => {
+        const known: Chargeable[] = instances.map(({ kopecks, from, lasts }) => ({
+          kind: 'instance',
           price: (kopecks / 100).toFixed(2),
           from,
           to: from + lasts < NOW ? from + lasts : undefined,
         }));
-        const charged = machines.reduce((sum, one) => sum.plus(chargesOf(one)), new Big(0));
+        const charged = instances.reduce((sum, one) => sum.plus(chargesOf(one)), new Big(0));
         expect(explain(charged, known, WINDOW, false)?.unexplained.toFixed()).toBe('0');
       }),
     );
   });
 
   const known: Chargeable[] = [
-    { kind: 'machine', price: '100', from: NOW - 1000 * HOUR, to: undefined },
+    { kind: 'instance', price: '100', from: NOW - 1000 * HOUR, to: undefined },
     { kind: 'drive', price: '2', from: NOW - 10 * HOUR, to: undefined },
   ];
 
@@ -74,7 +74,7 @@ describe('charges beside what is known', () => {
   });
 
   test('says nothing where a price is not told, but for what ended long before', () => {
-    const untold = { kind: 'machine', price: null, from: undefined } as const;
+    const untold = { kind: 'instance', price: null, from: undefined } as const;
     expect(explain(new Big('1'), [{ ...untold, to: undefined }], WINDOW, false)).toBeUndefined();
     const ended = { ...untold, to: WINDOW.from - 2 * HOUR };
     expect(explain(new Big('1'), [ended], WINDOW, false)?.unexplained.toFixed()).toBe('1');

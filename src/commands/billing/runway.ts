@@ -81,7 +81,7 @@ function reportOf(
   return {
     as_of: new Date(reading.now).toISOString(),
     balance: reading.user?.balance ?? null,
-    per_hour: facts.read.machines && facts.read.drives ? kopecksText(facts.perHour) : null,
+    per_hour: facts.read.instances && facts.read.drives ? kopecksText(facts.perHour) : null,
     unexplained_per_hour:
       facts.charges === undefined ? null : kopecksText(facts.unexplainedPerHour),
     ...runwayJson(facts),

@@ -6,7 +6,7 @@ import { relative, spanText } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
 import { kopecksText, type Money } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
-import type { DriveRow, MachineRow } from './rows.ts';
+import type { DriveRow, InstanceRow } from './rows.ts';
 
 /** Something that a person should look at. */
 export interface Attention {
@@ -19,9 +19,9 @@ export interface Attention {
     | 'balance_negative'
     | 'balance_low'
     | 'account_inactive'
-    | 'machine_gone'
-    | 'machine_error'
-    | 'machine_overdue'
+    | 'instance_gone'
+    | 'instance_error'
+    | 'instance_overdue'
     | 'price_not_told'
     | 'drive_suspended'
     | 'drive_error';
@@ -34,7 +34,7 @@ export interface Attention {
 interface Look {
   readonly reading: AccountReading;
   readonly facts: MoneyFacts;
-  readonly machines: readonly MachineRow[];
+  readonly instances: readonly InstanceRow[];
   readonly drives: readonly DriveRow[];
 }
 
@@ -44,15 +44,15 @@ const LOW = 24 * 3600;
 const LATE = 10 * 60_000;
 
 /** The gravest first. */
-export function attentionOf({ reading, facts, machines, drives }: Look): Attention[] {
+export function attentionOf({ reading, facts, instances, drives }: Look): Attention[] {
   return [
     ...unreadParts(reading),
-    ...machines.flatMap((row) => unknownRequest(row, reading.now) ?? []),
+    ...instances.flatMap((row) => unknownRequest(row, reading.now) ?? []),
     ...(ofCharges(reading, facts) ?? []),
     ...ofAccount(reading),
     ...(ofBalance(reading, facts) ?? []),
     ...drives.flatMap((row) => ofDrive(row, reading.now) ?? []),
-    ...machines.flatMap((row) => ofMachine(row, reading.now) ?? []),
+    ...instances.flatMap((row) => ofInstance(row, reading.now) ?? []),
   ];
 }
 
@@ -65,11 +65,11 @@ function attention(
   return [{ code, resource, message, command }];
 }
 
-function unreadParts({ machines, faults }: AccountReading): Attention[] {
+function unreadParts({ instances, faults }: AccountReading): Attention[] {
   return alikeFaults(faults).flatMap(({ names, parts, error }) => {
     const some =
-      machines !== undefined && parts.includes('machines')
-        ? ` (${machines.faults.length} of ${machines.asked} machines, shown as they were last seen)`
+      instances !== undefined && parts.includes('instances')
+        ? ` (${instances.faults.length} of ${instances.asked} instances, shown as they were last seen)`
         : '';
     return attention(
       'part_unread',
@@ -79,7 +79,7 @@ function unreadParts({ machines, faults }: AccountReading): Attention[] {
   });
 }
 
-function unknownRequest({ name, status, created_at }: MachineRow, now: number) {
+function unknownRequest({ name, status, created_at }: InstanceRow, now: number) {
   if (status !== 'UNKNOWN') return undefined;
   const asked = created_at === null ? '' : `, asked for ${relative(Date.parse(created_at), now)},`;
   return attention(
@@ -172,14 +172,14 @@ function deletionText(
     : `it is deleted for good in ${after} to ${before}`;
 }
 
-function ofMachine(row: MachineRow, now: number) {
+function ofInstance(row: InstanceRow, now: number) {
   const { id, status } = row;
   if (id === null) return undefined;
   const name = short(row.name);
   const typed = typedName(row.name, id);
   if (status === 'GONE') {
     return attention(
-      'machine_gone',
+      'instance_gone',
       id,
       `The service does not find ${name}, which this computer knows: look at the web console whether it bills`,
       `gpucloud instances untrack ${id}`,
@@ -188,7 +188,7 @@ function ofMachine(row: MachineRow, now: number) {
   if (status === 'ERROR') {
     const why = row.failure_reason === null ? '' : ` (${clamp(row.failure_reason, 80)})`;
     return attention(
-      'machine_error',
+      'instance_error',
       id,
       `${name} is in ERROR${why}; whether it bills is not published`,
       `gpucloud instances terminate ${typed}`,
@@ -205,7 +205,7 @@ function ofMachine(row: MachineRow, now: number) {
   const paid = row.paid_until === null ? now : Date.parse(row.paid_until);
   if (!(now - paid > LATE)) return undefined;
   return attention(
-    'machine_overdue',
+    'instance_overdue',
     id,
     `${name} is ${status} and was paid until ${relative(paid, now)}`,
     `gpucloud instances events ${typed}`,

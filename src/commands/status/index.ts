@@ -58,13 +58,13 @@ async function watchStatus(all: boolean, interval: number, context: Context): Pr
       return { reading, overview: overviewOf(reading) };
     },
     show: ({ overview }: Reading, out: Output) => show(overview, all, out, context),
-    faultsIn: ({ reading: { faults, machines } }: Reading) => [
+    faultsIn: ({ reading: { faults, instances } }: Reading) => [
       ...faults.map(({ error }) => error),
-      ...(machines?.faults ?? []),
+      ...(instances?.faults ?? []),
     ],
   };
   if (context.out.format === 'id') {
-    const rows = ({ overview }: Reading) => mayBillIn(overview.machines);
+    const rows = ({ overview }: Reading) => mayBillIn(overview.instances);
     return watch({ ...watched, rows, view: idView }, interval, context);
   }
   const rows = ({ overview }: Reading) => [overview];
@@ -72,8 +72,8 @@ async function watchStatus(all: boolean, interval: number, context: Context): Pr
 }
 
 /** Whether the service sent nothing at all, so that only old states can be shown. */
-function isNothingRead({ user, drives, machines, faults }: AccountReading): boolean {
-  const read = machines === undefined ? 0 : machines.asked - machines.faults.length;
+function isNothingRead({ user, drives, instances, faults }: AccountReading): boolean {
+  const read = instances === undefined ? 0 : instances.asked - instances.faults.length;
   const isHistory = !faults.some(({ part }) => part === 'transactions');
   return user === undefined && drives === undefined && read === 0 && !isHistory;
 }
@@ -84,7 +84,7 @@ async function show(
   out: Output,
   { flags }: Context,
 ): Promise<void> {
-  if (out.format === 'id') return out.list(mayBillIn(overview.machines), idView);
+  if (out.format === 'id') return out.list(mayBillIn(overview.instances), idView);
   if (!out.people) return out.item(overview, statusView);
   const typed = (command: string) => forProfile(command, flags.profile);
   const blocks = statusBlocks(overview, { all: all || !out.terminal, typed });

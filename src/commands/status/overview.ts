@@ -11,7 +11,7 @@ import {
 import { typedName } from '../../rules/names.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { type Attention, attentionOf } from './attention.ts';
-import { byPrice, type DriveRow, driveRow, type MachineRow, machineRow } from './rows.ts';
+import { byPrice, type DriveRow, driveRow, type InstanceRow, instanceRow } from './rows.ts';
 
 /** The JSON of `status`: names and amounts of the service, and a few of ours. */
 export interface Overview extends RunwayJson {
@@ -26,7 +26,7 @@ export interface Overview extends RunwayJson {
   readonly burn: BurnJson;
   readonly charges: ChargesJson | null;
   /** Those known to this computer: the published API has no list of instances. */
-  readonly machines: readonly MachineRow[];
+  readonly instances: readonly InstanceRow[];
   readonly drives: readonly DriveRow[];
   readonly attention: readonly Attention[];
   readonly next: readonly NextStep[];
@@ -48,12 +48,12 @@ export interface NextStep {
 export function overviewOf(reading: AccountReading): Overview {
   const { now, user, faults } = reading;
   const facts = moneyFacts(reading);
-  const machines = (reading.machines?.rows ?? [])
+  const instances = (reading.instances?.rows ?? [])
     .filter(({ status }) => !isTerminated(status))
-    .map((row) => machineRow(row, now));
+    .map((row) => instanceRow(row, now));
   const drives = (reading.drives ?? []).filter(({ status }) => status !== 'DELETED').map(driveRow);
   const isFunded = facts.balance?.gt(0) !== false;
-  const canRent = isFunded && !faults.some(({ part }) => part === 'machines');
+  const canRent = isFunded && !faults.some(({ part }) => part === 'instances');
   return {
     as_of: new Date(now).toISOString(),
     account:
@@ -64,26 +64,26 @@ export function overviewOf(reading: AccountReading): Overview {
     burn: burnJson(facts),
     ...runwayJson(facts),
     charges: chargesJson(facts.charges),
-    machines,
+    instances,
     drives,
-    attention: attentionOf({ reading, facts, machines, drives }),
-    next: nextSteps(mayBillIn(machines), drives, canRent),
+    attention: attentionOf({ reading, facts, instances, drives }),
+    next: nextSteps(mayBillIn(instances), drives, canRent),
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
   };
 }
 
 /** The instances that bill, or of which nobody says that they do not. */
-export function mayBillIn(machines: readonly MachineRow[]): MachineRow[] {
-  return machines.filter(({ id, bills }) => id !== null && bills !== false);
+export function mayBillIn(instances: readonly InstanceRow[]): InstanceRow[] {
+  return instances.filter(({ id, bills }) => id !== null && bills !== false);
 }
 
 /** At most three; what has to be settled is in the attention list with its own command. */
 function nextSteps(
-  living: readonly MachineRow[],
+  living: readonly InstanceRow[],
   drives: readonly DriveRow[],
   canRent: boolean,
 ): NextStep[] {
-  const typed = ({ name, id }: MachineRow) => typedName(name, id ?? '');
+  const typed = ({ name, id }: InstanceRow) => typedName(name, id ?? '');
   const running = living.find(({ status }) => status === 'ACTIVE');
   // What certainly bills comes before what only may.
   const [dearest] = [...living].sort(

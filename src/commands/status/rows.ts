@@ -6,7 +6,7 @@ import { instant } from '../../output/time.ts';
 import { type Money, money } from '../../rules/money.ts';
 
 /** An instance in the JSON of `status`. */
-export interface MachineRow {
+export interface InstanceRow {
   /** null for a request whose response was lost. */
   readonly id: string | null;
   readonly name: string;
@@ -24,7 +24,7 @@ export interface MachineRow {
   readonly last_seen_at: string | null;
 }
 
-export function machineRow(row: Listed, now: number): MachineRow {
+export function instanceRow(row: Listed, now: number): InstanceRow {
   const { id, name, status, instance, last } = row;
   const created = instance?.created_at ?? last?.created_at ?? row.asked_at ?? null;
   const since = instant(created);
@@ -81,14 +81,14 @@ function isoOrNull(at: number | undefined): string | null {
 }
 
 /** The most expensive first, unknown prices last. */
-export function byPrice(a: MachineRow, b: MachineRow): number {
+export function byPrice(a: InstanceRow, b: InstanceRow): number {
   const [one, other] = [priceOf(a), priceOf(b)];
   if (one === undefined || other === undefined)
     return one === other ? 0 : one === undefined ? 1 : -1;
   return other.cmp(one);
 }
 
-function priceOf({ price_per_hour_snapshot: price }: MachineRow): Money | undefined {
+function priceOf({ price_per_hour_snapshot: price }: InstanceRow): Money | undefined {
   const amount = money(price ?? '');
   return amount.ok ? amount.value : undefined;
 }

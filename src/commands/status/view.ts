@@ -2,7 +2,7 @@ import type { Block, Cell, Fact, View } from '../../output/output.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
 import { isAboveZero, kopecksText, money, roublesText, zero } from '../../rules/money.ts';
 import type { Overview } from './overview.ts';
-import { byPrice, type DriveRow, type MachineRow } from './rows.ts';
+import { byPrice, type DriveRow, type InstanceRow } from './rows.ts';
 
 /** The whole of it in one row, for the formats that are rows; JSON and people have more. */
 export const statusView: View<Overview> = {
@@ -20,7 +20,7 @@ export const statusView: View<Overview> = {
       kind: 'money',
       value: (s) => s.charges?.unexplained,
     },
-    { id: 'machines', header: 'MACHINES', value: (s) => s.machines.length },
+    { id: 'instances', header: 'INSTANCES', value: (s) => s.instances.length },
     { id: 'drives', header: 'DRIVES', value: (s) => s.drives.length },
     { id: 'attention', header: 'ATTENTION', value: (s) => s.attention.length },
     { id: 'unread', header: 'UNREAD', value: (s) => s.unread.map(({ part }) => part).join(' ') },
@@ -30,8 +30,8 @@ export const statusView: View<Overview> = {
   empty: 'There is no status.',
 };
 
-/** What `-q` prints: of these machines the ids alone. */
-export const idView: View<MachineRow> = {
+/** What `-q` prints: of these instances the ids alone. */
+export const idView: View<InstanceRow> = {
   columns: [],
   id: ({ id }) => id,
   empty: 'No machine bills.',
@@ -60,7 +60,7 @@ export function statusBlocks(status: Overview, { all, typed }: ScreenOf): Block[
         command: command === null ? undefined : typed(command),
       })),
     },
-    machineTable(status.machines, { all, typed }, now),
+    instanceTable(status.instances, { all, typed }, now),
     driveTable(status, all, now),
     {
       kind: 'facts',
@@ -98,8 +98,8 @@ function burnText({ burn }: Overview): string {
   if (hour !== null && day !== null && month !== null) {
     return `${roublesText(hour)} an hour, ${roublesText(day)} a day, ${roublesText(month)} in 30 days`;
   }
-  const { machines_per_hour: machines, drives_per_hour: drives } = burn;
-  if (machines !== null) return `${roublesText(machines)} an hour for machines; drives not known`;
+  const { instances_per_hour: instances, drives_per_hour: drives } = burn;
+  if (instances !== null) return `${roublesText(instances)} an hour for machines; drives not known`;
   return drives === null
     ? 'not known'
     : `${roublesText(drives)} an hour for drives; machines not known`;
@@ -111,11 +111,11 @@ function balanceText({ balance, unread }: Overview): string {
 }
 
 function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
-  const { hours_left: hours, runs_out_at: end, machines, drives, balance } = status;
+  const { hours_left: hours, runs_out_at: end, instances, drives, balance } = status;
   if (hours === null) {
     const isWhole = balance !== null && status.burn.per_hour !== null;
     const idle = isWhole ? 'nothing that is known here is billing' : '';
-    return { text: [...machines, ...drives].some(({ bills }) => bills !== false) ? '' : idle };
+    return { text: [...instances, ...drives].some(({ bills }) => bills !== false) ? '' : idle };
   }
   const seconds = Math.floor(Number(hours) * 3600);
   const more = isAboveZero(status.charges?.unexplained) ? ' and what is unknown' : '';
@@ -129,24 +129,27 @@ function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
 
 /** Where both take part, how much of the rate is whose. */
 function partsText({ burn }: Overview): string {
-  const { machines_per_hour: machines, drives_per_hour: drives } = burn;
-  if (machines === null || drives === null) return '';
-  const both = isAboveZero(machines) && isAboveZero(drives);
-  return both ? `machines ${roublesText(machines)}, drives ${roublesText(drives)} an hour` : '';
+  const { instances_per_hour: instances, drives_per_hour: drives } = burn;
+  if (instances === null || drives === null) return '';
+  const both = isAboveZero(instances) && isAboveZero(drives);
+  return both ? `machines ${roublesText(instances)}, drives ${roublesText(drives)} an hour` : '';
 }
 
 function notCountedText({ burn }: Overview): string {
   const counts = new Map<string, number>();
   let isPriced = true;
   for (const { kind, id, status, reason } of burn.not_counted) {
-    // Of a request without an answer, what needs attention tells more.
+    // The attention list has more about a pending request.
     if (id === null) continue;
     isPriced &&= reason !== 'price_not_told';
-    const words = reason === 'price_not_told' ? `${kind} of untold price` : `${status} ${kind}`;
-    counts.set(words, (counts.get(words) ?? 0) + 1);
+    const text =
+      reason === 'price_not_told' ? `${kind}(s) of untold price` : `${status} ${kind}(s)`;
+    counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   if (counts.size === 0) return '';
-  const list = [...counts].map(([words, count]) => `${count} ${words}${count === 1 ? '' : 's'}`);
+  const list = [...counts].map(
+    ([text, count]) => `${count} ${text.replace('(s)', count === 1 ? '' : 's')}`,
+  );
   const most =
     burn.per_hour_at_most === null
       ? ''
@@ -155,27 +158,27 @@ function notCountedText({ burn }: Overview): string {
   return `${list.join(', ')}: ${who} what that costs${most}`;
 }
 
-function emptyFacts({ machines, drives, unread }: Overview): Fact[] {
+function emptyFacts({ instances, drives, unread }: Overview): Fact[] {
   const isRead = (name: string) => !unread.some(({ part }) => part === name);
   return [
     {
       label: 'Machines',
-      text: machines.length === 0 && isRead('machines') ? 'none known to this computer' : '',
+      text: instances.length === 0 && isRead('instances') ? 'none known to this computer' : '',
     },
     { label: 'Drives', text: drives.length === 0 && isRead('drives') ? 'none' : '' },
   ];
 }
 
-function machineTable(
-  machines: readonly MachineRow[],
+function instanceTable(
+  instances: readonly InstanceRow[],
   { all, typed }: ScreenOf,
   now: number,
 ): Block {
-  const sorted = [...machines].sort((a, b) => rank(a) - rank(b) || byPrice(a, b));
+  const sorted = [...instances].sort((a, b) => rank(a) - rank(b) || byPrice(a, b));
   const shown = all || sorted.length <= MOST_ROWS + 1 ? sorted : sorted.slice(0, MOST_ROWS);
   return {
     kind: 'table',
-    heading: `Machines known to this computer: ${machines.length}`,
+    heading: `Machines known to this computer: ${instances.length}`,
     columns: [
       { header: 'NAME' },
       { header: 'STATUS', kind: 'status' },
@@ -197,17 +200,17 @@ function machineTable(
 }
 
 /** What has to be looked at first, then what bills, then the rest. */
-function rank({ status, bills, unread }: MachineRow): number {
+function rank({ status, bills, unread }: InstanceRow): number {
   if (status === 'UNKNOWN') return 0;
   if (['GONE', 'ERROR', 'UNREAD'].includes(status) || unread) return 1;
   return bills === true ? 2 : bills === null ? 3 : 4;
 }
 
-function statusCell({ status, unread, last_seen_at: seen }: MachineRow, now: number): Cell {
+function statusCell({ status, unread, last_seen_at: seen }: InstanceRow, now: number): Cell {
   return unread && seen !== null ? `${status} ${relative(Date.parse(seen), now)}` : status;
 }
 
-function moreText(rows: readonly MachineRow[], command: string): string | undefined {
+function moreText(rows: readonly InstanceRow[], command: string): string | undefined {
   if (rows.length === 0) return undefined;
   const prices = rows
     .filter(({ bills }) => bills === true)
@@ -219,10 +222,10 @@ function moreText(rows: readonly MachineRow[], command: string): string | undefi
   return `and ${rows.length} more, ${kopecksText(sum)} ₽ an hour: ${command}, or status --all`;
 }
 
-function driveTable({ drives, machines }: Overview, all: boolean, now: number): Block {
+function driveTable({ drives, instances }: Overview, all: boolean, now: number): Block {
   const sorted = [...drives].sort((a, b) => driveRank(a) - driveRank(b));
   const shown = all || sorted.length <= MOST_ROWS + 1 ? sorted : sorted.slice(0, MOST_ROWS);
-  const names = new Map(machines.map(({ id, name }) => [id, name]));
+  const names = new Map(instances.map(({ id, name }) => [id, name]));
   const isAny = shown.some(({ status }) => status === 'SUSPENDED');
   return {
     kind: 'table',
@@ -236,14 +239,14 @@ function driveTable({ drives, machines }: Overview, all: boolean, now: number): 
       ...(isAny ? [{ header: 'LEFT' }] : []),
     ],
     rows: shown.map((row) => {
-      const machine = row.current_instance_id;
+      const instance = row.current_instance_id;
       return [
         row.name ?? row.id,
         row.status,
         row.price_per_hour,
         row.size_gb,
-        // A free drive is not at the machine whose id is not known either.
-        machine === null ? null : (names.get(machine) ?? machine),
+        // A free drive is not at the instance whose id is not known either.
+        instance === null ? null : (names.get(instance) ?? instance),
         ...(isAny ? [leftCell(row, now)] : []),
       ];
     }),

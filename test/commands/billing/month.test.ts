@@ -87,7 +87,7 @@ async function assertStatus(): Promise<void> {
   expect(units(status.burn.per_day)).toBe(rate * 24n);
   expect(units(status.burn.per_month)).toBe(rate * 720n);
   expect(runway.burn).toEqual(status.burn);
-  expect(status.machines).toHaveLength(own.instances.length);
+  expect(status.instances).toHaveLength(own.instances.length);
 
   // Nothing that this computer rented may look as if it came from elsewhere.
   expect(status.charges?.unexplained).toBe('0.00');

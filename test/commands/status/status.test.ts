@@ -69,7 +69,7 @@ describe('status', () => {
       service.machine(name, { created_at: service.ago(hours * HOUR), ...fields });
     await known(made('old', 9), made('new', 1), made('middle', 5));
     const { doc } = await status();
-    expect(doc.machines.map(({ name }: { name: string }) => name)).toEqual([
+    expect(doc.instances.map(({ name }: { name: string }) => name)).toEqual([
       'new',
       'middle',
       'old',
@@ -96,12 +96,12 @@ describe('status', () => {
         per_hour: '95.905',
         per_day: '2301.72',
         per_month: '69051.60',
-        machines_per_hour: '89.90',
+        instances_per_hour: '89.90',
         drives_per_hour: '6.005',
         per_hour_at_most: '95.905',
         not_counted: [],
       },
-      machines: [
+      instances: [
         {
           name: 'trainer',
           status: 'ACTIVE',
@@ -156,7 +156,7 @@ describe('status', () => {
     expect(stdout).toContain('and 38 more, 2660.00 ₽ an hour: gpucloud instances list');
     const piped = await world.cli(['status']);
     expect(piped.stdout.match(/^box-\d+/gm)).toHaveLength(50);
-    expect((await status()).doc.machines).toHaveLength(50);
+    expect((await status()).doc.instances).toHaveLength(50);
   });
 
   test('carries the profile that was named into the commands that it tells', async () => {
@@ -187,7 +187,7 @@ describe('the burn rate', () => {
     ]);
     const { stdout } = await world.cli(['status']);
     expect(stdout).toContain(
-      'Not in it  1 STOPPED machine, 1 ERROR machine, 1 HIBERNATING machine: the published API does not say what that costs; with them 279.70 ₽ an hour at most\n',
+      'Not in it  1 STOPPED instance, 1 ERROR instance, 1 HIBERNATING instance: the published API does not say what that costs; with them 279.70 ₽ an hour at most\n',
     );
     expect(stdout).toContain(
       '- broken is in ERROR (no power); whether it bills is not published:\n',
@@ -201,7 +201,7 @@ describe('the burn rate', () => {
     expect(codes(doc)).toContain('price_not_told');
     const { stdout } = await world.cli(['status']);
     expect(stdout).not.toContain('nothing that is known here is billing');
-    expect(stdout).toContain('1 machine of untold price');
+    expect(stdout).toContain('1 instance of untold price');
   });
 });
 
@@ -269,7 +269,7 @@ describe('what needs attention', () => {
     );
     expect(stdout).toMatch(/^lost +UNKNOWN +- /m);
     const { doc } = await status();
-    expect(doc.machines).toMatchObject([{ id: null, status: 'UNKNOWN', bills: null }]);
+    expect(doc.instances).toMatchObject([{ id: null, status: 'UNKNOWN', bills: null }]);
   });
 
   test('a free drive is not at the machine whose id is not known', async () => {
@@ -286,7 +286,7 @@ describe('what needs attention', () => {
     await known(gone, service.machine('late', { paid_until: service.ago(2 * HOUR) }));
     service.machines.delete(gone);
     const { doc } = await status();
-    expect(codes(doc).sort()).toEqual(['machine_gone', 'machine_overdue']);
+    expect(codes(doc).sort()).toEqual(['instance_gone', 'instance_overdue']);
   });
 
   test('names from the service steer no terminal and break no line', async () => {
@@ -351,7 +351,7 @@ describe('charges that nothing known explains', () => {
     expect((await status()).doc.charges.unexplained).toBe('0.00');
     // It has moved to the archive, and is not read any more.
     const again = await status();
-    expect(again.doc.machines).toEqual([]);
+    expect(again.doc.instances).toEqual([]);
     expect(again.doc.charges.unexplained).toBe('0.00');
   });
 
@@ -441,10 +441,10 @@ describe('a part that can not be read', () => {
     service.broken.set(`/instances/${id}`, FAULT);
     const { doc, code } = await status();
     expect(code).toBe(1);
-    expect(doc.machines).toMatchObject([{ unread: true, status: 'ACTIVE' }, { unread: false }]);
+    expect(doc.instances).toMatchObject([{ unread: true, status: 'ACTIVE' }, { unread: false }]);
     expect(doc.burn.per_hour).toBe('179.80');
     expect(doc.attention[0].message).toContain(
-      'Machines could not be read (1 of 2 machines, shown as',
+      'Instances could not be read (1 of 2 instances, shown as',
     );
   });
 
