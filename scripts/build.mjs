@@ -1,7 +1,5 @@
 // Builds dist/, the bundle of the program, and bin/gpucloud.js, which starts it.
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { BUNDLE, ROOT } from './bundle.mjs';
 import { buildParts } from './parts.mjs';
@@ -40,32 +38,12 @@ function tidy(folder) {
   }
 }
 
-/** What the program says of its own command line. */
-function treeOf(program) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'commands', '--json'], {
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`The bundle does not run: ${stderr}`);
-  return JSON.parse(stdout);
-}
-
 const written = new Set();
 for (const folder of ['bin/', 'dist/']) mkdirSync(new URL(folder, ROOT), { recursive: true });
 
 const bundle = await buildParts();
 put('dist/gpucloud.cjs', bundle.text);
 
-const { groups, commands, global_flags, formats } = treeOf(
-  fileURLToPath(new URL('dist/gpucloud.cjs', ROOT)),
-);
-const flags = [...global_flags, ...commands.flatMap((command) => command.flags)];
-const words = [
-  ...commands.flatMap((command) => [...command.words.slice(1), ...command.aliases]),
-  ...flags.flatMap(({ long, short }) => [long, short]),
-  ...formats,
-  '--help',
-  '-h',
-].filter((word) => typeof word === 'string');
 const start = await build({
   ...BUNDLE,
   entryPoints: ['src/start/index.ts'],
@@ -73,11 +51,6 @@ const start = await build({
   banner: { js: '#!/usr/bin/env node' },
   minify: true,
   write: false,
-  define: {
-    ...BUNDLE.define,
-    GPUCLOUD_GROUPS: JSON.stringify(groups.flatMap((g) => [g.name, ...g.aliases]).join(' ')),
-    GPUCLOUD_WORDS: JSON.stringify([...new Set(words)].sort().join(' ')),
-  },
 });
 put('bin/gpucloud.js', start.outputFiles[0].text, 0o755);
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { lazyNode } from './lazy-node.mjs';
 import { trims } from './trims.mjs';
 
 /** The folder of the project. */
@@ -10,9 +9,8 @@ export const ROOT = new URL('..', import.meta.url);
 export const { version } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8'));
 
 /**
- * How the program is bundled: one file of CommonJS, because Node starts it faster than a module;
- * lazy `import()` calls stay lazy in it, since esbuild wraps each module in a function that runs at
- * its first use.
+ * How the program is bundled: as CommonJS, which Node starts faster than modules. `import()` stays
+ * lazy in it.
  *
  * @satisfies {import('esbuild').BuildOptions}
  */
@@ -23,7 +21,7 @@ export const BUNDLE = {
   platform: 'node',
   target: 'node20.18',
   format: 'cjs',
-  // The code cache takes the text for bytes, one each; see src/start/.
+  // It is read as ASCII (src/start/bundle.ts).
   charset: 'ascii',
   legalComments: 'none',
   logLevel: 'warning',
@@ -31,6 +29,6 @@ export const BUNDLE = {
   external: ['@napi-rs/keyring'],
   // `import()` of what is not in the bundle, too, becomes `require`: it needs no module loader.
   supported: { 'dynamic-import': false },
-  plugins: [trims, lazyNode],
+  plugins: [trims],
   define: { GPUCLOUD_VERSION: JSON.stringify(version) },
 };

@@ -5,7 +5,6 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 const { resolve } = require;
 const { ERROR, TYPE } = require('undici/lib/llhttp/constants.js');
-const { channels } = require('undici/lib/core/diagnostics.js');
 
 /** @param {string} what */
 const never = (what) => `() => { throw new Error('${what} is not built in'); }`;
@@ -67,27 +66,6 @@ const TRIMS = [
     of: /\/undici\//,
     is: `throw new Error('one is enough');`,
   },
-  {
-    // Tables of well-known names of headers spare a lower-casing each, and cost more to set up.
-    filter: /^\.\/constants(?:\.js)?$/,
-    of: /\/undici\/lib\/core\//,
-    is: 'module.exports = { headerNameLowerCasedRecord: { __proto__: null } };',
-  },
-  {
-    filter: /^\.\/tree(?:\.js)?$/,
-    of: /\/undici\/lib\/core\//,
-    is: 'module.exports = { tree: { lookup: () => undefined } };',
-  },
-  {
-    // No one listens to its diagnostics.
-    filter: /^(?:\.|\.\.\/core)\/diagnostics\.js$/,
-    of: /\/undici\//,
-    is: `
-      const unheard = { hasSubscribers: false };
-      exports.channels = { ${Object.keys(channels)
-        .map((name) => `${name}: unheard`)
-        .join(', ')} };`,
-  },
   // Sockets are opened by api/http/connect.ts.
   {
     filter: /^(?:\.|\.\.\/core)\/connect(?:\.js)?$/,
@@ -106,12 +84,6 @@ const TRIMS = [
           code: 'ERR_ASSERTION',
         });
       };`,
-  },
-  // Paths come with their query.
-  {
-    filter: /^node:querystring$/,
-    of: /\/undici\//,
-    is: `module.exports = { stringify: ${never('a query')} };`,
   },
   // conf checks schemas with ajv where it is given one; config/ has schemas of its own.
   {

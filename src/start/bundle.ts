@@ -1,73 +1,52 @@
-import { fstatSync, openSync, readSync, type Stats } from 'node:fs';
-import type { Table } from './loader.ts';
-import { scratch } from './scratch.ts';
+import { fstatSync, openSync, readSync } from 'node:fs';
 
-/** The bundle, as scripts/parts.mjs writes it. */
+/** The program, as scripts/parts.mjs writes it. */
 export interface Bundle {
   readonly file: string;
-  /** A hash of its bytes. */
-  readonly name: string;
-  readonly size: number;
-  readonly mtimeMs: number;
-  readonly table: Table;
-  /** The source of an expression: a list of functions, one for each chunk of the part. */
+  /** A hash of its content. */
+  readonly hash: string;
+  /** The part that a chunk is in, and its place there. */
+  placeOf(chunk: number): readonly [part: number, index: number];
+  /** The source of an array of functions, one for each chunk of the part. */
   textOf(part: number): string;
 }
 
-/** The first line is `//` and the name. */
-const NAME_AT = 2;
-const TABLE_BEGINS = 'const table=';
-const TABLE_ENDS = ';';
-/** The first two lines are shorter. */
+/** Where each part begins, how long it is, and the number of its first chunk. */
+type Table = readonly (readonly [at: number, length: number, first: number])[];
+
+/** The first two lines are shorter: the hash in a comment, and the table. */
 const HEAD_BYTES = 4 * 1024;
 
 /**
- * Opens the file for as long as the process lives, and reads of it what the run needs. A machine may
- * be rented while an upgrade puts another gpucloud in its place: what is open stays the old one, of
- * which all code of the run then is.
+ * Opens the file for as long as the process lives, and reads the parts that the run needs. An upgrade
+ * in the middle of a run puts another file in its place, and the run goes on with the old one.
  *
- * Throws what the file system throws, and what JSON.parse throws for a file that is none of ours;
- * so does `textOf` for a file that was written over in place, which no installer does.
+ * Throws what the file system throws, and SyntaxError for a file that is not a bundle.
  */
-export function readBundle(file: string): Bundle {
+export function openBundle(file: string): Bundle {
   const fd = openSync(file, 'r');
-  const opened = fstatSync(fd);
-  const head = read(fd, 0, Math.min(HEAD_BYTES, opened.size));
-  const nameEnd = head.indexOf('\n');
-  const tableEnd = head.indexOf('\n', nameEnd + 1);
-  const table: Table = JSON.parse(
-    head.slice(nameEnd + 1 + TABLE_BEGINS.length, tableEnd - TABLE_ENDS.length),
-  );
+  const head = read(fd, 0, Math.min(HEAD_BYTES, fstatSync(fd).size));
+  const [comment = '', json = ''] = head.split('\n', 2);
+  const table: Table = JSON.parse(json);
+  const start = comment.length + json.length + 2;
   return {
     file,
-    name: head.slice(NAME_AT, nameEnd),
-    size: opened.size,
-    mtimeMs: opened.mtimeMs,
-    table,
+    hash: comment.slice(2),
+    placeOf(chunk) {
+      const part = table.findLastIndex(([, , first]) => first <= chunk);
+      const [, , first] = table[part] ?? [0, 0, 0];
+      return [part, chunk - first];
+    },
     textOf(part) {
       const [at, length] = table[part] ?? [0, 0];
-      const text = read(fd, tableEnd + 1 + at, length);
-      if (!isSame(fstatSync(fd), opened)) {
-        throw new Error(
-          `${file} was written over in place while it ran. What was done before stays done: look with "gpucloud instances list" before you do it again`,
-        );
-      }
-      return text;
+      return read(fd, start + at, length);
     },
   };
 }
 
-/** All of it is ASCII, which is read several times faster than UTF-8. */
+/** The file is ASCII, which Node reads several times faster than UTF-8. */
 function read(fd: number, from: number, length: number): string {
-  const bytes = scratch(length);
-  for (let at = 0; at < length; ) {
-    const count = readSync(fd, bytes, at, length - at, from + at);
-    if (count === 0) throw new Error('the bundle is cut short');
-    at += count;
-  }
+  const bytes = Buffer.allocUnsafeSlow(length);
+  if (readSync(fd, bytes, 0, length, from) < length) throw new Error('the bundle is cut short');
   return bytes.toString('latin1');
-}
-
-function isSame(now: Stats, then: Stats): boolean {
-  return now.size === then.size && now.mtimeMs === then.mtimeMs;
 }

@@ -1,16 +1,12 @@
 import { fstatSync, realpathSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Script } from 'node:vm';
 import { folders, namedHome } from '../config/folders.ts';
-import { type Bundle, readBundle } from './bundle.ts';
-import { type KeptCode, keepCode, readCode, type Shelf } from './code-cache.ts';
-import { type Part, runChunks } from './loader.ts';
-import { chosenCommand, knownWords } from './words.ts';
+import { type Bundle, openBundle } from './bundle.ts';
+import { type CodeCache, openCodeCache } from './code-cache.ts';
+import { type Chunk, runChunks } from './loader.ts';
 
-// This is bin/gpucloud.js. It answers `--version` by itself, and otherwise runs the bundle that
-// stands in dist/, with the compiled code that an earlier run left in the cache folder. Nothing
-// else in src/ knows of it: `node dist/gpucloud.cjs` does the very same things, only later. How the
-// code is kept, and what may never happen because of it, stands in code-cache.ts.
+// This is bin/gpucloud.js. It prints the version by itself, and otherwise runs the bundle in dist/.
+// Nothing else in src/ knows about it.
 
 declare const GPUCLOUD_VERSION: string;
 
@@ -19,117 +15,89 @@ const VERSION = `gpucloud ${GPUCLOUD_VERSION}\n`;
 function start(argv: readonly string[]): void {
   const [only, ...more] = argv;
   const asksVersion = more.length === 0 && (only === '--version' || only === '-V');
-  if (asksVersion && attempt(sayVersion) === VERSION.length) return;
+  if (asksVersion && printVersion()) return;
   try {
     run(argv);
   } catch (error) {
-    // Nothing was done yet. What happens later, the program itself hears of and tells.
+    // Nothing was done yet. The program reports its own errors.
     if (argv.includes('--debug')) throw error;
     process.exitCode = 1;
-    attempt(() => writeSync(2, brokenWords(error)));
+    writeSync(2, brokenMessage(error));
   }
 }
 
-/** Node would print the line that threw, which is a page of what a bundler wrote. */
-function brokenWords(error: unknown): string {
-  // V8 quotes what it can't read, whatever that is.
+/** Returns whether all of it was written. If not, the program tries again and reports the fault. */
+function printVersion(): boolean {
+  try {
+    // A file may have reached its size limit, which would end this process by a signal.
+    return !fstatSync(1).isFile() && writeSync(1, VERSION) === VERSION.length;
+  } catch {
+    return false;
+  }
+}
+
+/** Node would print the line that threw, which is a page of minified code. */
+function brokenMessage(error: unknown): string {
+  // V8 quotes what it can't parse, control characters included.
   const why = (error instanceof Error ? error.message : String(error)).replace(/\p{Cc}+/gu, ' ');
   return `error: gpucloud can't be started, its files are incomplete or damaged: ${why}\nhint: install it again: npm install --global gpucloud\n`;
 }
 
 function run(argv: readonly string[]): void {
-  const bundle = openBundle();
-  const shelf = attempt(() => shelfOf(bundle, argv));
-  const kept = shelf && attempt(() => readCode(shelf));
-  const compiled = new Map<number, Script>();
-  let refused = false;
+  const bundle = openBundle(bundleFile());
+  const cache = codeCacheFor(bundle, argv);
+  const parts = new Map<number, readonly Chunk[]>();
 
-  function compile(part: number): Part {
-    const cachedData = kept?.code.get(part);
-    const script = new Script(bundle.textOf(part), {
-      filename: bundle.file,
-      ...(cachedData === undefined ? {} : { cachedData }),
-    });
-    refused ||= script.cachedDataRejected === true;
-    compiled.set(part, script);
-    return script.runInThisContext();
+  function chunksOf(part: number): readonly Chunk[] {
+    const known = parts.get(part);
+    if (known !== undefined) return known;
+    const chunks = cache.compile(part, bundle.textOf(part)).runInThisContext();
+    parts.set(part, chunks);
+    return chunks;
   }
-  if (shelf !== undefined) {
-    const words = [...knownWords(argv), ...terminals()];
-    // By then all work is done, and whatever it took to do it has been compiled.
-    process.on('exit', (exitCode) => {
-      const known = new Set(refused ? [] : kept?.words);
-      if (exitCode === 0 && words.some((word) => !known.has(word))) {
-        attempt(() => keepCode(shelf, together(words, compiled, refused ? undefined : kept)));
-      }
-    });
+  function chunkAt(id: number): Chunk {
+    const [part, index] = bundle.placeOf(id);
+    const chunk = chunksOf(part)[index];
+    if (chunk === undefined) throw new Error('a part is missing');
+    return chunk;
   }
-  runChunks(bundle.table, compile, (id) => require(String(id)));
+  // A CI job starts with an empty cache, and would only pay for writing it.
+  if (!process.env.CI) process.on('exit', (code) => code === 0 && cache.save());
+  runChunks(chunkAt, (id) => require(id));
 }
 
-/**
- * npm links this file onto PATH. By its settings Node can be told not to follow that link, and what
- * stands beside the link is anyone's.
- */
-function openBundle(): Bundle {
+/** npm links this file onto PATH, and some settings keep Node from following that link. */
+function bundleFile(): string {
   const { env, execArgv } = process;
-  const isAsked = env.NODE_PRESERVE_SYMLINKS_MAIN || env.NODE_OPTIONS || execArgv.length > 0;
-  const folder = isAsked ? dirname(realpathSync(__filename)) : __dirname;
-  return readBundle(join(folder, '..', 'dist', 'gpucloud.cjs'));
+  const mayBeLink = env.NODE_PRESERVE_SYMLINKS_MAIN || env.NODE_OPTIONS || execArgv.length > 0;
+  const folder = mayBeLink ? dirname(realpathSync(__filename)) : __dirname;
+  return join(folder, '..', 'dist', 'gpucloud.cjs');
 }
 
-/** Answers the bytes that were written; what can't be written is for the program itself to tell. */
-function sayVersion(): number {
-  // At a limit to its size, a file would end this process by a signal.
-  return fstatSync(1).isFile() ? 0 : writeSync(1, VERSION);
+function codeCacheFor({ file, hash }: Bundle, argv: readonly string[]): CodeCache {
+  const { version, arch } = process;
+  const base = cacheFolder();
+  const folder = base && join(base, 'code', `${hash}-${version}-${arch}`);
+  return openCodeCache(folder, commandOf(argv), file);
 }
 
-/** What was kept before, and what this run compiled. */
-function together(
-  words: readonly string[],
-  compiled: ReadonlyMap<number, Script>,
-  kept: KeptCode | undefined,
-): KeptCode {
-  const code = new Map(kept?.code);
-  for (const [part, script] of compiled) code.set(part, script.createCachedData());
-  return { words: [...new Set([...(kept?.words ?? []), ...words])], code };
-}
-
-/** Where the code of such a run is kept; undefined where none may be. */
-function shelfOf(
-  { name, file, size, mtimeMs }: Bundle,
-  argv: readonly string[],
-): Shelf | undefined {
-  const { env, version, arch, platform, execArgv } = process;
-  // As for the code cache of Node itself; and coverage is not counted in code from a cache.
+/** Undefined where code is not to be kept, or there is no folder for it. */
+function cacheFolder(): string | undefined {
+  const { env, platform } = process;
+  // As for Node's own code cache; and V8 counts no coverage in cached code.
   if (env.NODE_DISABLE_COMPILE_CACHE || env.NODE_V8_COVERAGE) return undefined;
-  const home = namedHome(env, platform) ?? process.getBuiltinModule('node:os').homedir();
-  const owner = process.geteuid?.();
-  return {
-    folder: join(folders(env, home, platform).cache, 'code'),
-    bundle: name,
-    runtime: `${version}-${arch}`,
-    command: chosenCommand(argv),
-    // Flags of V8 change what is compiled; time and size tell a bundle that was edited by hand.
-    details: JSON.stringify([file, size, mtimeMs, env.NODE_OPTIONS ?? '', execArgv]),
-    ...(owner === undefined ? {} : { owner }),
-  };
-}
-
-/** Whether it writes to a terminal decides over colours and moving marks, so over what is loaded. */
-function terminals(): string[] {
-  return [1, 2].flatMap((fd) =>
-    attempt(() => fstatSync(fd).isCharacterDevice()) === true ? [`terminal-${fd}`] : [],
-  );
-}
-
-/** All works without the cache as it does with it, so what fails here is no one's concern. */
-function attempt<T>(work: () => T): T | undefined {
   try {
-    return work();
+    const home = namedHome(env, platform) ?? process.getBuiltinModule('node:os').homedir();
+    return folders(env, home, platform).cache;
   } catch {
     return undefined;
   }
+}
+
+/** `instances-get`: the words before the first flag or value, two at most. */
+function commandOf(argv: readonly string[]): string {
+  const end = argv.findIndex((word) => !/^[a-z]+(?:-[a-z]+)*$/.test(word));
+  return argv.slice(0, end < 0 ? 2 : Math.min(end, 2)).join('-') || 'gpucloud';
 }
 
 start(process.argv.slice(2));

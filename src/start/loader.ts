@@ -1,87 +1,94 @@
 /**
- * What the bundle is made of: parts, each with its place in the text and the number of its first
- * chunk. Chunks are numbered as they stand, from 0 on.
+ * A chunk of the program, as scripts/parts.mjs writes it. `require` takes the number of another chunk,
+ * or the name of a module of Node; `define` gets what the chunk exports, before the rest of it runs.
  */
-export type Table = readonly (readonly [at: number, length: number, first: number])[];
+export type Chunk = (require: Require, define: (exports: object) => void, load: Load) => void;
+/** The exports of a chunk, which runs at its first use. */
+export type Load = (id: number) => unknown;
+type Require = (id: string) => unknown;
 
 /**
- * A chunk as a function; scripts/parts.mjs makes them. What it returns, if anything, is what it
- * exports in the place of `exports`.
+ * What chunk 0 exports: for each chunk an object with its names, each a getter that loads the chunk.
+ * A chunk imports this, so that it runs when a name of it is first used.
  */
-export type Chunk = (
-  load: Load,
-  exports: object,
-  define: typeof defineNames,
-  wrap: typeof asModule,
-) => unknown;
-/** What a chunk exports, by its number; or a module of Node. Runs the chunk at its first use. */
-type Load = (id: number | string) => unknown;
-/** The functions of one part. */
-export type Part = readonly Chunk[];
+type Facades = readonly (() => object)[];
+
+/** Each takes a millisecond or more to load, and most commands need few of them. */
+const SLOW_MODULES = new Set([
+  'async_hooks',
+  'child_process',
+  'crypto',
+  'dns',
+  'fs/promises',
+  'http',
+  'https',
+  'http2',
+  'net',
+  'os',
+  'perf_hooks',
+  'readline',
+  'tls',
+  'tty',
+  'v8',
+  'worker_threads',
+  'zlib',
+]);
 
 /**
- * Runs the first chunk.
+ * Runs the program, which is chunk 1.
  *
- * @param partAt answers the functions of a part; it is asked once for each.
- * @param node what `require` means outside of the bundle.
+ * @param chunkAt returns the function of a chunk.
+ * @param node `require` outside of the bundle.
  */
-export function runChunks(table: Table, partAt: (index: number) => Part, node: Load): void {
-  const parts: Part[] = [];
-  const ran: unknown[] = [];
-  const modules = new Map<string, unknown>();
+export function runChunks(chunkAt: (id: number) => Chunk, node: Require): void {
+  const exported: (object | undefined)[] = [];
+  const imported = new Map<string, unknown>();
 
-  function load(id: number | string): unknown {
-    return typeof id === 'number' ? (ran[id] ?? run(id)) : (modules.get(id) ?? open(id));
+  function load(id: number): unknown {
+    return exported[id] ?? run(id);
   }
 
   function run(id: number): unknown {
-    const part = partOf(table, id);
-    const functions = parts[part] ?? partAt(part);
-    parts[part] = functions;
-    const chunk = functions[id - firstOf(table, part)];
-    if (chunk === undefined) throw new Error('the parts of the bundle are of another build');
-    // Of chunks that need each other, one sees the other in the midst of its run.
-    const exports = {};
-    ran[id] = exports;
-    try {
-      ran[id] = chunk(load, exports, defineNames, asModule) ?? exports;
-    } catch (error) {
-      // The next use runs it again, rather than finding half of it.
-      ran[id] = undefined;
-      throw error;
-    }
-    return ran[id];
+    const define = (exports: object) => {
+      exported[id] = exports;
+    };
+    chunkAt(id)(requireOnce, define, load);
+    return exported[id];
   }
 
-  function open(id: string): unknown {
-    const module = node(id);
-    modules.set(id, module);
+  function requireOnce(id: string): unknown {
+    const known = imported.get(id);
+    if (known !== undefined) return known;
+    const module = isChunk(id) ? facades[Number(id)]?.() : nodeModule(id, node);
+    imported.set(id, module);
     return module;
   }
 
-  load(0);
+  const facades = load(0) as Facades;
+  load(1);
 }
 
-/** The usual commands need the first part alone, or nearly so. */
-function partOf(table: Table, id: number): number {
-  let part = 0;
-  while (firstOf(table, part + 1) <= id) part += 1;
-  return part;
+function isChunk(id: string): boolean {
+  return /^\d/.test(id);
 }
 
-function firstOf(table: Table, part: number): number {
-  return table[part]?.[2] ?? Number.POSITIVE_INFINITY;
+function nodeModule(id: string, node: Require): unknown {
+  return SLOW_MODULES.has(id.replace(/^node:/, '')) ? lazily(() => node(id) as object) : node(id);
 }
 
-/** Names that stay alive: each is read anew. */
-function defineNames(exports: object, names: Readonly<Record<string, () => unknown>>): void {
-  for (const name in names) {
-    Object.defineProperty(exports, name, { enumerable: true, get: names[name] as () => unknown });
-  }
-}
-
-/** A module of CommonJS as one of ECMAScript sees it, whose default it is. */
-function asModule(module: object, always?: unknown): object {
-  const isTold = always === undefined && '__esModule' in module;
-  return isTold ? module : Object.create(module, { default: { enumerable: true, value: module } });
+/** A stand-in that loads its module at the first use of one of its names. */
+function lazily(module: () => object): object {
+  return new Proxy(
+    {},
+    {
+      get: (_target, name) => Reflect.get(module(), name),
+      has: (_target, name) => name in module(),
+      ownKeys: () => Reflect.ownKeys(module()),
+      getOwnPropertyDescriptor(_target, name) {
+        const found = Reflect.getOwnPropertyDescriptor(module(), name);
+        // The stand-in's own target has none of them, which allows no other answer.
+        return found && { ...found, configurable: true };
+      },
+    },
+  );
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ export interface Bundle {
 export async function builtBundle(): Promise<Bundle> {
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-faults-'));
   const path = join(folder, 'gpucloud.cjs');
-  await copyFile(join(ROOT, 'dist/gpucloud.cjs'), path);
+  await build({ ...BUNDLE, outfile: path });
   return { path, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 

@@ -11,7 +11,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Outcome, outcomeOf } from '../support/program.ts';
 
@@ -70,8 +70,12 @@ export async function install(): Promise<Installation> {
       return outcomeOf(child);
     },
     async codeFiles() {
-      const names = await readdir(codeFolder).catch(() => []);
-      return names.sort().map((name) => join(codeFolder, name));
+      const names = await readdir(codeFolder, { recursive: true }).catch(() => []);
+      // Those of the only bundle, Node and processor.
+      return names
+        .filter((name) => name.includes(sep))
+        .sort()
+        .map((name) => join(codeFolder, name));
     },
     remove: () => rm(root, { recursive: true, force: true }),
   };

@@ -20,7 +20,7 @@ export type CompileParser = () => void;
 
 /** @param nodeVersion as `v20.20.2`. */
 export function parserCompiler(nodeVersion: string | undefined): CompileParser {
-  const flags = nodeVersion !== undefined && isTried(nodeVersion) ? FLAGS : [];
+  const flags = nodeVersion?.startsWith('v20.') ? FLAGS : [];
   /** V8 forgets code of which nothing is left. */
   let compiled: object | undefined;
   return () => {
@@ -37,10 +37,4 @@ export function parserCompiler(nodeVersion: string | undefined): CompileParser {
       for (const flag of flags) setFlagsFromString(`--${flag}`);
     }
   };
-}
-
-/** V8 complains on stderr of a flag that it does not know, which may be so with a later version. */
-function isTried(nodeVersion: string): boolean {
-  const [major = ''] = nodeVersion.slice(1).split('.');
-  return Number(major) <= 26;
 }

@@ -52,7 +52,7 @@ interface YamlFile {
 
 /** Reads YAML, which JSON is a part of. Throws a usage error that names the file and the line. */
 async function openYaml(path: string, text: string): Promise<YamlFile> {
-  const { isMap, isScalar, LineCounter, parseDocument } = await import('yaml');
+  const { isMap, isScalar, LineCounter, parseDocument } = (await import('yaml')).default;
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [error] = document.errors;

@@ -6,7 +6,7 @@ import type { Writer } from './writers.ts';
 
 /** Loads the writer of a value as YAML, which readers of YAML 1.1 and 1.2 take for the same data. */
 export async function loadYaml(): Promise<(value: unknown) => string> {
-  const { Document, visit } = await import('yaml');
+  const { Document, visit } = (await import('yaml')).default;
   return (value) => {
     // Values of the service repeat nothing on purpose: an alias would only puzzle its reader.
     const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
