@@ -1,8 +1,7 @@
 import type { Api, Transaction, TransactionsQuery } from '../api/index.ts';
-import { keepHeapSmall } from '../cli/small-heap.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { createMemory } from './memory.ts';
+import { createSeenSet } from './seen-set.ts';
 
 /** The page size that is asked for; the service may give less (its maximum is not documented). */
 const PAGE = 100;
@@ -17,11 +16,6 @@ const REMEMBERED = 10_000;
 /** So many known ones in a row are no push any more: the service does not page. */
 const STUCK = 5000;
 
-/** After so many pages it is a long history, and all of the program that it needs has been loaded. */
-const LONG = 3;
-/** Larger pages need the room. */
-const SMALL = 1000;
-
 /**
  * The whole history, page after page, each transaction on one of them. Their order is not
  * documented, so that no page but the last one says that there is nothing more to be found.
@@ -33,28 +27,10 @@ const SMALL = 1000;
 export async function* wholeHistory(
   api: Api,
   query: TransactionsQuery,
-  { err, host }: Pick<Context, 'err' | 'host'>,
-): AsyncGenerator<readonly Transaction[]> {
-  let release: (() => void) | undefined;
-  let page = 0;
-  try {
-    for await (const rows of pagesOf(api, query, (text) => err.warn(text))) {
-      page += 1;
-      if (page === LONG && rows.length <= SMALL) release = await keepHeapSmall(host.nodeVersion);
-      yield rows;
-    }
-  } finally {
-    release?.();
-  }
-}
-
-async function* pagesOf(
-  api: Api,
-  query: TransactionsQuery,
-  warn: (text: string) => void,
+  { err }: Pick<Context, 'err'>,
 ): AsyncGenerator<readonly Transaction[]> {
   const limit = query.limit ?? PAGE;
-  const seen = createMemory(REMEMBERED);
+  const seen = createSeenSet(REMEMBERED);
   let repeated = 0;
   let total = 0;
   let given = 0;
@@ -72,7 +48,7 @@ async function* pagesOf(
     const isEnd = data.length === 0 || last;
     if (!isEnd) next = read(page + 1);
     if (meta.total < total) {
-      warn(
+      err.warn(
         'The history became shorter while it was read: some transactions may be missing here. Run the command again.',
       );
     }
@@ -93,7 +69,7 @@ async function* pagesOf(
     }
     if (isEnd) {
       if (given < total) {
-        warn(
+        err.warn(
           `The service counts ${total} transactions and gave ${given}: the rest is missing here, and totals are not those of the whole history.`,
         );
       }

@@ -42,7 +42,10 @@ function watchFor(fd: number, gone: () => void): () => void {
   return () => undefined;
 }
 
-/** Node's own handle below a socket. No document names it, so that it may be missing some day. */
+/**
+ * Node's own handle below a socket: the one undocumented part of Node that the program uses, since
+ * nothing else lets `--follow | head -1` end. If it goes missing, the next write reports the reader.
+ */
 interface Handle {
   /** Takes a descriptor over; answers 0, or the number of an error. */
   open(fd: number): number;

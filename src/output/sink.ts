@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
@@ -143,8 +143,8 @@ export function whenStopped(stop: AbortSignal | undefined, callback: () => void)
  * write (the disk has filled up half-way) for a whole one, and would report success.
  */
 function fileOf(stream: Writable): number | undefined {
-  const { _type, fd } = stream as { _type?: unknown; fd?: unknown };
-  return _type === 'fs' && typeof fd === 'number' ? fd : undefined;
+  const { fd } = stream as { fd?: unknown };
+  return typeof fd === 'number' && fstatSync(fd).isFile() ? fd : undefined;
 }
 
 function writeWhole(file: number, text: string | Uint8Array): void {

@@ -69,9 +69,9 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:string_decoder': ANYWHERE,
   'node:zlib': ANYWHERE,
   // Flags for what undici compiles, on Node 20.
-  'node:v8': /^(?:api\/http\/parser|cli\/small-heap)\.ts$/,
+  'node:v8': /^api\/http\/parser\.ts$/,
   // Compiled code is run by the start alone.
-  'node:vm': /^start\/index\.ts$/,
+  'node:vm': /^start\/code-cache\.ts$/,
   'node:process': NOWHERE,
   // createRequire would load what no rule here sees.
   'node:module': NOWHERE,

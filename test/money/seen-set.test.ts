@@ -1,0 +1,28 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createSeenSet } from '../../src/money/seen-set.ts';
+
+it('remembers the last ones and forgets those long past', () => {
+  for (let back = 0; back < 3; back += 1) {
+    const seen = createSeenSet(3);
+    for (let at = 1; at <= 100; at += 1) expect(seen.isNew(`t-${at}`)).toBe(true);
+    expect(seen.isNew(`t-${100 - back}`)).toBe(false);
+  }
+  const seen = createSeenSet(3);
+  for (let at = 1; at <= 100; at += 1) seen.isNew(`t-${at}`);
+  expect(seen.isNew('t-94')).toBe(true);
+});
+
+it('remembers as many as it has to, whatever they are', () => {
+  const ids = fc.array(fc.oneof(fc.uuid(), fc.string({ maxLength: 4 })), { maxLength: 60 });
+  fc.assert(
+    fc.property(ids, (given) => {
+      const seen = createSeenSet(given.length);
+      const all = new Set<string>();
+      for (const id of given) {
+        expect(seen.isNew(id)).toBe(!all.has(id));
+        all.add(id);
+      }
+    }),
+  );
+});
