@@ -43,9 +43,7 @@ export async function buildParts() {
   const parts = [[{ path: '', exports: ['default'] }, ...first], ...rest];
   const chunks = parts.flat();
   const numbers = new Map(chunks.map(({ path }, number) => [nameOf(path), number]));
-  const [, ...functions] = await Promise.all(
-    chunks.map((chunk) => chunk.source && functionOf(chunk, numbers)),
-  );
+  const functions = await Promise.all(chunks.slice(1).map((chunk) => functionOf(chunk, numbers)));
   const texts = [facades(chunks), ...functions];
   return {
     text: assembled(parts, texts),
