@@ -16,9 +16,9 @@ export function instanceName(text: string): Verdict<string> {
   return kept(text);
 }
 
-/** What to type for a thing in a command: its name if that is one plain short word, otherwise its id. */
+/** What to type in a command: the name if it is one plain word no longer than a UUID, else the id. */
 export function typedName(name: string | null | undefined, id: string): string {
-  return name != null && instanceName(name).ok && name.length <= id.length ? name : id;
+  return name != null && instanceName(name).ok && name.length <= 36 ? name : id;
 }
 
 /**
