@@ -13,8 +13,8 @@ import { TOUR, type TourStep } from './tour-steps.ts';
 interface ToldStep {
   readonly title: string;
   readonly command: string;
-  /** What the command itself answers with `--json`. */
-  readonly answer: unknown;
+  /** What the command itself prints with `--json`. */
+  readonly result: unknown;
 }
 
 const tourView: View<ToldStep> = {
@@ -51,7 +51,7 @@ async function walk(context: Context, again: Again): Promise<void> {
     if (context.out.format === 'table') {
       await guide(context, (argv) => again(argv, { env }));
     } else {
-      await context.out.list(answers(env, again), tourView);
+      await context.out.list(results(env, again), tourView);
     }
   });
 }
@@ -88,7 +88,7 @@ const FAREWELL = [
   'All commands: gpucloud --help',
 ];
 
-async function* answers(
+async function* results(
   env: Readonly<Record<string, string | undefined>>,
   again: Again,
 ): AsyncGenerator<ToldStep> {
@@ -98,7 +98,7 @@ async function* answers(
     const stderr = new Kept();
     const code = await again([...step.argv, '--json'], { env, stdout, stderr });
     done(step, code, reasonOf(stderr.text));
-    yield { title: step.title, command: lineOf(step), answer: JSON.parse(stdout.text) };
+    yield { title: step.title, command: lineOf(step), result: JSON.parse(stdout.text) };
   }
 }
 

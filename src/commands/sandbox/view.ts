@@ -64,7 +64,7 @@ export const statusView: View<ShownStatus> = {
     { id: 'reserved', header: 'RESERVED', kind: 'money', value: (s) => s.reserved },
     { id: 'debt', header: 'DEBT', kind: 'money', value: (s) => s.debt },
     { id: 'charged', header: 'CHARGED', kind: 'money', value: (s) => s.charged, hidden: true },
-    { id: 'machines', header: 'MACHINES', value: (s) => s.instances.length },
+    { id: 'instances', header: 'INSTANCES', value: (s) => s.instances.length },
     { id: 'drives', header: 'DRIVES', value: (s) => s.drives.length },
     { id: 'faults', header: 'FAULTS', value: (s) => s.faults.join(' '), hidden: true },
   ],

@@ -41,18 +41,18 @@ describe('sandbox tour', () => {
     expect(stderr).not.toMatch(/GPUCLOUD_(API_KEY|BASE_URL)/);
   });
 
-  test('as JSON: each step with what its command answers', async () => {
+  test('prints each step with the result of its command as JSON', async () => {
     const { code, stdout } = await world.cli(['sandbox', 'tour', '--json']);
     expect(code).toBe(0);
-    const steps: { title: string; command: string; answer: unknown }[] = JSON.parse(stdout);
+    const steps: { title: string; command: string; result: unknown }[] = JSON.parse(stdout);
     expect(steps.map(({ title }) => title)).toEqual(TOUR.map(({ title }) => title));
-    const answerOf = (command: string) =>
-      steps.find((step) => step.command.startsWith(`gpucloud ${command}`))?.answer;
-    expect(answerOf('status')).toMatchObject({
+    const resultOf = (command: string) =>
+      steps.find((step) => step.command.startsWith(`gpucloud ${command}`))?.result;
+    expect(resultOf('status')).toMatchObject({
       machines: [{ name: 'my-first-box', status: 'ACTIVE' }],
     });
     // Three hours at 89.90 have passed, and what is paid ahead is the fourth.
-    expect(JSON.stringify(answerOf('billing spend'))).toContain('269.70');
+    expect(JSON.stringify(resultOf('billing spend'))).toContain('269.70');
   });
 
   test('a step that fails is one object on stderr, with why', async () => {
