@@ -1,9 +1,11 @@
+import type { NameRecord } from './file.ts';
+
 /** What a name is for. */
 export type Kind = 'offer' | 'image';
 
 export const KINDS: readonly Kind[] = ['offer', 'image'];
 
-/** How a name came to be known: by hand, from a machine that was read, as a part of the sandbox. */
+/** How a name came to be known: by hand, from an instance that was read, as a part of the sandbox. */
 export type Source = 'added' | 'seen' | 'sandbox';
 
 /** An offer or a base image of one service, as far as this computer knows it. */
@@ -20,11 +22,11 @@ export interface CatalogEntry {
   /** The model of the GPU. */
   readonly gpu: string | null;
   readonly cuda_version: string | null;
-  /** Roubles, a decimal string: what the newest machine of this offer that was seen costs. */
+  /** Roubles, a decimal string: what the newest instance of this offer that was seen costs. */
   readonly price_per_hour: string | null;
-  /** When that machine was created, which is when its price was fixed. ISO 8601. */
+  /** When that instance was created, which is when its price was fixed. ISO 8601. */
   readonly price_at: string | null;
-  /** When a machine with it was last read, to the hour. ISO 8601. */
+  /** When an instance with it was last read, to the hour. ISO 8601. */
   readonly seen_at: string | null;
   readonly sources: readonly Source[];
 }
@@ -49,30 +51,31 @@ export interface BuiltIn {
 export function builtInEntries({ offers, images }: BuiltIn): CatalogEntry[] {
   return [
     ...offers.map(({ id, name, region, gpu_model, price_per_hour, in_stock }) => ({
-      ...entry({ kind: 'offer', id, name, region, gpu: gpu_model.name, price_per_hour }),
+      ...entry({
+        service: 'sandbox',
+        kind: 'offer',
+        id,
+        name,
+        region,
+        gpu: gpu_model.name,
+        price_per_hour,
+      }),
       in_stock,
     })),
     ...images.map(({ id, name, cuda_version }) =>
-      entry({ kind: 'image', id, name, cuda_version: cuda_version ?? undefined }),
+      entry({
+        service: 'sandbox',
+        kind: 'image',
+        id,
+        name,
+        cuda_version: cuda_version ?? undefined,
+      }),
     ),
   ].map((known) => ({ ...known, sources: ['sandbox'] }));
 }
 
-/** What the file holds of an offer or an image; see schema.ts. */
-export interface EntryFields {
-  readonly kind: Kind;
-  readonly id: string;
-  readonly given_name?: string | undefined;
-  readonly name?: string | undefined;
-  readonly region?: string | undefined;
-  readonly gpu?: string | undefined;
-  readonly cuda_version?: string | undefined;
-  readonly price_per_hour?: string | undefined;
-  readonly price_at?: string | undefined;
-  readonly seen_at?: string | undefined;
-}
-
-export function entry(fields: EntryFields): CatalogEntry {
+/** An entry of what the file holds. */
+export function entry(fields: NameRecord): CatalogEntry {
   const { given_name, name, seen_at } = fields;
   return {
     kind: fields.kind,
@@ -94,12 +97,50 @@ export function entry(fields: EntryFields): CatalogEntry {
   };
 }
 
-/** An entry of the sandbox that was given a name by hand as well. */
-export function joined(builtIn: CatalogEntry, own: CatalogEntry): CatalogEntry {
+/** An entry of the sandbox, with the name that it was given by hand, if any. */
+export function joined(builtIn: CatalogEntry, own: CatalogEntry | undefined): CatalogEntry {
+  if (own === undefined) return builtIn;
   return {
     ...builtIn,
     name: own.given_name ?? builtIn.name,
     given_name: own.given_name,
     sources: [...own.sources, ...builtIn.sources],
   };
+}
+
+/**
+ * The entries that a typed text may mean, at the first of these steps at which any does: the id;
+ * a name in any case, given by hand before learned; the same written as a slug (`rtx-4090`).
+ */
+export function fitting(typed: string, entries: readonly CatalogEntry[]): readonly CatalogEntry[] {
+  const [name, short] = [folded(typed), slug(typed)];
+  const steps: ((one: CatalogEntry) => boolean)[] = [
+    (one) => one.id === typed,
+    (one) => name !== '' && folded(one.given_name) === name,
+    (one) => name !== '' && folded(one.service_name) === name,
+    (one) => short !== '' && slug(one.given_name) === short,
+    (one) => short !== '' && slug(one.service_name) === short,
+  ];
+  return steps.map((fits) => entries.filter(fits)).find(({ length }) => length > 0) ?? [];
+}
+
+function folded(name: string | null): string {
+  return (name ?? '').normalize('NFKC').trim().toLowerCase();
+}
+
+/** `RTX 4090` as `rtx-4090`, `Ubuntu 22.04` as `ubuntu-22-04`. */
+export function slug(name: string | null): string {
+  const text = folded(name);
+  // Setting up the classes of all scripts takes a millisecond, and most names don't need them.
+  return text
+    .split(/^[\u0000-\u007f]*$/.test(text) ? /[^a-z0-9]+/ : /[^\p{L}\p{N}]+/u)
+    .filter((part) => part !== '')
+    .join('-');
+}
+
+/** An entry among others that fit as well: `RTX 4090 (ru-1) 4090…`. */
+export function told({ name, region, id }: CatalogEntry): string {
+  return [name, region === null ? null : `(${region})`, id]
+    .filter((part) => part !== null)
+    .join(' ');
 }

@@ -7,20 +7,18 @@ import {
   joined,
   type Kind,
 } from './entry.ts';
-import { type Lesson, learned, lessonsOf, type SeenMachine } from './learn.ts';
-import type { CatalogFile, NameRecord } from './schema.ts';
-import { openStore } from './store.ts';
+import { type CatalogFile, changeFile, type NameRecord, readFile } from './file.ts';
+import { learned, lessonsOf, type SeenInstance } from './learn.ts';
 
-export { type CatalogEntry, KINDS, type Kind, type Source } from './entry.ts';
-export { fitting, slug, told } from './find.ts';
-export type { SeenMachine } from './learn.ts';
+export { type CatalogEntry, fitting, KINDS, type Kind, type Source, slug, told } from './entry.ts';
+export type { SeenInstance } from './learn.ts';
 
 export interface CatalogSettings {
   /** catalog.json, which holds the names of all services. */
   readonly file: string;
   /** Whose names these are: the base URL, or `sandbox`. */
   readonly service: string;
-  /** What the service tells of itself: the sandbox alone does. */
+  /** What the sandbox knows of itself. */
   readonly builtIn?: () => Promise<BuiltIn>;
   readonly clock: Clock;
   warn(text: string): void;
@@ -30,33 +28,31 @@ export interface CatalogSettings {
 export interface Catalog {
   /** Every entry, in no order that matters. Throws CliError('storage') for a file that can't be used. */
   entries(): Promise<readonly CatalogEntry[]>;
-  /** The same for commands that can do without: a file that can't be used is a warning, said once. */
+  /** The same for commands that can do without: a file that can't be used is a warning, printed once. */
   known(): Promise<readonly CatalogEntry[]>;
   /** Gives a name by hand; one that was given before is replaced. Throws CliError('storage'). */
   add(kind: Kind, id: string, name: string): Promise<CatalogEntry>;
   /** Forgets what the file holds of it. Throws CliError('storage'). */
   remove(kind: Kind, id: string): Promise<void>;
   /**
-   * Takes up what a machine tells of its offer and image; writes only what is new.
-   * Never fails: what can't be kept is a warning, said once.
+   * Takes up what an instance shows of its offer and image; writes only what is new.
+   * Never fails: what can't be kept is a warning, printed once.
    */
-  learn(machine: SeenMachine): Promise<void>;
+  learn(instance: SeenInstance): Promise<void>;
 }
 
 export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSettings): Catalog {
-  const store = openStore(file);
   let latest: CatalogFile | undefined;
-  let warned = false;
-  // Readings of many machines come at once; in line, the second one of an offer finds it known.
+  let isWarned = false;
+  // Many instances are read at once; in line, the second one of an offer finds it known.
   let last: Promise<void> = Promise.resolve();
 
-  async function change(edit: (file: CatalogFile) => CatalogFile): Promise<CatalogFile> {
-    latest = await store.change(edit);
+  async function change(edit: (names: readonly NameRecord[]) => readonly NameRecord[]) {
+    latest = await changeFile(file, (before) => {
+      const names = edit(before.names);
+      return names === before.names ? before : { ...before, names: [...names] };
+    });
     return latest;
-  }
-
-  async function sandboxEntries(): Promise<readonly CatalogEntry[]> {
-    return builtIn === undefined ? [] : builtInEntries(await builtIn());
   }
 
   function isOf(kind: Kind, id: string) {
@@ -64,83 +60,67 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
       one.kind === kind && one.id === id && (!('service' in one) || one.service === service);
   }
 
-  async function entriesIn({ names }: CatalogFile): Promise<readonly CatalogEntry[]> {
+  async function builtInOnes(): Promise<readonly CatalogEntry[]> {
+    return builtIn === undefined ? [] : builtInEntries(await builtIn());
+  }
+
+  async function entriesIn(names: readonly NameRecord[]): Promise<readonly CatalogEntry[]> {
     const own = names.filter((record) => record.service === service).map(entry);
-    const given = await sandboxEntries();
-    const alone = own.filter((one) => !given.some(isOf(one.kind, one.id)));
+    const given = await builtInOnes();
     return [
-      ...given.map((known) => {
-        const mine = own.find(isOf(known.kind, known.id));
-        return mine === undefined ? known : joined(known, mine);
-      }),
-      ...alone,
+      ...given.map((known) => joined(known, own.find(isOf(known.kind, known.id)))),
+      ...own.filter((one) => !given.some(isOf(one.kind, one.id))),
     ];
   }
 
-  /** Whatever goes wrong with names, it is no reason to stop what is done with a machine. */
+  /** Whatever goes wrong with names, it is no reason to stop what is done with an instance. */
   function warnOnce(error: unknown): void {
-    if (!warned) {
-      warned = true;
-      warn(error instanceof Error ? error.message : String(error));
-    }
+    if (!isWarned) warn(error instanceof Error ? error.message : String(error));
+    isWarned = true;
   }
 
-  function taught(before: CatalogFile, lessons: readonly Lesson[]): CatalogFile {
-    let names = before.names;
-    for (const lesson of lessons) {
-      const known = names.find(isOf(lesson.kind, lesson.id));
-      const after = learned(known, lesson, service, clock.now());
-      if (after !== known) {
-        names = [...names.filter((record) => record !== known), after];
-      }
-    }
-    return names === before.names ? before : { ...before, names };
-  }
-
-  async function learn(machine: SeenMachine): Promise<void> {
-    const own = await sandboxEntries();
-    const lessons = lessonsOf(machine).filter(({ kind, id }) => !own.some(isOf(kind, id)));
-    if (lessons.length === 0 || warned) {
-      return;
-    }
-    latest ??= await store.read();
-    if (taught(latest, lessons) !== latest) {
-      await change((now) => taught(now, lessons));
-    }
+  async function learn(instance: SeenInstance): Promise<void> {
+    const given = await builtInOnes();
+    const lessons = lessonsOf(instance).filter(({ kind, id }) => !given.some(isOf(kind, id)));
+    if (lessons.length === 0 || isWarned) return;
+    const taught = (before: readonly NameRecord[]) =>
+      lessons.reduce((names, lesson) => {
+        const known = names.find(isOf(lesson.kind, lesson.id));
+        const after = learned(known, lesson, service, clock.now());
+        return after === known ? names : [...names.filter((one) => one !== known), after];
+      }, before);
+    latest ??= readFile(file);
+    if (taught(latest.names) !== latest.names) await change(taught);
   }
 
   return {
     async entries() {
-      latest = await store.read();
-      return await entriesIn(latest);
+      latest = readFile(file);
+      return entriesIn(latest.names);
     },
-
     async known() {
       try {
-        latest ??= await store.read();
+        latest ??= readFile(file);
       } catch (error) {
         warnOnce(error);
       }
-      return await entriesIn(latest ?? { version: 1, names: [] });
+      return entriesIn(latest?.names ?? []);
     },
-
     async add(kind, id, name) {
-      const after = await change((before) => {
-        const known = before.names.find(isOf(kind, id));
+      const { names } = await change((before) => {
+        const known = before.find(isOf(kind, id));
         const named = { ...(known ?? { service, kind, id }), given_name: name };
-        return { ...before, names: [...before.names.filter((one) => one !== known), named] };
+        return [...before.filter((one) => one !== known), named];
       });
-      const found = (await entriesIn(after)).find(isOf(kind, id));
-      return found ?? entry({ kind, id, given_name: name });
+      const found = (await entriesIn(names)).find(isOf(kind, id));
+      return found ?? entry({ service, kind, id, given_name: name });
     },
-
     async remove(kind, id) {
       const isIt = isOf(kind, id);
-      await change((before) => ({ ...before, names: before.names.filter((one) => !isIt(one)) }));
+      await change((before) => before.filter((one) => !isIt(one)));
     },
-
-    learn(machine) {
-      last = last.then(() => learn(machine)).catch(warnOnce);
+    learn(instance) {
+      last = last.then(() => learn(instance)).catch(warnOnce);
       return last;
     },
   };

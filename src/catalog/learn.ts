@@ -2,12 +2,12 @@ import { isoTime } from '../clock.ts';
 import { resourceId } from '../rules/ids.ts';
 import { isMoney } from '../rules/is-money.ts';
 import type { Kind } from './entry.ts';
-import type { NameRecord } from './schema.ts';
+import type { NameRecord } from './file.ts';
 
 type Text = string | null | undefined;
 
-/** A machine as the service told it, as far as offers and images are concerned. */
-export interface SeenMachine {
+/** An instance as the service shows it, as far as offers and images are concerned. */
+export interface SeenInstance {
   readonly price_per_hour_snapshot?: Text;
   readonly created_at?: Text;
   readonly offer?:
@@ -25,40 +25,32 @@ export interface SeenMachine {
     | undefined;
 }
 
-/** What one machine teaches of one offer or image. */
+/** What one instance teaches of one offer or image. */
 export interface Lesson {
   readonly kind: Kind;
   readonly id: string;
-  readonly facts: Partial<Record<Fact, string>>;
+  readonly facts: Partial<Record<'name' | 'region' | 'gpu' | 'cuda_version', string>>;
   readonly price?: { readonly per_hour: string; readonly at: string | undefined };
 }
-
-type Fact = 'name' | 'region' | 'gpu' | 'cuda_version';
 
 /** Longer texts are no names that anyone could type. */
 const LONGEST = 200;
 
-/** "Last seen" is kept to the hour, so that following a machine does not write at each reading. */
+/** "Last seen" is kept to the hour, so that following an instance does not write at each reading. */
 const SEEN_STEP = 3_600_000;
 
-export function lessonsOf(machine: SeenMachine): Lesson[] {
-  const { offer, base_image: image } = machine;
+export function lessonsOf(instance: SeenInstance): Lesson[] {
+  const { offer, base_image: image } = instance;
   const lessons: Lesson[] = [];
   if (isId(offer?.id)) {
-    const price = priceOf(machine);
-    lessons.push({
-      kind: 'offer',
-      id: offer.id,
-      facts: factsOf({ name: offer.name, region: offer.region, gpu: offer.gpu_model?.name }),
-      ...(price === undefined ? {} : { price }),
-    });
+    const { name, region, gpu_model } = offer;
+    const price = priceOf(instance);
+    const facts = factsOf({ name, region, gpu: gpu_model?.name });
+    lessons.push({ kind: 'offer', id: offer.id, facts, ...(price === undefined ? {} : { price }) });
   }
   if (isId(image?.id)) {
-    lessons.push({
-      kind: 'image',
-      id: image.id,
-      facts: factsOf({ name: image.name, cuda_version: image.cuda_version }),
-    });
+    const { id, name, cuda_version } = image;
+    lessons.push({ kind: 'image', id, facts: factsOf({ name, cuda_version }) });
   }
   return lessons;
 }
@@ -67,7 +59,7 @@ function isId(id: Text): id is string {
   return typeof id === 'string' && resourceId(id).ok;
 }
 
-function factsOf(texts: Partial<Record<Fact, Text>>): Partial<Record<Fact, string>> {
+function factsOf(texts: Partial<Record<keyof Lesson['facts'], Text>>): Lesson['facts'] {
   return Object.fromEntries(
     Object.entries(texts).filter(
       ([, text]) => typeof text === 'string' && text.trim() !== '' && text.length <= LONGEST,
@@ -76,15 +68,13 @@ function factsOf(texts: Partial<Record<Fact, Text>>): Partial<Record<Fact, strin
 }
 
 /** The price is fixed at creation (API document: Instance), so that is the date it belongs to. */
-function priceOf({ price_per_hour_snapshot: price, created_at }: SeenMachine): Lesson['price'] {
-  if (typeof price !== 'string' || !isMoney(price)) {
-    return undefined;
-  }
+function priceOf({ price_per_hour_snapshot: price, created_at }: SeenInstance): Lesson['price'] {
+  if (typeof price !== 'string' || !isMoney(price)) return undefined;
   const at = Date.parse(created_at ?? '');
   return { per_hour: price, at: Number.isNaN(at) ? undefined : isoTime(at) };
 }
 
-/** The record with the lesson in it; the very same record where it holds nothing new. */
+/** The record with the lesson in it; the very same record when it holds nothing new. */
 export function learned(
   before: NameRecord | undefined,
   { kind, id, facts, price }: Lesson,
@@ -94,26 +84,16 @@ export function learned(
   const known: NameRecord = before ?? { service, kind, id };
   const after: NameRecord = { ...known, ...facts, ...priceFields(known, price, now) };
   const isNew = Object.keys(after).some((field) => after[field] !== known[field]);
-  const lastSeen = Date.parse(known.seen_at ?? '');
   // A clock that was set back must not stop the date for good.
-  const isStale = !(Math.abs(now - lastSeen) < SEEN_STEP);
-  return isNew || isStale ? { ...after, seen_at: new Date(now).toISOString() } : known;
+  const isRecent = Math.abs(now - Date.parse(known.seen_at ?? '')) < SEEN_STEP;
+  return isNew || !isRecent ? { ...after, seen_at: isoTime(now) } : known;
 }
 
-/** An older machine's price never takes the place of a newer one's. */
-function priceFields(
-  known: NameRecord,
-  price: Lesson['price'],
-  now: number,
-): Pick<NameRecord, 'price_per_hour' | 'price_at'> {
-  if (price === undefined) {
-    return {};
-  }
-  if (price.at === undefined) {
-    return price.per_hour === known.price_per_hour
-      ? {}
-      : { price_per_hour: price.per_hour, price_at: new Date(now).toISOString() };
-  }
-  const isOlder = known.price_at !== undefined && price.at < known.price_at;
-  return isOlder ? {} : { price_per_hour: price.per_hour, price_at: price.at };
+/** An older instance's price never takes the place of a newer one's. */
+function priceFields(known: NameRecord, price: Lesson['price'], now: number): Partial<NameRecord> {
+  const isSame = price?.at === undefined && price?.per_hour === known.price_per_hour;
+  if (price === undefined || isSame) return {};
+  const at = price.at ?? isoTime(now);
+  const isOlder = price.at !== undefined && at < (known.price_at ?? '');
+  return isOlder ? {} : { price_per_hour: price.per_hour, price_at: at };
 }

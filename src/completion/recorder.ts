@@ -1,5 +1,5 @@
 import type { Drive, Instance, SshKey, Template } from '../api/index.ts';
-import { slug } from '../catalog/find.ts';
+import { slug } from '../catalog/entry.ts';
 import type { Catalog, CatalogEntry } from '../catalog/index.ts';
 import type { Config, ConfigFile, Settings } from '../config/index.ts';
 import type { Journal, KnownInstance } from '../journal/index.ts';

@@ -32,7 +32,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   undici: /^api\/http\/(transport|exchange|connect)\.ts$/,
   // What comes from outside: responses, files and the bodies that the sandbox gets.
   'zod/mini':
-    /^(api\/schemas\/|config\/schema\.ts|catalog\/schema\.ts|journal\/record\.ts|watch\/resume\.ts|sandbox\/)/,
+    /^(api\/schemas\/|config\/schema\.ts|catalog\/file\.ts|journal\/record\.ts|watch\/resume\.ts|sandbox\/)/,
   'cli-table3': /^output\/table\/draw\.ts$/,
   chalk: /^output\/colour\.ts$/,
   ora: /^output\/live\/spinner\.ts$/,

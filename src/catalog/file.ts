@@ -1,0 +1,105 @@
+import { dirname } from 'node:path';
+import * as z from 'zod/mini';
+import { CliError } from '../errors.ts';
+import { errorCode, faultOf } from '../files/error-code.ts';
+import { readPlain } from '../files/plain.ts';
+import { lazy } from '../lazy.ts';
+
+const fileSchema = lazy(() => {
+  const text = z.optional(z.string());
+  const record = z.looseObject({
+    /** The base URL, or `sandbox`. */
+    service: z.string(),
+    kind: z.enum(['offer', 'image']),
+    id: z.string(),
+    given_name: text,
+    name: text,
+    region: text,
+    gpu: text,
+    cuda_version: text,
+    price_per_hour: text,
+    price_at: text,
+    seen_at: text,
+  });
+  return z.looseObject({ version: z.literal(1), names: z.array(record) });
+});
+
+/** catalog.json: the offers and images of every service. */
+export type CatalogFile = z.infer<ReturnType<typeof fileSchema>>;
+/** What it holds of one offer or image of one service. */
+export type NameRecord = CatalogFile['names'][number];
+
+/** A missing file holds no names. Throws CliError('storage') for one that can't be used. */
+export function readFile(path: string): CatalogFile {
+  const text = textOf(path);
+  if (text === undefined) return { version: 1, names: [] };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw unusable(path, text.trim() === '' ? 'it is empty' : 'it is not JSON');
+  }
+  const verdict = fileSchema().safeParse(value);
+  if (verdict.success) return verdict.data;
+  const part = verdict.error.issues[0]?.path.map(String).join('.') || 'the whole';
+  throw unusable(path, `it is not a file of names (see ${part})`);
+}
+
+/**
+ * Edits the file under its lock; an `edit` that returns what it got writes nothing.
+ * Throws CliError('storage') when the change can't be kept, and what `edit` throws.
+ */
+export async function changeFile(
+  path: string,
+  edit: (file: CatalogFile) => CatalogFile,
+): Promise<CatalogFile> {
+  // Loaded here: most commands only read.
+  const [{ withLock }, { privateFolder }, { replaceFile }] = await Promise.all([
+    import('../files/lock.ts'),
+    import('../files/private-folder.ts'),
+    import('../files/replace.ts'),
+  ]);
+  try {
+    await privateFolder(dirname(path));
+    return await withLock(path, async () => {
+      const before = readFile(path);
+      const after = edit(before);
+      if (after !== before) await replaceFile(path, `${JSON.stringify(after, null, 2)}\n`);
+      return after;
+    });
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(
+      'storage',
+      `The names of offers and images could not be kept in ${path} (${faultOf(error)}); what was there before still is.`,
+      {
+        hint: `check ${dirname(path)}, or name another folder in GPUCLOUD_STATE_DIR`,
+        cause: error,
+      },
+    );
+  }
+}
+
+function textOf(path: string): string | undefined {
+  let bytes: Buffer | undefined;
+  try {
+    bytes = readPlain(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw unusable(path, `it can't be read (${faultOf(error)})`, error);
+  }
+  if (bytes === undefined) throw unusable(path, 'it is not a plain file');
+  return bytes.toString('utf8');
+}
+
+function unusable(path: string, what: string, cause?: unknown): CliError {
+  return new CliError(
+    'storage',
+    `The names of offers and images in ${path} can't be used: ${what}. The file was left as it is.`,
+    {
+      hint: 'correct the file or move it away: names are learned again from machines that are read',
+      resource: path,
+      cause,
+    },
+  );
+}
