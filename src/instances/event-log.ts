@@ -1,4 +1,5 @@
 import type { Api, InstanceEvent } from '../api/index.ts';
+import { pagesOf } from '../api/pages.ts';
 import type { Context } from '../context.ts';
 import { type Moment, timeOf } from '../rules/moment.ts';
 import * as log from '../watch/log-walk.ts';
@@ -39,16 +40,16 @@ export async function* eachEvent(
 ): AsyncGenerator<InstanceEvent> {
   const seen = new Set<string>();
   let before = 0;
-  for (let page = 1; ; page += 1) {
-    const { data, meta } = await api.instances.events(id, { page, limit });
+  const read = (page: number) => api.instances.events(id, { page, limit });
+  for await (const { page } of pagesOf(read)) {
     const from = beginning?.time() ?? Number.NEGATIVE_INFINITY;
-    for (const event of data) {
+    for (const event of page.data) {
       if (seen.has(event.id)) continue;
       seen.add(event.id);
       const isBefore = (log.timeOf(event) ?? Number.POSITIVE_INFINITY) < from;
       before = isBefore ? before + 1 : 0;
       if (!isBefore) yield event;
     }
-    if (data.length === 0 || page >= meta.total_pages || before >= BEFORE_THE_BEGINNING) return;
+    if (before >= BEFORE_THE_BEGINNING) return;
   }
 }

@@ -1,4 +1,5 @@
 import type { Api, Transaction, TransactionsQuery } from '../api/index.ts';
+import { pagesOf } from '../api/pages.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { createSeenSet } from './seen-set.ts';
@@ -19,10 +20,6 @@ const STUCK = 5000;
 /**
  * The whole history, page after page, each transaction on one of them. Their order is not
  * documented, so that no page but the last one says that there is nothing more to be found.
- *
- * The next page is on its way while the rows of one are taken, and no further one before they have
- * been. Pages are never asked for side by side: with one read too early, a transaction that is
- * pushed onto it meanwhile would be on neither.
  */
 export async function* wholeHistory(
   api: Api,
@@ -34,19 +31,9 @@ export async function* wholeHistory(
   let repeated = 0;
   let total = 0;
   let given = 0;
-  const read = (page: number) => {
-    const answer = api.billing.transactions({ ...query, page, limit });
-    // It is awaited below, unless the rows before it are all that is wanted.
-    answer.catch(() => undefined);
-    return answer;
-  };
-  let next = read(1);
-  for (let page = 1; ; page += 1) {
-    const { data, meta } = await next;
-    // `total_pages` may be 0 although there are rows; then a page that is not full is the last.
-    const last = meta.total_pages > 0 ? page >= meta.total_pages : data.length < meta.limit;
-    const isEnd = data.length === 0 || last;
-    if (!isEnd) next = read(page + 1);
+  const read = (page: number) => api.billing.transactions({ ...query, page, limit });
+  for await (const { number, page, isLast } of pagesOf(read, { ahead: true })) {
+    const { data, meta } = page;
     if (meta.total < total) {
       err.warn(
         'The history became shorter while it was read: some transactions may be missing here. Run the command again.',
@@ -63,17 +50,14 @@ export async function* wholeHistory(
     if (repeated >= STUCK) {
       throw new CliError(
         'notUnderstood',
-        `The service gives the same transactions on page after page (page ${page}): the history can't be read to its end.`,
+        `The service gives the same transactions on page after page (page ${number}): the history can't be read to its end.`,
         { hint: 'read single pages with --page and --limit' },
       );
     }
-    if (isEnd) {
-      if (given < total) {
-        err.warn(
-          `The service counts ${total} transactions and gave ${given}: the rest is missing here, and totals are not those of the whole history.`,
-        );
-      }
-      return;
+    if (isLast && given < total) {
+      err.warn(
+        `The service counts ${total} transactions and gave ${given}: the rest is missing here, and totals are not those of the whole history.`,
+      );
     }
   }
 }

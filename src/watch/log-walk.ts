@@ -1,3 +1,4 @@
+import { pagesOf } from '../api/pages.ts';
 import { CliError } from '../errors.ts';
 import type { Cursor, Dated } from './cursor.ts';
 
@@ -148,10 +149,8 @@ async function walkOnce<E extends LogEvent>(
   });
   const isTornOff = () => cursor.size > 0 && !joined && news.length > 0;
 
-  for (let page = 1; ; page += 1) {
-    const answer = await read(page);
-    const { data, meta } = answer;
-    const cut = cutOf(answer);
+  for await (const { number, page, isLast } of pagesOf(read)) {
+    const cut = cutOf(page);
     const slip = before === undefined ? undefined : slipBetween(before, cut);
     if (slip !== undefined && slipsLeft[slip] > 0) {
       slipsLeft[slip] -= 1;
@@ -161,7 +160,7 @@ async function walkOnce<E extends LogEvent>(
 
     const seenBefore = seen.size;
     let added: DatedEvent<E>[] = [];
-    for (const event of data) {
+    for (const event of page.data) {
       const { id } = event;
       if (seen.has(id)) {
         putBefore(id, added, news);
@@ -184,11 +183,12 @@ async function walkOnce<E extends LogEvent>(
     // Asked at the end of a page alone: what has been read is looked at to its last event.
     const isDeep = seen.size >= options.depth || past >= SETTLED;
     if (settled >= SETTLED && isDeep) return done('joined');
-    if (isLast(page, data.length, meta)) return done('log');
-    if (news.length >= bounds.news || page >= bounds.pages) return done('bound');
+    if (isLast) break;
+    if (news.length >= bounds.news || number >= bounds.pages) return done('bound');
     stuck = seen.size === seenBefore ? stuck + 1 : 0;
-    if (stuck >= STUCK_PAGES) throw notPaged(page);
+    if (stuck >= STUCK_PAGES) throw notPaged(number);
   }
+  return done('log');
 }
 
 /**
@@ -203,15 +203,6 @@ function putBefore<E extends LogEvent>(
   if (added.length === 0) return;
   const at = news.findIndex((other) => other.id === id);
   news.splice(at < 0 ? news.length : at, 0, ...added);
-}
-
-/** `total_pages` may be 0 although there are rows; then a page that is not full is the last. */
-function isLast(
-  page: number,
-  length: number,
-  { limit, total_pages: pages }: { readonly limit: number; readonly total_pages: number },
-): boolean {
-  return length === 0 || (pages > 0 ? page >= pages : length < limit);
 }
 
 /** The order of the log, turned round, holds within a moment: sorting keeps it. */

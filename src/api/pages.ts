@@ -1,0 +1,42 @@
+/** One page of a list (API document: Conventions, pagination object). */
+interface ListPage {
+  readonly data: readonly unknown[];
+  readonly meta: { readonly limit: number; readonly total_pages: number };
+}
+
+export interface NumberedPage<P> {
+  /** From 1. */
+  readonly number: number;
+  readonly page: P;
+  readonly isLast: boolean;
+}
+
+/**
+ * Reads a list page by page, from the first to the last. With `ahead` the next page is on its way
+ * while one is used, and no further one before that: pages are never read side by side, since with
+ * one read too early a row that is pushed onto it meanwhile would be on neither.
+ */
+export async function* pagesOf<P extends ListPage>(
+  read: (page: number) => Promise<P>,
+  { ahead = false }: { readonly ahead?: boolean } = {},
+): AsyncGenerator<NumberedPage<P>> {
+  let next: Promise<P> | undefined;
+  for (let number = 1; ; number += 1) {
+    const page = await (next ?? read(number));
+    next = undefined;
+    const isLast = isLastPage(number, page);
+    if (ahead && !isLast) {
+      next = read(number + 1);
+      // It is awaited above, unless nobody wants it any more.
+      next.catch(() => undefined);
+    }
+    yield { number, page, isLast };
+    if (isLast) return;
+  }
+}
+
+/** `total_pages` may be 0 although there are rows; then a page that is not full is the last. */
+function isLastPage(number: number, { data, meta }: ListPage): boolean {
+  if (data.length === 0) return true;
+  return meta.total_pages > 0 ? number >= meta.total_pages : data.length < meta.limit;
+}
