@@ -1,4 +1,4 @@
-import type { Instance, Template, TemplateEndpoint } from '../api/index.ts';
+import type { Instance, Template } from '../api/index.ts';
 import { fieldOf, numberField, textField } from '../api/open-fields.ts';
 import type { Context } from '../context.ts';
 import { findInstance } from '../instances/resolve.ts';
@@ -65,18 +65,24 @@ const LINK_FIELDS = ['url', 'link', 'href'] as const;
 const PORT_FIELDS = ['external_port', 'port', 'internal_port'] as const;
 
 /**
- * The endpoints of an instance: those of `connection_info` as far as they are recognised, otherwise
- * the template's with ip, port and secrets filled in, otherwise the container's published ports.
+ * The endpoints of an instance: those of `connection_info`, otherwise the template's with ip, port
+ * and secrets filled in, otherwise the container's published ports.
  *
- * The document leaves these structures open, so nothing is guessed: without a link, none is made up.
+ * The document does not show how an item of `connection_info` looks, so nothing is guessed: without
+ * a link, none is made up.
  */
 export function endpointsOf(instance: Instance, template?: Template): Endpoint[] {
-  const told = fromService(instance);
-  if (told.length > 0) {
-    return told;
+  const lists = [
+    ['service', instance.connection_info?.endpoints],
+    ['template', template?.endpoints],
+    ['container', fieldOf(instance.docker_config, 'ports')],
+  ] as const;
+  for (const [source, items] of lists) {
+    if (Array.isArray(items) && items.length > 0) {
+      return items.map((item: unknown, at) => endpointOf(item, at + 1, source, instance));
+    }
   }
-  const filled = (template?.endpoints ?? []).map((endpoint) => fromTemplate(endpoint, instance));
-  return filled.length > 0 ? filled : fromContainer(instance);
+  return [];
 }
 
 /** The same for the details view, one line each. */
@@ -87,102 +93,39 @@ export function endpointLines(instance: Instance): DetailLine[] {
   }));
 }
 
-function fromService(instance: Instance): Endpoint[] {
-  const given = instance.connection_info?.endpoints;
-  if (given == null || given === '') {
-    return [];
-  }
-  if (Array.isArray(given)) {
-    return given.map((item: unknown, at) => told(item, `endpoint ${at + 1}`, instance));
-  }
-  return typeof given === 'object'
-    ? Object.entries(given).map(([name, item]) => told(item, name, instance))
-    : [told(given, 'endpoint', instance)];
-}
-
-function told(item: unknown, fallback: string, instance: Instance): Endpoint {
-  const link =
-    typeof item === 'string'
-      ? item
-      : LINK_FIELDS.map((name) => textField(item, name)).find((text) => text !== undefined);
-  const port =
-    PORT_FIELDS.map((name) => numberField(item, name)).find((number) => number !== undefined) ??
-    null;
-  const pattern = textField(item, 'url_template');
-  const filled =
-    pattern === undefined ? undefined : fillTemplate(pattern, valuesOf(instance, port));
+function endpointOf(
+  item: unknown,
+  number: number,
+  source: Endpoint['source'],
+  instance: Instance,
+): Endpoint {
+  const { ip_address: ip, connection_info } = instance;
+  const link = source === 'service' ? linkIn(item) : undefined;
+  const port = PORT_FIELDS.map((name) => numberField(item, name)).find((one) => one !== undefined);
+  const values = { ip: ip ?? undefined, port, secrets: connection_info?.secrets };
+  const filled = fillTemplate(textField(item, 'url_template') ?? '', values);
   const url = webLink(link) ?? webLink(filled);
+  const address = ip == null || port === undefined ? undefined : `${ip}:${port}`;
+  const raw = source === 'service' && item !== null ? JSON.stringify(item) : undefined;
   return {
-    name: textField(item, 'name') ?? fallback,
+    name: textField(item, 'name') ?? `${source === 'container' ? 'port' : 'endpoint'} ${number}`,
     url,
-    address: url === null ? (link ?? addressOf(instance, port) ?? rawText(item)) : null,
-    port,
+    address: url === null ? (link ?? address ?? raw ?? null) : null,
+    port: port ?? null,
     protocol: textField(item, 'protocol') ?? null,
     is_main: fieldOf(item, 'is_main') === true,
-    source: 'service',
+    source,
   };
 }
 
-function fromTemplate(endpoint: TemplateEndpoint, instance: Instance): Endpoint {
-  const port = endpoint.port ?? null;
-  const pattern = endpoint.url_template ?? '';
-  const url = webLink(fillTemplate(pattern, valuesOf(instance, port)));
-  return {
-    name: endpoint.name ?? 'endpoint',
-    url,
-    address: url === null ? addressOf(instance, port) : null,
-    port,
-    protocol: endpoint.protocol ?? null,
-    is_main: endpoint.is_main === true,
-    source: 'template',
-  };
+function linkIn(item: unknown): string | undefined {
+  if (typeof item === 'string') return item;
+  return LINK_FIELDS.map((name) => textField(item, name)).find((one) => one !== undefined);
 }
 
-/** A published port is a fact; what speaks behind it is not known, so no link is made of it. */
-function fromContainer(instance: Instance): Endpoint[] {
-  const ports = fieldOf(instance.docker_config, 'ports');
-  if (!Array.isArray(ports)) {
-    return [];
-  }
-  return ports.map((item: unknown, at) => {
-    const port = numberField(item, 'external_port') ?? null;
-    return {
-      name: textField(item, 'name') ?? `port ${at + 1}`,
-      url: null,
-      address: addressOf(instance, port),
-      port,
-      protocol: textField(item, 'protocol') ?? null,
-      is_main: fieldOf(item, 'is_main') === true,
-      source: 'container',
-    };
-  });
-}
-
-function valuesOf(instance: Instance, port: number | null) {
-  return {
-    ip: instance.ip_address ?? undefined,
-    port: port ?? undefined,
-    secrets: instance.connection_info?.secrets,
-  };
-}
-
-function addressOf(instance: Instance, port: number | null): string | null {
-  return instance.ip_address == null || port === null ? null : `${instance.ip_address}:${port}`;
-}
-
-/** A link of the web; any other scheme could start a program of the person's computer. */
+/** A web link; any other scheme could start a program on the person's computer. */
 function webLink(text: string | undefined): string | null {
-  if (text === undefined) {
-    return null;
-  }
-  try {
-    const { protocol, href } = new URL(text);
-    return protocol === 'http:' || protocol === 'https:' ? href : null;
-  } catch {
-    return null;
-  }
-}
-
-function rawText(item: unknown): string | null {
-  return item == null ? null : JSON.stringify(item);
+  if (text === undefined || !URL.canParse(text)) return null;
+  const { protocol, href } = new URL(text);
+  return protocol === 'http:' || protocol === 'https:' ? href : null;
 }

@@ -14,7 +14,7 @@ export interface SshOptions {
 }
 
 /**
- * The options that ssh and scp share.
+ * The words that ssh and scp share.
  *
  * Host keys are stored by instance id. Addresses are reused: a new instance at an old address must
  * not look like an attack, nor an attack like a new instance. The service publishes no host keys, so
@@ -24,19 +24,28 @@ function shared({ id }: SshEndpoint, ssh: SshOptions): string[] {
   const { identity } = ssh;
   return [
     ...ssh.words,
-    ...ssh.options.flatMap((option) => ['-o', option]),
+    ...asOptions(ssh.options),
     // With a named key, the agent's other keys are not tried first.
-    ...(identity === undefined ? [] : ['-i', withoutTokens(identity), '-o', 'IdentitiesOnly=yes']),
-    '-o',
-    `HostKeyAlias=${id}`,
-    '-o',
-    `UserKnownHostsFile=${configWord(ssh.knownHosts)}`,
-    '-o',
-    'StrictHostKeyChecking=accept-new',
-    // Older ssh also compares the key that the address had before.
-    '-o',
-    'CheckHostIP=no',
+    ...(identity === undefined
+      ? []
+      : ['-i', withoutTokens(identity), ...asOptions(['IdentitiesOnly=yes'])]),
+    ...asOptions([
+      `HostKeyAlias=${id}`,
+      `UserKnownHostsFile=${configWord(ssh.knownHosts)}`,
+      'StrictHostKeyChecking=accept-new',
+      // Older ssh also compares the key that the address had before.
+      'CheckHostIP=no',
+    ]),
   ];
+}
+
+function asOptions(options: readonly string[]): string[] {
+  return options.flatMap((option) => ['-o', option]);
+}
+
+/** Nothing after `--` is read as an option, not even the remote command's own words. */
+function destination({ user, host, port }: SshEndpoint): string[] {
+  return ['-p', String(port), '--', `${user}@${host}`];
 }
 
 export interface Entering {
@@ -52,46 +61,37 @@ export function sshArgv(
   ssh: SshOptions,
   { command, tty }: Entering,
 ): string[] {
-  return [
-    'ssh',
-    ...shared(endpoint, ssh),
-    ...(tty === true ? ['-t'] : []),
-    ...destination(endpoint),
-    ...command,
-  ];
+  const terminal = tty === true ? ['-t'] : [];
+  return ['ssh', ...shared(endpoint, ssh), ...terminal, ...destination(endpoint), ...command];
 }
 
-/** Nothing after `--` is read as an option, not even the remote command's own words. */
-function destination({ user, host, port }: SshEndpoint): string[] {
-  return ['-p', String(port), '--', `${user}@${host}`];
-}
-
-export interface Copying extends Pick<Copy, 'sources' | 'target' | 'from'> {
+export interface Copying extends Omit<Copy, 'instance'> {
   readonly recursive?: boolean;
   readonly preserve?: boolean;
 }
 
 /** The words of `scp`. */
 export function scpArgv(endpoint: SshEndpoint, ssh: SshOptions, copying: Copying): string[] {
-  const there = (path: string) => `${endpoint.user}@${bracketed(endpoint.host)}:${path}`;
-  const isUpload = copying.from === 'here';
+  const { user, host, port } = endpoint;
+  const there = (path: string) => `${user}@${host.includes(':') ? `[${host}]` : host}:${path}`;
+  // scp's helpers would read a leading hyphen as an option.
+  const here = (path: string) => (path.startsWith('-') ? `./${path}` : path);
+  const [from, to] = copying.from === 'here' ? [here, there] : [there, here];
   return [
     'scp',
     ...shared(endpoint, ssh),
     ...(copying.recursive === true ? ['-r'] : []),
     ...(copying.preserve === true ? ['-p'] : []),
     '-P',
-    String(endpoint.port),
+    String(port),
     '--',
-    ...copying.sources.map((path) => (isUpload ? localPath(path) : there(path))),
-    isUpload ? there(copying.target) : localPath(copying.target),
+    ...copying.sources.map(from),
+    to(copying.target),
   ];
 }
 
-/** scp's helpers would read a leading hyphen as an option. */
-function localPath(path: string): string {
-  return path.startsWith('-') ? `./${path}` : path;
-}
+/** A shared connection would outlive this one and keep its port. */
+const UNSHARED = ['ControlMaster=no', 'ControlPath=none'];
 
 export interface Forwarding {
   /** A port on this computer. */
@@ -106,21 +106,12 @@ export function tunnelArgv(
   ssh: SshOptions,
   { local, remote }: Forwarding,
 ): string[] {
+  // A dead connection is noticed after 45 seconds.
+  const alive = ['ServerAliveInterval=15', 'ServerAliveCountMax=3'];
   return [
     'ssh',
     ...shared(endpoint, ssh),
-    // A shared connection would outlive this one and keep the port.
-    '-o',
-    'ControlMaster=no',
-    '-o',
-    'ControlPath=none',
-    '-o',
-    'ExitOnForwardFailure=yes',
-    // A dead connection is noticed after 45 seconds.
-    '-o',
-    'ServerAliveInterval=15',
-    '-o',
-    'ServerAliveCountMax=3',
+    ...asOptions([...UNSHARED, 'ExitOnForwardFailure=yes', ...alive]),
     '-N',
     '-L',
     `127.0.0.1:${local}:localhost:${remote}`,
@@ -132,24 +123,11 @@ export function tunnelArgv(
 export function probeArgv(endpoint: SshEndpoint, ssh: SshOptions): string[] {
   return [
     'ssh',
-    '-o',
-    'BatchMode=yes',
-    '-o',
-    'ConnectTimeout=5',
-    '-o',
-    'ControlMaster=no',
-    '-o',
-    'ControlPath=none',
-    '-o',
-    'ClearAllForwardings=yes',
+    ...asOptions(['BatchMode=yes', 'ConnectTimeout=5', ...UNSHARED, 'ClearAllForwardings=yes']),
     '-N',
     ...shared(endpoint, ssh),
     ...destination(endpoint),
   ];
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** In a key's file name, ssh replaces `%d` and the like. */

@@ -143,12 +143,8 @@ describe('instances endpoints', () => {
     ['nothing', undefined, []],
     ['null', null, []],
     ['a list of links', ['http://a.example/'], [{ name: 'endpoint 1', url: 'http://a.example/' }]],
-    [
-      'a map of links',
-      { web: 'https://a.example/x' },
-      [{ name: 'web', url: 'https://a.example/x' }],
-    ],
-    ['a text', 'http://a.example/', [{ url: 'http://a.example/' }]],
+    ['a map of links', { web: 'https://a.example/x' }, []],
+    ['a text', 'http://a.example/', []],
     [
       'other names',
       [{ link: 'http://b.example/', external_port: 1 }],
