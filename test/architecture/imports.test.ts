@@ -68,6 +68,8 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:stream': ANYWHERE,
   'node:string_decoder': ANYWHERE,
   'node:zlib': ANYWHERE,
+  // The signals of the process have a listener for each request.
+  'node:events': /^main\.ts$/,
   // Flags for what undici compiles, on Node 20.
   'node:v8': /^api\/http\/parser\.ts$/,
   // Compiled code is run by the start alone.

@@ -103,7 +103,12 @@ describe('the JSON of every command', () => {
 
   test('an error has the fields that it had', async () => {
     world = await createSandboxWorld();
-    const { stderr } = await world.cli(['instances', 'get', 'nobody', '--json']);
+    const { stderr } = await world.cli([
+      'instances',
+      'get',
+      '11111111-1111-4111-8111-111111111111',
+      '--json',
+    ]);
     const shape = shapeOf(JSON.parse(stderr));
     now['(error)'] = shape;
     if (MODE !== 'replace') expect(lost(before['(error)'] ?? {}, shape), HINT).toEqual([]);

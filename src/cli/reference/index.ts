@@ -2,120 +2,22 @@ import type { Offer } from '../../completion/tree.ts';
 import { codeOf, FAILURES, type Failure } from '../../errors.ts';
 import { FORMATS, type View } from '../../output/output.ts';
 import { type AnyCommand, about, isLocal, type Option } from '../command.ts';
-import { GLOBAL_HEADING, TOPICS } from '../help.ts';
+import { argumentTerm, GLOBAL_HEADING, TOPICS } from '../help.ts';
 import { isRepeated } from '../parse.ts';
-import { ENVIRONMENT, type Setting } from './environment.ts';
+import { ENVIRONMENT } from './environment.ts';
 import { offerOfArgument, offerOfFlag } from './offers.ts';
 
-/** What a value is, as far as its form goes; `enum` lists its words in `choices`. */
-export type ValueType =
-  | 'boolean'
-  | 'string'
-  | 'enum'
-  | 'list'
-  | 'number'
-  | 'duration'
-  | 'time'
-  | 'path'
-  | 'url';
+/**
+ * The whole command line as data: a contract with tools, to which things are only added. What each
+ * field means is in docs/commands/README.md, "The tree as data".
+ */
+export type Reference = ReturnType<typeof referenceOf>;
+export type CommandReference = ReturnType<typeof commandOf>;
+export type ArgumentReference = ReturnType<typeof argumentOf>;
+export type FlagReference = ReturnType<typeof flagOf>;
 
-export interface ArgumentReference {
-  readonly name: string;
-  readonly required: boolean;
-  /** Several may be given. */
-  readonly variadic: boolean;
-  readonly type: ValueType;
-  readonly choices: readonly string[] | null;
-  readonly default: string | null;
-  readonly description: string;
-}
-
-export interface FlagReference {
-  /** `--output`. */
-  readonly long: string;
-  /** `-o`. */
-  readonly short: string | null;
-  readonly type: ValueType;
-  /** The name of its value in the help; null for a switch. */
-  readonly value: string | null;
-  /** The value may be left out, and is given after `=` alone. */
-  readonly value_optional: boolean;
-  /** It may be given several times. */
-  readonly repeatable: boolean;
-  /** Another word than these is refused, or for a list unknown to this version. */
-  readonly choices: readonly string[] | null;
-  readonly default: string | null;
-  readonly description: string;
-}
-
-export interface ColumnReference {
-  readonly name: string;
-  readonly kind: string;
-  /** Whether it is there without `--columns`. */
-  readonly shown: boolean;
-}
-
-export interface CommandReference {
-  /** `instances create`. */
-  readonly command: string;
-  readonly words: readonly string[];
-  /** Other words for the last of them. */
-  readonly aliases: readonly string[];
-  readonly summary: string;
-  readonly notes: string | null;
-  readonly usage: string;
-  readonly arguments: readonly ArgumentReference[];
-  /** Its own; `global_flags` go with every command. */
-  readonly flags: readonly FlagReference[];
-  /** Global flags that it does not take: it refuses them, or has one of its own in their place. */
-  readonly without_global_flags: readonly string[];
-  /** What `--columns` and `--sort` take; empty where the result has none. */
-  readonly columns: readonly ColumnReference[];
-  readonly examples: readonly string[];
-  /** It ends with one of these, and with no other but those that it passes on. */
-  readonly exit_codes: readonly number[];
-  /** The program whose exit code becomes its own once it was started; null for most. */
-  readonly passes_on_exit_code_of: string | null;
-}
-
-export interface GroupReference {
-  readonly name: string;
-  readonly aliases: readonly string[];
-  readonly summary: string;
-  /** The part of the help in which it stands. */
-  readonly chapter: string;
-}
-
-/** The whole command line as data: a contract with tools, to which things are only added. */
-export interface Reference {
-  readonly name: string;
-  readonly version: string;
-  readonly summary: string;
-  /** The words that stand first: groups of commands, and commands of the root. */
-  readonly groups: readonly GroupReference[];
-  readonly commands: readonly CommandReference[];
-  readonly global_flags: readonly FlagReference[];
-  readonly exit_codes: readonly ExitCode[];
-  readonly environment: readonly EnvironmentReference[];
-  readonly formats: readonly string[];
-  readonly topics: readonly { readonly name: string; readonly summary: string }[];
-}
-
-export interface ExitCode {
-  readonly exit_code: number;
-  /** The `code` of the error in JSON; null for success. */
-  readonly code: string | null;
-  readonly meaning: string;
-}
-
-export interface EnvironmentReference {
-  readonly variables: readonly string[];
-  readonly flag: string | null;
-  readonly meaning: string;
-}
-
-/** Every exit code, done first. */
-export const EXIT_CODES: readonly ExitCode[] = [
+/** Every exit code, success first. */
+export const EXIT_CODES = [
   { exit_code: 0, code: null, meaning: 'done' },
   ...(Object.keys(FAILURES) as Failure[]).map((failure) => ({
     exit_code: FAILURES[failure].exit,
@@ -125,7 +27,7 @@ export const EXIT_CODES: readonly ExitCode[] = [
 ];
 
 /** Describes a whole tree; what the help hides is left out. */
-export function referenceOf(root: AnyCommand): Reference {
+export function referenceOf(root: AnyCommand) {
   const groups = root.createHelp().visibleCommands(root);
   return {
     name: root.name(),
@@ -140,7 +42,11 @@ export function referenceOf(root: AnyCommand): Reference {
     commands: groups.flatMap((group) => commandsBelow(group, [group.name()], root)),
     global_flags: root.options.filter(isGlobal).map((option) => flagOf(root, option)),
     exit_codes: EXIT_CODES,
-    environment: ENVIRONMENT.map(environmentOf),
+    environment: ENVIRONMENT.map(({ variables, flag = null, meaning }) => ({
+      variables,
+      flag,
+      meaning: meaning.replaceAll('`', ''),
+    })),
     formats: FORMATS,
     topics: TOPICS,
   };
@@ -157,13 +63,12 @@ function commandsBelow(
     : below.flatMap((next) => commandsBelow(next, [...words, next.name()], root));
 }
 
-function commandOf(
-  command: AnyCommand,
-  words: readonly string[],
-  root: AnyCommand,
-): CommandReference {
+function commandOf(command: AnyCommand, words: readonly string[], root: AnyCommand) {
   const { view, notes = null, examples = [], refuses = [], passesOn = null } = about(command);
-  const args = command.registeredArguments.map((argument) => argumentOf(command, argument));
+  const args = command.registeredArguments;
+  const has = (long: string | undefined) =>
+    command.options.some((own) => isGlobal(own) && own.long === long);
+  const missing = root.options.filter((option) => isGlobal(option) && !has(option.long));
   return {
     command: words.join(' '),
     words,
@@ -171,16 +76,11 @@ function commandOf(
     summary: command.summary(),
     notes,
     usage: [root.name(), ...words, '[options]', ...args.map(argumentTerm)].join(' '),
-    arguments: args,
+    arguments: args.map((argument) => argumentOf(command, argument)),
     flags: command.options
       .filter((option) => !isGlobal(option) && !option.hidden)
       .map((option) => flagOf(command, option)),
-    without_global_flags: root.options
-      .filter(
-        (option) => isGlobal(option) && !command.options.some((own) => sameGlobal(own, option)),
-      )
-      .flatMap(({ long }) => long ?? [])
-      .concat(refuses),
+    without_global_flags: [...missing.flatMap(({ long }) => long ?? []), ...refuses],
     columns: columnsOf(view),
     examples,
     exit_codes: exitCodesOf(command),
@@ -192,19 +92,7 @@ function isGlobal(option: Option): boolean {
   return option.helpGroupHeading === GLOBAL_HEADING;
 }
 
-function sameGlobal(own: Option, option: Option): boolean {
-  return isGlobal(own) && own.long === option.long;
-}
-
-export function argumentTerm({ name, required, variadic }: ArgumentReference): string {
-  const shown = variadic ? `${name}...` : name;
-  return required ? `<${shown}>` : `[${shown}]`;
-}
-
-function argumentOf(
-  command: AnyCommand,
-  argument: AnyCommand['registeredArguments'][number],
-): ArgumentReference {
+function argumentOf(command: AnyCommand, argument: AnyCommand['registeredArguments'][number]) {
   const offer = offerOfArgument(command, argument);
   return {
     name: argument.name(),
@@ -217,13 +105,13 @@ function argumentOf(
   };
 }
 
-function flagOf(command: AnyCommand, option: Option): FlagReference {
+function flagOf(command: AnyCommand, option: Option) {
   const value = /[<[]([^>\].]+)(?:\.\.\.)?[>\]]/.exec(option.flags)?.[1] ?? null;
   const offer = offerOfFlag(command, option);
   return {
     long: option.long ?? option.flags,
     short: option.short ?? null,
-    type: value === null ? 'boolean' : typeOf(offer, value),
+    type: value === null ? ('boolean' as const) : typeOf(offer, value),
     value,
     value_optional: option.optional,
     repeatable: option.variadic || isRepeated(option.parseArg),
@@ -233,8 +121,8 @@ function flagOf(command: AnyCommand, option: Option): FlagReference {
   };
 }
 
-/** Forms that the word for a value tells. */
-const TYPES: Readonly<Record<string, ValueType>> = {
+/** Types that the word for a value shows. */
+const TYPES: Readonly<Record<string, 'duration' | 'time' | 'number' | 'path' | 'url' | 'list'>> = {
   duration: 'duration',
   time: 'time',
   number: 'number',
@@ -247,40 +135,30 @@ const TYPES: Readonly<Record<string, ValueType>> = {
   ids: 'list',
 };
 
-function typeOf(offer: Offer | undefined, word: string): ValueType {
-  switch (offer?.kind) {
-    case 'words':
-      return 'enum';
-    case 'list':
-      return 'list';
-    case 'file':
-      return 'path';
-    default:
-      return TYPES[word] ?? 'string';
-  }
+function typeOf(offer: Offer | undefined, word: string) {
+  if (offer?.kind === 'words') return 'enum';
+  if (offer?.kind === 'list') return 'list';
+  if (offer?.kind === 'file') return 'path';
+  return TYPES[word] ?? 'string';
 }
 
 function choicesOf(offer: Offer | undefined): readonly string[] | null {
   return offer?.kind === 'words' || offer?.kind === 'list' ? offer.words : null;
 }
 
-/** In words, as the help has it: a default is often a rule and no value. */
+/** In words, as the help has it: a default is often a rule and not a value. */
 function defaultOf(described: {
   readonly description: string;
   readonly defaultValue?: unknown;
   readonly defaultValueDescription?: string | undefined;
 }): string | null {
-  const { description, defaultValue, defaultValueDescription } = described;
+  const { description, defaultValue: value, defaultValueDescription } = described;
   const inWords = defaultValueDescription ?? /\(default: (.+)\)$/.exec(description)?.[1];
-  if (inWords !== undefined) {
-    return inWords;
-  }
-  return typeof defaultValue === 'string' || typeof defaultValue === 'number'
-    ? String(defaultValue)
-    : null;
+  if (inWords !== undefined) return inWords;
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
 }
 
-function columnsOf(view: View<unknown> | undefined): ColumnReference[] {
+function columnsOf(view: View<unknown> | undefined) {
   return (view?.columns ?? []).map(({ id, kind = 'text', hidden }) => ({
     name: id,
     kind,
@@ -288,11 +166,7 @@ function columnsOf(view: View<unknown> | undefined): ColumnReference[] {
   }));
 }
 
-function environmentOf({ variables, flag, meaning }: Setting): EnvironmentReference {
-  return { variables, flag: flag ?? null, meaning: meaning.replaceAll('`', '') };
-}
-
-/** Whatever it does, a command may be told wrong, find nothing, fail to write, or be stopped. */
+/** Any command may be typed wrong, find nothing, fail to write, or be stopped. */
 const ANY: readonly Failure[] = [
   'refused',
   'usage',
@@ -312,7 +186,7 @@ const OF_THE_SERVICE: readonly Failure[] = [
   'rateLimited',
 ];
 
-/** Of every command that waits for a status; these are the ones with a time between readings. */
+/** Commands that wait for a status are those with a time between readings. */
 const OF_WAITING: readonly Failure[] = ['deadline', 'otherEnd'];
 
 function exitCodesOf(command: AnyCommand): number[] {

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../api/index.ts';
+import { sendOnce } from '../../cli/creation.ts';
 import { checked, refuseSecret } from '../../cli/parse.ts';
-import { sendOnce } from '../../cli/send-once.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';

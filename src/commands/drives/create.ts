@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import type { Drive } from '../../api/index.ts';
 import { confirm, onCancel } from '../../cli/confirm.ts';
-import { writeCreated } from '../../cli/created.ts';
+import { sendOnce, writeCreated } from '../../cli/creation.ts';
 import { brokenBy, checked, ruled } from '../../cli/parse.ts';
-import { sendOnce } from '../../cli/send-once.ts';
 import { shellLine } from '../../cli/shell-line.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';

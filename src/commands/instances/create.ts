@@ -1,7 +1,7 @@
 import { sentence } from '../../api/calls/errors.ts';
 import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../api/index.ts';
 import type { AnyCommand } from '../../cli/command.ts';
-import { writeCreated } from '../../cli/created.ts';
+import { writeCreated } from '../../cli/creation.ts';
 import type { Frame } from '../../cli/frame.ts';
 import { hintOf } from '../../cli/hints.ts';
 import { each, ruled, ruledEach } from '../../cli/parse.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { writeCreated } from '../../src/cli/created.ts';
+import { writeCreated } from '../../src/cli/creation.ts';
 import { CliError, unforeseenIn } from '../../src/errors.ts';
 import { report } from '../../src/report.ts';
 
