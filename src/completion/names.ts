@@ -34,7 +34,7 @@ const MOST_OF_A_KIND = 300;
 
 /**
  * A file of the cache holds what one place of a command line can take, so that a shell need not
- * choose among its lines. Terminated machines are good for other commands than living ones.
+ * choose among its lines. Terminated instances are good for other commands than living ones.
  */
 type Shelf = Exclude<NameKind, 'profile'> | 'terminated-instance';
 
@@ -151,16 +151,16 @@ export function headed(lines: readonly string[]): string {
   return `\t${names.join('\t')}\n${lines.join('')}`;
 }
 
-/** What a machine has: the names of its endpoints, the keys of its secrets. Never what they hold. */
+/** What an instance has: the names of its endpoints, the keys of its secrets. Never what they hold. */
 export interface Parts {
   readonly kind: PartKind;
-  /** The machine. */
+  /** The instance. */
   readonly id: string;
   readonly name: string;
   readonly parts: readonly string[];
 }
 
-/** Takes up what machines have; those of `gone` have nothing any more. Throws as learnNames. */
+/** Takes up what instances have; those of `gone` have nothing any more. Throws as learnNames. */
 export function learnParts(
   folder: string,
   kind: PartKind,

@@ -10,7 +10,7 @@ export const NAME_KINDS = [
 ] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
-/** What a machine has, by name: the cache knows it since the machine was read. */
+/** What an instance has, by name: the cache knows it since the instance was read. */
 export const PART_KINDS = ['endpoint', 'secret'] as const;
 export type PartKind = (typeof PART_KINDS)[number];
 
@@ -23,11 +23,11 @@ export type Offer =
   | { readonly kind: 'sort'; readonly words: readonly string[] }
   | { readonly kind: 'names'; readonly of: readonly (NameKind | 'terminated-instance')[] }
   | { readonly kind: 'file' }
-  /** A file here, or INSTANCE:PATH, of which the machine alone is known here. */
+  /** A file here, or INSTANCE:PATH, of which the instance alone is known here. */
   | { readonly kind: 'path' }
   /** EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main]: what follows the numbers can be completed. */
   | { readonly kind: 'port' }
-  /** What the machine in the first argument has. */
+  /** What the instance in the first argument has. */
   | { readonly kind: 'part'; readonly of: PartKind }
   /** NAME=VALUE; what follows an @ is a file. */
   | { readonly kind: 'field' }

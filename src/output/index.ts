@@ -219,7 +219,7 @@ function notWhole() {
 const UNBOUNDED = Number.POSITIVE_INFINITY;
 
 /** Some terminals (a container's, an editor's) tell their width in COLUMNS alone. */
-function terminalWidth(columns: number | undefined, told: string | undefined): number {
+function terminalWidth(columns: number | undefined, fallback: string | undefined): number {
   if (columns !== undefined && columns > 0) return columns;
-  return /^[1-9][0-9]{0,4}$/.test(told ?? '') ? Number(told) : UNBOUNDED;
+  return /^[1-9][0-9]{0,4}$/.test(fallback ?? '') ? Number(fallback) : UNBOUNDED;
 }

@@ -26,7 +26,7 @@ const FREE_TEXTS = new Set([
   'href',
 ]);
 
-/** What stands inside this is the machine's way in: any text of it may be or carry a secret. */
+/** What stands inside this is the instance's way in: any text of it may be or carry a secret. */
 const WAY_IN = 'connection_info';
 
 /**

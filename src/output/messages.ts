@@ -81,24 +81,24 @@ export function createMessages(options: MessagesOptions): Messages {
     };
   }
 
-  const words = (text: string) => clean(forProfile(text, options.profile));
+  const shown = (text: string) => clean(forProfile(text, options.profile));
   const { holdWarning } = options;
   if (holdWarning !== undefined || options.jsonLines === true) {
     return {
       note: () => undefined,
       warn: (text) =>
         holdWarning === undefined
-          ? line(JSON.stringify({ warning: words(text) }))
-          : holdWarning(words(text)),
+          ? line(JSON.stringify({ warning: shown(text) }))
+          : holdWarning(shown(text)),
       debug: (text) => line(JSON.stringify({ debug: clean(text) })),
       progress,
       hold,
     };
   }
   return {
-    note: (text) => line(words(text)),
+    note: (text) => line(shown(text)),
     debug: (text) => line(clean(text)),
-    warn: (text) => line(`${options.colour ? YELLOW_WARNING : 'warning:'} ${words(text)}`),
+    warn: (text) => line(`${options.colour ? YELLOW_WARNING : 'warning:'} ${shown(text)}`),
     progress,
     hold,
   };

@@ -199,7 +199,7 @@ export interface Output {
 export interface Messages {
   /** A plain line: what was done, what to type next. */
   note(text: string): void;
-  /** A line that matters to a person's machine or money. */
+  /** A line that matters to a person's instance or money. */
   warn(text: string): void;
   /** A line of `--debug`. */
   debug(text: string): void;

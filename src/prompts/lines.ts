@@ -38,7 +38,7 @@ export function lineAsker({
   ): Promise<string> {
     const decoder = new StringDecoder('utf8');
     let onData: (chunk: Buffer) => void = () => undefined;
-    let onGone = () => undefined as void;
+    let onGone: () => void = () => undefined;
     try {
       return await new Promise<string>((resolve, reject) => {
         const next = (typed: string) => {

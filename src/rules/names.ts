@@ -22,7 +22,7 @@ export function typedName(name: string | null | undefined, id: string): string {
 }
 
 /**
- * Whether two texts may be the name of one machine: whether the service keeps the case of names is
+ * Whether two texts may be the name of one instance: whether the service keeps the case of names is
  * not documented, and hosts have none.
  */
 export function isSameName(one: string, other: string): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Cell, Kind } from '../../src/output/output.ts';
-import { detailText, machineText, statusColour, tableText } from '../../src/output/table/kinds.ts';
+import { detailText, rawText, statusColour, tableText } from '../../src/output/table/kinds.ts';
 import { instant, local, relative } from '../../src/output/time.ts';
 import { NOW } from './world.ts';
 
@@ -38,7 +38,7 @@ describe('values for people', () => {
   });
 
   it('show an object, which the document does not promise, as JSON', () => {
-    expect(machineText({ a: 1 } as unknown as Cell)).toBe('{"a":1}');
+    expect(rawText({ a: 1 } as unknown as Cell)).toBe('{"a":1}');
   });
 
   it('have the local time in details of a terminal, ISO elsewhere', () => {

@@ -26,7 +26,7 @@ const statusSections: readonly Section<ShownStatus>[] = [
       { label: 'Drives', value: countText(s.counts.drives) },
     ],
   },
-  { heading: 'Machines', lines: (s) => s.instances.map(machineLine) },
+  { heading: 'Machines', lines: (s) => s.instances.map(instanceLine) },
   { heading: 'Drives', lines: (s) => s.drives.map(driveLine) },
   {
     heading: 'Ordered failures',
@@ -39,12 +39,12 @@ function countText(counts: Readonly<Partial<Record<string, number>>>): string {
   return parts.length === 0 ? 'none' : parts.join(', ');
 }
 
-function machineLine(machine: SandboxStatus['instances'][number]): DetailLine {
-  const paid = machine.paid_until;
+function instanceLine(instance: SandboxStatus['instances'][number]): DetailLine {
+  const paid = instance.paid_until;
   const until = paid === null ? '' : `, paid until ${virtualTime(paid)}`;
   return {
-    label: machine.name,
-    value: `${machine.status}, ${machine.price_per_hour} ₽/h${until}`,
+    label: instance.name,
+    value: `${instance.status}, ${instance.price_per_hour} ₽/h${until}`,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Forms } from '../forms.ts';
 import type { Cell } from '../output.ts';
 import { remembering } from '../rows.ts';
 import { cleanData } from '../sanitise.ts';
-import { machineText } from '../table/kinds.ts';
+import { rawText } from '../table/kinds.ts';
 import { writeLines } from './lines.ts';
 import type { Writer } from './writers.ts';
 
@@ -46,7 +46,7 @@ function writerOf(dialect: Dialect) {
   return <T>({ columns, header, safe }: Forms<T>): Writer<T> => {
     // What a row says in a column is often what the row before it said.
     const cells = columns.map(() =>
-      remembering((value: Cell) => cellText(machineText(value), dialect)),
+      remembering((value: Cell) => cellText(rawText(value), dialect)),
     );
     const head = header
       ? lineOf(

@@ -37,7 +37,7 @@ export async function startSpinner(
     color: false,
     // It has been decided that this is a terminal; ora would ask the process's environment.
     isEnabled: true,
-    // Otherwise ora swallows Ctrl-C, and a machine that is being rented could not be left.
+    // Otherwise ora swallows Ctrl-C, and an instance that is being rented could not be left.
     discardStdin: false,
   }).start();
   return {

@@ -62,7 +62,7 @@ export function detailText(value: Cell, kind: Kind | undefined, reader: Reader):
 }
 
 function plainText(value: Cell, kind: Kind | undefined, reader: Reader): string {
-  const text = machineText(value);
+  const text = rawText(value);
   if (text === '') return text;
   switch (kind) {
     case 'money':
@@ -79,7 +79,7 @@ function plainText(value: Cell, kind: Kind | undefined, reader: Reader): string 
 }
 
 /** The value itself as text: the decimal string, the ISO time, true or false; '' for null. */
-export function machineText(value: Cell): string {
+export function rawText(value: Cell): string {
   if (value === null || value === undefined) return '';
   // The service may send an object where its document promises a text.
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

@@ -45,9 +45,9 @@ function headingOf(text: string, { paint, cells }: ScreenStyle): string {
 
 /** Labels in a column, and what is said under them broken between words. */
 function factsText(facts: readonly Fact[], style: ScreenStyle): string {
-  const told = facts.filter(({ text }) => text !== '');
-  const edge = Math.max(0, ...told.map(({ label }) => width(clean(label)))) + GAP;
-  return told
+  const shown = facts.filter(({ text }) => text !== '');
+  const edge = Math.max(0, ...shown.map(({ label }) => width(clean(label)))) + GAP;
+  return shown
     .map(({ label, text, colour, command }) => {
       const lines = command ? [clean(text)] : wrap(clean(text), style.cells - edge);
       const head = `${clean(label)}${padding(clean(label), edge)}`;

@@ -13,7 +13,7 @@ export function parseBody<T>(schema: ZodMiniType<T>, body: RawBody): T {
   if (!body.isJson) throw badRequest('The header Content-Type must be application/json');
   const result = schema.safeParse(parseJson(body.text));
   if (result.success) return result.data;
-  throw badRequest(result.error.issues.map(worded).join('; '));
+  throw badRequest(result.error.issues.map(describe).join('; '));
 }
 
 /** For operations without a body: none at all, or an empty object. */
@@ -43,7 +43,7 @@ interface Issue {
 }
 
 // The small form of zod brings no words of its own.
-function worded(issue: Issue): string {
+function describe(issue: Issue): string {
   const place = issue.path
     .map((key, index) =>
       typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`,

@@ -130,7 +130,7 @@ export function chargeDriveHour(state: State, drive: Drive, at: number): void {
     return;
   }
   drive.debt = text(roubles(drive.debt).plus(price));
-  // A mounted drive is not torn from its machine; it freezes when the machine lets go of it.
+  // A mounted drive is not torn from its instance; it freezes when the instance lets go of it.
   if (drive.status === 'AVAILABLE') {
     suspend(drive, at);
   }
@@ -145,7 +145,7 @@ export function deleteDrive(_state: State, drive: Drive, at: number): void {
   drive.updatedAt = at;
 }
 
-/** A running machine writes 1 GiB in an hour; a drive that is too small grows, and costs more. */
+/** A running instance writes 1 GiB in an hour; a drive that is too small grows, and costs more. */
 export function growDrive(state: State, instance: Instance, at: number): void {
   const drive = driveOf(state, instance);
   if (drive === undefined || drive.status !== 'IN_USE') return;

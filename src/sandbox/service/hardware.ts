@@ -5,9 +5,9 @@ import type { Template } from '../catalog/templates.ts';
 const NETWORKS = ['203.0.113', '198.51.100', '192.0.2'] as const;
 const HOSTS = 254;
 
-/** The address of the machine with this number, counted from 1. */
-export function ipAddress(machine: number): string {
-  const index = machine - 1;
+/** The address of the instance with this number, counted from 1. */
+export function ipAddress(instance: number): string {
+  const index = instance - 1;
   const network = NETWORKS[Math.floor(index / HOSTS) % NETWORKS.length] ?? NETWORKS[0];
   return `${network}.${(index % HOSTS) + 1}`;
 }

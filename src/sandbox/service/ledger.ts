@@ -15,7 +15,7 @@ export function available(state: State): Money {
   return roubles(state.account.available);
 }
 
-/** Funds held for machines: the sum of what each of them has reserved, so it can't drift apart. */
+/** Funds held for instances: the sum of what each of them has reserved, so it can't drift apart. */
 export function reserved(state: State): Money {
   return state.instances.reduce((sum, instance) => sum.plus(roubles(instance.reserved)), zero());
 }
@@ -30,7 +30,7 @@ export function total(state: State): Money {
   return available(state).plus(reserved(state));
 }
 
-/** What a new machine may be paid from: debt comes first. */
+/** What a new instance may be paid from: debt comes first. */
 export function spendable(state: State): Money {
   return available(state).minus(debt(state));
 }

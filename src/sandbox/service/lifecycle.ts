@@ -19,7 +19,7 @@ export const PHASES = {
   terminating: 2 * SECOND,
 } as const;
 
-/** An ordered failure of a machine that is not running yet strikes this long after it is ACTIVE. */
+/** An ordered failure of an instance that is not running yet strikes this long after it is ACTIVE. */
 const FAILS_AFTER = 10 * SECOND;
 
 /** The end of a status that passes by itself. */
@@ -90,7 +90,7 @@ function failProvisioning(state: State, instance: Instance, at: number): void {
   fall(state, instance, 'The provider could not allocate the hardware', at);
 }
 
-/** A running machine breaks: what this hour cost is compensated (spec: Transaction, REFUND). */
+/** A running instance breaks: what this hour cost is compensated (spec: Transaction, REFUND). */
 export function failRunning(state: State, instance: Instance, at: number): void {
   const used = closeHour(state, instance, at);
   if (used.gt(0)) {
@@ -113,7 +113,7 @@ function fall(state: State, instance: Instance, reason: string, at: number): voi
   moveTo(instance, 'ERROR', at);
 }
 
-/** The end of a paid hour: it is charged, and the next is reserved or the machine is stopped. */
+/** The end of a paid hour: it is charged, and the next is reserved or the instance is stopped. */
 export function turnHour(state: State, instance: Instance, at: number): void {
   chargeHour(state, instance, at);
   growDrive(state, instance, at);

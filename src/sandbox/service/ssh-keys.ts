@@ -46,7 +46,7 @@ export function listSshKeys(state: State): SshKey[] {
   return [...state.sshKeys].reverse();
 }
 
-/** DELETE /ssh-keys/{id}: machines that have the key keep it. */
+/** DELETE /ssh-keys/{id}: instances that have the key keep it. */
 export function deleteSshKey(state: State, id: string): void {
   const at = state.sshKeys.findIndex((key) => key.id === id);
   if (at === -1) throw new Refusal(404, `SSH key ${id} not found`, 'B');

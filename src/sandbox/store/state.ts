@@ -95,7 +95,7 @@ const instance = strictObject({
   imageId: string().check(follows(known(findImage))),
   templateId: nullable(string().check(follows(known(findTemplate)))),
   dockerConfig: nullable(dockerConfig),
-  /** Copies: a key that is deleted later stays on the machine that was made with it. */
+  /** Copies: a key that is deleted later stays on the instance that was made with it. */
   sshKeys: array(sshKey),
   price: decimal,
   /** Held for the hour that runs or is about to run; zero when no hour is paid for. */
@@ -105,7 +105,7 @@ const instance = strictObject({
   /** When a status that passes by itself is over; null in a status that stays. */
   phaseEndsAt: nullable(moment),
   failsProvisioning: boolean(),
-  /** When an ordered failure of the running machine strikes. */
+  /** When an ordered failure of the running instance strikes. */
   failsAt: nullable(moment),
   failureReason: nullable(string()),
   ipAddress: nullable(string()),
@@ -184,7 +184,7 @@ export const stateSchema = strictObject({
   drives: array(drive),
   transactions: array(transaction),
   faults: array(within(FAULT_NAMES)),
-  /** How many machines ever got hardware: gives each its address and its id at the provider. */
+  /** How many instances ever got hardware: gives each its address and its id at the provider. */
   machinesMade: number(),
 });
 
