@@ -185,9 +185,9 @@ async function prepareAsked(
     throw missingError(missing);
   }
   await checkUnsettled(input, manifest, context);
-  const { askForMachine } = await import('../../instances/wizard/index.ts');
+  const { askForInstance } = await import('../../instances/wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
-  const made = await askForMachine({ ...input, until, manifest }, prompts, context);
+  const made = await askForInstance({ ...input, until, manifest }, prompts, context);
   return { made, until, worded: afterQuestions };
 }
 

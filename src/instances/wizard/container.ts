@@ -5,44 +5,34 @@ import {
   type Port,
   publishedPort,
   publishedTwice,
-  type Volume,
   volume,
 } from '../../rules/container.ts';
 import { sharedMemoryGb } from '../../rules/numbers.ts';
 import type { Rule } from '../../rules/rule.ts';
-import type { Answer } from './step.ts';
-
-/** The image of a container whose other parts flags describe. */
-export async function askContainerImage(prompts: Prompts): Promise<Answer> {
-  const image = await imageOf(prompts);
-  return { flags: { dockerImage: image }, shown: `the container ${image}` };
-}
+import type { CreateFlags } from '../request/body.ts';
 
 /** All of a container (API document: docker_config); Enter passes over each part but the image. */
-export async function askContainer(prompts: Prompts): Promise<Answer> {
-  const image = await imageOf(prompts);
+export async function askContainer(prompts: Prompts): Promise<CreateFlags> {
+  const dockerImage = await askImage(prompts);
   const command = (await prompts.text('Command (Enter: its own)')).trim();
-  const ports = await list(prompts, 'Ports, as 8080:80 (Enter: none)', publishedPort, samePort);
-  const env = await variables(prompts);
-  const volumes = await list(prompts, 'Volumes, as /data:/data (Enter: none)', volume);
-  const shm = await prompts.text('Shared memory in GB (Enter: usual)', {
+  const port = await askList(prompts, 'Ports, as 8080:80 (Enter: none)', publishedPort, samePort);
+  const env = await askVariables(prompts);
+  const volumes = await askList(prompts, 'Volumes, as /data:/data (Enter: none)', volume);
+  const memory = await prompts.text('Shared memory in GB (Enter: usual)', {
     check: (text) => (text.trim() === '' ? undefined : broken(sharedMemoryGb, text.trim())),
   });
-  const size = sharedMemoryGb(shm.trim());
+  const size = sharedMemoryGb(memory.trim());
   return {
-    flags: {
-      dockerImage: image,
-      ...(command === '' ? {} : { dockerCommand: command }),
-      ...(ports.length === 0 ? {} : { port: ports }),
-      ...(env.length === 0 ? {} : { env }),
-      ...(volumes.length === 0 ? {} : { volume: volumes }),
-      ...(size.ok ? { shmSize: size.value } : {}),
-    },
-    shown: shownContainer({ image, command, ports, env, volumes }),
+    dockerImage,
+    ...(command === '' ? {} : { dockerCommand: command }),
+    ...(port.length === 0 ? {} : { port }),
+    ...(env.length === 0 ? {} : { env }),
+    ...(volumes.length === 0 ? {} : { volume: volumes }),
+    ...(size.ok ? { shmSize: size.value } : {}),
   };
 }
 
-async function imageOf(prompts: Prompts): Promise<string> {
+export async function askImage(prompts: Prompts): Promise<string> {
   const image = await prompts.text('Image of the container', {
     check: (text) =>
       /^\S+$/.test(text.trim()) ? undefined : 'an image name is not empty and has no spaces',
@@ -51,24 +41,22 @@ async function imageOf(prompts: Prompts): Promise<string> {
 }
 
 /** Several things on one line, with spaces between them. */
-async function list<T>(
+async function askList<T>(
   prompts: Prompts,
   question: string,
   rule: Rule<T>,
   together: (all: readonly T[]) => string | undefined = () => undefined,
 ): Promise<T[]> {
+  const words = (text: string) => text.split(/\s+/).filter((word) => word !== '');
   const read = (text: string) =>
-    wordsOf(text).flatMap((word) => {
+    words(text).flatMap((word) => {
       const verdict = rule(word);
       return verdict.ok ? [verdict.value] : [];
     });
-  const typed = await prompts.text(question, {
-    check: (text) =>
-      wordsOf(text)
-        .map((word) => broken(rule, word))
-        .find((one) => one !== undefined) ?? together(read(text)),
-  });
-  return read(typed);
+  const fault = (text: string) => words(text).flatMap((word) => broken(rule, word) ?? [])[0];
+  return read(
+    await prompts.text(question, { check: (text) => fault(text) ?? together(read(text)) }),
+  );
 }
 
 function samePort(ports: readonly Port[]): string | undefined {
@@ -76,19 +64,16 @@ function samePort(ports: readonly Port[]): string | undefined {
   return place === undefined ? undefined : `the external port ${place} is published twice`;
 }
 
-/** One a question, since a value may hold spaces. No value stays on the screen, or is kept. */
-async function variables(prompts: Prompts): Promise<string[]> {
+/** One per question, since a value may hold spaces. No value stays on the screen, or is kept. */
+async function askVariables(prompts: Prompts): Promise<string[]> {
   const given: string[] = [];
   for (;;) {
-    const key = (
-      await prompts.text(
-        given.length === 0 ? 'Variable (Enter: none)' : 'One more (Enter: no more)',
-        {
-          check: (text) => (text.trim() === '' ? undefined : brokenVariable(text.trim())),
-          answered: (text) => text.replace(/=.*$/s, '=********'),
-        },
-      )
-    ).trim();
+    const question = given.length === 0 ? 'Variable (Enter: none)' : 'One more (Enter: no more)';
+    const typed = await prompts.text(question, {
+      check: (text) => (text.trim() === '' ? undefined : brokenVariable(text.trim())),
+      answered: (text) => text.replace(/=.*$/s, '=********'),
+    });
+    const key = typed.trim();
     if (key === '') return given;
     given.push(key.includes('=') ? key : `${key}=${await prompts.secret(`Value of ${key}`)}`);
   }
@@ -104,26 +89,14 @@ function broken<T>(rule: Rule<T>, text: string): string | undefined {
   return verdict.ok ? undefined : verdict.rule;
 }
 
-function wordsOf(text: string): string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
-}
-
-interface Shown {
-  readonly image: string;
-  readonly command: string;
-  readonly ports: readonly Port[];
-  readonly env: readonly string[];
-  readonly volumes: readonly Volume[];
-}
-
-function shownContainer({ image, command, ports, env, volumes }: Shown): string {
+/** For the summary: `the container nginx; port 8080 to 80`, without values of variables. */
+export function containerText(flags: CreateFlags): string {
+  const { dockerImage, dockerCommand, port = [], env = [], volume: volumes = [] } = flags;
   return [
-    `the container ${image}`,
-    command === '' ? '' : `command ${command}`,
-    ...ports.map(({ external_port, internal_port }) => `port ${external_port} to ${internal_port}`),
+    `the container ${dockerImage}`,
+    ...(dockerCommand === undefined ? [] : [`command ${dockerCommand}`]),
+    ...port.map(({ external_port, internal_port }) => `port ${external_port} to ${internal_port}`),
     ...env.map((variable) => `variable ${variable.split('=')[0]}`),
     ...volumes.map(({ host_path, container_path }) => `${host_path} as ${container_path}`),
-  ]
-    .filter((part) => part !== '')
-    .join('; ');
+  ].join('; ');
 }

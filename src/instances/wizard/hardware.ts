@@ -1,10 +1,10 @@
-import { type CatalogEntry, fitting, type Kind, slug } from '../../catalog/index.ts';
+import type { CatalogEntry, Kind } from '../../catalog/index.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
 import { resourceId } from '../../rules/ids.ts';
 import { kopecksText, type Money, money } from '../../rules/money.ts';
+import type { CreateFlags } from '../request/body.ts';
 import { dayOf } from '../request/hardware.ts';
-import type { Answer } from './step.ts';
 
 const QUESTION: Readonly<Record<Kind, string>> = {
   offer: 'Offer (the hardware)',
@@ -16,19 +16,11 @@ export async function askHardware(
   kind: Kind,
   entries: readonly CatalogEntry[],
   prompts: Prompts,
-): Promise<Answer> {
-  const listed = sorted(kind, entries);
-  const chosen = listed.length === 0 ? undefined : await chooseEntry(kind, listed, prompts);
-  if (chosen !== undefined) {
-    return {
-      flags: { [kind]: chosen.id },
-      spoken: { [kind]: typedName(chosen, entries) },
-      shown: [chosen.name, chosen.region, chosen.cuda_version && `CUDA ${chosen.cuda_version}`]
-        .filter((part) => part)
-        .join(', '),
-    };
-  }
-  if (listed.length === 0) {
+): Promise<CreateFlags> {
+  if (entries.length > 0) {
+    const chosen = await prompts.choose(QUESTION[kind], choicesOf(kind, entries));
+    if (chosen !== undefined) return { [kind]: chosen };
+  } else {
     prompts.tell(
       `The published API has no list of ${kind}s, and none has been seen here yet: the web console shows their ids.`,
     );
@@ -39,30 +31,36 @@ export async function askHardware(
       return verdict.ok ? undefined : verdict.rule;
     },
   });
-  return { flags: { [kind]: typed.trim() }, shown: typed.trim() };
+  return { [kind]: typed.trim() };
 }
 
-async function chooseEntry(
-  kind: Kind,
+/** `RTX 4090, eu-1`, or what was typed. */
+export function hardwareText(
+  typed: string | undefined,
   entries: readonly CatalogEntry[],
-  prompts: Prompts,
-): Promise<CatalogEntry | undefined> {
-  const digits = Math.min(DIGITS, Math.max(...entries.map((one) => priceText(one).length)));
-  const choices: Choice<CatalogEntry | undefined>[] = entries.map((one) => ({
-    name: titleOf(one.name, one.id),
-    about: kind === 'offer' ? aboutOffer(one, digits) : aboutImage(one),
-    value: one,
-  }));
-  return await prompts.choose(QUESTION[kind], [
-    ...choices,
-    { name: 'Another, by its id', value: undefined },
-  ]);
+): string | undefined {
+  const found = entries.find(({ id }) => id === typed);
+  if (found === undefined) return typed;
+  const { name, region, cuda_version: cuda } = found;
+  return [name, region, cuda && `CUDA ${cuda}`].filter((part) => part).join(', ') || typed;
 }
 
 /** A price that is longer stands out of the column, and pushes no other to the right. */
 const DIGITS = 12;
 
-/** `digits` is the length of the longest price: they stand with their points under each other. */
+function choicesOf(kind: Kind, entries: readonly CatalogEntry[]): Choice<string | undefined>[] {
+  // Prices stand with their points under each other.
+  const digits = Math.min(DIGITS, Math.max(...entries.map((one) => priceText(one).length)));
+  return [
+    ...sorted(kind, entries).map((one) => ({
+      name: titleOf(one.name, one.id),
+      about: kind === 'offer' ? aboutOffer(one, digits) : aboutImage(one),
+      value: one.id,
+    })),
+    { name: 'Another, by its id', value: undefined },
+  ];
+}
+
 function aboutOffer(offer: CatalogEntry, digits: number): string[] {
   const { price_at, region, gpu, name, in_stock } = offer;
   const price = priceText(offer);
@@ -75,39 +73,28 @@ function aboutOffer(offer: CatalogEntry, digits: number): string[] {
   ];
 }
 
-function priceText({ price_per_hour }: CatalogEntry): string {
-  const price = money(price_per_hour ?? '');
-  return price.ok ? kopecksText(price.value) : '';
-}
-
 function aboutImage({ cuda_version: cuda }: CatalogEntry): string[] {
   return [cuda === null ? '' : `CUDA ${cuda}`];
 }
 
-/** What is out of stock last; offers by their price, those without one behind; then by name. */
-function sorted(kind: Kind, entries: readonly CatalogEntry[]): CatalogEntry[] {
-  const byName = (a: CatalogEntry, b: CatalogEntry) =>
-    (a.name ?? a.id) < (b.name ?? b.id) ? -1 : 1;
-  const priceOf = ({ price_per_hour }: CatalogEntry): Money | undefined => {
-    const price = money(kind === 'offer' ? (price_per_hour ?? '') : '');
-    return price.ok ? price.value : undefined;
-  };
-  return [...entries].sort((a, b) => {
-    const gone = Number(a.in_stock === false) - Number(b.in_stock === false);
-    if (gone !== 0) return gone;
-    const [one, other] = [priceOf(a), priceOf(b)];
-    if (one === undefined || other === undefined) {
-      return one === other ? byName(a, b) : one === undefined ? 1 : -1;
-    }
-    return one.cmp(other) || byName(a, b);
-  });
+function priceOf({ price_per_hour }: CatalogEntry): Money | undefined {
+  const price = money(price_per_hour ?? '');
+  return price.ok ? price.value : undefined;
 }
 
-/** What is quickest to type and means this very entry. */
-function typedName(entry: CatalogEntry, all: readonly CatalogEntry[]): string {
-  for (const name of [slug(entry.name), entry.name ?? '']) {
-    const [first, ...others] = name === '' ? [] : fitting(name, all);
-    if (first?.id === entry.id && others.length === 0) return name;
-  }
-  return entry.id;
+function priceText(entry: CatalogEntry): string {
+  const price = priceOf(entry);
+  return price === undefined ? '' : kopecksText(price);
+}
+
+/** What is out of stock last; offers by their price, those without one behind; then by name. */
+function sorted(kind: Kind, entries: readonly CatalogEntry[]): CatalogEntry[] {
+  const titles = ({ name, id }: CatalogEntry) => name ?? id;
+  return [...entries].sort((a, b) => {
+    const gone = Number(a.in_stock === false) - Number(b.in_stock === false);
+    const [one, other] = kind === 'offer' ? [priceOf(a), priceOf(b)] : [];
+    const unpriced = Number(one === undefined) - Number(other === undefined);
+    const dearer = one === undefined || other === undefined ? 0 : one.cmp(other);
+    return gone || unpriced || dearer || (titles(a) < titles(b) ? -1 : 1);
+  });
 }

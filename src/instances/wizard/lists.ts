@@ -2,7 +2,7 @@ import type { Drive, SshKey, Template } from '../../api/index.ts';
 import type { CatalogEntry, Kind } from '../../catalog/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isOfOneReading } from '../../errors.ts';
-import { type TakenNames, takenNames } from './names.ts';
+import { isTerminated } from '../../rules/statuses.ts';
 
 /** What there is to choose from. A list that could not be read is undefined. */
 export interface Lists {
@@ -11,8 +11,17 @@ export interface Lists {
   readonly templates: readonly Template[] | undefined;
   readonly drives: readonly Drive[] | undefined;
   readonly catalog: Readonly<Record<Kind, readonly CatalogEntry[]>>;
-  /** As the service writes it; undefined where it could not be read. */
+  /** As the service writes it; undefined if it could not be read. */
   readonly balance: string | undefined;
+}
+
+/** Names that are taken: whether one is free again after a termination is not documented. */
+export interface TakenNames {
+  /** Of instances that are not known to be terminated. */
+  readonly living: ReadonlySet<string>;
+  /** Of requests whose outcome is unknown, or has not come yet. */
+  readonly doubtful: ReadonlySet<string>;
+  readonly all: ReadonlySet<string>;
 }
 
 /**
@@ -42,28 +51,35 @@ export async function readLists(context: Context): Promise<Lists> {
       orNot('SSH keys', '--ssh-key', api.sshKeys.list()),
       orNot('templates', '--template', api.templates.list()),
       orNot('drives', '--drive', api.drives.list()),
-      api.users.me().catch(refusedOnly),
+      // The balance is good to know and no more.
+      api.users.me().catch((error: unknown) => {
+        if (!isOfOneReading(error)) throw error;
+        return undefined;
+      }),
       (await context.catalog()).known(),
     ]);
     const [first] = faults;
-    // Of a service that answers nothing, nothing can be rented either.
+    // With a service that answers nothing, nothing can be rented either.
     if (first !== undefined && faults.length === 3) throw first;
     const ofKind = (kind: Kind) => entries.filter((one) => one.kind === kind);
-    return {
-      names,
-      sshKeys,
-      templates,
-      drives,
-      catalog: { offer: ofKind('offer'), image: ofKind('image') },
-      balance: me?.balance ?? undefined,
-    };
+    const catalog = { offer: ofKind('offer'), image: ofKind('image') };
+    return { names, sshKeys, templates, drives, catalog, balance: me?.balance ?? undefined };
   } finally {
     progress.done();
   }
 }
 
-/** The balance is good to know and no more. */
-function refusedOnly(error: unknown): undefined {
-  if (!isOfOneReading(error)) throw error;
-  return undefined;
+/** A journal that can't be read stops nobody here: the request itself reports it. */
+async function takenNames(context: Context): Promise<TakenNames> {
+  try {
+    const known = await (await context.journal()).read({ archived: true });
+    const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
+    const living = names(known.instances.filter(({ last }) => !isTerminated(last?.status)));
+    const doubtful = names([...known.unknown, ...known.inFlight]);
+    const all = new Set([...names(known.instances), ...doubtful]);
+    return { living: new Set(living), doubtful: new Set(doubtful), all };
+  } catch (error) {
+    if (!(error instanceof CliError) || error.failure !== 'storage') throw error;
+    return { living: new Set(), doubtful: new Set(), all: new Set() };
+  }
 }
