@@ -49,7 +49,7 @@ describe('sandbox tour', () => {
     const resultOf = (command: string) =>
       steps.find((step) => step.command.startsWith(`gpucloud ${command}`))?.result;
     expect(resultOf('status')).toMatchObject({
-      machines: [{ name: 'my-first-box', status: 'ACTIVE' }],
+      instances: [{ name: 'my-first-box', status: 'ACTIVE' }],
     });
     // Three hours at 89.90 have passed, and what is paid ahead is the fourth.
     expect(JSON.stringify(resultOf('billing spend'))).toContain('269.70');
