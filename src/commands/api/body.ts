@@ -45,30 +45,31 @@ export interface Body {
   readonly text: string;
   /** What a query looks into; undefined when the body is no JSON. */
   readonly json?: { readonly value: unknown };
-  /** The error of a success that can't be shown: a secret so deep in it can't be masked. */
-  readonly refused?: (request: RawRequest) => CliError;
+  /** A secret so deep in it could not be masked, so nothing of it is shown. */
+  readonly isTooDeep?: true;
 }
 
-export function bodyOf({ text, status }: RawAnswer, style: BodyStyle): Body {
+export function bodyOf({ text }: RawAnswer, style: BodyStyle): Body {
   const json = jsonIn(text);
   if (json === undefined) {
     if (style.asItCame) return { text: style.hide(text) };
     const lines = style.hide(cleanLines(text)).trimEnd();
     return { text: lines === '' ? '' : `${lines}\n` };
   }
-  if (isTooDeep(json.value)) {
-    const refused = ({ method, path }: RawRequest) =>
-      new CliError(
-        'notUnderstood',
-        `The answer to ${method} ${path.split('?', 1)} ${TOO_DEEP}, and is not shown: a secret in it could not be masked.`,
-        { httpStatus: status },
-      );
-    return { text: '', refused };
-  }
+  if (isTooDeep(json.value)) return { text: '', isTooDeep: true };
   const safe = safeBody(json.value, style);
   const isWhole = JSON.stringify(safe) === JSON.stringify(json.value);
   const shown = style.asItCame && isWhole ? style.hide(text) : `${written(safe, style)}\n`;
   return { text: shown, json: { value: hiddenIn(safe, style) } };
+}
+
+/** The error of a success whose body {@link isTooDeep}. */
+export function tooDeep({ method, path }: RawRequest, { status }: RawAnswer): CliError {
+  return new CliError(
+    'notUnderstood',
+    `The answer to ${method} ${path.split('?', 1)} ${TOO_DEEP}, and is not shown: a secret in it could not be masked.`,
+    { httpStatus: status },
+  );
 }
 
 /** The JSON in a text. A number that JavaScript can't hold is a text, as in every command. */

@@ -5,7 +5,15 @@ import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
-import { type BodyStyle, bodyOf, elementText, elementValue, headText, styleFor } from './body.ts';
+import {
+  type BodyStyle,
+  bodyOf,
+  elementText,
+  elementValue,
+  headText,
+  styleFor,
+  tooDeep,
+} from './body.ts';
 import { failureOf, isSuccess } from './failure.ts';
 import { pagesOf } from './pages.ts';
 import { METHODS, requestOf } from './request.ts';
@@ -114,7 +122,7 @@ async function printAnswer(
   await context.out.text(isQueried ? head : head + body.text);
   const failure = await failureOf(request, answer, context);
   if (failure !== undefined) throw failure;
-  if (body.refused !== undefined) throw body.refused(request);
+  if (body.isTooDeep) throw tooDeep(request, answer);
   // A success without a body has nothing to be found.
   if (!isQueried || answer.text.trim() === '') return;
   if (body.json !== undefined) return context.out.item(body.json.value, foundView);

@@ -1,7 +1,7 @@
 import type { Api, RawAnswer, RawRequest } from '../../api/index.ts';
-import { isTooDeep, TOO_DEEP } from '../../api/response/depth.ts';
+import { isTooDeep } from '../../api/response/depth.ts';
 import { CliError } from '../../errors.ts';
-import { jsonIn } from './body.ts';
+import { jsonIn, tooDeep } from './body.ts';
 import { isSuccess } from './failure.ts';
 
 /** The elements of one page, or a response that is not a success. */
@@ -21,9 +21,9 @@ export async function* pagesOf(request: RawRequest, api: Api): AsyncGenerator<Pa
       return;
     }
     const body = jsonIn(answer.text)?.value;
-    if (isTooDeep(body)) throw wrong(request, answer, TOO_DEEP);
+    if (isTooDeep(body)) throw tooDeep(request, answer);
     const data = fieldOf(body, 'data');
-    if (!Array.isArray(data)) throw wrong(request, answer, 'holds no list in "data"');
+    if (!Array.isArray(data)) throw noList(request, answer);
     yield { elements: data };
     seen += data.length;
     const meta = fieldOf(body, 'meta');
@@ -48,11 +48,12 @@ export async function* pagesOf(request: RawRequest, api: Api): AsyncGenerator<Pa
   }
 }
 
-function wrong({ method, path }: RawRequest, { status }: RawAnswer, what: string): CliError {
-  return new CliError('notUnderstood', `--paginate: the answer to ${method} ${path} ${what}.`, {
-    httpStatus: status,
-    hint: 'leave --paginate out to see the answer',
-  });
+function noList({ method, path }: RawRequest, { status }: RawAnswer): CliError {
+  return new CliError(
+    'notUnderstood',
+    `--paginate: the answer to ${method} ${path} holds no list in "data".`,
+    { httpStatus: status, hint: 'leave --paginate out to see the answer' },
+  );
 }
 
 function fieldOf(value: unknown, name: string): unknown {

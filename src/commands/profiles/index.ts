@@ -22,7 +22,6 @@ import {
   keptText,
   namedProfile,
   profileView,
-  rankedView,
   type ShownProfile,
   shownProfile,
   warnOfEnvironment,
@@ -37,22 +36,19 @@ export const profiles: Group = {
     verb('list', {
       aliases: ['ls'],
       summary: 'List the profiles, the built-in sandbox included',
-      view: rankedView,
+      view: profileView,
       notes:
-        'CURRENT is what "gpucloud profiles use" stored; IN FORCE is what commands use, which --profile\n' +
-        'and GPUCLOUD_PROFILE may choose over it.',
+        'ACTIVE marks the profile that commands use: that of --profile, else of GPUCLOUD_PROFILE, else the\n' +
+        'one that "gpucloud profiles use" stored.',
       examples: ['gpucloud profiles list', 'gpucloud profiles list --json'],
       takes: (command) => command,
       async run(context) {
         const file = await (await context.config()).read();
+        const rows = profileNames(file).map((name) => shownProfile(file, name, context));
+        await context.out.list(rows, profileView);
         const active = activeProfile(context, file);
-        const rows = profileNames(file).map((name) => ({
-          ...shownProfile(file, name),
-          in_force: name === active,
-        }));
-        await context.out.list(rows, rankedView);
         if (active instanceof CliError) {
-          context.err.warn(`No profile is in force, and commands are refused: ${active.message}`);
+          context.err.warn(`No profile is active, and commands are refused: ${active.message}`);
         } else {
           warnOfEnvironment(file.current ?? '', file, context);
         }
@@ -63,37 +59,35 @@ export const profiles: Group = {
       summary: 'Show a profile, never its key',
       completes: COMPLETES,
       examples: ['gpucloud profiles get', 'gpucloud profiles get work --json'],
-      takes: (command) => command.argument('[name]', 'the profile (default: the one in force)'),
+      takes: (command) => command.argument('[name]', 'the profile (default: the active one)'),
       async run(context, typed) {
         const file = await (await context.config()).read();
         const name = typed ?? namedProfile(context)?.name ?? file.current;
         if (name === undefined) {
-          throw new CliError('notFound', 'No profile is current.', {
+          throw new CliError('notFound', 'No profile is active.', {
             hint: 'sign in with "gpucloud login", or try "gpucloud profiles use sandbox"',
           });
         }
-        const in_force = name === activeProfile(context, file);
-        await context.out.item({ ...shownProfile(file, name), in_force }, rankedView);
+        await context.out.item(shownProfile(file, name, context), profileView);
       },
     }),
     verb('use', {
-      summary: 'Make a profile the current one',
-      notes:
-        'Commands use the current profile where neither --profile nor GPUCLOUD_PROFILE is given.',
+      summary: 'Make a profile the active one',
+      notes: 'Commands use it unless --profile or GPUCLOUD_PROFILE names another.',
       completes: COMPLETES,
       examples: ['gpucloud profiles use work', 'gpucloud profiles use sandbox'],
       takes: (command) => command.argument(...NAME),
       async run(context, name) {
         const after = await (await context.config()).change((file) => {
           // Checked under the lock: a profile that was just removed is not chosen.
-          shownProfile(file, name);
+          shownProfile(file, name, context);
           return { ...file, current: name };
         });
-        const profile = shownProfile(after, name);
+        const profile = shownProfile(after, name, context);
         context.err.note(
           name === SANDBOX
-            ? 'The sandbox is in force: commands cost nothing and reach no service.'
-            : `The profile "${name}" is in force.`,
+            ? 'Switched to the sandbox: commands cost nothing and reach no service.'
+            : `Switched to the profile "${name}".`,
         );
         if (name !== SANDBOX && !profile.has_key) {
           context.err.note(`It has no key yet: gpucloud login --profile ${name}`);
@@ -163,7 +157,7 @@ async function addProfile(name: string, context: Context): Promise<void> {
       `to change it: gpucloud login --profile ${name} --base-url ${address}`,
     );
   });
-  const profile = shownProfile(after, name);
+  const profile = shownProfile(after, name, context);
   context.err.note(
     profile.has_key
       ? `The profile "${name}" is there already, with this address and a key.`
@@ -194,7 +188,7 @@ async function moveKey(
   if (to === undefined) throw usageError('--to is missing: keyring or file');
   const config = await context.config();
   const file = await config.read();
-  const shown = shownProfile(file, name);
+  const shown = shownProfile(file, name, context);
   const stored = profileOf(file, name);
   const place = stored === undefined ? undefined : keyPlace(stored);
   if (place === undefined) {
@@ -221,7 +215,7 @@ async function moveKey(
     context,
   );
   context.err.note(keptText(kept, config.path));
-  await context.out.item(shownProfile(kept.file, name), profileView);
+  await context.out.item(shownProfile(kept.file, name, context), profileView);
 }
 
 async function removeProfile(name: string, context: Context): Promise<void> {
@@ -233,11 +227,11 @@ async function removeProfile(name: string, context: Context): Promise<void> {
     );
   }
   const config = await context.config();
-  const profile = shownProfile(await config.read(), name);
+  const profile = shownProfile(await config.read(), name, context);
   await confirm(context, questionOf(profile));
   let place: KeyPlace | undefined;
   await config.change((file) => {
-    shownProfile(file, name);
+    shownProfile(file, name, context);
     const stored = profileOf(file, name);
     place = stored === undefined ? undefined : keyPlace(stored);
     return withoutProfile(file, name);
@@ -249,10 +243,10 @@ async function removeProfile(name: string, context: Context): Promise<void> {
       'Its key still works at the service, whose API documents no way to revoke one, and its machines go on as they were.',
     );
   }
-  if (profile.current) {
-    err.note('No profile is current now; choose one: gpucloud profiles use NAME');
+  if (profile.active) {
+    err.note('No profile is active now. Choose one: gpucloud profiles use NAME');
   }
-  await out.item({ ...profile, has_key: false, key_in: null, current: false }, profileView);
+  await out.item({ ...profile, has_key: false, key_in: null, active: false }, profileView);
 }
 
 function questionOf({ name, has_key, base_url }: ShownProfile): string {

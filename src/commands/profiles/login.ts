@@ -132,7 +132,7 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
     err.warn('The service says that this account is blocked.');
   }
   warnOfEnvironment(name, kept.file, context);
-  await out.item(shownProfile(kept.file, name), profileView);
+  await out.item(shownProfile(kept.file, name, context), profileView);
 }
 
 /**

@@ -23,7 +23,7 @@ async function signOut(context: Context): Promise<void> {
   const before = await config.read();
   const name = namedProfile(context)?.name ?? before.current;
   if (name === undefined) {
-    throw new CliError('notFound', 'No profile is current, so there is no key to forget.', {
+    throw new CliError('notFound', 'No profile is active, so there is no key to forget.', {
       hint: 'gpucloud profiles list shows the profiles, and which of them have a key',
     });
   }
@@ -33,7 +33,7 @@ async function signOut(context: Context): Promise<void> {
       'name another with --profile NAME',
     );
   }
-  const profile = shownProfile(before, name);
+  const profile = shownProfile(before, name, context);
   if (!profile.has_key) {
     err.note(`The profile "${name}" has no key: there was nothing to forget.`);
     await out.item(profile, profileView);
@@ -59,7 +59,7 @@ async function signOut(context: Context): Promise<void> {
   if (env.GPUCLOUD_API_KEY) {
     err.warn('GPUCLOUD_API_KEY is still set, and is what the next command will use.');
   }
-  await out.item(shownProfile(after, name), profileView);
+  await out.item(shownProfile(after, name, context), profileView);
 }
 
 /**

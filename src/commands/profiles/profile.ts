@@ -25,8 +25,8 @@ export interface ShownProfile {
   readonly has_key: boolean;
   /** Where its key rests; null where it has none. */
   readonly key_in: Store | null;
-  /** Whether it is in force where neither a flag nor the environment names another. */
-  readonly current: boolean;
+  /** Whether a command with the same flags and environment uses it. */
+  readonly active: boolean;
 }
 
 export const profileView: View<ShownProfile> = {
@@ -36,7 +36,7 @@ export const profileView: View<ShownProfile> = {
     { id: 'account', header: 'ACCOUNT', value: accountText },
     { id: 'has_key', header: 'KEY', kind: 'yes', value: (p) => p.has_key },
     { id: 'key_in', header: 'KEY IN', value: (p) => p.key_in },
-    { id: 'current', header: 'CURRENT', kind: 'yes', value: (p) => p.current },
+    { id: 'active', header: 'ACTIVE', kind: 'yes', value: (p) => p.active },
   ],
   id: (p) => p.name,
   empty: 'There are no profiles.',
@@ -47,7 +47,7 @@ export const profileView: View<ShownProfile> = {
         { label: 'Base URL', value: p.base_url ?? 'none: it serves itself' },
         { label: 'Account', value: accountText(p) },
         { label: 'Key', value: keyText(p) },
-        { label: 'Current', value: p.current, kind: 'yes' },
+        { label: 'Active', value: p.active, kind: 'yes' },
       ],
     },
   ],
@@ -71,10 +71,14 @@ function keyText({ name, key_in }: ShownProfile): string {
 }
 
 /** Throws CliError('notFound') for a name that no profile has. */
-export function shownProfile(file: ConfigFile, name: string): ShownProfile {
-  const current = file.current === name;
+export function shownProfile(
+  file: ConfigFile,
+  name: string,
+  context: Pick<Context, 'flags' | 'env'>,
+): ShownProfile {
+  const active = activeProfile(context, file) === name;
   if (name === SANDBOX) {
-    return { name, base_url: null, account: null, has_key: false, key_in: null, current };
+    return { name, base_url: null, account: null, has_key: false, key_in: null, active };
   }
   const profile = profileOf(file, name);
   if (profile === undefined) {
@@ -91,7 +95,7 @@ export function shownProfile(file: ConfigFile, name: string): ShownProfile {
         : { id: account.id, email: account.email ?? null, name: account.name ?? null },
     has_key: place !== undefined,
     key_in: place?.kind ?? null,
-    current,
+    active,
   };
 }
 
@@ -104,23 +108,6 @@ export function noSuchProfile(file: ConfigFile, name: string): CliError {
     resource: name,
   });
 }
-
-/** A profile, and whether commands use it now; `current` is what is stored. */
-export interface RankedProfile extends ShownProfile {
-  readonly in_force: boolean;
-}
-
-export const rankedView: View<RankedProfile> = {
-  ...profileView,
-  columns: [
-    ...profileView.columns,
-    { id: 'in_force', header: 'IN FORCE', kind: 'yes', value: (p) => p.in_force },
-  ],
-  sections: [
-    ...(profileView.sections ?? []),
-    { lines: (p) => [{ label: 'In force', value: p.in_force, kind: 'yes' }] },
-  ],
-};
 
 /**
  * The name of the profile that a command with the same flags and environment uses; undefined when

@@ -50,7 +50,7 @@ describe('login with everything given', () => {
         `Base URL:  ${world.service.url}\n` +
         'Account:   anna@example.com\n' +
         'Key:       in the config file\n' +
-        'Current:   yes\n',
+        'Active:    yes\n',
     );
     expect(code).toBe(0);
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /users/me']);
@@ -84,7 +84,7 @@ describe('login with everything given', () => {
       account: { id: 'user-boris', email: null, name: 'Boris' },
       has_key: true,
       key_in: 'file',
-      current: true,
+      active: true,
     });
     expect(stdout + stderr).not.toContain(BORIS_KEY);
   });
@@ -427,7 +427,7 @@ describe('what to do about the key', () => {
   test('of the environment is not to sign in alone, since the environment still wins', async () => {
     const world = await newWorld();
     const env = { GPUCLOUD_API_KEY: 'svc_sk_wrong', GPUCLOUD_BASE_URL: world.service.url };
-    for (const argv of [me, ['api', 'GET', '/users/me'], ['billing', 'balance', '--raw']]) {
+    for (const argv of [me, ['api', 'GET', '/users/me'], ['billing', 'balance']]) {
       const { code, stderr } = await world.cli(argv, { env });
       expect(code).toBe(4);
       expect(stderr).toContain('hint: The key comes from GPUCLOUD_API_KEY: correct it there, or ');

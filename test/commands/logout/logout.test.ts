@@ -37,7 +37,7 @@ describe('logout', () => {
 
     expect(stderr).toBe(FORGOTTEN);
     expect(stdout).toBe(
-      `Profile:   default\nBase URL:  ${world.service.url}\nKey:       none\nCurrent:   yes\n`,
+      `Profile:   default\nBase URL:  ${world.service.url}\nKey:       none\nActive:    yes\n`,
     );
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     const text = await readFile(configFile(world), 'utf8');
@@ -62,7 +62,7 @@ describe('logout', () => {
       account: null,
       has_key: false,
       key_in: null,
-      current: true,
+      active: true,
     });
     expect((await stat(configFile(world))).ino).toBe(before.ino);
   });
@@ -124,7 +124,7 @@ describe('logout', () => {
   test('without a current profile: exit 3', async () => {
     const { code, stderr } = await (await newWorld()).cli(['logout']);
     expect(code).toBe(3);
-    expect(stderr).toContain('No profile is current');
+    expect(stderr).toContain('No profile is active');
   });
 
   test('a profile that is not there: exit 3, the nearest name first', async () => {

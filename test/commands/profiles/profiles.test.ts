@@ -44,13 +44,13 @@ describe('profiles list', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout:
-        'NAME     BASE URL  ACCOUNT  KEY  KEY IN  CURRENT  IN FORCE\nsandbox  -         -        no   -       no       no\n',
+        'NAME     BASE URL  ACCOUNT  KEY  KEY IN  ACTIVE\nsandbox  -         -        no   -       no\n',
       stderr: '',
     });
     expect((await world.cli(['profiles', 'ls', '-q'])).stdout).toBe('sandbox\n');
   });
 
-  test('shows addresses, accounts, whether there is a key, and which is current', async () => {
+  test('shows addresses, accounts, whether there is a key, and which is active', async () => {
     const world = await twoProfiles();
     const { stdout, stderr } = await world.cli(['profiles', 'list', '--json']);
     expect(JSON.parse(stdout)).toEqual([
@@ -60,8 +60,7 @@ describe('profiles list', () => {
         account: { id: 'user-anna', email: 'anna@example.com', name: 'Anna' },
         has_key: true,
         key_in: 'file',
-        current: true,
-        in_force: true,
+        active: true,
       },
       {
         name: 'work',
@@ -69,8 +68,7 @@ describe('profiles list', () => {
         account: null,
         has_key: false,
         key_in: null,
-        current: false,
-        in_force: false,
+        active: false,
       },
       {
         name: 'sandbox',
@@ -78,13 +76,12 @@ describe('profiles list', () => {
         account: null,
         has_key: false,
         key_in: null,
-        current: false,
-        in_force: false,
+        active: false,
       },
     ]);
     expect(stdout + stderr).not.toContain(ANNA_KEY);
 
-    const columns = ['--columns', 'name,account,has_key,current', '--no-header'];
+    const columns = ['--columns', 'name,account,has_key,active', '--no-header'];
     expect((await world.cli(['profile', 'ls', ...columns])).stdout).toBe(
       'home     anna@example.com  yes  yes\nwork     -                 no   no\nsandbox  -                 no   no\n',
     );
@@ -99,36 +96,27 @@ describe('profiles list', () => {
     expect(stderr).toContain('warning: GPUCLOUD_PROFILE is set and chooses the profile "work"');
   });
 
-  test('the one that the environment or a flag chooses is in force, and not the current one', async () => {
+  test('marks the one that a flag or the environment chooses as active', async () => {
     const world = await twoProfiles();
-    const force = async (argv: string[], env: Record<string, string> = {}) => {
+    const active = async (argv: string[], env: Record<string, string> = {}) => {
       const { stdout } = await world.cli(['profiles', 'list', '--json', ...argv], { env });
-      return JSON.parse(stdout).flatMap((p: Record<string, unknown>) => [
-        ...(p.current === true ? [`current ${p.name}`] : []),
-        ...(p.in_force === true ? [`in force ${p.name}`] : []),
-      ]);
+      const rows: { name: string; active: boolean }[] = JSON.parse(stdout);
+      return rows.filter((row) => row.active).map(({ name }) => name);
     };
-    expect(await force([])).toEqual(['current home', 'in force home']);
-    expect(await force([], { GPUCLOUD_PROFILE: 'sandbox' })).toEqual([
-      'current home',
-      'in force sandbox',
-    ]);
-    expect(await force(['--profile', 'work'], { GPUCLOUD_PROFILE: 'sandbox' })).toEqual([
-      'current home',
-      'in force work',
-    ]);
+    expect(await active([])).toEqual(['home']);
+    expect(await active([], { GPUCLOUD_PROFILE: 'sandbox' })).toEqual(['sandbox']);
+    expect(await active(['--profile', 'work'], { GPUCLOUD_PROFILE: 'sandbox' })).toEqual(['work']);
     const get = await world.cli(['profiles', 'get', '--json'], {
       env: { GPUCLOUD_PROFILE: 'sandbox' },
     });
     expect(JSON.parse(get.stdout)).toMatchObject({
       name: 'sandbox',
-      current: false,
-      in_force: true,
+      active: true,
     });
     const other = await world.cli(['profiles', 'get', 'home'], {
       env: { GPUCLOUD_PROFILE: 'sandbox' },
     });
-    expect(other.stdout).toMatch(/Current: +yes\nIn force: +no\n$/);
+    expect(other.stdout).toMatch(/Active: +no\n$/);
   });
 
   test.each([
@@ -172,7 +160,7 @@ describe('profiles get', () => {
 
   test('the sandbox for people', async () => {
     expect((await (await newWorld()).cli(['profiles', 'get', 'sandbox'])).stdout).toBe(
-      'Profile:   sandbox\nBase URL:  none: it serves itself\nKey:       none needed\nCurrent:   no\nIn force:  no\n',
+      'Profile:   sandbox\nBase URL:  none: it serves itself\nKey:       none needed\nActive:    no\n',
     );
   });
 
@@ -207,9 +195,9 @@ describe('profiles use', () => {
     const { code, stdout, stderr } = await world.cli(['profiles', 'use', 'work']);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'The profile "work" is in force.\nIt has no key yet: gpucloud login --profile work\n',
+      stderr: 'Switched to the profile "work".\nIt has no key yet: gpucloud login --profile work\n',
     });
-    expect(stdout).toContain('Current:   yes\n');
+    expect(stdout).toContain('Active:    yes\n');
     expect((await stored(world)).current).toBe('work');
   });
 
@@ -218,7 +206,7 @@ describe('profiles use', () => {
     const { code, stderr } = await world.cli(['profiles', 'use', 'sandbox']);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'The sandbox is in force: commands cost nothing and reach no service.\n',
+      stderr: 'Switched to the sandbox: commands cost nothing and reach no service.\n',
     });
     expect(await stored(world)).toEqual({ current: 'sandbox', profiles: {} });
   });
@@ -238,7 +226,7 @@ describe('profiles add', () => {
     const argv = ['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`];
     expect(await world.cli(argv)).toEqual({
       code: 0,
-      stdout: `Profile:   work\nBase URL:  ${WORK_URL}\nKey:       none\nCurrent:   no\n`,
+      stdout: `Profile:   work\nBase URL:  ${WORK_URL}\nKey:       none\nActive:    no\n`,
       stderr: 'The profile "work" has no key yet: gpucloud login --profile work\n',
       requests: [],
     });
@@ -249,7 +237,7 @@ describe('profiles add', () => {
       account: null,
       has_key: false,
       key_in: null,
-      current: false,
+      active: false,
     });
     expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });
     expect((await stat(configFile(world))).mode & 0o777).toBe(0o600);
@@ -317,7 +305,7 @@ describe('profiles remove', () => {
       stderr:
         'The profile "home" is removed.\n' +
         'Its key still works at the service, whose API documents no way to revoke one, and its machines go on as they were.\n' +
-        'No profile is current now; choose one: gpucloud profiles use NAME\n',
+        'No profile is active now. Choose one: gpucloud profiles use NAME\n',
     });
     expect(stdout).toContain('Profile:   home\n');
     expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });
