@@ -614,8 +614,8 @@ __gpucloud_at_profiles() {
 
 __gpucloud_at_profiles_list() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in current in_force' ;;
-    --sort) offer='sort name base_url account has_key key_in current in_force' ;;
+    --columns) offer='list name base_url account has_key key_in active' ;;
+    --sort) offer='sort name base_url account has_key key_in active' ;;
     ' ') : ;;
     *) return 1 ;;
   esac

@@ -210,7 +210,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $flags['billing runway'] = @('--fail-below', 'exit 5 below a duration (24h) or an amount of roubles (500)')
     $takes['billing promo'] = @('free')
     $flags['login'] = @('--key-stdin', 'read the key from stdin', '--key-file', 'read the key from a file', '--key-command', 'have this command print the key, now and for each command; no shell reads it', '--store', 'where the key rests: keyring, file, command')
-    $verbs['profiles'] = @('list', 'List the profiles, the built-in sandbox included', 'get', 'Show a profile, never its key', 'use', 'Make a profile the current one', 'add', 'Add a profile without a key', 'move', 'Move the key of a profile into the system keyring, or into the config file', 'remove', 'Remove a profile and its key')
+    $verbs['profiles'] = @('list', 'List the profiles, the built-in sandbox included', 'get', 'Show a profile, never its key', 'use', 'Make a profile the active one', 'add', 'Add a profile without a key', 'move', 'Move the key of a profile into the system keyring, or into the config file', 'remove', 'Remove a profile and its key')
     $aliases['profiles'] = @('ls', 'List the profiles, the built-in sandbox included', 'show', 'Show a profile, never its key', 'rm', 'Remove a profile and its key')
     $takes['profiles get'] = @('names profile')
     $takes['profiles use'] = @('names profile')
@@ -427,8 +427,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['billing promo:--columns'] = 'list added_amount new_balance'
     $values['billing promo:--sort'] = 'sort added_amount new_balance'
     $values['login:--store'] = 'words keyring file command'
-    $values['profiles list:--columns'] = 'list name base_url account has_key key_in current in_force'
-    $values['profiles list:--sort'] = 'sort name base_url account has_key key_in current in_force'
+    $values['profiles list:--columns'] = 'list name base_url account has_key key_in active'
+    $values['profiles list:--sort'] = 'sort name base_url account has_key key_in active'
     $values['profiles move:--to'] = 'words keyring file'
     $values['sandbox tour:--columns'] = 'list title command'
     $values['sandbox tour:--sort'] = 'sort title command'
