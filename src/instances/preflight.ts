@@ -4,9 +4,8 @@ import type { Context } from '../context.ts';
 import { CliError, isInterrupt, isOfOneReading } from '../errors.ts';
 import type { KnownInstance } from '../journal/index.ts';
 import { instant, spanText } from '../output/time.ts';
-import { kopecksText, money, zero } from '../rules/money.ts';
+import { kopecksText, type Money, money, zero } from '../rules/money.ts';
 import { instanceStatus, isTerminated } from '../rules/statuses.ts';
-import { restOfHour } from './paid-hour.ts';
 import type { Target } from './resolve.ts';
 
 /** Milliseconds that a person waits for what is shown before a request. */
@@ -178,4 +177,32 @@ function named(thing: unknown, field: string): string {
   const name: unknown =
     typeof thing === 'object' && thing !== null ? Reflect.get(thing, field) : '';
   return typeof name === 'string' && name !== '' ? ` ${name}` : '';
+}
+
+/** What is left of the hour that a machine has reserved. */
+interface Rest {
+  /** Milliseconds. */
+  readonly left: number;
+  /** Roubles, rounded down to the kopeck: how the service rounds is not published. */
+  readonly amount: Money;
+}
+
+const HOUR = 3_600_000;
+
+/**
+ * The part of the running hour that comes back at a termination ("unused reserved funds for the
+ * current hour returned", API document: terminate), reckoned from `paid_until`. undefined where the
+ * fields tell no running hour of at most one hour.
+ */
+export function restOfHour(
+  price: string | null | undefined,
+  paidUntil: number | undefined,
+  now: number,
+): Rest | undefined {
+  const amount = money(price ?? '');
+  const left = paidUntil === undefined ? 0 : paidUntil - now;
+  if (!amount.ok || left <= 0 || left > HOUR) {
+    return undefined;
+  }
+  return { left, amount: amount.value.times(left).div(HOUR).round(2, 0) };
 }

@@ -1,12 +1,15 @@
+import { onCancel } from '../cli/confirm.ts';
 import { beginningSo } from '../cli/lookup.ts';
 import { checked } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
 import { CliError, SeveralErrors, usageError } from '../errors.ts';
 import type { Known, KnownInstance } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
+import { instant, relative } from '../output/time.ts';
 import { isUuid, resourceId } from '../rules/ids.ts';
+import { kopecksText, money } from '../rules/money.ts';
 import { nearest } from '../rules/nearest.ts';
-import { isTerminated } from '../rules/statuses.ts';
+import { isTerminated, mayBill } from '../rules/statuses.ts';
 
 /** An instance that a command is to act on. */
 export interface Target {
@@ -190,4 +193,51 @@ function refusePending(
       mayBeBilling: true,
     },
   );
+}
+
+/**
+ * The ids of the instances that a person picks from the living ones, if none was named.
+ * Throws a usage error if nobody can be asked, CliError('notFound') if there is nothing to pick.
+ */
+export async function pickInstances(question: string, context: Context): Promise<string[]> {
+  const prompts = await context.prompts();
+  if (prompts === undefined) {
+    throw usageError(
+      'INSTANCE is missing: name the machines by their names or ids',
+      'those known here: gpucloud instances list',
+    );
+  }
+  // Whose machines they are is known once there is a key that is.
+  await onCancel('Nothing was changed.', () => context.api());
+  const { instances } = await (await context.journal()).read();
+  const living = instances.filter(({ last }) => mayBill(last?.status));
+  if (living.length === 0) {
+    throw new CliError(
+      'notFound',
+      'No machine that is not terminated is known to this computer, so there is none to pick.',
+      {
+        hint: 'gpucloud instances list --all; a machine from elsewhere: gpucloud instances track ID',
+      },
+    );
+  }
+  const choices = living.map((instance) => ({
+    name: instance.name,
+    about: about(instance, context.clock.now()),
+    value: instance.id,
+  }));
+  return await onCancel('Nothing was changed.', () =>
+    prompts.chooseSeveral(question, choices, { least: 1 }),
+  );
+}
+
+/** What was last seen of it, with the beginning of its id for those of one name. */
+function about({ id, last }: KnownInstance, now: number): string[] {
+  const seen = instant(last?.seen_at ?? '');
+  const price = money(last?.price_per_hour ?? '');
+  return [
+    last?.status ?? 'never seen',
+    price.ok ? `${kopecksText(price.value)} RUB/h` : '',
+    seen === undefined ? '' : `seen ${relative(seen, now)}`,
+    isUuid(id) ? id.slice(0, 8) : id,
+  ];
 }

@@ -1,8 +1,7 @@
-import type { Instance, Template } from '../api/index.ts';
+import type { Api, Instance, Template } from '../api/index.ts';
 import { fieldOf, numberField, textField } from '../api/open-fields.ts';
 import type { Context } from '../context.ts';
 import { findInstance } from '../instances/resolve.ts';
-import { templateOf } from '../instances/template-of.ts';
 import type { DetailLine } from '../output/output.ts';
 import { fillTemplate } from './url-template.ts';
 
@@ -128,4 +127,25 @@ function webLink(text: string | undefined): string | null {
   if (text === undefined || !URL.canParse(text)) return null;
   const { protocol, href } = new URL(text);
   return protocol === 'http:' || protocol === 'https:' ? href : null;
+}
+
+/**
+ * The template that a machine was made from. Inside an instance its fields are not documented, so
+ * it is looked for in the list by whatever of id, slug and name is there.
+ * undefined when the machine has none, or none that the list knows.
+ */
+async function templateOf(instance: Instance, api: Api): Promise<Template | undefined> {
+  const inside = instance.application_template;
+  const id = typeof inside === 'string' ? inside : textField(inside, 'id');
+  const slug = textField(inside, 'slug');
+  const name = textField(inside, 'name');
+  if (id === undefined && slug === undefined && name === undefined) {
+    return undefined;
+  }
+  const templates = await api.templates.list();
+  return (
+    templates.find((template) => template.id === id) ??
+    templates.find((template) => slug !== undefined && template.slug === slug) ??
+    templates.find((template) => name !== undefined && template.name === name)
+  );
 }

@@ -116,7 +116,7 @@ export function registerCreate(verb: AnyCommand, frame: Frame): void {
 }
 
 async function printSchema(context: Context): Promise<void> {
-  const { manifestJsonSchema } = await import('../../instances/manifest-json.ts');
+  const { manifestJsonSchema } = await import('../../instances/request/manifest-json.ts');
   await context.out.text(`${JSON.stringify(manifestJsonSchema(), null, 2)}\n`);
 }
 

@@ -7,9 +7,8 @@ import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
 import { type Change, changeEach } from '../../instances/change.ts';
-import { pickMachines } from '../../instances/pick.ts';
 import { beforeSending, reservationNote, terminateQuestion } from '../../instances/preflight.ts';
-import { findInstances } from '../../instances/resolve.ts';
+import { findInstances, pickInstances } from '../../instances/resolve.ts';
 import { type Outcome, outcomeOf, waitForEach, withBill } from '../../instances/waiting.ts';
 import { positiveDuration } from '../../rules/durations.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
@@ -97,7 +96,7 @@ export const terminate = action({
       },
       typed.length > 0
         ? await severalGiven('INSTANCE', typed, context)
-        : await pickMachines('Which machines end?', context),
+        : await pickInstances('Which machines end?', context),
       { until: wait === true ? 'TERMINATED' : undefined, ...times },
       context,
     ),

@@ -1,4 +1,4 @@
-import { createFieldsJsonSchema } from '../api/schemas/create-fields-json.ts';
+import { createFieldsJsonSchema } from '../../api/schemas/create-fields-json.ts';
 
 /** What an editor shows beside a field. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
