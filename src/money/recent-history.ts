@@ -1,4 +1,5 @@
 import type { Api, CallOptions, Transaction } from '../api/index.ts';
+import { pagesOf } from '../api/pages.ts';
 import { momentOf } from './ledger.ts';
 
 export interface RecentHistory {
@@ -15,12 +16,9 @@ const PAGE = 100;
 /** The history is sampled here, not read to its end. */
 const MOST_PAGES = 6;
 
-type Order = 'newest first' | 'oldest first' | 'none';
-
 /**
  * The transactions since a moment, as far as a few requests reach. The order of the history is not
- * documented, so the pages that were read decide: newest first, oldest first (then its end is read),
- * or none, in which case only a short history is read, whole.
+ * documented: unless it turns out to be newest first, only a short history is read, whole.
  */
 export async function readRecentHistory(
   api: Api,
@@ -28,46 +26,24 @@ export async function readRecentHistory(
   options: CallOptions = {},
 ): Promise<RecentHistory> {
   const found = new Map<string, Transaction>();
-  async function read(page: number) {
-    const { data, meta } = await api.billing.transactions({ page, limit: PAGE }, options);
-    for (const transaction of data) found.set(transaction.id, transaction);
-    return { times: data.map(momentOf), meta };
-  }
-  const result = (from: number | undefined) => ({ entries: [...found.values()], from });
-  const WHOLE = Number.NEGATIVE_INFINITY;
-
-  const first = await read(1);
-  const { limit, total_pages: pages } = first.meta;
-  if (pages > 0 ? pages === 1 : first.times.length < limit) return result(WHOLE);
-  const order = orderOf(first.times);
-  if (order === 'none' && (pages === 0 || pages > MOST_PAGES)) return result(undefined);
-  if (order === 'oldest first' && pages === 0) return result(undefined);
-
-  // Everything after this moment has been read; that moment's own may go on on the next page.
-  let reached = order === 'newest first' ? first.times.at(-1) : undefined;
-  const downwards = order === 'oldest first';
-  let page = downwards ? pages : 2;
-  for (let asked = 1; asked < MOST_PAGES; asked += 1) {
-    if (reached !== undefined && reached < since) return result(since);
-    const { times } = await read(page);
-    if (times.length > 0 && order !== 'none') {
-      const isKept = times.length === 1 || [order, 'none'].includes(orderOf(times));
-      if (!isKept || times.includes(undefined)) return result(undefined);
-      reached = downwards ? times[0] : times.at(-1);
+  let oldest = Number.POSITIVE_INFINITY;
+  let isNewestFirst = true;
+  let from: number | undefined = Number.NEGATIVE_INFINITY;
+  const read = (page: number) => api.billing.transactions({ page, limit: PAGE }, options);
+  for await (const { number, page, isLast } of pagesOf(read)) {
+    for (const transaction of page.data) {
+      found.set(transaction.id, transaction);
+      const at = momentOf(transaction);
+      isNewestFirst &&= at !== undefined && at <= oldest;
+      oldest = at ?? oldest;
     }
-    page += downwards ? -1 : 1;
-    const isOver = downwards ? page < 2 : pages > 0 ? page > pages : times.length < limit;
-    if (isOver) return result(WHOLE);
+    if (isLast) break;
+    const isEnough = isNewestFirst ? oldest < since : page.meta.total_pages > MOST_PAGES;
+    if (isEnough || number === MOST_PAGES) {
+      // More transactions of the oldest moment may be on the next page.
+      from = isNewestFirst ? Math.max(oldest + 1, since) : undefined;
+      break;
+    }
   }
-  return result(reached === undefined ? undefined : Math.max(reached + 1, since));
-}
-
-/** `none` where the times are in no order, all the same, or can't be read. */
-function orderOf(times: readonly (number | undefined)[]): Order {
-  const pairs = times.slice(1).map((time, at) => [times[at], time] as const);
-  const [start, end] = [times[0], times.at(-1)];
-  if (start === undefined || end === undefined || start === end) return 'none';
-  const falls = (a?: number, b?: number) => a !== undefined && b !== undefined && a >= b;
-  if (pairs.every(([a, b]) => falls(a, b))) return 'newest first';
-  return pairs.every(([a, b]) => falls(b, a)) ? 'oldest first' : 'none';
+  return { entries: [...found.values()], from };
 }
