@@ -88,7 +88,7 @@ export function byPrice(a: InstanceRow, b: InstanceRow): number {
   return other.cmp(one);
 }
 
-function priceOf({ price_per_hour_snapshot: price }: InstanceRow): Money | undefined {
+export function priceOf({ price_per_hour_snapshot: price }: InstanceRow): Money | undefined {
   const amount = money(price ?? '');
   return amount.ok ? amount.value : undefined;
 }

@@ -1,8 +1,9 @@
 import type { Block, Cell, Fact, View } from '../../output/output.ts';
-import { minuteText, relative, spanText } from '../../output/time.ts';
-import { isAboveZero, kopecksText, money, roublesText, zero } from '../../rules/money.ts';
+import { relative, spanText } from '../../output/time.ts';
+import { kopecksText, zero } from '../../rules/money.ts';
+import { moneyLines } from './money-lines.ts';
 import type { Overview } from './overview.ts';
-import { byPrice, type DriveRow, type InstanceRow } from './rows.ts';
+import { byPrice, type DriveRow, type InstanceRow, priceOf } from './rows.ts';
 
 /** The whole of it in one row, for the formats that are rows; JSON and people have more. */
 export const statusView: View<Overview> = {
@@ -50,7 +51,7 @@ const MOST_ROWS = 12;
 export function statusBlocks(status: Overview, { all, typed }: ScreenOf): Block[] {
   const now = Date.parse(status.as_of);
   return [
-    { kind: 'facts', facts: [...moneyFacts(status, now), ...emptyFacts(status)] },
+    { kind: 'facts', facts: [...moneyLines(status, now), ...emptyFacts(status)] },
     {
       kind: 'items',
       heading: 'Needs attention',
@@ -74,90 +75,6 @@ export function statusBlocks(status: Overview, { all, typed }: ScreenOf): Block[
   ];
 }
 
-function moneyFacts(status: Overview, now: number): Fact[] {
-  const unexplained = status.charges?.unexplained ?? '0';
-  const isUnexplained = isAboveZero(unexplained);
-  return [
-    { label: 'Balance', text: balanceText(status) },
-    { label: 'Lasts', ...lastsOf(status, now) },
-    { label: 'Burn rate', text: burnText(status) },
-    { label: '', text: partsText(status) },
-    { label: 'Not in it', text: notCountedText(status) },
-    {
-      label: 'Unknown',
-      text: isUnexplained
-        ? `${roublesText(unexplained)} charged that nothing known here explains`
-        : '',
-      colour: 'red',
-    },
-  ];
-}
-
-function burnText({ burn }: Overview): string {
-  const { per_hour: hour, per_day: day, per_month: month } = burn;
-  if (hour !== null && day !== null && month !== null) {
-    return `${roublesText(hour)} an hour, ${roublesText(day)} a day, ${roublesText(month)} in 30 days`;
-  }
-  const { instances_per_hour: instances, drives_per_hour: drives } = burn;
-  if (instances !== null) return `${roublesText(instances)} an hour for machines; drives not known`;
-  return drives === null
-    ? 'not known'
-    : `${roublesText(drives)} an hour for drives; machines not known`;
-}
-
-function balanceText({ balance, unread }: Overview): string {
-  if (balance !== null) return roublesText(balance);
-  return unread.some(({ part }) => part === 'profile') ? 'could not be read' : 'not told';
-}
-
-function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
-  const { hours_left: hours, runs_out_at: end, instances, drives, balance } = status;
-  if (hours === null) {
-    const isWhole = balance !== null && status.burn.per_hour !== null;
-    const idle = isWhole ? 'nothing that is known here is billing' : '';
-    return { text: [...instances, ...drives].some(({ bills }) => bills !== false) ? '' : idle };
-  }
-  const seconds = Math.floor(Number(hours) * 3600);
-  const more = isAboveZero(status.charges?.unexplained) ? ' and what is unknown' : '';
-  const until = end === null ? '' : `, until ${minuteText(Date.parse(end))}`;
-  const left = end === null ? seconds : Math.floor((Date.parse(end) - now) / 1000);
-  return {
-    text: left <= 0 ? 'used up' : `${spanText(left)}${until}, at this rate${more}`,
-    colour: left < 24 * 3600 ? 'red' : undefined,
-  };
-}
-
-/** Where both take part, how much of the rate is whose. */
-function partsText({ burn }: Overview): string {
-  const { instances_per_hour: instances, drives_per_hour: drives } = burn;
-  if (instances === null || drives === null) return '';
-  const both = isAboveZero(instances) && isAboveZero(drives);
-  return both ? `machines ${roublesText(instances)}, drives ${roublesText(drives)} an hour` : '';
-}
-
-function notCountedText({ burn }: Overview): string {
-  const counts = new Map<string, number>();
-  let isPriced = true;
-  for (const { kind, id, status, reason } of burn.not_counted) {
-    // The attention list has more about a pending request.
-    if (id === null) continue;
-    isPriced &&= reason !== 'price_not_told';
-    const text =
-      reason === 'price_not_told' ? `${kind}(s) of untold price` : `${status} ${kind}(s)`;
-    counts.set(text, (counts.get(text) ?? 0) + 1);
-  }
-  if (counts.size === 0) return '';
-  const list = [...counts].map(
-    ([text, count]) => `${count} ${text.replace('(s)', count === 1 ? '' : 's')}`,
-  );
-  const most =
-    burn.per_hour_at_most === null
-      ? ''
-      : `; with ${burn.not_counted.length === 1 ? 'it' : 'them'} ${roublesText(burn.per_hour_at_most)} an hour at most`;
-  const who = isPriced ? 'the published API does not say' : 'nobody says';
-  return `${list.join(', ')}: ${who} what that costs${most}`;
-}
-
 function emptyFacts({ instances, drives, unread }: Overview): Fact[] {
   const isRead = (name: string) => !unread.some(({ part }) => part === name);
   return [
@@ -175,7 +92,7 @@ function instanceTable(
   now: number,
 ): Block {
   const sorted = [...instances].sort((a, b) => rank(a) - rank(b) || byPrice(a, b));
-  const shown = all || sorted.length <= MOST_ROWS + 1 ? sorted : sorted.slice(0, MOST_ROWS);
+  const shown = firstRows(sorted, all);
   return {
     kind: 'table',
     heading: `Machines known to this computer: ${instances.length}`,
@@ -199,6 +116,11 @@ function instanceTable(
   };
 }
 
+/** One row more takes no more room than the line that says there is one. */
+function firstRows<T>(rows: readonly T[], all: boolean): readonly T[] {
+  return all || rows.length <= MOST_ROWS + 1 ? rows : rows.slice(0, MOST_ROWS);
+}
+
 /** What has to be looked at first, then what bills, then the rest. */
 function rank({ status, bills, unread }: InstanceRow): number {
   if (status === 'UNKNOWN') return 0;
@@ -212,19 +134,14 @@ function statusCell({ status, unread, last_seen_at: seen }: InstanceRow, now: nu
 
 function moreText(rows: readonly InstanceRow[], command: string): string | undefined {
   if (rows.length === 0) return undefined;
-  const prices = rows
-    .filter(({ bills }) => bills === true)
-    .map((row) => row.price_per_hour_snapshot);
-  const sum = prices.reduce((total, price) => {
-    const amount = money(price ?? '');
-    return amount.ok ? total.plus(amount.value) : total;
-  }, zero());
+  const billing = rows.filter(({ bills }) => bills === true);
+  const sum = billing.reduce((total, row) => total.plus(priceOf(row) ?? 0), zero());
   return `and ${rows.length} more, ${kopecksText(sum)} ₽ an hour: ${command}, or status --all`;
 }
 
 function driveTable({ drives, instances }: Overview, all: boolean, now: number): Block {
   const sorted = [...drives].sort((a, b) => driveRank(a) - driveRank(b));
-  const shown = all || sorted.length <= MOST_ROWS + 1 ? sorted : sorted.slice(0, MOST_ROWS);
+  const shown = firstRows(sorted, all);
   const names = new Map(instances.map(({ id, name }) => [id, name]));
   const isAny = shown.some(({ status }) => status === 'SUSPENDED');
   return {
