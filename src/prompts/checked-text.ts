@@ -1,12 +1,13 @@
 import { createPrompt, isEnterKey, isTabKey, useKeypress, useState } from '@inquirer/core';
+import type { Check } from './prompts.ts';
 import type { QuestionTheme } from './theme.ts';
 
 interface CheckedText {
   readonly message: string;
-  readonly default?: string;
-  readonly check?: (text: string) => string | undefined;
+  readonly initial: string | undefined;
+  readonly check: Check | undefined;
   /** What stands on the screen once it is given. */
-  readonly answered?: (text: string) => string;
+  readonly answered: ((text: string) => string) | undefined;
   readonly theme: QuestionTheme;
 }
 
@@ -15,7 +16,7 @@ interface CheckedText {
  * alone. Enter takes what was offered where nothing is typed; Tab puts it there to be changed.
  */
 export const checkedText = createPrompt<string, CheckedText>((config, done) => {
-  const { message, default: offered = '', check, answered = (text) => text, theme } = config;
+  const { message, initial: offered = '', check, answered = (text) => text, theme } = config;
   const [typed, setTyped] = useState('');
   const [isDone, setDone] = useState(false);
   const [isRefused, setRefused] = useState(false);

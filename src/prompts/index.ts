@@ -2,9 +2,9 @@ import type { Readable, Writable } from 'node:stream';
 import { CliError } from '../errors.ts';
 import { wantsColour } from '../output/colour.ts';
 import { clean } from '../output/sanitise.ts';
-import { asker, type Question } from './inquirer.ts';
+import { asker } from './inquirer.ts';
 import { lineAsker } from './lines.ts';
-import type { Choice, Prompts } from './prompts.ts';
+import type { Check, Choice, Prompts } from './prompts.ts';
 import { shown } from './words.ts';
 
 export interface PromptsOptions {
@@ -35,48 +35,35 @@ export function createPrompts(options: PromptsOptions): Prompts {
     },
 
     async text(question, { initial, check, answered } = {}) {
-      const form: Question = {
-        form: 'text',
-        message: shown(question),
-        ...(initial === undefined ? {} : { initial }),
-        ...(answered === undefined ? {} : { answered }),
-        ...validation(check),
-      };
-      return answerOf(await ask(form), 'string');
+      const message = shown(question);
+      const form = { form: 'text', message, initial, answered, check: cleanCheck(check) } as const;
+      return String(await ask(form));
     },
 
     async secret(question, check) {
-      const form: Question = { form: 'secret', message: shown(question), ...validation(check) };
-      return answerOf(await ask(form), 'string');
+      const form = { form: 'secret', message: shown(question), check: cleanCheck(check) } as const;
+      return String(await ask(form));
     },
 
     async confirm(question, initial) {
-      const answer = await ask({ form: 'confirm', message: shown(question), initial });
-      return answerOf(answer, 'boolean');
+      return (await ask({ form: 'confirm', message: shown(question), initial })) === true;
     },
 
     async choose(question, choices, { initial } = {}) {
-      const form: Question = {
-        form: 'choose',
-        message: shown(question),
-        choices: choices.map(cleaned),
-        ...(initial === undefined ? {} : { initial }),
-      };
-      return valueAt(choices, answerOf(await ask(form), 'number'));
+      const message = shown(question);
+      const place = await ask({ form: 'choose', message, choices: choices.map(cleaned), initial });
+      return valueAt(choices, place);
     },
 
     async chooseSeveral(question, choices, { least = 0 } = {}) {
       const places = await ask({
         form: 'several',
         message: shown(question),
-        choices: choices.map((choice) => ({
-          ...cleaned(choice),
-          checked: choice.checked === true,
-        })),
+        choices: choices.map((choice) => ({ ...cleaned(choice), checked: choice.checked })),
         least,
       });
       if (!Array.isArray(places)) throw new TypeError('a choice of several gave no list');
-      return places.map((place: unknown) => valueAt(choices, answerOf(place, 'number')));
+      return places.map((place: unknown) => valueAt(choices, place));
     },
   };
 }
@@ -93,29 +80,18 @@ function cleaned({ name, about = [] }: Choice<unknown>): Choice<unknown> {
   return { name: shown(name), about: about.map(shown), value: undefined };
 }
 
-function valueAt<T>(choices: readonly Choice<T>[], place: number): T {
-  const chosen = choices[place];
+function valueAt<T>(choices: readonly Choice<T>[], place: unknown): T {
+  const chosen = choices[Number(place)];
   if (chosen === undefined) throw new CliError('interrupted', 'Nothing was chosen.');
   return chosen.value;
 }
 
-function validation(check: ((text: string) => string | undefined) | undefined) {
-  if (check === undefined) return {};
-  return {
-    check: (text: string) => {
+function cleanCheck(check: Check | undefined): Check | undefined {
+  return (
+    check &&
+    ((text) => {
       const broken = check(text);
-      return broken === undefined ? undefined : clean(broken);
-    },
-  };
-}
-
-interface AnswerTypes {
-  string: string;
-  boolean: boolean;
-  number: number;
-}
-
-function answerOf<K extends keyof AnswerTypes>(answer: unknown, type: K): AnswerTypes[K] {
-  if (typeof answer === type) return answer as AnswerTypes[K];
-  throw new TypeError(`a prompt for a ${type} gave a ${typeof answer}`);
+      return broken && clean(broken);
+    })
+  );
 }

@@ -3,28 +3,31 @@ import { paintFor } from '../output/colour.ts';
 import { clamp, width } from '../output/width.ts';
 import { cancelled, untilCancelled } from './cancel.ts';
 import { withoutColours } from './colourless.ts';
-import type { Choice } from './prompts.ts';
+import type { Check, Choice } from './prompts.ts';
 import { matching, rowsOf } from './rows.ts';
 import { type QuestionTheme, themeOf } from './theme.ts';
-
-type Check = (text: string) => string | undefined;
 
 /** The few forms of question that are asked; all text in them is clean. */
 export type Question =
   | {
       form: 'text';
       message: string;
-      initial?: string;
-      check?: Check;
-      answered?: (text: string) => string;
+      initial: string | undefined;
+      check: Check | undefined;
+      answered: ((text: string) => string) | undefined;
     }
-  | { form: 'secret'; message: string; check?: Check }
+  | { form: 'secret'; message: string; check: Check | undefined }
   | { form: 'confirm'; message: string; initial: boolean }
-  | { form: 'choose'; message: string; choices: readonly Choice<unknown>[]; initial?: number }
+  | {
+      form: 'choose';
+      message: string;
+      choices: readonly Choice<unknown>[];
+      initial: number | undefined;
+    }
   | {
       form: 'several';
       message: string;
-      choices: readonly (Choice<unknown> & { readonly checked?: boolean })[];
+      choices: readonly (Choice<unknown> & { readonly checked: boolean | undefined })[];
       least: number;
     };
 
@@ -101,16 +104,7 @@ async function ask(
   if (question.form === 'text') {
     const { checkedText } = await import('./checked-text.ts');
     const { message, initial, check, answered } = question;
-    return checkedText(
-      {
-        message,
-        theme,
-        ...(initial === undefined ? {} : { default: initial }),
-        ...(check === undefined ? {} : { check }),
-        ...(answered === undefined ? {} : { answered }),
-      },
-      streams,
-    );
+    return checkedText({ message, theme, initial, check, answered }, streams);
   }
   const { createPromptModule } = (await import('inquirer')).default;
   const prompt = createPromptModule(streams);
@@ -138,7 +132,7 @@ function formOf(
       return {
         type: 'password',
         toggleMask: false,
-        ...(check === undefined ? {} : { validate: (text: string) => check(text) ?? true }),
+        validate: (text: string) => check?.(text) ?? true,
       };
     }
     case 'confirm':
@@ -146,21 +140,15 @@ function formOf(
     case 'choose': {
       const lines = placed(question, size, '❯ ');
       const { initial = 0 } = question;
+      const list = { pageSize: pageOf(question, size), default: initial };
       return lines.length > LONG
         ? {
+            ...list,
             type: 'search',
-            pageSize: pageOf(question, size),
-            default: initial,
             theme: searched(theme),
             source: (term = '') => found(lines, term),
           }
-        : {
-            type: 'select',
-            loop: false,
-            pageSize: pageOf(question, size),
-            default: initial,
-            choices: lines,
-          };
+        : { ...list, type: 'select', loop: false, choices: lines };
     }
     case 'several': {
       const { choices, least } = question;

@@ -7,6 +7,9 @@ export interface Choice<T> {
   readonly value: T;
 }
 
+/** Returns the rule that a text breaks. */
+export type Check = (text: string) => string | undefined;
+
 /**
  * Questions to a person. They are only to be had when stdin and stderr are terminals and neither
  * `--no-input` nor `CI` forbids them; see `Context.prompts`.
@@ -17,19 +20,19 @@ export interface Prompts {
   /** A line between two questions, for whoever answers them: it is shown in every mode of output. */
   tell(line: string): void;
   /**
-   * A line of text; `check` returns the broken rule, or undefined, and is asked as they type. What is
+   * A line of text; `check` is asked as they type. What is
    * left of the answer on the screen says `answered`, where something of it is a secret.
    */
   text(
     question: string,
     options?: {
       initial?: string;
-      check?: (text: string) => string | undefined;
+      check?: Check;
       answered?: (text: string) => string;
     },
   ): Promise<string>;
   /** A line that is not shown. */
-  secret(question: string, check?: (text: string) => string | undefined): Promise<string>;
+  secret(question: string, check?: Check): Promise<string>;
   confirm(question: string, initial: boolean): Promise<boolean>;
   /** One of a list, which can be searched when it is long. `initial` is the place of a choice. */
   choose<T>(

@@ -1,3 +1,4 @@
+import type { Rows } from '../rows.ts';
 import type { Sink } from '../sink.ts';
 
 /**
@@ -11,6 +12,13 @@ export interface Coming {
   readonly live: boolean;
   /** Gets what writes all that has been given so far. */
   onFlush?(flush: () => Promise<void>): void;
+}
+
+/** How a format other than the table writes the rows of one view. */
+export interface Writer<T> {
+  list(rows: Rows<T>, sink: Sink, coming: Coming): Promise<void>;
+  /** The text of one thing. */
+  item(value: T): string;
 }
 
 /** Gathers small texts into few writes; a write for each row costs several times as much. */

@@ -2,9 +2,8 @@ import type { Forms } from '../forms.ts';
 import { eachRow, type Rows } from '../rows.ts';
 import { escapeUnseen, escapeWritten } from '../sanitise.ts';
 import type { Sink } from '../sink.ts';
-import { type Coming, createBatch } from './batch.ts';
+import { type Coming, createBatch, type Writer } from './batch.ts';
 import { writeLines } from './lines.ts';
-import type { Writer } from './writers.ts';
 
 /** One document, indented by two spaces. */
 export function jsonText(value: unknown): string {

@@ -3,8 +3,8 @@ import type { Cell } from '../output.ts';
 import { remembering } from '../rows.ts';
 import { cleanData } from '../sanitise.ts';
 import { rawText } from '../table/kinds.ts';
+import type { Writer } from './batch.ts';
 import { writeLines } from './lines.ts';
-import type { Writer } from './writers.ts';
 
 interface Dialect {
   readonly between: string;

@@ -1,17 +1,8 @@
 import type { Forms } from '../forms.ts';
 import type { Format } from '../output.ts';
-import type { Rows } from '../rows.ts';
 import { clean } from '../sanitise.ts';
-import type { Sink } from '../sink.ts';
-import type { Coming } from './batch.ts';
+import type { Writer } from './batch.ts';
 import { writeLines } from './lines.ts';
-
-/** How a format other than the table writes the rows of one view. */
-export interface Writer<T> {
-  list(rows: Rows<T>, sink: Sink, coming: Coming): Promise<void>;
-  /** The text of one thing. */
-  item(value: T): string;
-}
 
 /** Loads what a format needs. */
 export async function loadWriter(

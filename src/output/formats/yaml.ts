@@ -1,8 +1,7 @@
 import type { Forms } from '../forms.ts';
 import { eachRow } from '../rows.ts';
 import { hasUnseen, wholeCharacters } from '../sanitise.ts';
-import { createBatch } from './batch.ts';
-import type { Writer } from './writers.ts';
+import { createBatch, type Writer } from './batch.ts';
 
 /** Loads the writer of a value as YAML, which readers of YAML 1.1 and 1.2 take for the same data. */
 export async function loadYaml(): Promise<(value: unknown) => string> {
