@@ -1,4 +1,3 @@
-export { type Config, openConfig } from './config.ts';
 export {
   type ConfigFile,
   type Profile,
@@ -11,5 +10,6 @@ export { type Folders, folders } from './folders.ts';
 export { keyPlace } from './key.ts';
 export { profileName, SANDBOX } from './names.ts';
 export { noKeyRemedy, refusedKeyRemedy } from './remedies.ts';
+export type { Settings, Sourced } from './resolve.ts';
 export { type Resolved, resolveSettings, type SettingsFlags, withKey } from './resolve.ts';
-export type { Settings, Sourced } from './settings.ts';
+export { type Config, openConfig } from './store.ts';

@@ -1,8 +1,8 @@
 import { CliError } from '../errors.ts';
-import type { Config } from './config.ts';
 import { type ConfigFile, profileOf } from './file.ts';
 import { type KeyPlace, keyPlace, type Store, samePlace } from './key.ts';
 import type { Keys } from './keys.ts';
+import type { Config } from './store.ts';
 
 /** A key to keep for a profile. */
 export interface NewKey {

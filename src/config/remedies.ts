@@ -1,6 +1,6 @@
 import { type ConfigFile, profileNames, profileOf } from './file.ts';
 import { keyPlace } from './key.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './resolve.ts';
 
 /** What to do when the service refuses the key in force (401, 403). */
 export function refusedKeyRemedy({ apiKey, profile }: Settings): string {

@@ -4,7 +4,7 @@ import type { Catalog } from '../catalog/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, Folders } from '../config/index.ts';
 import type { Keys } from '../config/keys.ts';
-import type { Settings } from '../config/settings.ts';
+import type { Settings } from '../config/resolve.ts';
 import type { Journal, Scope } from '../journal/index.ts';
 import type { Messages, Output } from '../output/output.ts';
 import type { Program, Running } from '../programs.ts';

@@ -1,5 +1,5 @@
 import type { NameRecorder } from '../completion/recorder.ts';
-import type { Settings } from '../config/settings.ts';
+import type { Settings } from '../config/resolve.ts';
 import { lazy } from '../lazy.ts';
 import type { Context, GlobalFlags, Host } from './contract.ts';
 import type { Terminal } from './terminal.ts';

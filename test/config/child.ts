@@ -10,7 +10,7 @@
  */
 import { chmod } from 'node:fs/promises';
 import { openConfig, withProfile } from '../../src/config/index.ts';
-import { locked } from '../../src/config/locked.ts';
+import { locked } from '../../src/config/store.ts';
 import { CliError } from '../../src/errors.ts';
 
 // conf and the lock bring handlers that end the process at SIGXFSZ, which a limit on the size of

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import {
   chmod,
   chown,
@@ -248,27 +247,9 @@ test('an edit that makes no config file is not written', async () => {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('a change by a program that takes no lock is not undone', async () => {
-  const config = openConfig(folder);
-  await config.change(addWork);
-  const theirs = '{"profiles":{},"by":"an editor"}';
-  const error = await refusal(() =>
-    config.change((file) => {
-      writeFileSync(path, theirs);
-      return { ...file, current: 'work' };
-    }),
-  );
-  expect([error.failure, error.message]).toEqual([
-    'storage',
-    expect.stringContaining('another program'),
-  ]);
-  expect(await readFile(path, 'utf8')).toBe(theirs);
-  expect(await readdir(folder)).toEqual(['config.json']);
-});
-
 test('what a killed process left is cleared away, and nothing else', async () => {
   await mkdir(folder);
-  const left = ['config.json.1f-2e.new', 'config.json.1f-2e.new.tmp-1234567890abcdef'];
+  const left = ['config.json.previous', 'config.json.tmp-1234567890abcdef'];
   const theirs = ['config.json.bak', 'new', 'other.json.1.new'];
   for (const name of [...left, ...theirs]) await writeFile(join(folder, name), CANARY);
   await openConfig(folder).change(addWork);

@@ -170,8 +170,7 @@ test.runIf(traces)(
       .filter((text) => text.includes(folder))
       .map((text) => (text.includes('rename') ? `rename ${last(text)}` : `fsync ${last(text)}`));
     expect(steps).toEqual([
-      expect.stringMatching(/^fsync .*\.new\.tmp-/),
-      expect.stringMatching(/^rename .*\.new$/),
+      expect.stringMatching(/^fsync .*\.tmp-/),
       `rename ${path}`,
       `fsync ${folder}`,
     ]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { locked } from '../../src/config/locked.ts';
+import { locked } from '../../src/config/store.ts';
 import { usageError } from '../../src/errors.ts';
 
 const HELD = Object.assign(new Error('Lock file is already being held'), { code: 'ELOCKED' });

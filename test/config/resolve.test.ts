@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ConfigFile } from '../../src/config/file.ts';
+import type { Settings } from '../../src/config/resolve.ts';
 import { resolveSettings } from '../../src/config/resolve.ts';
-import type { Settings } from '../../src/config/settings.ts';
 import { CliError } from '../../src/errors.ts';
 
 const WORK = 'https://work.example.com/v1';

@@ -1,5 +1,5 @@
 import { hintOf } from '../../cli/hints.ts';
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
 

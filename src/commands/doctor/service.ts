@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { proxyFor } from '../../api/http/proxy.ts';
 import type { RawAnswer, User } from '../../api/index.ts';
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';

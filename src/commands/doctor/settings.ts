@@ -1,7 +1,7 @@
 import { shellLine } from '../../cli/shell-line.ts';
 import { profileNames, profileOf } from '../../config/file.ts';
 import { type KeyPlace, keyPlace } from '../../config/key.ts';
-import type { Settings, Sourced } from '../../config/settings.ts';
+import type { Settings, Sourced } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';

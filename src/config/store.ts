@@ -1,0 +1,248 @@
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { CliError } from '../errors.ts';
+import { errorCode } from '../files/error-code.ts';
+import { withLock } from '../files/lock.ts';
+import { privateFolder } from '../files/private-folder.ts';
+import { replaceFile, syncFolder } from '../files/replace.ts';
+import { type ConfigFile, emptyFile, ownNamesOnly } from './file.ts';
+import { wrongPart } from './schema.ts';
+
+/** The file of profiles. Each call reads it again. */
+export interface Config {
+  /** The path of config.json, which need not exist. */
+  readonly path: string;
+  /**
+   * A missing file has no profiles.
+   * Throws CliError('storage') that names the file when it can't be used.
+   */
+  read(): Promise<ConfigFile>;
+  /**
+   * The one way to write: `edit` gets the file as it is under the lock and returns the file to write.
+   * Returns what is on disk afterwards. What `edit` throws comes out as it is.
+   * Throws CliError('storage') when the file can't be used or the change can't be saved; the file is
+   * then as it was.
+   */
+  change(edit: (file: ConfigFile) => ConfigFile): Promise<ConfigFile>;
+}
+
+/** `folder` is the config folder, made (0700) at the first change. Touches no file yet. */
+export function openConfig(folder: string): Config {
+  const path = join(folder, 'config.json');
+  return {
+    path,
+    read: () => readConfig(path),
+    async change(edit) {
+      const target = await writableTarget(path);
+      return await locked(target, async () => await save(target, edit(await readConfig(target))));
+    },
+  };
+}
+
+async function readConfig(path: string): Promise<ConfigFile> {
+  // conf would make the folder, and wait for a pipe.
+  const found = statOf(path);
+  if (found === undefined) return emptyFile();
+  if (!found.isFile()) {
+    throw unusable(path, found.isDirectory() ? 'it is a folder' : 'it is not a plain file');
+  }
+  try {
+    const { store } = await openConf(path);
+    return store as unknown as ConfigFile;
+  } catch (error) {
+    throw error instanceof CliError
+      ? error
+      : unusable(path, `it can't be read: ${meaning(error)}`, error);
+  }
+}
+
+/** undefined for a missing file. A link to a missing file is a fault: a change would replace it. */
+function statOf(path: string): Stats | undefined {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found !== undefined || lstatSync(path, { throwIfNoEntry: false }) === undefined)
+      return found;
+  } catch (error) {
+    throw unusable(path, `it can't be read: ${meaning(error)}`, error);
+  }
+  throw unusable(path, "it is a link to a file that isn't there");
+}
+
+/** conf owns the file: how it is read and written, its format and its mode. */
+async function openConf(path: string, written: (text: string) => void = () => undefined) {
+  const { default: Conf } = await import('conf');
+  return new Conf<Record<string, unknown>>({
+    // Both are given so that conf looks at neither the environment nor the working folder.
+    cwd: dirname(path),
+    configName: basename(path),
+    fileExtension: '',
+    configFileMode: 0o600,
+    // The store is set whole: `set(key, …)` drops a key named `__proto__`.
+    accessPropertiesByDotNotation: false,
+    serialize(value) {
+      const text = `${JSON.stringify(value, undefined, 2)}\n`;
+      written(text);
+      return text;
+    },
+    deserialize: (text) => ({ ...parseConfig(path, text) }),
+  });
+}
+
+/** Throws CliError('storage') that names `path`, and repeats nothing of the text: it may be a key. */
+function parseConfig(path: string, text: string): ConfigFile {
+  if (text.includes('\ufffd')) throw unusable(path, 'it is not UTF-8 text');
+  if (text.trim() === '') throw unusable(path, 'it is empty');
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch {
+    throw unusable(path, 'it is not JSON, or a part of it only');
+  }
+  const wrong = wrongPart(value);
+  if (wrong !== undefined) {
+    throw unusable(path, `it is not a file of gpucloud's settings (see ${wrong})`);
+  }
+  const file = value as ConfigFile;
+  return { ...file, profiles: ownNamesOnly(file.profiles) };
+}
+
+/**
+ * On a full disk conf can leave half of the JSON and return normally. So the previous file is kept
+ * under another name until what was written has been read back.
+ */
+async function save(target: string, after: ConfigFile): Promise<ConfigFile> {
+  const previous = `${target}.previous`;
+  const stat = statSync(target, { throwIfNoEntry: false });
+  try {
+    if (stat !== undefined) await replaceFile(previous, readFileSync(target), { owner: stat });
+    let text = '';
+    const conf = await openConf(target, (all) => {
+      text = all;
+    });
+    conf.store = { ...after };
+    if (readFileSync(target, 'utf8') !== text) {
+      throw notSaved(target, 'the disk did not take all of it; it may be full');
+    }
+    const file = parseConfig(target, text);
+    removeLeftovers(target);
+    syncFolder(dirname(target));
+    return file;
+  } catch (error) {
+    restore(target, previous, stat !== undefined);
+    throw error instanceof CliError ? error : notSaved(target, meaning(error), error);
+  }
+}
+
+function restore(target: string, previous: string, existed: boolean): void {
+  try {
+    if (existed) renameSync(previous, target);
+    else rmSync(target, { force: true });
+  } catch (error) {
+    // It was not there yet, so nothing had been written over.
+    if (errorCode(error) !== 'ENOENT') throw notSaved(target, meaning(error), error);
+  }
+  removeLeftovers(target);
+}
+
+/** Temporary files of conf, and of a killed process: they hold keys. */
+function removeLeftovers(target: string): void {
+  const folder = dirname(target);
+  const names = readdirSync(folder).filter((name) => name.startsWith(`${basename(target)}.`));
+  for (const name of names) {
+    if (/\.(?:previous(?:\.\w+\.tmp)?|tmp-\d{10}[0-9a-f]{6})$/.test(name))
+      rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** The file to write: a link stays a link, and its target is changed. */
+async function writableTarget(path: string): Promise<string> {
+  try {
+    await privateFolder(dirname(path));
+  } catch (error) {
+    throw notSaved(path, `its folder can't be made: ${meaning(error)}`, error);
+  }
+  // Before the lock too: an unusable file is reported at once, even in a read-only folder.
+  await readConfig(path);
+  const target = statOf(path) === undefined ? path : realpathSync(path);
+  try {
+    // The lock would try for seconds in a folder where no file can be made.
+    accessSync(dirname(target), constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw notSaved(path, `its folder can't be written to: ${meaning(error)}`, error);
+  }
+  return target;
+}
+
+/**
+ * Runs `work` under the file's lock. What `work` throws comes out as it is.
+ * Throws CliError('storage') when the lock can't be had.
+ */
+export async function locked<T>(
+  target: string,
+  work: () => Promise<T>,
+  lock: typeof withLock = withLock,
+): Promise<T> {
+  let started = false;
+  try {
+    return await lock(target, async () => {
+      started = true;
+      return await work();
+    });
+  } catch (error) {
+    if (started) throw error;
+    const what =
+      errorCode(error) === 'ELOCKED'
+        ? 'another gpucloud is changing the file and does not come to an end'
+        : `it can't be locked: ${meaning(error)}`;
+    throw notSaved(target, what, error);
+  }
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'the system does not permit it',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'no space is left on the disk',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the system does not let a file grow that large',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of the path is not a folder',
+  ELOOP: 'too many links lead on from it',
+  EIO: 'the disk does not answer as it should',
+  EMFILE: 'too many files are open',
+};
+
+/** What a file system's error means, without its path: `permission denied`. */
+function meaning(error: unknown): string {
+  const code = errorCode(error);
+  return code === undefined ? 'an unexpected error' : (MEANINGS[code] ?? code);
+}
+
+/** A file that is left as it is, because this program would not write it so. */
+function unusable(path: string, what: string, cause?: unknown): CliError {
+  return new CliError('storage', `${path}: ${what}. It was left as it is.`, {
+    hint: 'correct the file, or move it away and run: gpucloud login',
+    resource: path,
+    cause,
+  });
+}
+
+/** A change that is not on the disk. What was there before still is. */
+function notSaved(path: string, what: string, cause?: unknown): CliError {
+  return new CliError('storage', `${path}: the change was not saved: ${what}`, {
+    hint: 'the settings are as they were before; GPUCLOUD_CONFIG_DIR names another folder',
+    resource: path,
+    cause,
+  });
+}
