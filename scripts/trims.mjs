@@ -93,6 +93,12 @@ const TRIMS = [
   },
   // It migrates files and checks them with ajv, if it is asked to. zod checks ours.
   { filter: /^semver$/, of: /\/conf\//, is: 'export default {};' },
+  // It is given a folder, and watches nothing.
+  {
+    filter: /^(?:env-paths|debounce-fn)$/,
+    of: /\/conf\//,
+    is: `export default ${never('a part of conf')};`,
+  },
   {
     filter: /^ajv\/dist\/2020\.js$/,
     of: /\/conf\//,

@@ -76,19 +76,14 @@ function nodeModule(id: string, node: Require): unknown {
   return SLOW_MODULES.has(id.replace(/^node:/, '')) ? lazily(() => node(id) as object) : node(id);
 }
 
-/** A stand-in that loads its module at the first use of one of its names. */
+/**
+ * A stand-in that loads its module at the first use of one of its names. The names are inherited, so
+ * that what esbuild makes of it for `import fs from` and `import * as fs from` is as lazy.
+ */
 function lazily(module: () => object): object {
-  return new Proxy(
-    {},
-    {
-      get: (_target, name) => Reflect.get(module(), name),
-      has: (_target, name) => name in module(),
-      ownKeys: () => Reflect.ownKeys(module()),
-      getOwnPropertyDescriptor(_target, name) {
-        const found = Reflect.getOwnPropertyDescriptor(module(), name);
-        // The stand-in's own target has none of them, which allows no other answer.
-        return found && { ...found, configurable: true };
-      },
-    },
-  );
+  const names = {
+    get: (_target: object, name: PropertyKey) =>
+      name === '__esModule' ? undefined : Reflect.get(module(), name),
+  };
+  return Object.create(new Proxy({}, names));
 }

@@ -121,26 +121,20 @@ test('runs chunks that import each other', () => {
 
 test('loads a slow module of Node at the first use of a name, others at once', () => {
   const loaded: string[] = [];
-  const steps: unknown[] = [];
   const node = (id: string) => {
     loaded.push(id);
     return { name: id };
   };
   const chunk: Chunk = (require) => {
     require('node:path');
-    const net = require('node:net') as { name: string };
-    steps.push([...loaded], net.name, 'name' in net, Object.keys(net), { ...net }, [...loaded]);
+    const net = require('node:net') as { name: string; __esModule?: boolean };
+    // As esbuild makes a module of it.
+    const namespace = Object.create(Object.getPrototypeOf(net)) as typeof net;
+    expect([net.__esModule, Object.keys(net), loaded]).toEqual([undefined, [], ['node:path']]);
+    expect([net.name, namespace.name]).toEqual(['node:net', 'node:net']);
   };
   runFake([[], []], [chunk], node);
-  const all = ['node:path', 'node:net'];
-  expect(steps.slice(0, 5)).toEqual([
-    ['node:path'],
-    'node:net',
-    true,
-    ['name'],
-    { name: 'node:net' },
-  ]);
-  expect([...new Set(steps[5] as string[])]).toEqual(all);
+  expect([...new Set(loaded)]).toEqual(['node:path', 'node:net']);
 });
 
 test('finds the bundle from a link on PATH, whether or not Node follows it', async () => {
