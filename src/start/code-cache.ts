@@ -24,22 +24,24 @@ export interface CodeCache {
   save(): void;
 }
 
-/**
- * @param folder of this bundle, Node version and processor; undefined keeps nothing.
- * @param command each keeps the functions that it runs.
- * @param filename for stack traces.
- */
-export function openCodeCache(
-  folder: string | undefined,
-  command: string,
-  filename: string,
-): CodeCache {
+export interface CodeCacheSettings {
+  /** Of this bundle, Node version and processor; undefined keeps nothing. */
+  readonly folder: string | undefined;
+  /** Each command keeps the functions that it runs. */
+  readonly command: string;
+  /** For stack traces. */
+  readonly filename: string;
+  /** The user of this process, where the system knows users by number. */
+  readonly owner: number | undefined;
+}
+
+export function openCodeCache({ folder, command, filename, owner }: CodeCacheSettings): CodeCache {
   const compiled = new Map<string, Script>();
   return {
     compile(part, text) {
       if (folder === undefined) return new Script(text, { filename });
       const file = join(folder, `${command}.${part}`);
-      const cachedData = readCode(file);
+      const cachedData = readCode(file, owner);
       const script = new Script(text, { filename, ...(cachedData && { cachedData }) });
       // V8 rejects what was cut short, and code compiled under other flags.
       if (cachedData === undefined || script.cachedDataRejected) compiled.set(file, script);
@@ -52,12 +54,11 @@ export function openCodeCache(
 }
 
 /** V8 runs cached code unseen, so a file counts only if no other user can have written it. */
-function readCode(file: string): Buffer | undefined {
+function readCode(file: string, owner: number | undefined): Buffer | undefined {
   try {
     const fd = openSync(file, 'r');
     try {
       const { uid, mode } = fstatSync(fd);
-      const owner = process.geteuid?.();
       const isOwn = owner === undefined || (uid === owner && (mode & 0o022) === 0);
       return isOwn ? readFileSync(fd) : undefined;
     } finally {
@@ -70,7 +71,7 @@ function readCode(file: string): Buffer | undefined {
 
 /** Under another name first: another process may read or write the file at the same time. */
 function writeCode(file: string, code: Buffer): void {
-  const fresh = `${file}.${process.pid}.new`;
+  const fresh = `${file}.${Math.random().toString(36).slice(2)}.new`;
   try {
     makeFolders(dirname(file), 0o700);
     writeFileSync(fresh, code, { mode: 0o600, flag: 'wx' });

@@ -78,7 +78,8 @@ function codeCacheFor({ file, hash }: Bundle, argv: readonly string[]): CodeCach
   const { version, arch } = process;
   const base = cacheFolder();
   const folder = base && join(base, 'code', `${hash}-${version}-${arch}`);
-  return openCodeCache(folder, commandOf(argv), file);
+  const owner = process.geteuid?.();
+  return openCodeCache({ folder, command: commandOf(argv), filename: file, owner });
 }
 
 /** Undefined where code is not to be kept, or there is no folder for it. */
