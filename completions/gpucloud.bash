@@ -51,9 +51,7 @@ __gpucloud_at_instances() {
     recover) path=instances_recover ;;
     track) path=instances_track ;;
     untrack) path=instances_untrack ;;
-    export) path=instances_export ;;
-    import) path=instances_import ;;
-    ' ') verbs='list get create reorder start stop terminate events wait ssh scp tunnel ssh-config endpoints secrets open recover track untrack export import' also='ls show rm' ;;
+    ' ') verbs='list get create reorder start stop terminate events wait ssh scp tunnel ssh-config endpoints secrets open recover track untrack' also='ls show rm' ;;
     *) return 1 ;;
   esac
 }
@@ -231,10 +229,9 @@ __gpucloud_at_instances_open() {
 
 __gpucloud_at_instances_recover() {
   case $1 in
-    --columns) offer='list name kind outcome id asked_at note operation offer_id uid' ;;
-    --sort) offer='sort name kind outcome id asked_at note operation offer_id uid' ;;
-    --kind) offer='words machine drive api-key' ;;
-    ' ') flags='--retry --kind' repeats=1 takes=(free) ;;
+    --columns) offer='list name outcome id asked_at note operation offer_id uid' ;;
+    --sort) offer='sort name outcome id asked_at note operation offer_id uid' ;;
+    ' ') repeats=1 takes=(free) ;;
     *) return 1 ;;
   esac
 }
@@ -253,22 +250,6 @@ __gpucloud_at_instances_untrack() {
     --columns) offer='list name id status paid_until' ;;
     --sort) offer='sort name id status paid_until' ;;
     ' ') repeats=1 takes=('names instance') ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_instances_export() {
-  case $1 in
-    ' ') : ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_instances_import() {
-  case $1 in
-    --columns) offer='list machines requests known' ;;
-    --sort) offer='sort machines requests known' ;;
-    ' ') takes=(file) ;;
     *) return 1 ;;
   esac
 }

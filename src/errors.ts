@@ -57,6 +57,8 @@ export interface FailedRequest {
 }
 
 export interface ErrorDetails {
+  /** The machine-readable code, if it says more than the failure's own: `name_taken`. */
+  code?: string;
   /** What to do next, best an exact command. */
   hint?: string;
   request?: FailedRequest;
@@ -85,6 +87,8 @@ export interface ErrorDetails {
  */
 export class CliError extends Error {
   readonly failure: Failure;
+  /** The machine-readable code: `not_found`, `outcome_unknown`. */
+  readonly code: string;
   readonly hint: string | undefined;
   readonly request: FailedRequest | undefined;
   readonly httpStatus: number | undefined;
@@ -99,6 +103,7 @@ export class CliError extends Error {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
     this.name = 'CliError';
     this.failure = failure;
+    this.code = details.code ?? codeOf(failure);
     this.hint = details.hint;
     this.request = details.request;
     this.httpStatus = details.httpStatus;
@@ -117,6 +122,7 @@ export class CliError extends Error {
   with(message: string, details: ErrorDetails = {}): CliError {
     const { hint, request, httpStatus, resource, retryAfterMs } = this;
     return new CliError(this.failure, message, {
+      code: this.code,
       retryable: this.retryable,
       mayBeBilling: this.mayBeBilling,
       events: this.events,
@@ -133,11 +139,6 @@ export class CliError extends Error {
 
   get exitCode(): number {
     return FAILURES[this.failure].exit;
-  }
-
-  /** The machine-readable code: `not_found`, `outcome_unknown`. */
-  get code(): string {
-    return codeOf(this.failure);
   }
 }
 
@@ -226,6 +227,7 @@ export class SeveralErrors extends CliError {
     const worst = worstOf(errors) ?? errors[0];
     const asked = errors.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
     super(worst.failure, worst.message, {
+      code: worst.code,
       retryable: errors.every((error) => error.retryable),
       mayBeBilling: errors.some((error) => error.mayBeBilling),
       ...(asked.length === 0 ? {} : { retryAfterMs: Math.max(...asked) }),

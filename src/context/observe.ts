@@ -1,7 +1,7 @@
 import type { Api, Instance } from '../api/index.ts';
 import type { NameRecorder } from '../completion/recorder.ts';
 import { CliError } from '../errors.ts';
-import type { Sighting } from '../journal/index.ts';
+import type { Observation } from '../journal/index.ts';
 import type { Context } from './contract.ts';
 
 /**
@@ -27,7 +27,7 @@ export function observe(
   const onInstance = (instance: Instance) => {
     names.instance(instance);
     return keep(async () => {
-      await (await journal()).observe(sightingOf(instance), 'read');
+      await (await journal()).observe(observationOf(instance), 'read');
       await (await catalog()).learn(instance);
     });
   };
@@ -67,7 +67,7 @@ export function observe(
   };
 }
 
-export function sightingOf(instance: Instance): Sighting {
+export function observationOf(instance: Instance): Observation {
   return {
     id: instance.id,
     status: instance.status,

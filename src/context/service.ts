@@ -6,7 +6,8 @@ import type { Context, GlobalFlags, Host, ServiceAddress } from './contract.ts';
 import type { ServiceClock } from './service-clock.ts';
 import type { SettingsRoom } from './settings.ts';
 
-const DEFAULT_TIMEOUT_MS = 60_000;
+/** Milliseconds for one call, without `--timeout`. */
+export const DEFAULT_TIMEOUT_MS = 60_000;
 
 export interface Service extends Pick<Context, 'apiFor'> {
   /** The service of the settings. */

@@ -30,12 +30,10 @@ export function createStores(
     );
   }
 
-  const journalFolder = lazy(async () => join((await folders()).state, 'rentals'));
-
   async function journalOf(scope: Scope): Promise<Journal> {
     const { openJournal } = await import('../journal/index.ts');
     return openJournal({
-      folder: await journalFolder(),
+      state: (await folders()).state,
       scope,
       clock,
       pid: host.pid,
@@ -62,9 +60,9 @@ export function createStores(
   }
 
   async function warnOfUnknown(): Promise<void> {
-    let folder: string;
+    let state: string;
     try {
-      folder = await journalFolder();
+      ({ state } = await folders());
       await resolved();
     } catch (error) {
       // Without a home there is no journal, and the verb itself reports settings that it can't read.
@@ -73,15 +71,14 @@ export function createStores(
     }
     try {
       const { anyRequestOpen } = await import('../journal/pending.ts');
-      if (!(await anyRequestOpen(folder))) return;
-      const own = await journalAtHand();
-      const { length } = await own.unknown();
-      const strange = (await own.strangers()).flatMap(({ unknown }) => unknown).length;
-      if (length + strange > 0) err.warn(unknownWarning(length, strange));
+      if (!anyRequestOpen(state)) return;
+      const open = await (await journalAtHand()).requests();
+      const { length } = open.filter(({ isInFlight }) => !isInFlight);
+      if (length > 0) err.warn(unknownWarning(length));
     } catch (error) {
       const words = error instanceof Error ? error.message : String(error);
       err.warn(
-        `The journal of rented machines can't be looked at, so that a machine of unknown outcome may go untold: ${words}`,
+        `The journal can't be read, so an instance that is billing may go unreported: ${words}`,
       );
     }
   }
@@ -109,9 +106,7 @@ export function createStores(
   return { journal, journalOf, catalog, sandbox, warnOfUnknown: lazy(warnOfUnknown) };
 }
 
-function unknownWarning(own: number, strange: number): string {
-  const count = own + strange;
+function unknownWarning(count: number): string {
   const requests = count === 1 ? '1 request has' : `${count} requests have`;
-  const whose = strange === 0 ? '' : ` (${strange} of another key, perhaps of another account)`;
-  return `${requests} an unknown outcome${whose}, and what was asked for may be billing. Settle it: gpucloud instances recover`;
+  return `${requests} an unknown outcome, and may be billing. Settle it: gpucloud instances recover`;
 }

@@ -2,11 +2,12 @@ import type { Api, CallOptions, Drive, Instance } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading } from '../errors.ts';
-import type { Journal, KnownInstance, Snapshot, UnknownRequest } from '../journal/index.ts';
+import type { Journal, KnownInstance, OpenRequest, Snapshot } from '../journal/index.ts';
 import { instant, relative } from '../output/time.ts';
 import { resourceId } from '../rules/ids.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import { newestFirst } from './newest-first.ts';
+import { readableJournal } from './pending.ts';
 
 /** A machine known to this computer: as it was read now, as it was last seen, or only asked for. */
 export interface Listed {
@@ -59,6 +60,8 @@ export interface ReadHow {
   readonly drives: Promise<readonly Drive[]>;
   /** The moment that ages are told from. */
   readonly now: number;
+  /** For a caller that knows whose it is. */
+  readonly journal?: Promise<Journal>;
   /** Of each reading of a machine. */
   readonly options?: CallOptions;
 }
@@ -69,20 +72,18 @@ export interface ReadHow {
  * refused key is thrown.
  */
 export async function readKnownMachines(
-  { all, except, drives, now, options = {} }: ReadHow,
+  { all, except, drives, now, options = {}, journal: given }: ReadHow,
   api: Api,
   context: Context,
 ): Promise<KnownMachines> {
   // Awaited below, and a failure in between would end the process.
   drives.catch(() => undefined);
-  const journal = await context.journal();
+  const journal = await (given ?? readableJournal(context));
   const known = await journal.read({ archived: all });
   const ids = new Map(known.instances.map((machine) => [machine.id, machine]));
   const faults: CliError[] = [];
   const read = (asked: readonly string[]) =>
-    eachBounded(asked, AT_ONCE, (id) =>
-      readOne(id, ids.get(id), { api, context, faults, now, options }),
-    );
+    eachBounded(asked, AT_ONCE, (id) => readOne(id, ids.get(id), { api, faults, now, options }));
 
   const isAsked = (id: string) => except?.has(id) !== true;
   const reading = read([...ids.keys()].filter(isAsked));
@@ -101,8 +102,8 @@ export async function readKnownMachines(
   // A drive that names a machine which was over raises a doubt; that it is over, a reading says.
   const isOver = ({ id, status }: Listed) => archived.has(id ?? '') && isTerminated(status);
   const rows = [...(await reading), ...attached.filter((row) => !isOver(row))];
-  const lost = known.unknown.filter(isMachine).map((rental) => unknownRow(rental, now));
-  const inFlight = known.inFlight.filter(isMachine).map((rental) => underwayRow(rental, now));
+  const lost = known.unknown.map((rental) => unknownRow(rental, now));
+  const inFlight = known.inFlight.map((rental) => underwayRow(rental, now));
   const inOrder = [...newestFirst(lost), ...newestFirst(inFlight), ...newestFirst(rows)];
   return { rows: inOrder, asked: rows.length, faults, driveFault: fault };
 }
@@ -143,7 +144,6 @@ async function attachedTo(
 
 interface Reading {
   readonly api: Api;
-  readonly context: Context;
   readonly faults: CliError[];
   readonly now: number;
   readonly options: CallOptions;
@@ -152,7 +152,7 @@ interface Reading {
 async function readOne(
   id: string,
   known: KnownInstance | undefined,
-  { api, context, faults, now, options }: Reading,
+  { api, faults, now, options }: Reading,
 ): Promise<Listed> {
   const isOurs = known?.origin === 'create' || known?.origin === 'reorder';
   const ordered = isOurs ? { ordered_at: known.asked_at } : {};
@@ -184,11 +184,7 @@ function ago(time: string, now: number): string {
   return then === undefined ? 'once' : relative(then, now);
 }
 
-function isMachine({ operation }: UnknownRequest): boolean {
-  return operation === 'create' || operation === 'reorder';
-}
-
-function unknownRow({ uid, name, asked_at, offer_id }: UnknownRequest, now: number): Listed {
+function unknownRow({ uid, name, asked_at, offer_id }: OpenRequest, now: number): Listed {
   return {
     id: null,
     uid,
@@ -201,7 +197,7 @@ function unknownRow({ uid, name, asked_at, offer_id }: UnknownRequest, now: numb
 }
 
 /** Another process waits for its answer; should it stand still, nobody else tells of its machine. */
-function underwayRow(rental: UnknownRequest, now: number): Listed {
+function underwayRow(rental: OpenRequest, now: number): Listed {
   return {
     ...unknownRow(rental, now),
     status: 'IN_FLIGHT',

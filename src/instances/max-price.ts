@@ -1,12 +1,10 @@
 import type { Api, CallOptions, Instance } from '../api/index.ts';
 import { Option } from '../cli/command.ts';
-import { onCancel } from '../cli/confirm.ts';
 import { ruled } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { RentalRequest } from '../journal/index.ts';
 import { kopecksText, type Money, money, positiveMoney } from '../rules/money.ts';
-import { mayBill } from '../rules/statuses.ts';
 import { rent } from './rent.ts';
 
 export function maxPriceOption() {
@@ -22,7 +20,7 @@ export function maxPriceOption() {
  */
 export async function rentWithin(
   limit: Money | undefined,
-  request: RentalRequest,
+  request: Omit<RentalRequest, 'timeout_ms'>,
   context: Context,
   send: (api: Api, options: CallOptions) => Promise<Instance>,
 ): Promise<Instance> {
@@ -59,13 +57,13 @@ async function readPrice(id: string, name: string, context: Context): Promise<Pr
   }
 }
 
-export type Priced = Pick<Instance, 'id' | 'name' | 'price_per_hour_snapshot'>;
+type Priced = Pick<Instance, 'id' | 'name' | 'price_per_hour_snapshot'>;
 
 /**
  * Says that a machine costs more an hour than was allowed; undefined where it does not. A price that
  * can't be read counts as too high.
  */
-export function tooDear(instance: Priced, limit: Money): string | undefined {
+function tooDear(instance: Priced, limit: Money): string | undefined {
   const price = money(instance.price_per_hour_snapshot ?? '');
   if (price.ok && price.value.lte(limit)) {
     return undefined;
@@ -81,7 +79,7 @@ export function tooDear(instance: Priced, limit: Money): string | undefined {
  * tells the price only then. A price that can't be read counts as too high.
  * Throws CliError('refused') when it was ended, and when that failed, with the machine still billing.
  */
-export async function enforceMaxPrice(
+async function enforceMaxPrice(
   instance: Priced,
   limit: Money | undefined,
   context: Context,
@@ -120,41 +118,14 @@ export async function enforceMaxPrice(
   });
 }
 
-/**
- * Keeps a machine that was found later to the limit that it was asked for with. Days may lie between,
- * and somebody may use it by now, so that it is ended only when that is confirmed. What is left of
- * it is in the error; undefined for one within the limit, or that has ended by itself.
- */
-export async function keepToLimit(
-  instance: Instance,
-  limit: Money,
-  context: Context,
-): Promise<CliError | undefined> {
-  const found = tooDear(instance, limit);
-  if (found === undefined || !mayBill(instance.status)) {
-    return undefined;
-  }
-  const prompts = context.flags.yes === true ? undefined : await context.prompts();
-  const question = `${found}. Terminate it with all data on its disk?`;
-  const meaning = `${found}, and is billing. To end it: gpucloud instances terminate ${instance.id}`;
-  const isAgreed =
-    context.flags.yes === true ||
-    (await onCancel(meaning, async () => prompts?.confirm(question, false))) === true;
-  if (!isAgreed) return overLimit(instance, found);
-  try {
-    await enforceMaxPrice(instance, limit, context);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    return error;
-  }
-}
-
-/** It goes on, at a price that was not wanted. */
-export function overLimit({ id }: Priced, found: string): CliError {
+/** Reports an instance that was found later and costs more than its request allowed. */
+export function overLimit(instance: Priced, maxPrice: string | undefined): CliError | undefined {
+  const limit = positiveMoney(maxPrice ?? '');
+  const found = limit.ok ? tooDear(instance, limit.value) : undefined;
+  if (found === undefined) return undefined;
   return new CliError('refused', `${found}, and is billing.`, {
-    hint: `gpucloud instances terminate ${id}`,
-    resource: id,
+    hint: `gpucloud instances terminate ${instance.id}`,
+    resource: instance.id,
     mayBeBilling: true,
   });
 }

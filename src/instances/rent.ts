@@ -1,26 +1,209 @@
-import type { Api, CallOptions, Instance } from '../api/index.ts';
-import { sightingOf } from '../context/observe.ts';
+import type { Api, CallOptions, Instance, RawAnswer } from '../api/index.ts';
+import { sendOnce } from '../cli/creation.ts';
+import { observationOf } from '../context/observe.ts';
+import { DEFAULT_TIMEOUT_MS } from '../context/service.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
-import type { RentalRequest } from '../journal/index.ts';
-import { journaled } from './journaled.ts';
+import { CliError, type Failure, isInterrupt } from '../errors.ts';
+import { answerId, type OpenedRequest, type RentalRequest } from '../journal/index.ts';
+import { openAlone } from './pending.ts';
 import { beforeSending, nothingCreated } from './preflight.ts';
 
-/** Rents a machine: {@link journaled}, with what the answer told of it kept. */
+/**
+ * Sends the one request that rents (design: The journal):
+ *
+ * 1. the request is on disk, alone with its name, before a byte leaves;
+ * 2. the id is on disk as soon as the raw response shows it, before the rest is looked at;
+ * 3. without an id, the outcome is on disk: refused, not sent, or unknown.
+ *
+ * Throws the error of the request, with the id in it if something was made: the error may be the
+ * only place that knows it.
+ */
 export async function rent(
-  request: RentalRequest,
+  asked: Omit<RentalRequest, 'timeout_ms'>,
   context: Context,
   send: (api: Api, options: CallOptions) => Promise<Instance>,
 ): Promise<Instance> {
-  await beforeSending(context, nothingCreated, () => context.api());
-  const origin = request.operation === 'reorder' ? 'reorder' : 'create';
-  return await journaled(request, context, send, async (instance, uid) => {
-    try {
-      await (await context.journal()).observe(sightingOf(instance), origin, uid);
-    } catch (error) {
-      // The id is in the journal already.
-      if (!(error instanceof CliError)) throw error;
-      context.err.warn(error.message);
+  const request = { ...asked, timeout_ms: context.flags.timeout ?? DEFAULT_TIMEOUT_MS };
+  const { name } = request;
+  const { api, opened } = await beforeSending(context, nothingCreated, async () => ({
+    api: await context.api(),
+    opened: await openAlone(request, context),
+  }));
+  const seen: Seen = {};
+  let sent = false;
+  try {
+    const made = await sendOnce({ what: name, bills: true }, context, (options) =>
+      send(api, {
+        ...options,
+        onSending() {
+          options.onSending?.();
+          sent = true;
+        },
+        onAnswer: (answer) => readAnswer(answer, seen, opened, request),
+      }),
+    );
+    if (seen.id === undefined && seen.doubt === undefined) {
+      await take(made.id, made.name ?? undefined, seen, opened, request);
     }
+    if (seen.doubt !== undefined) throw seen.doubt;
+    await keepObserved(made, request, context);
+    return made;
+  } catch (error) {
+    throw seen.id === undefined
+      ? await notMade(error, { sent, opened, request }, context)
+      : madeAnyway(error, seen.id, request);
+  }
+}
+
+/** What the response has shown so far. */
+interface Seen {
+  /** Of the new instance; it is on disk, unless the disk failed. */
+  id?: string;
+  /** Why the id in the response is not believed. */
+  doubt?: CliError;
+}
+
+async function readAnswer(
+  { status, text }: RawAnswer,
+  seen: Seen,
+  opened: OpenedRequest,
+  request: RentalRequest,
+): Promise<void> {
+  if (status < 200 || status >= 300 || seen.id !== undefined) return;
+  const found = answerId(text);
+  if (found !== undefined) await take(found.id, found.name, seen, opened, request);
+}
+
+async function take(
+  id: string,
+  name: string | undefined,
+  seen: Seen,
+  opened: OpenedRequest,
+  request: RentalRequest,
+): Promise<void> {
+  const why = await opened.doubt(id, name);
+  if (why === undefined) {
+    seen.id = id;
+    await opened.made(id);
+    return;
+  }
+  seen.doubt = unknownOutcome(
+    `The service answered the request for ${request.name} with the id ${id}, which ${why}. Whether an instance was created is unknown.`,
+    request,
+  );
+}
+
+/** The id is in the journal already; this adds what the response shows. */
+async function keepObserved(
+  made: Instance,
+  { operation }: RentalRequest,
+  context: Context,
+): Promise<void> {
+  try {
+    await (await context.journal()).observe(observationOf(made), operation);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    context.err.warn(error.message);
+  }
+}
+
+interface Attempt {
+  readonly sent: boolean;
+  readonly opened: OpenedRequest;
+  readonly request: RentalRequest;
+}
+
+/** Writes what became of a request without an id, and words its error. */
+async function notMade(
+  error: unknown,
+  { sent, opened, request }: Attempt,
+  { err, interrupts: { second } }: Context,
+): Promise<unknown> {
+  const isUnknown = !isCertain(error, sent);
+  try {
+    await (isUnknown ? opened.unknown() : opened.notMade());
+  } catch (fault) {
+    if (!(fault instanceof CliError)) throw fault;
+    // What stays on disk counts as unknown, which is the careful reading.
+    if (!isUnknown) {
+      err.warn(`Nothing was created, but gpucloud will show it as UNKNOWN: ${fault.message}`);
+    }
+  }
+  if (!isUnknown) return error;
+  if (!(error instanceof CliError)) {
+    return unknownOutcome(
+      `Something unexpected happened after the request for ${request.name} was sent, and its outcome is unknown: ${messageOf(error)}`,
+      request,
+    );
+  }
+  const reason: unknown = second.reason;
+  if (!second.aborted || !(reason instanceof CliError)) return error;
+  return reason.with(`${reason.message} ${error.message}`, {
+    hint: settleHint(request),
+    mayBeBilling: true,
+    resource: error.resource ?? request.name,
   });
+}
+
+const NEVER_LEFT: readonly Failure[] = ['usage', 'unreachable'];
+/** The service has answered, and said no. */
+const REFUSED: readonly Failure[] = [
+  'refused',
+  'notFound',
+  'authentication',
+  'wrongState',
+  'rateLimited',
+];
+
+/** Whether nothing was made, whatever the error calls itself. */
+function isCertain(error: unknown, sent: boolean): boolean {
+  if (!(error instanceof CliError)) return !sent;
+  const { failure, httpStatus = 0 } = error;
+  if (!sent) return NEVER_LEFT.includes(failure) || isInterrupt(error);
+  const isNo = httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408;
+  return isNo && REFUSED.includes(failure);
+}
+
+/** The disk was full for its id, or its response broken: it exists, and bills. */
+function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliError {
+  if (error instanceof CliError && error.failure === 'storage') {
+    return error.with(`${name} was created (${id}), but could not be saved: ${error.message}`, {
+      hint: `note the id; terminate it with "gpucloud instances terminate ${id}", or keep it in the list with "gpucloud instances track ${id}"`,
+      resource: id,
+      mayBeBilling: true,
+    });
+  }
+  const { failure, httpStatus }: Pick<CliError, 'failure' | 'httpStatus'> =
+    error instanceof CliError ? error : { failure: 'notUnderstood', httpStatus: undefined };
+  const status = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
+  const why = error instanceof CliError ? status : `: ${messageOf(error)}`;
+  return new CliError(
+    failure === 'outcomeUnknown' ? 'notUnderstood' : failure,
+    `${name} was created (${id}) and is billing, but the rest of the response could not be used${why}.`,
+    {
+      hint: `see it with "gpucloud instances get ${id}", terminate it with "gpucloud instances terminate ${id}"`,
+      resource: id,
+      mayBeBilling: true,
+      cause: error,
+      ...(httpStatus === undefined ? {} : { httpStatus }),
+    },
+  );
+}
+
+function unknownOutcome(message: string, request: RentalRequest): CliError {
+  return new CliError('outcomeUnknown', message, {
+    hint: settleHint(request),
+    resource: request.name,
+    mayBeBilling: true,
+  });
+}
+
+function settleHint({ name }: RentalRequest): string {
+  return name.startsWith('-')
+    ? 'gpucloud instances recover'
+    : `gpucloud instances recover shows what can be done about ${name}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }

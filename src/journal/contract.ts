@@ -1,95 +1,71 @@
 import type { Clock } from '../clock.ts';
-import type { IntentRecord, JournalExport, Origin, Outcome, Snapshot } from './record.ts';
-import type { Scope } from './scope.ts';
+import type { InstanceRecord, Operation, Origin, RequestRecord, Snapshot } from './record.ts';
 
-export type Operation = IntentRecord['operation'];
-
-/** A request that makes something which costs money, before it is sent. */
+/** A request that rents, before it is sent. */
 export interface RentalRequest {
   readonly operation: Operation;
   readonly name: string;
   readonly offer_id: string | null;
-  /** The terminated machine that is ordered again. */
+  /** The terminated instance that is ordered again. */
   readonly source_id?: string;
-  /** Roubles an hour, a decimal: a machine that came out dearer is to be ended. */
+  /** RUB per hour, a decimal (`--max-price`). */
   readonly max_price?: string;
   /** As it will be sent; kept with its secrets replaced. */
   readonly body?: object;
-  /** The request whose doubt this one is to settle. */
-  readonly retry_of?: string;
+  /** Milliseconds after which its process no longer waits for the response. */
+  readonly timeout_ms: number;
 }
 
-export interface OutcomeDetails {
-  readonly id?: string;
-  /** Ids that may be the machine's. */
-  readonly candidates?: readonly string[];
-  /** For people. */
-  readonly reason?: string;
-}
-
-/** A request on disk, waiting for its outcome. */
-export interface Intent {
-  /** Names it in the journal. */
+/** A request that is on disk. Nobody else can send one with its name until it is settled. */
+export interface OpenedRequest {
   readonly uid: string;
-  /** All other requests whose outcome is not certain, as they lie on the disk now. */
-  others(): Promise<Pick<Known, 'unknown' | 'inFlight'>>;
   /**
-   * Why an id of an answer, and the name beside it, can't be those of the new machine; it completes
-   * "the id …". undefined where nothing known here speaks against it.
+   * Why a response with this id and name can't be about the new instance; completes "the id …".
+   * undefined if nothing known here contradicts it.
    */
   doubt(id: string, name: string | undefined): Promise<string | undefined>;
-  /**
-   * Notes what became of it, on disk when it returns. Throws CliError('storage') when that can't be
-   * kept.
-   */
-  settle(outcome: Outcome, details?: OutcomeDetails): Promise<void>;
-  /** Tidies up after the outcome. What fails here is done by a later command. */
-  close(): Promise<void>;
+  /** Writes the instance, then removes the request. Throws CliError('storage'). */
+  made(id: string): Promise<void>;
+  /** Removes the request: the service refused it, or it was never sent. */
+  notMade(): Promise<void>;
+  /** Keeps the request as UNKNOWN. */
+  unknown(): Promise<void>;
 }
 
-/** A machine that this computer knows, as it was last seen. */
-export interface KnownInstance {
-  readonly id: string;
-  readonly name: string;
-  readonly origin: Origin;
-  /** undefined when the machine was never read. */
+/** A request whose outcome is not known, or not known yet. */
+export interface OpenRequest
+  extends Pick<
+    RequestRecord,
+    'uid' | 'name' | 'operation' | 'asked_at' | 'offer_id' | 'source_id' | 'max_price'
+  > {
+  /** Its process runs and may still wait for the response. */
+  readonly isInFlight: boolean;
+  /** Its file can't be read: the name comes from the file name, the time from the file system. */
+  readonly isTorn: boolean;
+}
+
+/** An instance that this computer knows, as it was last seen. */
+export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'origin'> {
+  /** undefined if the instance was never read. */
   readonly last: Snapshot | undefined;
   readonly asked_at: string;
-  /** The request that it came from. */
+  /** The request that made it. */
   readonly request: string | null;
-  /** Terminated, or not wanted in the list any more. */
+  /** Terminated, or untracked. */
   readonly archived: boolean;
   readonly untracked: boolean;
 }
 
-/** A request whose outcome nobody knows: what it asked for may exist and be billing. */
-export interface UnknownRequest {
-  readonly uid: string;
-  readonly name: string;
-  readonly asked_at: string;
-  readonly offer_id: string | null;
-  readonly operation: Operation;
-  readonly source_id: string | undefined;
-  /** Roubles an hour, where a dearer machine was not wanted. */
-  readonly max_price: string | undefined;
-  readonly body: Readonly<Record<string, unknown>> | undefined;
-  /** Secrets of the body were replaced, so that it can't be sent again. */
-  readonly masked: boolean;
-  readonly candidates: readonly string[];
-  /** Its file is torn: all but the time is lost, and the name is that of the file. */
-  readonly isSpoilt?: true;
-}
-
 export interface Known {
   readonly instances: readonly KnownInstance[];
-  /** Their outcome is lost: they may have been carried out. */
-  readonly unknown: readonly UnknownRequest[];
-  /** Their process still runs, and waits for its answer. */
-  readonly inFlight: readonly UnknownRequest[];
+  /** Oldest first. They may have been carried out. */
+  readonly unknown: readonly OpenRequest[];
+  /** Another process waits for the response. */
+  readonly inFlight: readonly OpenRequest[];
 }
 
-/** What an answer of the service told of a machine. */
-export interface Sighting {
+/** What a response shows of an instance. */
+export interface Observation {
   readonly id: string;
   readonly status: string;
   readonly name?: string | null | undefined;
@@ -98,93 +74,56 @@ export interface Sighting {
   readonly created_at?: string | null | undefined;
 }
 
-export interface Imported {
-  readonly machines: number;
-  readonly requests: number;
-  /** What was known here already, as well or better. */
-  readonly known: number;
-}
-
-/** What was asked for with another key, of which nobody knows whether it is of the same account. */
-export interface Stranger {
-  readonly folder: string;
-  /** Its account is known, and that of the key in force is not. Nobody need ask for it. */
-  readonly isLinked: boolean;
-  /** Ids, the newest first; one that can be read with the key in force belongs to its account. */
-  readonly machines: readonly string[];
-  readonly unknown: readonly UnknownRequest[];
-}
-
-/** Whose an export is: the account where it was known, and a part of the key's hash. */
-export interface Whose {
-  readonly account: string | null;
-  readonly key?: string | null | undefined;
-}
-
-/** The journal of machines that this computer asked for or was told of. */
+/**
+ * The requests that rent and the instances known to this computer, of one service and account.
+ *
+ * While the account is not known, reads cover every account of the service, and nothing new can be
+ * written. Every method throws CliError('storage') if the disk fails.
+ */
 export interface Journal {
-  /** When it was opened, in milliseconds since 1970: nothing was read before. */
-  readonly openedAt: number;
+  /** The account's id; undefined if the key was never used to rent or list. */
+  account(): Promise<string | undefined>;
+  /** Remembers whose key this is. */
+  learnAccount(account: string): Promise<void>;
   /**
-   * Puts the request on disk, fsynced, before it is sent.
-   * Throws CliError('storage'): then nothing may be sent. Throws {@link AskedElsewhere} for one that
-   * is to settle another, while a second process does the same.
+   * Puts a request on disk before it is sent: exclusive under its name, and fsynced. undefined if
+   * another request holds the name. One of the `agreed` uids is moved aside first, if its process
+   * no longer waits; it stays UNKNOWN.
    */
-  intend(request: RentalRequest): Promise<Intent>;
-  /** `archived` reads the terminated ones too, which may be many. */
+  open(request: RentalRequest, agreed: ReadonlySet<string>): Promise<OpenedRequest | undefined>;
+  /** `archived` includes terminated and untracked instances. */
   read(how?: { archived?: boolean }): Promise<Known>;
-  /**
-   * The machine of that id, terminated ones too, without a look at the others; undefined where it
-   * has no file that can be understood, though {@link read} may know of it.
-   */
+  /** The open requests alone, oldest first. */
+  requests(): Promise<readonly OpenRequest[]>;
+  /** One instance, archived ones included, without reading the others. */
   instance(id: string): Promise<KnownInstance | undefined>;
-  /** The requests alone. */
-  unknown(): Promise<readonly UnknownRequest[]>;
-  /** Ids of what requests of that operation are known to have made, long settled ones too. */
-  made(operation: Operation): Promise<ReadonlySet<string>>;
-  /**
-   * Keeps what was seen of a machine. One that was not known is taken up, and the answer is true.
-   * `request` is the one that it came from. What fails here is told by CliError('storage'); of
-   * several readings that can't be kept, the first.
-   */
-  observe(sighting: Sighting, origin: Origin, request?: string): Promise<boolean>;
-  /** Takes up an id of which nothing was seen. The answer is true when it was not known. */
+  /** Keeps what was seen of an instance. True if it was not known before. */
+  observe(observation: Observation, origin: Origin): Promise<boolean>;
+  /** Adds an id of which nothing was seen. True if it was not known before. */
   track(id: string): Promise<boolean>;
-  /** Takes a machine out of the list. What is known of it is kept. */
+  /** Archives an instance. Everything known about it is kept. */
   untrack(id: string): Promise<void>;
-  /**
-   * Settles a request whose process is gone, a stranger's too. One that was settled in the meantime
-   * stays.
-   */
-  resolve(uid: string, outcome: Outcome, details?: OutcomeDetails): Promise<void>;
-  /** Whether the account behind the key is known, so that all that belongs to it is found. */
-  isAccountKnown(): Promise<boolean>;
-  /** Keeps whose the key is; `whereUsed` only where it was used before its account was known. */
-  learnAccount(account: string, how?: { whereUsed?: boolean }): Promise<void>;
-  /** What was asked for, at this service, and may be this account's without anybody knowing. */
-  strangers(): Promise<readonly Stranger[]>;
-  /** Takes such things for this account's, since a machine of theirs could be read with its key. */
-  adopt(stranger: Stranger): Promise<void>;
-  /** Whose journal this is; the account is null where it is not known. */
-  owner(): Promise<{ readonly service: string; readonly account: string | null }>;
-  /** Whether such things are this account's; undefined where nobody knows. */
-  isOwn(whose: Whose): Promise<boolean | undefined>;
-  export(): Promise<JournalExport>;
-  /**
-   * Takes over what is not known here, or known better there. It adds to what is known: it settles
-   * no request, and takes no machine out of the list.
-   */
-  import(journal: JournalExport): Promise<Imported>;
+  /** Settles an open request: this instance came of it. */
+  settle(uid: string, id: string): Promise<void>;
+  /** Archives an open request. */
+  forget(uid: string): Promise<void>;
+}
+
+/** Whose journal it is. */
+export interface Scope {
+  /** The base URL, or `sandbox` for the built-in service. */
+  readonly service: string;
+  /** The account's user id, if it is known. */
+  readonly account?: string | undefined;
+  readonly apiKey?: string | undefined;
 }
 
 export interface JournalSettings {
-  /** The folder of all journals. */
-  readonly folder: string;
+  /** The state folder. */
+  readonly state: string;
   readonly scope: Scope;
   readonly clock: Clock;
   readonly pid: number;
-  /** Whether a process still runs; the request of one that does is under way, not lost. */
   isAlive(pid: number): boolean;
-  /** Told once of files that can't be understood. */
-  warn?(text: string): void;
+  warn(text: string): void;
 }

@@ -1,166 +1,190 @@
-import { randomUUID } from 'node:crypto';
-import { renameSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { privateFolder } from '../files/private-folder.ts';
-import { replaceFile } from '../files/replace.ts';
-import { type ReservedFile, reserveFile } from '../files/reserved.ts';
-import { exists, filesIn, readText } from './folder.ts';
-import { namesIn } from './pending.ts';
-import type { IntentRecord, OutcomeRecord } from './record.ts';
 import {
-  outcomeOffset,
-  outcomeRoom,
-  parseOutcome,
-  parseRequest,
-  type RequestRecord,
-  requestText,
-} from './request-file.ts';
+  closeSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { errorCode } from '../files/error-code.ts';
+import { withLock } from '../files/lock.ts';
+import { privateFolder } from '../files/private-folder.ts';
+import { checkArrived, replaceFile, syncFolder } from '../files/replace.ts';
+import type { JournalSettings, OpenRequest } from './contract.ts';
+import { exists, filesIn, readText, removeFile, textOfRecord } from './files.ts';
+import { fileName, textOf } from './names.ts';
+import { parseRecord, type RequestRecord } from './record.ts';
 
-/** A request that lies in `open/`: its outcome is not known, or was not tidied away yet. */
-export interface OpenRequest extends RequestRecord {
+/**
+ * Milliseconds after a request's timeout in which its process may still write the outcome; and
+ * those in which a new file may not be whole yet.
+ */
+const GRACE = 10_000;
+
+/** A request as its file has it. */
+export interface KeptRequest extends RequestRecord {
   readonly path: string;
-  /** The folder of its owner. */
-  readonly owner: string;
-  /** The file is torn: its name tells that there was a request, and when, and nothing else does. */
-  readonly isSpoilt?: true;
-  /** Its process waited for the answer when the file was read. */
-  readonly isInFlight?: true;
+  /** The account's folder. */
+  readonly folder: string;
+  readonly isTorn: boolean;
+  readonly isInFlight: boolean;
 }
 
-/** The name of a request, by which requests lie in the order of their times. */
-export function newUid(now: string): string {
-  return `${now.replaceAll(':', '')}-${randomUUID()}`;
+type Alive = Pick<JournalSettings, 'clock' | 'isAlive'>;
+
+/**
+ * Puts a request on disk under its name, whole and fsynced, or not at all. False if a request of
+ * that name is there: O_EXCL lets one process alone make the file. Throws what the file system
+ * throws; the file is gone then.
+ */
+export async function createRequest(folder: string, record: RequestRecord): Promise<boolean> {
+  const path = mainPath(folder, record.name);
+  const text = textOfRecord(record);
+  await privateFolder(dirname(path));
+  let file: number;
+  try {
+    file = openSync(path, 'wx', 0o600);
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+  try {
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    checkArrived(path, text);
+    syncFolder(dirname(path));
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  }
+  return true;
 }
 
-export interface WrittenRequest extends OpenRequest {
-  /** Puts the outcome on disk, into the room that is kept for it. */
-  note(outcome: OutcomeRecord): Promise<void>;
-  close(): Promise<void>;
+/** The open requests of an account, oldest first. `spoil` gets the path of each torn one. */
+export async function requestsIn(
+  folder: string,
+  alive: Alive,
+  spoil: (path: string) => void,
+): Promise<KeptRequest[]> {
+  const files = await filesIn(join(folder, 'requests'));
+  const kept = files.flatMap(({ path, name, text }) => {
+    const request = keptRequest(folder, path, name, text, alive);
+    if (request?.isTorn === true && !request.isInFlight) spoil(path);
+    return request ?? [];
+  });
+  return kept.sort((a, b) => Date.parse(a.asked_at) - Date.parse(b.asked_at));
+}
+
+/** The request that holds a name; undefined if none does. */
+export function requestNamed(folder: string, name: string, alive: Alive): KeptRequest | undefined {
+  const path = mainPath(folder, name);
+  const text = readText(path);
+  if (text === undefined && !exists(path)) return undefined;
+  return keptRequest(folder, path, fileName(name), text, alive);
+}
+
+function keptRequest(
+  folder: string,
+  path: string,
+  name: string,
+  text: string | undefined,
+  { clock, isAlive }: Alive,
+): KeptRequest | undefined {
+  const record = parseRecord('request', text);
+  if (record !== undefined && isPlace(name, record)) {
+    const { pid, asked_at, timeout_ms } = record;
+    const age = clock.now() - Date.parse(asked_at);
+    const isInFlight = pid !== null && age < timeout_ms + GRACE && isAlive(pid);
+    return { ...record, path, folder, isTorn: false, isInFlight };
+  }
+  const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (changed === undefined) return undefined;
+  const [main = '', uid] = name.split('~');
+  return {
+    version: 1,
+    uid: uid ?? 'torn',
+    operation: 'create',
+    name: textOf(main),
+    asked_at: new Date(changed).toISOString(),
+    pid: null,
+    timeout_ms: 0,
+    offer_id: null,
+    path,
+    folder,
+    isTorn: true,
+    // It may be half written. Wall time is the file system's here.
+    isInFlight: uid === undefined && Math.abs(Date.now() - changed) < GRACE,
+  };
+}
+
+function isPlace(name: string, { name: asked, uid }: RequestRecord): boolean {
+  return name === fileName(asked) || name === `${fileName(asked)}~${uid}`;
+}
+
+function mainPath(folder: string, name: string): string {
+  return join(folder, 'requests', `${fileName(name)}.json`);
+}
+
+/** Where requests lie that gave up their name, and are still not settled. */
+export function asidePath(folder: string, { name, uid }: Pick<RequestRecord, 'name' | 'uid'>) {
+  return join(folder, 'requests', `${fileName(name)}~${uid}.json`);
 }
 
 /**
- * Puts a request on disk before it is sent: the file, its name, and all folders above that are new.
- * Throws what the file system throws; then there is no such file.
+ * Takes the name from a request that nobody waits for any more. Of several processes that agree to
+ * it, one does; the others find the name free, or taken by the new request.
  */
-export async function writeRequest(owner: string, intent: IntentRecord): Promise<WrittenRequest> {
-  const folder = join(owner, 'open');
-  const path = join(folder, `${intent.uid}.json`);
-  await privateFolder(folder);
-  const file: ReservedFile = await reserveFile(path, requestText(intent));
-  return {
-    path,
-    owner,
-    intent,
-    outcome: undefined,
-    async note(outcome) {
-      try {
-        await file.overwrite(outcomeOffset(intent), Buffer.from(outcomeRoom(outcome)));
-      } catch (error) {
-        // The room is of no use after all: a fault of the disk, or the whole folder was removed.
-        await writeAnew(path, requestText(intent, outcome)).catch(() => {
-          throw error;
-        });
-      }
-    },
-    close: () => file.close(),
-  };
-}
-
-async function writeAnew(path: string, content: string): Promise<void> {
-  await privateFolder(dirname(path));
-  await replaceFile(path, content);
-}
-
-/** The requests in `open/`; `spoil` is told of each file there that is none. */
-export async function openRequests(
-  owner: string,
-  spoil: (path: string) => void,
-): Promise<OpenRequest[]> {
-  const files = await filesIn(join(owner, 'open'));
-  return files.flatMap(({ path, name, text }) => {
-    const record = text === undefined ? undefined : parseRequest(text);
-    if (record !== undefined && name === `${record.intent.uid}.json`) {
-      return [{ path, owner, ...record }];
-    }
-    spoil(path);
-    const intent = record === undefined ? intentOfName(name) : undefined;
-    const outcome = text === undefined ? undefined : parseOutcome(text);
-    return intent === undefined ? [] : [{ path, owner, intent, outcome, isSpoilt: true }];
+export async function moveAside(request: KeptRequest, alive: Alive): Promise<void> {
+  const { folder, name, path, uid } = request;
+  await withLock(path, async () => {
+    const now = requestNamed(folder, name, alive);
+    if (now === undefined || now.uid !== uid || now.isInFlight) return;
+    renameSync(path, asidePath(folder, { name, uid: uid === 'torn' ? `torn-${Date.now()}` : uid }));
+    syncFolder(dirname(path));
   });
 }
 
-/** The request as its file has it now; undefined when it lies there no more. */
-export function readAgain(request: OpenRequest): OpenRequest | undefined {
-  const text = readText(request.path);
-  const record = text === undefined ? undefined : parseRequest(text);
-  if (record !== undefined) return { ...request, ...record };
-  return exists(request.path) ? request : undefined;
+/** Notes that nobody waits for the response any more. */
+export async function giveUpRequest(folder: string, record: RequestRecord): Promise<void> {
+  await replaceFile(placeOf(folder, record), textOfRecord({ ...record, pid: null }));
 }
 
-/** As {@link newUid} makes them. */
-const UID =
-  /^(\d{4}-\d\d-\d\dT\d\d)(\d\d)(\d\d\.\d{3}Z)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+export function removeRequest(folder: string, record: RequestRecord): void {
+  removeFile(placeOf(folder, record));
+}
 
-/** A torn file of ours is a request of unknown outcome, which bears its own name for want of another. */
-function intentOfName(file: string): IntentRecord | undefined {
-  const uid = file.replace(/\.json$/, '');
-  const [, hour, minute, second] = UID.exec(uid) ?? [];
-  if (hour === undefined) return undefined;
+/** Somebody may have moved it aside since, and taken its name. */
+function placeOf(folder: string, record: RequestRecord): string {
+  const aside = asidePath(folder, record);
+  return exists(aside) ? aside : mainPath(folder, record.name);
+}
+
+/** Moves a request to the archive, where nothing reads it any more. */
+export async function archiveRequest({ folder, path, name, uid }: KeptRequest): Promise<void> {
+  const archive = join(folder, 'archive');
+  await privateFolder(archive);
+  renameSync(path, join(archive, `${fileName(name)}~${uid}.request`));
+  syncFolder(dirname(path));
+}
+
+export function openRequestOf(request: KeptRequest): OpenRequest {
+  const { uid, name, operation, asked_at, offer_id, source_id, max_price } = request;
+  const { isInFlight, isTorn } = request;
   return {
-    version: 1,
     uid,
-    operation: 'create',
-    name: uid,
-    asked_at: `${hour}:${minute}:${second}`,
-    service: '',
-    account: null,
-    key: null,
-    offer_id: null,
-    masked: true,
-    body_hash: null,
-    process: null,
+    name,
+    operation,
+    asked_at,
+    offer_id,
+    source_id,
+    max_price,
+    isInFlight,
+    isTorn,
   };
-}
-
-/** Writes another outcome to a request whose process is gone. A torn file stays as it is. */
-export async function rewriteRequest(
-  { path, intent, isSpoilt }: OpenRequest,
-  outcome: OutcomeRecord,
-): Promise<void> {
-  if (isSpoilt === true) return;
-  await replaceFile(path, requestText(intent, outcome));
-}
-
-/** Puts a request that another computer told of into `open/`. */
-export async function importRequest(owner: string, record: RequestRecord): Promise<void> {
-  const folder = join(owner, 'open');
-  await privateFolder(folder);
-  await replaceFile(
-    join(folder, `${record.intent.uid}.json`),
-    requestText({ ...record.intent, process: null }, record.outcome),
-  );
-}
-
-/** Moves a request whose outcome is certain out of the way of those that are read each time. */
-export async function fileAway({ path, owner }: OpenRequest): Promise<void> {
-  const folder = join(owner, 'settled');
-  await privateFolder(folder);
-  renameSync(path, join(folder, basename(path)));
-}
-
-/** One of the settled requests, which tells whose they all are. */
-export async function anySettled(owner: string): Promise<RequestRecord | undefined> {
-  for await (const record of settledRequests(owner)) return record;
-  return undefined;
-}
-
-/** All that were ever settled, which may be many. A file that can't be understood is left out. */
-export async function* settledRequests(owner: string): AsyncGenerator<RequestRecord> {
-  const folder = join(owner, 'settled');
-  const names = await namesIn(folder);
-  for (const name of names.filter((one) => one.endsWith('.json'))) {
-    const text = readText(join(folder, name));
-    const record = text === undefined ? undefined : parseRequest(text);
-    if (record !== undefined) yield record;
-  }
 }

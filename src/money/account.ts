@@ -1,8 +1,8 @@
 import type { CallOptions, Drive, User } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading } from '../errors.ts';
-import { learnAccount, tellMissing } from '../instances/account.ts';
 import { type KnownMachines, readKnownMachines } from '../instances/known-machines.ts';
+import { readableJournal } from '../instances/pending.ts';
 import {
   archivedCharge,
   type CheckedCharges,
@@ -40,13 +40,11 @@ export async function readAccount(
   const now = context.serviceClock.now();
   const me = api.users.me(options);
   const drives = api.drives.list(options);
-  async function readInstances(): Promise<KnownMachines> {
-    await tellMissing(await learnAccount(api, context, () => me), context);
-    return readKnownMachines({ all: false, drives, now, options }, api, context);
-  }
+  // One request says both who it is and whose the instances are.
+  const journal = readableJournal(context, () => me);
   const settled = await Promise.allSettled([
     me,
-    readInstances(),
+    readKnownMachines({ all: false, drives, now, options, journal }, api, context),
     drives,
     readRecentHistory(api, now - LONGEST_WINDOW, options),
   ]);

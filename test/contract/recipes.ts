@@ -59,8 +59,6 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances recover': { before: [MACHINE], list: true, local: true },
   'instances track': { before: [MACHINE], argv: ['$MACHINE'], list: true },
   'instances untrack': { before: [MACHINE], argv: ['trainer', '-y'], list: true, local: true },
-  'instances export': { before: [MACHINE], local: true },
-  'instances import': { before: [MACHINE], argv: ['-'], stdin: '$EXPORT', local: true },
   'catalog list': { before: [MACHINE], list: true, local: true },
   'catalog add': { argv: ['offer', OFFER, '--name', 'small'], local: true },
   'catalog remove': { before: [MACHINE], argv: ['RTX 4090', '-y'], local: true },

@@ -76,8 +76,7 @@ export async function prepare(command: string): Promise<Prepared> {
     expect(code, `${line.join(' ')}: ${stderr}`).toBe(0);
   }
   const [machine] = (await kitchen.sandbox.status()).instances;
-  const exported = before.length === 0 ? '' : (await kitchen.cli(['instances', 'export'])).stdout;
-  filling = { ...filling, $MACHINE: machine?.id ?? '', $EXPORT: exported };
+  filling = { ...filling, $MACHINE: machine?.id ?? '' };
   return {
     kitchen,
     argv: words([...command.split(' '), ...argv.map(fill)]),

@@ -66,7 +66,7 @@ async function machines(): Promise<{ name: string; status: string }[]> {
 /** The records of the journal: `settled/…json` of the drive. */
 async function journal({ home }: Computer): Promise<string[]> {
   const names = await readdir(join(home, 'state'), { recursive: true });
-  return names.filter((name) => /rentals\/.*\.json$/.test(name)).sort();
+  return names.filter((name) => /journal\/.*(requests|instances)\/.*\.json$/.test(name)).sort();
 }
 
 async function expectNothingSent(one: Person): Promise<void> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Bundle, builtBundle } from './bundle.ts';
 import { NO_FAULT } from './proxy.ts';
-import { argvFor, openRig, outcomesOn, type Row } from './rig.ts';
+import { argvFor, openRig, type Row, recordsOn } from './rig.ts';
 import { countOf, SOAK } from './tools.ts';
 
 const PROCESSES = 8;
@@ -33,9 +33,9 @@ describe('eight processes at once with one journal', () => {
       const machines = [...rig.books.machines.values()];
       expect(new Map(machines.map(({ name, id }) => [name, id]))).toEqual(printed);
       expect(machines).toHaveLength(count);
-      const outcomes = await outcomesOn(rig.state);
-      expect(outcomes.filter(({ kind }) => kind === 'rented')).toHaveLength(count);
-      expect(new Set(outcomes.map(({ name }) => name)).size).toBe(count);
+      const records = await recordsOn(rig.state);
+      expect(records.filter(({ kind }) => kind === 'made')).toHaveLength(count);
+      expect(records).toHaveLength(count);
 
       const { code, stdout, stderr } = await rig.gpucloud(['instances', 'list', '--json']);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

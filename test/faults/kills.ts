@@ -8,10 +8,10 @@ import { argvFor, type Kill, openRig, type Scenario } from './rig.ts';
 const run = promisify(execFile);
 
 /** The calls by which anything is put on a disk, a name is given, or anything is told. */
-export const DISK_CALLS = ['mkdir', 'chmod', 'fsync', 'fdatasync', 'rename', 'pwrite64'] as const;
+export const DISK_CALLS = ['mkdir', 'chmod', 'openat', 'fsync', 'rename', 'unlink'] as const;
 
 /** Calls that the whole program makes all the time, for kills at random. */
-export const ANY_CALLS = [...DISK_CALLS, 'openat', 'write', 'read', 'close', 'futex', 'sendto'];
+export const ANY_CALLS = [...DISK_CALLS, 'write', 'read', 'close', 'futex', 'sendto'];
 
 export const NETWORK_KILLS: readonly Kill[] = POINTS.filter((point) => point !== 'refused').map(
   (at) => ({ at }),
@@ -19,11 +19,11 @@ export const NETWORK_KILLS: readonly Kill[] = POINTS.filter((point) => point !==
 
 /** Points of the disk that a look into the folder finds, for where there is no strace. */
 export const FILE_KILLS: readonly Kill[] = [
-  /open\/.*\.json\.new$/,
-  /open\/.*\.json$/,
-  /machines\/.*\.tmp$/,
-  /machines\/.*\.json$/,
-  /settled\/.*\.json$/,
+  /@keys\/.*\.json$/,
+  /requests$/,
+  /requests\/.*\.json$/,
+  /instances\/.*\.tmp$/,
+  /instances\/.*\.json$/,
 ].map((file) => ({ file }));
 
 /**
@@ -40,13 +40,16 @@ export async function diskKills(
     // strace counts the calls of each thread by itself: the journal's are made by the main one, the
     // lock's by another.
     const threads = new Map<string, number>();
+    const wanted = new Set<number>();
     for (const line of log.split('\n')) {
       const [, thread] = line.match(/^(\d+) /) ?? [];
       if (thread === undefined || !line.includes(` ${call}(`)) continue;
-      threads.set(thread, (threads.get(thread) ?? 0) + 1);
+      const nth = (threads.get(thread) ?? 0) + 1;
+      threads.set(thread, nth);
+      // Of the files that are opened, only new ones change anything.
+      if (call !== 'openat' || line.includes('O_CREAT')) wanted.add(nth);
     }
-    const times = Math.max(0, ...threads.values());
-    return Array.from({ length: times }, (_, at): Kill => ({ call, nth: at + 1 }));
+    return [...wanted].map((nth): Kill => ({ call, nth }));
   });
 }
 

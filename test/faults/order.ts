@@ -2,26 +2,31 @@ import { traceOf } from './kills.ts';
 import type { Scenario } from './rig.ts';
 
 const CALLS = [
+  'openat',
   'fsync',
-  'fdatasync',
   'rename',
-  'pwrite64',
+  'unlink',
   'write',
   'writev',
   'sendto',
   'sendmsg',
 ] as const;
 
-const OPEN = '[0-9a-f]{24}/open';
+const PLACE = (name: string) => `/journal/[^/>]*/[^/>]*/${name}`;
 
 /** What has to happen, in this order: a line of strace of which each is the first one that fits. */
 const STEPS: readonly (readonly [string, RegExp])[] = [
-  ['fsync of the intent', new RegExp(`fsync\\(\\d+<[^>]*/${OPEN}/[^/>]*\\.json(\\.new)?>`)],
-  ['its name', new RegExp(`rename\\("[^"]*/${OPEN}/[^"]*\\.json\\.new"`)],
-  ['fsync of its folder', new RegExp(`fsync\\(\\d+<[^>]*/${OPEN}>`)],
+  [
+    'the exclusive file of the request',
+    new RegExp(`openat\\(.*${PLACE('requests')}/traced\\.json", .*O_EXCL`),
+  ],
+  ['its fsync', new RegExp(`fsync\\(\\d+<[^>]*${PLACE('requests')}/traced\\.json>`)],
+  ['fsync of its folder', new RegExp(`fsync\\(\\d+<[^>]*${PLACE('requests')}>`)],
   ['the request', /(write|writev|sendto|sendmsg)\(\d+<(socket|TCP)[^>]*>.*POST \/instances/],
-  ['the outcome', new RegExp(`pwrite64\\(\\d+<[^>]*/${OPEN}/[^>]*\\.json>.*rented`)],
-  ['fsync of the outcome', new RegExp(`f(data)?sync\\(\\d+<[^>]*/${OPEN}/[^>]*\\.json>`)],
+  ['fsync of the instance', new RegExp(`fsync\\(\\d+<[^>]*${PLACE('instances')}/[^/>]*\\.tmp>`)],
+  ['its name', new RegExp(`rename\\("[^"]*${PLACE('instances')}/[^"]*\\.tmp"`)],
+  ['fsync of its folder', new RegExp(`fsync\\(\\d+<[^>]*${PLACE('instances')}>`)],
+  ['the end of the request', new RegExp(`unlink\\("[^"]*${PLACE('requests')}/traced\\.json"`)],
   ['what is printed', /write\(1<[^>]*>, "\{/],
 ];
 

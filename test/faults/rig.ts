@@ -132,7 +132,7 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
     },
     async violations() {
       await proxy.arm(NO_FAULT);
-      return judge(played, books, state, () => gpucloud(['instances', 'list', '--all', '--json']));
+      return judge(played, books, () => gpucloud(['instances', 'list', '--all', '--json']));
     },
     async close() {
       await proxy.close();
@@ -199,20 +199,18 @@ export interface Row {
 }
 
 /**
- * The promises of docs/reliability.md, held against what the service's books say. The list comes
- * from the program itself, the outcomes from the files.
+ * The promises of docs/reliability.md, compared with the service's books. The list comes from the
+ * program itself.
  */
 async function judge(
   played: readonly Ran[],
   books: Books,
-  state: string,
   list: () => Promise<Outcome>,
 ): Promise<string[]> {
   const wrong: string[] = [];
   const listing = await list();
   if (listing.code !== 0) wrong.push(`the list ended with ${listing.code}: ${listing.stderr}`);
   const rows: Row[] = listing.code === 0 ? JSON.parse(listing.stdout) : [];
-  const lines = await outcomesOn(state);
   for (const { name, scenario, outcome, posts, killed } of played) {
     const say = (what: string) =>
       wrong.push(
@@ -223,10 +221,6 @@ async function judge(
     if (posts > 1 || books.posts(name) > 1) say(`${Math.max(posts, books.posts(name))} POSTs`);
     for (const { id } of made) {
       if (!isUnknown && !rows.some((row) => row.id === id)) say(`the machine ${id} is lost`);
-    }
-    const kinds = lines.filter((line) => line.name === name).map(({ kind }) => kind);
-    if (made.length > 0 && kinds.some((kind) => kind === 'not_sent' || kind === 'refused')) {
-      say(`it says ${kinds.join()}, and there is a machine`);
     }
     if (killed) continue;
     const [machine] = made;
@@ -250,18 +244,20 @@ async function judge(
 
 interface Line {
   readonly name: string;
-  readonly kind: string | undefined;
+  /** A request that is open, or the instance that one made. */
+  readonly kind: 'open' | 'made';
 }
 
-/** The requests of a journal as their files tell them, read without any of the product's code. */
-export async function outcomesOn(state: string): Promise<Line[]> {
-  const files = filesUnder(state).filter((path) => /(open|settled)\/[^/]+\.json$/.test(path));
+/** The journal as its files tell it, read without any of the product's code. */
+export async function recordsOn(state: string): Promise<Line[]> {
+  const files = filesUnder(state).flatMap((path) => {
+    const place = /journal\/[^/]+\/[^/]+\/(requests|instances)\/[^/]+\.json$/.exec(path)?.[1];
+    return place === undefined ? [] : [{ path, place }];
+  });
   return Promise.all(
-    files.map(async (file) => {
-      const [intent = '', outcome = ''] = (await readFile(join(state, file), 'utf8')).split('\n');
-      const { name } = JSON.parse(intent) as { name: string };
-      const kind = outcome.trim() === '' ? undefined : (JSON.parse(outcome) as Line).kind;
-      return { name, kind };
+    files.map(async ({ path, place }): Promise<Line> => {
+      const { name } = JSON.parse(await readFile(join(state, path), 'utf8')) as { name: string };
+      return { name, kind: place === 'requests' ? 'open' : 'made' };
     }),
   );
 }

@@ -14,35 +14,38 @@ beforeAll(async () => {
 afterAll(() => disk.remove());
 
 describe('a full disk', () => {
-  test('lets no request out before, and loses no outcome after', async (task) => {
+  test('lets no request out before, and loses none after', async (task) => {
     task.skip(!disk.isMounted, 'needs the right to mount a tmpfs');
     const journal = () =>
       openJournal({
-        folder: join(disk.path, 'rentals'),
-        scope: { service: 'https://api.example.com', apiKey: 'svc_sk_x' },
+        state: join(disk.path, 'state'),
+        scope: { service: 'https://api.example.com', account: 'user-1' },
         clock: manualClock(),
         pid: 1,
         isAlive: () => false,
+        warn: () => undefined,
       });
-    const request = { operation: 'create', name: 'trainer', offer_id: null } as const;
-    const intent = await journal().intend(request);
+    const request = {
+      operation: 'create',
+      name: 'trainer',
+      offer_id: null,
+      timeout_ms: 60_000,
+    } as const;
+    const nobody = new Set<string>();
+    const opened = await journal().open(request, nobody);
     await disk.fill();
 
-    await expect(journal().intend({ ...request, name: 'second' })).rejects.toMatchObject({
+    await expect(journal().open({ ...request, name: 'second' }, nobody)).rejects.toMatchObject({
       failure: 'storage',
       exitCode: 9,
     });
-    expect(await journal().unknown()).toMatchObject([{ name: 'trainer' }]);
+    expect(await journal().requests()).toMatchObject([{ name: 'trainer' }]);
 
-    await intent.settle('rented', { id: ID });
-    await intent.close();
-    expect(await journal().read()).toMatchObject({
-      instances: [{ id: ID, name: 'trainer' }],
-      unknown: [],
-    });
-    // There is room again: what could not be tidied up is, and nothing was lost by the attempts.
+    // Whoever asked says the id; what stays on disk counts as unknown.
+    await expect(opened?.made(ID)).rejects.toMatchObject({ failure: 'storage' });
+    expect(await journal().read()).toMatchObject({ instances: [], unknown: [{ name: 'trainer' }] });
     await rm(join(disk.path, 'ballast'));
-    await journal().read();
+    await opened?.made(ID);
     expect(await journal().read()).toMatchObject({ instances: [{ id: ID }], unknown: [] });
   });
 });

@@ -17,6 +17,7 @@ export interface Machine {
   readonly name: string;
   readonly status: string;
   readonly created_at?: string;
+  readonly price_per_hour_snapshot?: string;
 }
 
 /** A service that keeps machines and drives, and whose next answer to a POST can be chosen. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Host, Interrupts } from '../../src/context.ts';
+import { type Journal, openJournal, type Scope } from '../../src/journal/index.ts';
 import { startProgram } from '../../src/programs.ts';
 import { run } from '../../src/run.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/index.ts';
@@ -53,6 +54,8 @@ export interface WorldOptions {
   readonly clock?: ManualClock;
   readonly apiKey?: string;
   readonly signedIn?: boolean;
+  /** The key was never used here, so that its account is not known yet. */
+  readonly isKeyNew?: boolean;
 }
 
 export const TEST_KEY = 'svc_sk_test_0123456789abcdef';
@@ -69,6 +72,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       ? {}
       : { GPUCLOUD_API_KEY: options.apiKey ?? TEST_KEY, GPUCLOUD_BASE_URL: service.url }),
   };
+  if (options.signedIn !== false && options.isKeyNew !== true) {
+    const scope = { service: service.url, apiKey: options.apiKey ?? TEST_KEY };
+    await journalOf({ home, clock }, scope).learnAccount('user-1');
+  }
   return {
     home,
     clock,
@@ -84,6 +91,22 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       await rm(home, { recursive: true, force: true });
     },
   };
+}
+
+/** The journal of a world, as another process opens it. */
+export function journalOf(
+  { home, clock }: Pick<World, 'home' | 'clock'>,
+  scope: Scope,
+  isAlive: (pid: number) => boolean = () => false,
+): Journal {
+  return openJournal({
+    state: join(home, 'state'),
+    scope,
+    clock,
+    pid: process.pid,
+    isAlive,
+    warn: () => undefined,
+  });
 }
 
 export interface SandboxWorld extends World {

@@ -1,14 +1,13 @@
 import { sentence } from '../../api/calls/errors.ts';
 import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../api/index.ts';
-import type { AnyCommand } from '../../cli/command.ts';
 import { writeCreated } from '../../cli/creation.ts';
-import type { Frame } from '../../cli/frame.ts';
 import { hintOf } from '../../cli/hints.ts';
 import { each, ruled, ruledEach } from '../../cli/parse.ts';
-import { describe } from '../../cli/verb.ts';
+import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen, usageError } from '../../errors.ts';
 import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
+import { ensureNoPending } from '../../instances/pending.ts';
 import { beforeSending, nothingCreated } from '../../instances/preflight.ts';
 import {
   type CreateFlags,
@@ -19,7 +18,6 @@ import {
   missingFlags,
 } from '../../instances/request/body.ts';
 import { isOfSandbox, notePrice, warnIfDearer } from '../../instances/request/hardware.ts';
-import { refuseUnsettled } from '../../instances/unsettled.ts';
 import { waitFor } from '../../instances/waiting.ts';
 import { publishedPort, volume } from '../../rules/container.ts';
 import type { Money } from '../../rules/money.ts';
@@ -36,84 +34,85 @@ import {
 import { knownSshEndpoint } from '../../watch/ssh-endpoint.ts';
 import { createRequestView, instanceView } from './view.ts';
 
-export function registerCreate(verb: AnyCommand, frame: Frame): void {
-  describe(verb, {
-    view: instanceView,
-    completes: {
-      name: 'nothing',
-      '--name': 'nothing',
-      '--port': 'port',
-      '--docker-image': 'nothing',
-      '--docker-command': 'nothing',
-    },
-    notes:
-      'The price of an offer is not in the published API before a machine is created; --max-price\n' +
-      'ends at once a machine that came out dearer. What is said by flags wins over --file.\n' +
-      'In a terminal, what is missing is asked for, and nothing is sent before the last question.\n' +
-      'While nobody knows what became of an earlier request of that name, it asks before it sends another\n' +
-      '(-y says yes), and ends with 7 where nobody can be asked: "instances recover NAME" settles it.',
-    examples: [
-      'gpucloud instances create',
-      'gpucloud instances create trainer --offer OFFER_ID --image IMAGE_ID --ssh-key laptop --wait',
-      'gpucloud instances create lab --offer OFFER_ID --image IMAGE_ID --template jupyterlab --wait=ssh',
-      'gpucloud instances create web --offer OFFER_ID --image IMAGE_ID --docker-image nginx -p 8080:80,name=web,main -e TOKEN',
-      'gpucloud instances create -f box.yaml --name trainer --json',
-    ],
-  })
-    .argument('[name]', 'the name of the new machine', ruled('NAME', instanceName))
-    .option('--name <name>', 'the same as NAME', ruled('--name', instanceName))
-    .option('--offer <offer>', 'the offer, by name or id: which hardware (see catalog list)')
-    .option('--image <image>', 'the base image, by name or id: which system')
-    .option('--ssh-key <key>', 'an SSH key by name, id or fingerprint (again for more)', each)
-    .option('--template <template>', 'an application template by slug, name or id')
-    .option('--drive <drive>', 'a cloud drive by name or id')
-    .option('--docker-image <image>', 'run this container')
-    .option('--docker-command <command>', 'the command of the container')
-    .option(
-      '--shm-size <gb>',
-      'shared memory of the container in GB',
-      ruled('--shm-size', sharedMemoryGb),
-    )
-    .option(
-      '-p, --port <mapping>',
-      'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)',
-      ruledEach('--port', publishedPort),
-    )
-    .option(
-      '-e, --env <variable>',
-      'KEY=VALUE, or KEY to take it from the environment (again for more)',
-      each,
-    )
-    .option('--env-file <file>', 'a file of such lines (again for more)', each)
-    .option('--any-env-key', 'send environment keys that break the usual rule')
-    .option(
-      '-v, --volume <mapping>',
-      'mount HOST_PATH:CONTAINER_PATH (again for more)',
-      ruledEach('--volume', volume),
-    )
-    .option('-f, --file <file>', 'a YAML or JSON file with the fields of the request; - for stdin')
-    .addOption(maxPriceOption())
-    .option('--dry-run', 'print the request and send nothing')
-    .option('--schema', 'print the JSON Schema of --file')
-    .addOption(waitStartedOption())
-    .addOption(waitTimeoutOption())
-    .addOption(pollIntervalOption())
-    .action(
-      (name, { wait, waitTimeout, pollInterval, maxPrice, dryRun, schema, ...flags }, command) =>
-        schema === true
-          ? printSchema(frame.context(command))
-          : create(
-              {
-                flags: { ...flags, name: oneName(name, flags.name) },
-                maxPrice,
-                dryRun: dryRun === true,
-                until: statusFor(wait),
-                times: { timeout: waitTimeout, interval: pollInterval },
-              },
-              frame.context(command),
-            ),
-    );
-}
+export const create = action({
+  view: instanceView,
+  completes: {
+    name: 'nothing',
+    '--name': 'nothing',
+    '--port': 'port',
+    '--docker-image': 'nothing',
+    '--docker-command': 'nothing',
+  },
+  notes:
+    'The price of an offer is not in the published API before a machine is created; --max-price\n' +
+    'ends at once a machine that came out dearer. What is said by flags wins over --file.\n' +
+    'In a terminal, what is missing is asked for, and nothing is sent before the last question.\n' +
+    'If an instance of that name exists, create exits with 5. If an earlier request of that name is\n' +
+    'unresolved, it asks, or exits with 7: "instances recover NAME" settles it. -y sends it anyway.',
+  examples: [
+    'gpucloud instances create',
+    'gpucloud instances create trainer --offer OFFER_ID --image IMAGE_ID --ssh-key laptop --wait',
+    'gpucloud instances create lab --offer OFFER_ID --image IMAGE_ID --template jupyterlab --wait=ssh',
+    'gpucloud instances create web --offer OFFER_ID --image IMAGE_ID --docker-image nginx -p 8080:80,name=web,main -e TOKEN',
+    'gpucloud instances create -f box.yaml --name trainer --json',
+  ],
+  takes: (command) =>
+    command
+      .argument('[name]', 'the name of the new machine', ruled('NAME', instanceName))
+      .option('--name <name>', 'the same as NAME', ruled('--name', instanceName))
+      .option('--offer <offer>', 'the offer, by name or id: which hardware (see catalog list)')
+      .option('--image <image>', 'the base image, by name or id: which system')
+      .option('--ssh-key <key>', 'an SSH key by name, id or fingerprint (again for more)', each)
+      .option('--template <template>', 'an application template by slug, name or id')
+      .option('--drive <drive>', 'a cloud drive by name or id')
+      .option('--docker-image <image>', 'run this container')
+      .option('--docker-command <command>', 'the command of the container')
+      .option(
+        '--shm-size <gb>',
+        'shared memory of the container in GB',
+        ruled('--shm-size', sharedMemoryGb),
+      )
+      .option(
+        '-p, --port <mapping>',
+        'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)',
+        ruledEach('--port', publishedPort),
+      )
+      .option(
+        '-e, --env <variable>',
+        'KEY=VALUE, or KEY to take it from the environment (again for more)',
+        each,
+      )
+      .option('--env-file <file>', 'a file of such lines (again for more)', each)
+      .option('--any-env-key', 'send environment keys that break the usual rule')
+      .option(
+        '-v, --volume <mapping>',
+        'mount HOST_PATH:CONTAINER_PATH (again for more)',
+        ruledEach('--volume', volume),
+      )
+      .option(
+        '-f, --file <file>',
+        'a YAML or JSON file with the fields of the request; - for stdin',
+      )
+      .addOption(maxPriceOption())
+      .option('--dry-run', 'print the request and send nothing')
+      .option('--schema', 'print the JSON Schema of --file')
+      .addOption(waitStartedOption())
+      .addOption(waitTimeoutOption())
+      .addOption(pollIntervalOption()),
+  run: (context, name, { wait, waitTimeout, pollInterval, maxPrice, dryRun, schema, ...flags }) =>
+    schema === true
+      ? printSchema(context)
+      : createInstance(
+          {
+            flags: { ...flags, name: oneName(name, flags.name) },
+            maxPrice,
+            dryRun: dryRun === true,
+            until: statusFor(wait),
+            times: { timeout: waitTimeout, interval: pollInterval },
+          },
+          context,
+        ),
+});
 
 async function printSchema(context: Context): Promise<void> {
   const { manifestJsonSchema } = await import('../../instances/request/manifest-json.ts');
@@ -127,7 +126,7 @@ function oneName(argument: string | undefined, flag: string | undefined): string
   return argument ?? flag;
 }
 
-export interface CreateInput {
+interface CreateInput {
   readonly flags: CreateFlags;
   readonly maxPrice: Money | undefined;
   readonly dryRun: boolean;
@@ -136,7 +135,7 @@ export interface CreateInput {
   readonly times: WaitTimes;
 }
 
-export async function create(input: CreateInput, context: Context): Promise<void> {
+async function createInstance(input: CreateInput, context: Context): Promise<void> {
   const { made, until, worded } = await beforeSending(context, nothingCreated, () =>
     prepare(input, context),
   );
@@ -156,20 +155,20 @@ async function prepare(input: CreateInput, context: Context): Promise<Prepared> 
   if (missing.length > 0) {
     return await prepareAsked(missing, input, manifest, context);
   }
-  await checkUnsettled(input, manifest, context);
+  await checkPending(input, manifest, context);
   const made = await makeRequest(flags, manifest, context);
   notePrice(made.offer, context);
   return { made, until };
 }
 
-/** Names that are asked for in the terminal follow a rule of their own there. */
-async function checkUnsettled(
+/** Before anything else is looked up. */
+async function checkPending(
   { flags, dryRun }: CreateInput,
   manifest: CreateInstanceFields,
   context: Context,
 ): Promise<void> {
   const name = flags.name ?? manifest.instance_name;
-  if (!dryRun && name !== undefined) await refuseUnsettled('machine', name, context);
+  if (!dryRun && name !== undefined) await ensureNoPending(name, context);
 }
 
 /** Asks for what is missing, where somebody can be asked; then waits, as a person does. */
@@ -184,7 +183,6 @@ async function prepareAsked(
   if (prompts === undefined) {
     throw missingError(missing);
   }
-  await checkUnsettled(input, manifest, context);
   const { askForInstance } = await import('../../instances/wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
   const made = await askForInstance({ ...input, until, manifest }, prompts, context);

@@ -10,7 +10,7 @@ export const instances: Group = {
       name: 'list',
       aliases: ['ls'],
       summary: 'List the machines known to this computer',
-      load: async () => (await import('./list.ts')).registerList,
+      load: async () => (await import('./list.ts')).list,
     },
     {
       name: 'get',
@@ -23,13 +23,13 @@ export const instances: Group = {
       name: 'create',
       usage: '[name]',
       summary: 'Rent a machine',
-      load: async () => (await import('./create.ts')).registerCreate,
+      load: async () => (await import('./create.ts')).create,
     },
     {
       name: 'reorder',
       usage: '<instance> [new-name]',
       summary: 'Rent again what a terminated machine was',
-      load: async () => (await import('./reorder.ts')).registerReorder,
+      load: async () => (await import('./reorder.ts')).reorder,
     },
     {
       name: 'start',
@@ -107,30 +107,19 @@ export const instances: Group = {
       name: 'recover',
       usage: '[name...]',
       summary: 'Settle requests whose answer was lost',
-      load: async () => (await import('./recover.ts')).registerRecover,
+      load: async () => (await import('./recover.ts')).recover,
     },
     {
       name: 'track',
       usage: '<id...>',
       summary: 'Take machines into the list that this computer did not rent',
-      load: async () => (await import('./track.ts')).registerTrack,
+      load: async () => (await import('./track.ts')).track,
     },
     {
       name: 'untrack',
       usage: '<instance...>',
       summary: 'Take machines out of the list; this does not stop billing',
-      load: async () => (await import('./untrack.ts')).registerUntrack,
-    },
-    {
-      name: 'export',
-      summary: 'Write all that is known of machines as JSON, for another computer',
-      load: async () => (await import('./transfer.ts')).registerExport,
-    },
-    {
-      name: 'import',
-      usage: '<file>',
-      summary: 'Take in what another computer knows of machines',
-      load: async () => (await import('./transfer.ts')).registerImport,
+      load: async () => (await import('./untrack.ts')).untrack,
     },
   ],
   examples: [

@@ -1,9 +1,6 @@
-import type { AnyCommand } from '../../cli/command.ts';
-import type { Frame } from '../../cli/frame.ts';
-import { describe } from '../../cli/verb.ts';
+import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
-import { learnAccount, tellMissing } from '../../instances/account.ts';
 import {
   type KnownMachines,
   type Listed,
@@ -16,33 +13,31 @@ import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
 import { listedView, notedView } from './listed-view.ts';
 
-export function registerList(verb: AnyCommand, frame: Frame): void {
-  describe(verb, {
-    view: listedView,
-    notes:
-      'The published API has no list of machines: these are the ones that this computer rented, was\n' +
-      'told of, or found attached to a drive, each read afresh, the newest first. UNKNOWN marks a request whose answer\n' +
-      'was lost, IN_FLIGHT one that another process waits for, GONE a machine that the service does\n' +
-      'not find.',
-    examples: [
-      'gpucloud instances list',
-      'gpucloud instances list --all --json',
-      'gpucloud instances list --watch',
-    ],
-  })
-    .option('-a, --all', 'terminated machines too')
-    .addOption(watchOption())
-    .addOption(intervalOption())
-    .action((flags, command) => {
-      const context = frame.context(command);
-      const all = flags.all === true;
-      return flags.watch === true ? watchAll(all, flags.interval, context) : list(all, context);
-    });
-}
+export const list = action({
+  view: listedView,
+  notes:
+    'The published API has no list of machines: these are the ones that this computer rented, was\n' +
+    'told of, or found attached to a drive, each read afresh, the newest first. UNKNOWN marks a request whose answer\n' +
+    'was lost, IN_FLIGHT one that another process waits for, GONE a machine that the service does\n' +
+    'not find.',
+  examples: [
+    'gpucloud instances list',
+    'gpucloud instances list --all --json',
+    'gpucloud instances list --watch',
+  ],
+  takes: (command) =>
+    command
+      .option('-a, --all', 'terminated machines too')
+      .addOption(watchOption())
+      .addOption(intervalOption()),
+  run: (context, { all, watch: isWatched, interval }) =>
+    isWatched === true
+      ? watchAll(all === true, interval, context)
+      : listOnce(all === true, context),
+});
 
-export async function list(all: boolean, context: Context): Promise<void> {
+async function listOnce(all: boolean, context: Context): Promise<void> {
   const api = await context.api();
-  const missing = await learnAccount(api, context);
   const known = await readKnownMachines(
     { all, drives: api.drives.list(), now: context.clock.now() },
     api,
@@ -53,7 +48,6 @@ export async function list(all: boolean, context: Context): Promise<void> {
     known.rows.filter((row) => all || !isTerminated(row.status)),
     context.out,
   );
-  await tellMissing(missing, context);
   const [fault] = known.faults;
   if (fault === undefined) return;
   // Some rows of old news are a warning; a list of nothing else is a failure.
@@ -64,7 +58,6 @@ export async function list(all: boolean, context: Context): Promise<void> {
 /** A machine that ends while it is watched stays in the view, and is asked for no more. */
 async function watchAll(all: boolean, interval: number, context: Context): Promise<void> {
   const api = await context.api();
-  await tellMissing(await learnAccount(api, context), context);
   // Newest first in each reading, as without --watch: a row moves for a new one above it alone.
   const shown = new Map<string, Listed>();
   await watch(

@@ -1,212 +1,140 @@
-import type { AnyCommand } from '../../cli/command.ts';
-import type { Frame } from '../../cli/frame.ts';
-import { oneOf } from '../../cli/parse.ts';
-import { describe } from '../../cli/verb.ts';
-import type { Context } from '../../context.ts';
+import { shellLine } from '../../cli/shell-line.ts';
+import { action } from '../../cli/verb.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';
-import { learnAccount, tellMissing } from '../../instances/account.ts';
-import { type AskedAgain, askAgain } from '../../instances/ask-again.ts';
-import { type Evidence, type Finding, gatherEvidence } from '../../instances/evidence.ts';
-import { costs, WHAT } from '../../instances/journaled-errors.ts';
-import { keepToLimit, overLimit, tooDear } from '../../instances/max-price.ts';
-import { lowestLimit } from '../../instances/recover-limit.ts';
-import { stillUnknown, stillWaiting } from '../../instances/recover-unknown.ts';
-import type { Known, UnknownRequest } from '../../journal/index.ts';
-import type { Money } from '../../rules/money.ts';
-import { type Recovered, recoveredView, viewOf } from './recover-view.ts';
+import { overLimit } from '../../instances/max-price.ts';
+import { readableJournal } from '../../instances/pending.ts';
+import { type Resolution, reconcile } from '../../instances/reconcile.ts';
+import type { OpenRequest, Operation } from '../../journal/index.ts';
+import type { View } from '../../output/output.ts';
+import { mayBill } from '../../rules/statuses.ts';
 
-const KINDS = {
-  machine: WHAT.create,
-  drive: WHAT.drive,
-  'api-key': WHAT.api_key,
-} as const;
-type Kind = keyof typeof KINDS;
-const KIND = oneOf('--kind', ['machine', 'drive', 'api-key']);
+/** What became of a request. */
+interface Recovered {
+  readonly uid: string;
+  readonly name: string;
+  readonly operation: Operation;
+  readonly asked_at: string;
+  readonly offer_id: string | null;
+  readonly outcome: 'rented' | 'unknown';
+  /** Of the instance, if it was found. */
+  readonly id: string | null;
+  readonly may_be_billing: boolean;
+  readonly note: string;
+}
 
-export function registerRecover(verb: AnyCommand, frame: Frame): void {
-  describe(verb, {
-    view: recoveredView,
-    notes:
-      'A request settles itself where a drive names its machine, or a reading shows one of its name that\n' +
-      'lives and is no older. Where nothing is certain, a create can be made again under the same name,\n' +
-      'which is unique at the service: that rents the machine now, or is refused since it exists. It is\n' +
-      'asked for in a terminal, and done with --retry. A reorder is never made again: its new name need\n' +
-      'not be unique. The lowest --max-price of the open requests of a name holds: a machine that is\n' +
-      'rented now and costs more is terminated at once, one that is found is when it is confirmed (-y).\n' +
-      'Drives and API keys are settled by their lists, where there are as many as were asked for.\n' +
-      'Exit code 7 while anything stays unknown, and for a NAME whose request another process waits for.',
-    completes: { name: 'nothing' },
-    examples: [
-      'gpucloud instances recover',
-      'gpucloud instances recover trainer --kind machine --retry',
-      'gpucloud instances recover --json',
-    ],
-  })
-    .argument('[name...]', 'the names that were asked for; all of them without one')
-    .option('--retry', 'make the same request again where nothing is certain')
-    .option('--kind <kind>', 'only the requests for a machine, a drive or an api-key', KIND)
-    .action((names, { retry, kind }, command) =>
-      recover({ names, retry: retry === true, kind }, frame.context(command)),
+const recoveredView: View<Recovered> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: (row) => row.name },
+    { id: 'outcome', header: 'OUTCOME', value: (row) => row.outcome.toUpperCase() },
+    { id: 'id', header: 'ID', value: (row) => row.id },
+    { id: 'asked_at', header: 'ASKED', kind: 'time', value: (row) => row.asked_at },
+    { id: 'note', header: 'NOTE', value: (row) => row.note },
+    { id: 'operation', header: 'OPERATION', value: (row) => row.operation, hidden: true },
+    { id: 'offer_id', header: 'OFFER', value: (row) => row.offer_id, hidden: true },
+    { id: 'uid', header: 'UID', value: (row) => row.uid, hidden: true },
+  ],
+  id: (row) => row.id,
+  empty: 'Nothing to recover.',
+};
+
+export const recover = action({
+  view: recoveredView,
+  notes:
+    'Reads the instances that drives name, and tracked ones: one with the name and time of a request\n' +
+    'settles it. The service lists no others. For the rest, look in its web console: if the instance is\n' +
+    'there, "instances track ID"; if not, "instances untrack NAME", or "instances create NAME --yes".\n' +
+    'Nothing is created or terminated. An instance that costs more than its --max-price is reported.\n' +
+    'Exit code 7 while anything stays unknown, and for a NAME that another process is creating.',
+  completes: { name: 'nothing' },
+  examples: [
+    'gpucloud instances recover',
+    'gpucloud instances recover trainer',
+    'gpucloud instances recover --json',
+  ],
+  takes: (command) => command.argument('[name...]', 'names of requests; default: all'),
+  async run(context, names) {
+    // Its own rows say what is unknown.
+    await context.api({ quiet: true });
+    const journal = await readableJournal(context);
+    const open = chosen(await journal.requests(), names);
+    const resolutions = await reconcile(open, journal, context);
+    await context.out.list(resolutions.map(rowOf), recoveredView);
+    const errors = resolutions.flatMap(({ request, instance }) =>
+      instance !== undefined && mayBill(instance.status)
+        ? (overLimit(instance, request.max_price) ?? [])
+        : [],
     );
-}
-
-export interface RecoverInput {
-  readonly names: readonly string[];
-  /** The user agrees that a request which stays unknown is made again. */
-  readonly retry: boolean;
-  /** Only the requests that were to make one of these; all of them where it is undefined. */
-  readonly kind?: Kind | undefined;
-}
-
-export async function recover(input: RecoverInput, context: Context): Promise<void> {
-  const api = await context.api({ quiet: true });
-  const fault = await learnAccount(api, context);
-  const journal = await context.journal();
-  const open = chosen(await journal.read(), input);
-  const settling = settlingOf(open, input.retry, context);
-  if (open.length > 0) {
-    const evidence = await gatherEvidence(open, api, context);
-    // The newest first: of two requests of one name, a machine comes rather of the later one.
-    for (const request of [...open].reverse()) await settling.settle(request, evidence);
-  }
-  const { rows, errors } = settling;
-  const isShort = await tellMissing(fault, context);
-  await context.out.list(rows, viewOf(rows, isShort));
-  const stillOpen = stillUnknown(rows);
-  if (stillOpen !== undefined) errors.push(stillOpen);
-  else if (isShort) errors.push(notAllSettled());
-  const [first, ...others] = errors;
-  if (first !== undefined)
+    const unknown = resolutions.filter(({ instance }) => instance === undefined);
+    if (unknown.length > 0) errors.push(stillUnknown(unknown.map(({ request }) => request)));
+    const [first, ...others] = errors;
+    if (first === undefined) return;
     throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
-}
+  },
+});
 
-function settlingOf(open: readonly UnknownRequest[], retry: boolean, context: Context) {
-  const rows: Recovered[] = [];
-  const errors: CliError[] = [];
-  /**
-   * By name: what is said of the other creates that bear it. No name is asked for twice in one run.
-   * Of a reorder, a drive or a key of that name nothing follows from it.
-   */
-  const asked = new Map<string, Omit<AskedAgain, 'error'>>();
-
-  async function askOnce(request: UnknownRequest, evidence: Evidence): Promise<void> {
-    const isCreate = request.operation === 'create';
-    const before = isCreate ? asked.get(request.name) : undefined;
-    if (before === undefined && !evidence.isWhole()) {
-      rows.unshift(
-        rowOf(request, 'unknown', 'not all could be read that may tell of it: try again'),
-      );
-      return;
-    }
-    const again: AskedAgain =
-      before ?? (await askAgain(request, { retry, limit: limitOf(request) }, context));
-    const { error, ...what } = again;
-    const { id, note } = what;
-    if (error !== undefined) errors.push(error);
-    if (id === undefined) {
-      rows.unshift(rowOf(request, 'unknown', note));
-    } else {
-      const reason = `the name was accepted again, for ${id}`;
-      await (await context.journal()).resolve(request.uid, 'replaced', { reason });
-      rows.unshift({
-        ...rowOf(request, 'replaced', note, id),
-        may_be_billing: error?.mayBeBilling ?? true,
-      });
-    }
-    if (isCreate && what.isImpossible !== true) asked.set(request.name, what);
-  }
-
-  /** All of these are settled by a create that is made again now. */
-  function limitOf({ name }: UnknownRequest): Money | undefined {
-    return lowestLimit(open.filter((one) => one.operation === 'create' && one.name === name));
-  }
-
-  async function settle(request: UnknownRequest, evidence: Evidence): Promise<void> {
-    const found = await evidence.find(request);
-    if (found === undefined) {
-      await askOnce(request, evidence);
-    } else if (found.outcome === 'unknown') {
-      rows.unshift(rowOf(request, 'unknown', found.words));
-    } else {
-      await settleAs(found, request);
-    }
-  }
-
-  async function settleAs(found: Finding, request: UnknownRequest): Promise<void> {
-    await (await context.journal()).resolve(request.uid, found.outcome, found.details);
-    const error = await priceFault(found, context);
-    if (error !== undefined) errors.push(error);
-    const note = error === undefined ? found.words : `${found.words}; ${error.message}`;
-    const row = rowOf(request, found.outcome, note, found.details.id);
-    const bills = found.isOver === true ? false : (error?.mayBeBilling ?? row.may_be_billing);
-    rows.unshift({ ...row, may_be_billing: bills });
-  }
-
-  return { rows, errors, settle };
-}
-
-/** What a machine costs too much; only one that came of the request is offered to be ended, or is (-y). */
-async function priceFault(
-  { outcome, instance, limit }: Finding,
-  context: Context,
-): Promise<CliError | undefined> {
-  if (limit === undefined || instance === undefined) return undefined;
-  if (outcome === 'rented') return keepToLimit(instance, limit, context);
-  const found = tooDear(instance, limit);
-  return found === undefined ? undefined : overLimit(instance, found);
-}
-
-function chosen(
-  { unknown, inFlight }: Known,
-  { names, kind }: RecoverInput,
-): readonly UnknownRequest[] {
-  const isOfKind = ({ operation }: UnknownRequest) =>
-    kind === undefined || WHAT[operation] === KINDS[kind];
-  const open = unknown.filter(isOfKind);
+function chosen(open: readonly OpenRequest[], names: readonly string[]): readonly OpenRequest[] {
+  const unknown = open.filter(({ isInFlight }) => !isInFlight);
   for (const name of names) {
-    if (open.some((request) => request.name === name)) continue;
-    const waiting = inFlight.find((request) => request.name === name && isOfKind(request));
-    if (waiting !== undefined) throw stillWaiting(waiting);
-    const there = [...new Set(open.map((request) => request.name))].join(', ');
-    const what = kind === undefined ? 'request' : `${KINDS[kind]} request`;
+    if (unknown.some((request) => request.name === name)) continue;
+    if (open.some((request) => request.name === name)) throw inFlight(name);
+    const there = [...new Set(unknown.map((request) => request.name))].join(', ');
     throw new CliError(
       'notFound',
-      `No ${what} of the name "${name}" has an unknown outcome; ${there === '' ? 'none has' : `these have: ${there}`}.`,
+      `No request named "${name}" has an unknown outcome; ${there === '' ? 'none has' : `these have: ${there}`}.`,
       { resource: name, hint: 'gpucloud instances list shows what is known' },
     );
   }
-  return open.filter(({ name }) => names.length === 0 || names.includes(name));
+  return unknown.filter(({ name }) => names.length === 0 || names.includes(name));
 }
 
-function rowOf(
-  { uid, name, operation, asked_at, offer_id, candidates }: UnknownRequest,
-  outcome: Recovered['outcome'],
-  note: string,
-  id: string | undefined = undefined,
-): Recovered {
+function rowOf({ request, instance }: Resolution): Recovered {
+  const { uid, name, operation, asked_at, offer_id, isTorn } = request;
+  const isFound = instance !== undefined;
+  const unknown = isTorn
+    ? 'its file can not be read'
+    : 'no instance of this name and time was found';
   return {
     uid,
     name,
     operation,
     asked_at,
     offer_id,
-    outcome,
-    id: id ?? null,
-    may_be_billing: costs(operation) && (outcome === 'unknown' || id !== undefined),
-    note: outcome === 'unknown' ? `${note}${namedWords(candidates)}` : note,
+    outcome: isFound ? 'rented' : 'unknown',
+    id: instance?.id ?? null,
+    may_be_billing: instance === undefined || mayBill(instance.status),
+    note: isFound ? `it is ${instance.id}, ${instance.status}` : unknown,
   };
 }
 
-/** Ids of an answer that could not be trusted: a person may know what a program can't. */
-function namedWords(candidates: readonly string[]): string {
-  return candidates.length === 0 ? '' : `; its answer named ${candidates.join(' and ')}`;
-}
-
-/** What belongs to this account is settled; what may belong to it is not. */
-function notAllSettled(): CliError {
+function stillUnknown(open: readonly OpenRequest[]): CliError {
+  const [first] = open;
+  const name = first?.name ?? '';
+  const asked = open.map(({ name, offer_id, asked_at }) => {
+    const offer = offer_id === null ? '' : `offer ${offer_id}, `;
+    return `${name} (${offer}requested at ${asked_at})`;
+  });
   return new CliError(
     'outcomeUnknown',
-    'Not all that was asked for on this computer could be looked at; some of it may be billing.',
-    { mayBeBilling: true, hint: 'run it again, or with the other key: gpucloud instances recover' },
+    `Still unknown: ${asked.join(', ')}. Look for ${open.length === 1 ? 'it' : 'them'} in the service's web console. It may be billing.`,
+    {
+      hint: `if it is there: gpucloud instances track ID; if it is not: ${untrackLine(first)}`,
+      resource: name,
+      mayBeBilling: true,
+    },
   );
+}
+
+/** A name that begins like a flag is given by its uid. */
+function untrackLine(request: OpenRequest | undefined): string {
+  const { name = 'NAME', uid = '' } = request ?? {};
+  return shellLine(['gpucloud', 'instances', 'untrack', name.startsWith('-') ? uid : name]);
+}
+
+/** The process that sent it settles it. */
+function inFlight(name: string): CliError {
+  return new CliError('outcomeUnknown', `Another gpucloud is creating ${name}.`, {
+    hint: 'wait for it, then look: gpucloud instances list',
+    resource: name,
+    mayBeBilling: true,
+  });
 }

@@ -1,52 +1,51 @@
 import { eachBounded } from '../../bounded.ts';
-import type { AnyCommand } from '../../cli/command.ts';
-import type { Frame } from '../../cli/frame.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { checked } from '../../cli/parse.ts';
-import { describe } from '../../cli/verb.ts';
-import { sightingOf } from '../../context/observe.ts';
+import { action } from '../../cli/verb.ts';
+import { observationOf } from '../../context/observe.ts';
 import type { Context } from '../../context.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';
-import { settleOpen } from '../../instances/settle-open.ts';
+import { overLimit } from '../../instances/max-price.ts';
+import { ownJournal } from '../../instances/pending.ts';
+import { reconcile } from '../../instances/reconcile.ts';
 import type { Changed } from '../../instances/waiting.ts';
+import type { Journal } from '../../journal/index.ts';
 import { resourceId } from '../../rules/ids.ts';
+import { mayBill } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
 
 const AT_ONCE = 4;
 
-export function registerTrack(verb: AnyCommand, frame: Frame): void {
-  describe(verb, {
-    view: changedView,
-    notes:
-      'Their ids are in the web console. Each is read; --force takes up one that is not found.',
-    examples: ['gpucloud instances track 3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10'],
-  })
-    .argument('<id...>', `ids of machines${OR_STDIN}`)
-    .option('--force', 'take up an id that the service does not find, or that can not be read now')
-    .action(async (given, flags, command) => {
-      const context = frame.context(command);
-      const ids = await severalGiven('ID', given, context);
-      for (const id of ids) checked('ID', id, resourceId);
-      return track({ ids, force: flags.force === true }, context);
-    });
-}
+export const track = action({
+  view: changedView,
+  notes:
+    'IDs are in the web console, or come from another computer. Each instance is read; --force adds one\n' +
+    'that is not found. An open request with the name and time of a tracked instance is settled.',
+  examples: [
+    'gpucloud instances track 3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10',
+    'gpucloud instances list -q | ssh other gpucloud instances track -',
+  ],
+  takes: (command) =>
+    command
+      .argument('<id...>', `instance IDs${OR_STDIN}`)
+      .option('--force', 'add an ID that the service does not find, or that can not be read now'),
+  async run(context, given, { force }) {
+    const ids = await severalGiven('ID', given, context);
+    for (const id of ids) checked('ID', id, resourceId);
+    await trackAll([...new Set(ids)], force === true, context);
+  },
+});
 
-export interface TrackInput {
-  readonly ids: readonly string[];
-  readonly force: boolean;
-}
-
-export async function track({ ids, force }: TrackInput, context: Context): Promise<void> {
+async function trackAll(ids: readonly string[], force: boolean, context: Context): Promise<void> {
   const api = await context.api();
-  const journal = await context.journal();
+  const journal = await ownJournal(context);
+  const known = await knownIds(journal);
   const errors: CliError[] = [];
-  const taken = await eachBounded([...new Set(ids)], AT_ONCE, async (id) => {
+  const tracked = await eachBounded(ids, AT_ONCE, async (id): Promise<Changed | undefined> => {
     try {
-      const known = await journal.instance(id);
       const instance = await api.instances.get(id);
-      await journal.observe(sightingOf(instance), 'track');
-      if (known?.untracked === false)
-        context.err.note(`Known already: ${instance.name ?? id} (${id}).`);
+      await journal.observe(observationOf(instance), 'track');
+      if (known.has(id)) context.err.note(`Already known: ${instance.name ?? id} (${id}).`);
       return { id, name: instance.name ?? id, status: instance.status };
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
@@ -55,18 +54,38 @@ export async function track({ ids, force }: TrackInput, context: Context): Promi
         return undefined;
       }
       await journal.track(id);
-      context.err.warn(`Taken into the list unseen: ${id}. ${error.message}`);
+      context.err.warn(`Tracked without reading it: ${id}. ${error.message}`);
       return { id, name: id, status: error.failure === 'notFound' ? 'GONE' : 'UNREAD' };
     }
   });
-  const rows: Changed[] = taken.filter((row) => row !== undefined);
+  const rows = tracked.filter((row) => row !== undefined);
   if (rows.length > 0) {
-    // A machine that was looked up by hand is often the one that a lost answer told of.
-    await settleOpen(context);
+    await settleOpen(journal, context);
     await context.out.list(rows, changedView);
   }
   const [first, ...others] = errors;
   if (first !== undefined) {
     throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
+  }
+}
+
+async function knownIds(journal: Journal): Promise<ReadonlySet<string>> {
+  const { instances } = await journal.read({ archived: true });
+  return new Set(instances.filter(({ untracked }) => !untracked).map(({ id }) => id));
+}
+
+/** An instance that was looked up by hand often came of a request whose response was lost. */
+async function settleOpen(journal: Journal, context: Context): Promise<void> {
+  try {
+    const open = (await journal.requests()).filter(({ isInFlight }) => !isInFlight);
+    for (const { request, instance } of await reconcile(open, journal, context)) {
+      if (instance === undefined) continue;
+      context.err.note(`Settled the request for ${request.name}: it is ${instance.id}.`);
+      const dear = mayBill(instance.status) ? overLimit(instance, request.max_price) : undefined;
+      if (dear !== undefined) context.err.warn(`${dear.message} To end it: ${dear.hint}`);
+    }
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    context.err.warn(`Open requests were not compared with it: ${error.message}`);
   }
 }

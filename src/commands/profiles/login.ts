@@ -266,11 +266,11 @@ async function proved(address: ServiceAddress, context: Context): Promise<User> 
   }
 }
 
-/** What was rented with this key alone, before anyone knew whose it is, is the account's from now on. */
+/** So that the same key from the environment needs no request for it. */
 async function keepAccount(address: ServiceAddress, user: User, context: Context): Promise<void> {
   try {
     const scope = { service: address.baseUrl, apiKey: address.apiKey };
-    await (await context.journalOf(scope)).learnAccount(user.id, { whereUsed: true });
+    await (await context.journalOf(scope)).learnAccount(user.id);
   } catch (error) {
     // The next command that reads instances learns it as well.
     if (!(error instanceof CliError)) throw error;

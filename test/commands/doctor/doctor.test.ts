@@ -27,7 +27,7 @@ function answer(status: number, body: unknown, date: string | undefined = NOW): 
 const well: Handler = () => answer(200, { status: 'success', code: 200, data: USER });
 
 async function worldOf(handler: Handler = well, signedIn = true): Promise<World> {
-  const world = await createWorld({ handler, signedIn });
+  const world = await createWorld({ handler, signedIn, isKeyNew: true });
   worlds.push(world);
   await fakeSsh(world, 'echo "OpenSSH_9.2p1 Test" >&2');
   return world;

@@ -1,7 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseRequest } from '../../../src/journal/request-file.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
@@ -13,14 +12,14 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** What became of each request, by the requests' own files. */
+/** The open requests and the instances, by their own files. */
 async function journal(home: string): Promise<Record<string, unknown>[]> {
-  const root = join(home, 'state', 'rentals');
+  const root = join(home, 'state', 'journal');
   const records: Record<string, unknown>[] = [];
   for (const name of await readdir(root, { recursive: true })) {
-    if (!/(open|settled)\/[^/]+\.json$/.test(name)) continue;
-    const record = parseRequest(await readFile(join(root, name), 'utf8'));
-    records.push({ ...record?.intent, outcome: record?.outcome });
+    const [, place] = /(requests|instances)\/[^/]+\.json$/.exec(name) ?? [];
+    if (place === undefined) continue;
+    records.push({ place, ...JSON.parse(await readFile(join(root, name), 'utf8')) });
   }
   return records;
 }
@@ -445,9 +444,7 @@ describe('instances create', () => {
 
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
     expect(stderr).toMatch(/^error: /m);
-    expect(await journal(world.home)).toMatchObject([
-      { name: 'trainer', outcome: { kind: 'refused' } },
-    ]);
+    expect(await journal(world.home)).toEqual([]);
     expect((await world.cli(['instances', 'list', '--json'])).stdout).toBe('[]\n');
   });
 
@@ -533,9 +530,8 @@ describe('instances create', () => {
 
   test('the outcome is on disk before the machine is printed', async () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
-    const records = await journal(world.home);
-    expect(records).toMatchObject([
-      { operation: 'create', name: 'trainer', outcome: { kind: 'rented', id: expect.any(String) } },
+    expect(await journal(world.home)).toMatchObject([
+      { place: 'instances', origin: 'create', name: 'trainer', id: expect.any(String) },
     ]);
   });
 });
@@ -583,7 +579,7 @@ describe('instances create when the answer is lost', () => {
     const { code, stderr } = await broken.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     expect(code).toBe(10);
     expect(stderr).toContain(id);
-    expect(await journal(broken.home)).toMatchObject([{ outcome: { kind: 'rented', id } }]);
+    expect(await journal(broken.home)).toMatchObject([{ place: 'instances', id }]);
     await broken.close();
   });
 
@@ -593,7 +589,7 @@ describe('instances create when the answer is lost', () => {
     const { code, stderr } = await away.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     expect(code).toBe(6);
     expect(stderr).toMatch(/^error: /m);
-    expect(await journal(away.home)).toMatchObject([{ outcome: { kind: 'not_sent' } }]);
+    expect(await journal(away.home)).toEqual([]);
     await away.close();
   });
 

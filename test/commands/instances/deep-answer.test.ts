@@ -52,7 +52,7 @@ describe('an answer that is nested very deep', () => {
     });
     const { code, stdout, stderr } = await world.cli(['instances', 'create', 'box', ...HARDWARE]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
-    expect(stderr).toContain(`The machine box was made (${NEW}) and is billing`);
+    expect(stderr).toContain(`box was created (${NEW}) and is billing`);
     expect(stderr).toContain(`gpucloud instances terminate ${NEW}`);
     const { stdout: listed } = await world.cli(['instances', 'list', '--json']);
     expect(JSON.parse(listed)).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);

@@ -186,7 +186,7 @@ describe('instances terminate', () => {
 
   test('--yes ends a machine by its id although the journal can not be read', async () => {
     const id = await rent('trainer');
-    const journal = join(world.home, 'state', 'rentals');
+    const journal = join(world.home, 'state', 'journal');
     await rm(journal, { recursive: true });
     await writeFile(journal, '');
     const { code, stdout } = await world.cli(['instances', 'terminate', id, '-y', '-q']);

@@ -1,8 +1,7 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openJournal } from '../../../src/journal/index.ts';
-import { createWorld, type World } from '../../support/run-cli.ts';
+import { createWorld, journalOf, type World } from '../../support/run-cli.ts';
 import { ANNA_KEY, accounts } from '../login/accounts.ts';
 
 const worlds: World[] = [];
@@ -86,32 +85,28 @@ describe('logout', () => {
 
   test('machines that may be billing are named, since the key to end them goes', async () => {
     const world = await signedIn();
-    const journal = openJournal({
-      folder: join(world.home, 'state', 'rentals'),
-      scope: { service: world.service.url, account: 'user-anna' },
-      clock: world.clock,
-      pid: 1,
-      isAlive: () => false,
-    });
+    const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
     await journal.observe({ id: 'a', name: 'trainer', status: 'ACTIVE' }, 'track');
     await journal.observe({ id: 'b', name: 'old', status: 'TERMINATED' }, 'track');
-    const intent = await journal.intend({ operation: 'create', name: 'lost', offer_id: null });
-    await intent.close();
+    const lost = { operation: 'create', name: 'lost', offer_id: null, timeout_ms: 1000 } as const;
+    await journal.open(lost, new Set());
 
     expect((await world.cli(['logout'])).stderr).toBe(
       `${FORGOTTEN}warning: Signing out ends no machine. Not known to be terminated, and maybe billing: lost, trainer.\n` +
-        'warning: 1 request has an unknown outcome, and what was asked for may be billing. Settle it: gpucloud instances recover\n',
+        'warning: 1 request has an unknown outcome, and may be billing. Settle it: gpucloud instances recover\n',
     );
   });
 
   test('a journal that cannot be read does not keep the key', async () => {
     const world = await signedIn();
-    await mkdir(join(world.home, 'state'), { recursive: true });
-    await writeFile(join(world.home, 'state', 'rentals'), 'no folder');
+    await rm(join(world.home, 'state', 'journal'), { recursive: true });
+    await writeFile(join(world.home, 'state', 'journal'), 'no folder');
     const { code, stderr } = await world.cli(['logout']);
     expect(code).toBe(0);
     expect(stderr).toContain(FORGOTTEN);
-    expect(stderr).toContain("The journal of rented machines can't be looked at");
+    expect(stderr).toContain(
+      "The journal can't be read, so an instance that is billing may go unreported",
+    );
   });
 
   test('a key in the environment is still in force, and that is said', async () => {

@@ -6,7 +6,7 @@ import { createWorld, type World } from '../../support/run-cli.ts';
 
 let world: World;
 beforeEach(async () => {
-  world = await createWorld({ handler: () => 'hangUp' });
+  world = await createWorld({ handler: () => 'hangUp', isKeyNew: true });
 });
 afterEach(async () => {
   expect(world.service.requests).toEqual([]);

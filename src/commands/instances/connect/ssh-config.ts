@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
-import { learnAccount } from '../../../instances/account.ts';
 import { readKnownMachines } from '../../../instances/known-machines.ts';
+import { readableJournal } from '../../../instances/pending.ts';
 import type { View } from '../../../output/output.ts';
 import { knownHostsFile } from '../../../reach/known-hosts.ts';
 import {
@@ -65,7 +65,7 @@ export const sshConfig = action({
 /** Of all known instances; warns about those that could not be read. */
 async function readEntries(context: Context): Promise<HostEntry[]> {
   const api = await context.api();
-  await learnAccount(api, context);
+  await readableJournal(context);
   const known = await readKnownMachines(
     { all: false, drives: api.drives.list(), now: context.clock.now() },
     api,

@@ -1,0 +1,168 @@
+import type { User } from '../api/index.ts';
+import { onCancel } from '../cli/confirm.ts';
+import { shellLine } from '../cli/shell-line.ts';
+import type { Context } from '../context.ts';
+import { CliError, isOfOneReading } from '../errors.ts';
+import type { Journal, OpenedRequest, OpenRequest, RentalRequest } from '../journal/index.ts';
+import { instant, relative } from '../output/time.ts';
+import { mayBill } from '../rules/statuses.ts';
+
+/** Requests that may hold a name one after the other; more than one at once is rare. */
+const ROUNDS = 5;
+
+/**
+ * The journal with the account known. The account of a key from the environment is asked for once;
+ * `me` replaces the request for a caller that reads the profile anyway.
+ */
+export async function ownJournal(
+  context: Context,
+  me?: () => Promise<Pick<User, 'id'>>,
+): Promise<Journal> {
+  const journal = await context.journal();
+  if ((await journal.account()) === undefined) {
+    const { id } = await (me === undefined ? (await context.api()).users.me() : me());
+    await journal.learnAccount(id);
+  }
+  return journal;
+}
+
+/**
+ * The journal for a command that only reads. If the account can't be asked for, the instances of
+ * every account that was used here are shown.
+ */
+export async function readableJournal(
+  context: Context,
+  me?: () => Promise<Pick<User, 'id'>>,
+): Promise<Journal> {
+  try {
+    return await ownJournal(context, me);
+  } catch (error) {
+    if (!isOfOneReading(error)) throw error;
+    context.err.warn(
+      `Could not determine which account the API key belongs to, so instances of other accounts may be shown: ${error.message}`,
+    );
+    return context.journal();
+  }
+}
+
+/**
+ * Refuses a name whose earlier request is not settled, if nobody can be asked. A person is asked
+ * right before the request is sent.
+ */
+export async function ensureNoPending(name: string, context: Context): Promise<void> {
+  if ((await context.prompts()) !== undefined) return;
+  const open = await (await context.journal()).requests();
+  if (!open.some((request) => request.name === name)) return;
+  // It may be another account's.
+  await agreedUids(name, new Set(), await ownJournal(context), context);
+}
+
+/**
+ * Puts the request on disk, alone with its name: no other open request has it, and no known living
+ * instance. Throws otherwise, with nothing left open.
+ */
+export async function openAlone(request: RentalRequest, context: Context): Promise<OpenedRequest> {
+  const { name } = request;
+  const journal = await ownJournal(context);
+  await ensureNotTaken(name, journal, context);
+  let agreed: ReadonlySet<string> = new Set();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    agreed = await agreedUids(name, agreed, journal, context);
+    const opened = await journal.open(request, agreed);
+    if (opened === undefined) continue;
+    try {
+      // Its last holder may have made an instance since.
+      await ensureNotTaken(name, journal, context);
+    } catch (error) {
+      await opened.notMade();
+      throw error;
+    }
+    return opened;
+  }
+  throw inFlight(name);
+}
+
+/** Asks about each open request of a name that was not agreed to yet. */
+async function agreedUids(
+  name: string,
+  agreed: ReadonlySet<string>,
+  journal: Journal,
+  context: Context,
+): Promise<ReadonlySet<string>> {
+  const open = (await journal.requests()).filter((request) => request.name === name);
+  for (const request of open) {
+    if (request.isInFlight) throw inFlight(name);
+    if (!agreed.has(request.uid)) await agreeToAnother(request, context);
+  }
+  return new Set(open.map(({ uid }) => uid));
+}
+
+async function agreeToAnother(request: OpenRequest, context: Context): Promise<void> {
+  if (context.flags.yes === true) return;
+  const { name, asked_at } = request;
+  const then = instant(asked_at);
+  const when = then === undefined ? '' : ` (${relative(then, context.clock.now())})`;
+  const told = `An earlier request for ${name}${when} has an unknown outcome: the instance may exist and be billing.`;
+  const prompts = await context.prompts();
+  if (prompts === undefined) {
+    throw new CliError('outcomeUnknown', `${told} Nothing was sent now.`, {
+      hint: `settle it: ${shellLine(['gpucloud', 'instances', 'recover', ...typed(name)])}; to create another one anyway: --yes`,
+      resource: name,
+      mayBeBilling: true,
+    });
+  }
+  context.err.warn(`${told} Another one costs as much again.`);
+  const question = `Create another ${name}?`;
+  if (await onCancel('Nothing was sent.', () => prompts.confirm(question, false))) return;
+  throw new CliError('interrupted', 'Not confirmed: nothing was sent.', {
+    hint: `settle it: ${shellLine(['gpucloud', 'instances', 'recover', ...typed(name)])}`,
+  });
+}
+
+/** A name that begins like a flag can't be typed as an argument. */
+function typed(name: string): string[] {
+  return name.startsWith('-') ? [] : [name];
+}
+
+function inFlight(name: string): CliError {
+  return new CliError(
+    'outcomeUnknown',
+    `Another gpucloud is creating ${name}. Nothing was sent now.`,
+    {
+      hint: 'wait for it, then look: gpucloud instances list',
+      resource: name,
+      retryable: true,
+      mayBeBilling: true,
+    },
+  );
+}
+
+/** The instance is read first, since it may have ended elsewhere. */
+async function ensureNotTaken(name: string, journal: Journal, context: Context): Promise<void> {
+  if (context.flags.yes === true) return;
+  const { instances } = await journal.read();
+  for (const { id, name: known, last } of instances) {
+    if (known !== name || !mayBill(last?.status)) continue;
+    const status = await statusNow(id, context);
+    if (status === undefined || !mayBill(status)) continue;
+    throw new CliError(
+      'wrongState',
+      `${name} already exists (${id}, ${status}). Nothing was sent.`,
+      {
+        code: 'name_taken',
+        hint: `choose another name, or add --yes to send the request anyway; to see it: gpucloud instances get ${id}`,
+        resource: id,
+      },
+    );
+  }
+}
+
+/** undefined for one that the service does not find. */
+async function statusNow(id: string, context: Context): Promise<string | undefined> {
+  try {
+    return (await (await context.api()).instances.get(id)).status;
+  } catch (error) {
+    if (error instanceof CliError && error.failure === 'notFound') return undefined;
+    throw error;
+  }
+}

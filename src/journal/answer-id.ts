@@ -1,0 +1,35 @@
+import { resourceId } from '../rules/ids.ts';
+
+export interface AnswerId {
+  readonly id: string;
+  readonly name: string | undefined;
+}
+
+/**
+ * Before the id only plain values and the envelope may stand, since the id of an offer or image
+ * nested further in is not the instance's.
+ */
+const AT_THE_FRONT =
+  /^\s*\{(?:[^{}[\]]*"data"\s*:\s*\{)?[^{}[\]]*?"id"\s*:\s*"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/i;
+
+/**
+ * The instance's id in a response, with or without the envelope. One that was cut off behind the id
+ * is searched as text. undefined if there is none for certain.
+ */
+export function answerId(text: string): AnswerId | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    const id = AT_THE_FRONT.exec(text)?.[1];
+    return id === undefined ? undefined : { id, name: undefined };
+  }
+  const data = fieldOf(value, 'data') ?? value;
+  const [id, name] = [fieldOf(data, 'id'), fieldOf(data, 'name')];
+  if (typeof id !== 'string' || !resourceId(id).ok) return undefined;
+  return { id, name: typeof name === 'string' ? name : undefined };
+}
+
+function fieldOf(value: unknown, field: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, field) : undefined;
+}

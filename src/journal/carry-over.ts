@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { withLock } from '../files/lock.ts';
+import { privateFolder } from '../files/private-folder.ts';
+import { replaceFile, syncFolder } from '../files/replace.ts';
+import { UNCLAIMED } from './accounts.ts';
+import { exists, type FoundFile, filesIn, namesIn, writeRecord } from './files.ts';
+import { fileName, OLD_FOLDER, serviceFolder } from './names.ts';
+import { type InstanceRecord, parseRecord, type RequestRecord } from './record.ts';
+import { asidePath } from './requests.ts';
+
+// Version 0.1.0 kept its journal in `rentals`: OWNER/{open,machines,archive} and `accounts`. OWNER is
+// a hash of the service and the account, or of the service and the key while its account was not
+// known; ACCOUNT.KEY.json in `accounts` says whose key it is.
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface OldFile extends FoundFile {
+  /** The first line of a request, the whole of another file; undefined for a torn one. */
+  readonly fields: Fields | undefined;
+  /** The second line of a request: what came of it. */
+  readonly outcome: Fields | undefined;
+}
+
+interface OldOwner {
+  readonly name: string;
+  readonly open: readonly OldFile[];
+  readonly machines: readonly OldFile[];
+  readonly archive: readonly OldFile[];
+}
+
+/**
+ * Writes all that version 0.1.0 knew into the journal, then renames its folder. Answers warnings.
+ *
+ * Nothing that is there is replaced, so that it can be done again after a crash. Throws what the
+ * file system throws; the old folder then keeps its name, and the next command tries again.
+ */
+export async function carryOver(state: string): Promise<string[]> {
+  const from = join(state, OLD_FOLDER);
+  const root = join(state, 'journal');
+  return await withLock(from, async () => {
+    // Another command may have done it.
+    if (!exists(from)) return [];
+    const owners = await ownersIn(from);
+    const folderOf = await foldersOf(from, root, owners);
+    const warnings: string[] = [];
+    for (const owner of owners) {
+      const folder = folderOf(owner);
+      if (folder === undefined) {
+        warnings.push(
+          `Part of the journal of version 0.1.0 names no service and was not carried over: ${owner.name} in ${from}.carried-over`,
+        );
+        continue;
+      }
+      for (const file of owner.machines) await carryInstance(file, folder, 'instances');
+      for (const file of owner.archive) await carryInstance(file, folder, 'archive');
+      for (const file of owner.open) warnings.push(...(await carryRequest(file, folder)));
+    }
+    const to = `${from}.carried-over`;
+    renameSync(from, exists(to) ? `${to}-${Date.now()}` : to);
+    syncFolder(state);
+    return warnings;
+  });
+}
+
+async function ownersIn(from: string): Promise<OldOwner[]> {
+  const owners: OldOwner[] = [];
+  for (const name of namesIn(from).filter((one) => /^[0-9a-f]{24}$/.test(one))) {
+    const read = async (place: string) => (await filesIn(join(from, name, place))).map(oldFile);
+    owners.push({
+      name,
+      open: await read('open'),
+      machines: await read('machines'),
+      archive: await read('archive'),
+    });
+  }
+  return owners;
+}
+
+function oldFile(file: FoundFile): OldFile {
+  const text = file.text ?? '';
+  const [first = '', second = ''] = text.startsWith('{"') ? text.split('\n') : [text];
+  return { ...file, fields: fieldsOf(first), outcome: fieldsOf(second) };
+}
+
+function fieldsOf(json: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Finds out whose each old folder is, and keeps whose the keys are. */
+async function foldersOf(
+  from: string,
+  root: string,
+  owners: readonly OldOwner[],
+): Promise<(owner: OldOwner) => string | undefined> {
+  const byHash = new Map<string, string>();
+  const note = ({ service, account }: Fields) => {
+    if (typeof service !== 'string' || typeof account !== 'string') return;
+    const hash = createHash('sha256').update(`${service}\n${account}`).digest('hex').slice(0, 24);
+    byHash.set(hash, join(root, serviceFolder(service), fileName(account)));
+  };
+  const records = (owner: OldOwner): Fields[] =>
+    [...owner.open, ...owner.machines, ...owner.archive].flatMap(({ fields }) =>
+      fields === undefined ? [] : [fields],
+    );
+  for (const owner of owners) for (const fields of records(owner)) note(fields);
+
+  const links = (await filesIn(join(from, 'accounts')))
+    .map(oldFile)
+    .sort((a, b) => (String(a.fields?.learned_at) < String(b.fields?.learned_at) ? -1 : 1));
+  const ofKey = new Map<string, string>();
+  for (const { name, fields = {} } of links) {
+    note(fields);
+    const { service, account, key } = fields;
+    const [ofAccount = '', keyFolder = ''] = name.split('.');
+    // What was asked for before any account was known is the first one's.
+    if (!ofKey.has(keyFolder)) ofKey.set(keyFolder, ofAccount);
+    if (typeof service !== 'string' || typeof account !== 'string') continue;
+    const print = /^key-([0-9a-f]{24})$/.exec(String(key))?.[1];
+    if (print === undefined) continue;
+    const file = join(root, serviceFolder(service), '@keys', `${print}.json`);
+    await writeRecord(file, { version: 1, account });
+  }
+  return (owner) => {
+    const own = byHash.get(owner.name) ?? byHash.get(ofKey.get(owner.name) ?? '');
+    const service = records(owner).find((fields) => typeof fields.service === 'string')?.service;
+    if (own !== undefined || typeof service !== 'string') return own;
+    return join(root, serviceFolder(service), UNCLAIMED);
+  };
+}
+
+async function carryInstance(
+  { name, text = '', fields }: OldFile,
+  folder: string,
+  place: 'instances' | 'archive',
+): Promise<void> {
+  const { service: _service, account: _account, first_seen_at: _seen, ...kept } = fields ?? {};
+  const record = parseRecord('instance', JSON.stringify(kept));
+  const file = `${fileName(record?.id ?? name)}.json`;
+  if (isThere(folder, file)) return;
+  const path = join(folder, place, file);
+  if (record !== undefined) {
+    await writeRecord(path, record);
+    return;
+  }
+  // The name of a torn file tells the id.
+  await privateFolder(join(folder, place));
+  await replaceFile(path, text);
+}
+
+function isThere(folder: string, file: string): boolean {
+  return exists(join(folder, 'instances', file)) || exists(join(folder, 'archive', file));
+}
+
+/** Answers a warning for what is no instance: the journal keeps such requests no more. */
+async function carryRequest(file: OldFile, folder: string): Promise<string[]> {
+  const { fields = tornRequest(file.name), outcome } = file;
+  if (fields === undefined) return [`A request of version 0.1.0 can't be read: ${file.path}`];
+  const { kind = 'unknown', id } = outcome ?? {};
+  const { operation, name, asked_at } = fields;
+  const isOpen = kind === 'unknown';
+  if (operation === 'drive' || operation === 'api_key') {
+    const [what, list] =
+      operation === 'drive' ? ['drive', 'drives list'] : ['API key', 'api-keys list'];
+    return isOpen
+      ? [
+          `The outcome of the request for the ${what} ${String(name)} (${String(asked_at)}) is unknown: gpucloud ${list} shows whether it was made.`,
+        ]
+      : [];
+  }
+  const sender = fields.process;
+  const pid = outcome === undefined && isObject(sender) ? sender.pid : null;
+  const request = parseRecord(
+    'request',
+    JSON.stringify({
+      ...only(fields, ['version', 'uid', 'operation', 'name', 'asked_at', 'offer_id', 'source_id']),
+      ...only(fields, ['max_price', 'body']),
+      pid: typeof pid === 'number' ? pid : null,
+      timeout_ms: 60_000,
+    }),
+  );
+  if (request === undefined) return [`A request of version 0.1.0 can't be read: ${file.path}`];
+  if (isOpen) await carryOpen(request, folder);
+  if (kind === 'rented' && typeof id === 'string' && !isThere(folder, `${fileName(id)}.json`)) {
+    const record: InstanceRecord = {
+      version: 1,
+      id,
+      name: request.name,
+      origin: request.operation,
+      known_at: request.asked_at,
+      request: request.uid,
+    };
+    await writeRecord(join(folder, 'instances', `${fileName(id)}.json`), record);
+  }
+  return [];
+}
+
+/** Under its name, or beside another request of that name. */
+async function carryOpen(request: RequestRecord, folder: string): Promise<void> {
+  const main = join(folder, 'requests', `${fileName(request.name)}.json`);
+  const aside = asidePath(folder, request);
+  const held = (await filesIn(join(folder, 'requests'))).find(({ path }) => path === main);
+  const holder = parseRecord('request', held?.text);
+  if (exists(aside) || holder?.uid === request.uid) return;
+  await writeRecord(held === undefined ? main : aside, request);
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
+}
+
+function only(fields: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)));
+}
+
+/** The file name of a torn request tells its time; it becomes its name, for want of another. */
+function tornRequest(uid: string): Fields | undefined {
+  const [, hour, minute, second] =
+    /^(\d{4}-\d\d-\d\dT\d\d)(\d\d)(\d\d\.\d{3}Z)-[0-9a-f-]{36}$/.exec(uid) ?? [];
+  if (hour === undefined) return undefined;
+  const asked_at = `${hour}:${minute}:${second}`;
+  return { version: 1, uid, operation: 'create', name: uid, asked_at, offer_id: null };
+}

@@ -1,0 +1,145 @@
+import { renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { errorCode } from '../files/error-code.ts';
+import { privateFolder } from '../files/private-folder.ts';
+import { isTerminated } from '../rules/statuses.ts';
+import type { KnownInstance, Observation } from './contract.ts';
+import { exists, filesIn, keepUnreadable, readText, writeRecord } from './files.ts';
+import { fileName, textOf } from './names.ts';
+import { type InstanceRecord, parseRecord, type Snapshot } from './record.ts';
+
+/** Living instances lie apart, so that reading them stays cheap. */
+export type Place = 'instances' | 'archive';
+
+export interface KeptInstance {
+  readonly path: string;
+  /** The account's folder. */
+  readonly folder: string;
+  readonly place: Place;
+  readonly record: InstanceRecord;
+  /** The file can't be read: its name alone tells the id. */
+  readonly isTorn: boolean;
+}
+
+/** Milliseconds after which an observation is written although it showed nothing new. */
+const FRESH = 10 * 60_000;
+
+/** The instances of an account. `spoil` gets the path of each torn one. */
+export async function instancesIn(
+  folder: string,
+  place: Place,
+  spoil: (path: string) => void,
+): Promise<KeptInstance[]> {
+  const files = await filesIn(join(folder, place));
+  return files.map(({ path, name, text }) => {
+    const kept = keptInstance(folder, place, path, name, text);
+    if (kept.isTorn) spoil(path);
+    return kept;
+  });
+}
+
+/** One instance, without reading the others. */
+export function findInstance(folders: readonly string[], id: string): KeptInstance | undefined {
+  const name = fileName(id);
+  let torn: KeptInstance | undefined;
+  for (const folder of folders) {
+    for (const place of ['instances', 'archive'] as const) {
+      const path = join(folder, place, `${name}.json`);
+      const text = readText(path);
+      if (text === undefined && !exists(path)) continue;
+      const kept = keptInstance(folder, place, path, name, text);
+      if (!kept.isTorn) return kept;
+      torn ??= kept;
+    }
+  }
+  return torn;
+}
+
+function keptInstance(
+  folder: string,
+  place: Place,
+  path: string,
+  name: string,
+  text: string | undefined,
+): KeptInstance {
+  const record = parseRecord('instance', text);
+  if (record !== undefined && fileName(record.id) === name) {
+    return { path, folder, place, record, isTorn: false };
+  }
+  const id = textOf(name);
+  const known_at = new Date(0).toISOString();
+  const bare = { version: 1, id, name: id, origin: 'read', known_at, request: null } as const;
+  return { path, folder, place, record: bare, isTorn: true };
+}
+
+/** Writes an instance where it belongs: in `folder`, and in the archive once it is over. */
+export async function writeInstance(
+  folder: string,
+  record: InstanceRecord,
+  before: KeptInstance | undefined,
+): Promise<void> {
+  const isOver = isTerminated(record.last?.status) || record.untracked_at !== undefined;
+  const path = join(folder, isOver ? 'archive' : 'instances', `${fileName(record.id)}.json`);
+  if (before?.isTorn === true) keepUnreadable(before.path);
+  if (before !== undefined && before.path !== path) {
+    await privateFolder(dirname(path));
+    moved(before.path, path);
+  }
+  await writeRecord(path, record);
+}
+
+/** Two processes may see an instance end at once; what is written next is whole anyway. */
+function moved(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** The response to a start or stop shows the status alone; the rest is remembered. */
+export function snapshotOf(
+  observation: Observation,
+  before: InstanceRecord | undefined,
+  seen_at: string,
+): Snapshot {
+  const { id, name, status, price_per_hour, offer_name, created_at } = observation;
+  const last = before?.last;
+  return {
+    id,
+    name: cut(name) ?? last?.name ?? before?.name ?? id,
+    status: cut(status) ?? '',
+    price_per_hour: cut(price_per_hour) ?? last?.price_per_hour ?? null,
+    offer_name: cut(offer_name) ?? last?.offer_name ?? null,
+    created_at: cut(created_at) ?? last?.created_at ?? null,
+    seen_at,
+  };
+}
+
+/** A text of the service may have any length, and a file of ours may not. */
+function cut(text: string | null | undefined): string | undefined {
+  return text?.slice(0, 1000);
+}
+
+/** Whether an observation shows nothing new, and the last one is not old either. */
+export function isOldNews(before: Snapshot | undefined, after: Snapshot): boolean {
+  return (
+    before !== undefined &&
+    JSON.stringify({ ...before, seen_at: '' }) === JSON.stringify({ ...after, seen_at: '' }) &&
+    Date.parse(after.seen_at) - Date.parse(before.seen_at) < FRESH
+  );
+}
+
+export function knownInstance({ record, place }: KeptInstance): KnownInstance {
+  const { id, name, origin, last, known_at, request, untracked_at } = record;
+  return {
+    id,
+    name,
+    origin,
+    last,
+    asked_at: known_at,
+    request,
+    archived: place === 'archive',
+    untracked: untracked_at !== undefined,
+  };
+}

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { answerId } from '../../src/journal/index.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const NESTED = '99999999-1111-4222-8333-444455556666';
+
+const instance = {
+  id: ID,
+  name: 'trainer',
+  status: 'PROVISIONING',
+  offer: { id: NESTED, name: 'A100 "x1"' },
+  ssh_keys: [{ id: NESTED }],
+};
+const body = JSON.stringify({ status: 'success', code: 201, data: instance });
+const whole = body.indexOf(ID) + ID.length + 1;
+
+describe('the id of a new instance', () => {
+  test('is found in a response that was cut anywhere behind it, and never a wrong one', () => {
+    for (let length = 0; length <= body.length; length += 1) {
+      const found = answerId(body.slice(0, length))?.id;
+      expect(found, `cut at ${length}`).toBe(length < whole ? undefined : ID);
+    }
+  });
+
+  test('is found whole or not at all, whatever the order of the fields and the cut', () => {
+    const fields = fc.shuffledSubarray(Object.entries(instance), { minLength: 5 });
+    fc.assert(
+      fc.property(fields, fc.constantFrom(0, 2, '\t'), fc.nat(), (entries, space, cut) => {
+        const text = JSON.stringify({ data: Object.fromEntries(entries) }, null, space);
+        expect(answerId(text)).toEqual({ id: ID, name: 'trainer' });
+        expect([ID, undefined]).toContain(answerId(text.slice(0, cut % text.length))?.id);
+      }),
+    );
+  });
+
+  test('is found without an envelope', () => {
+    expect(answerId(JSON.stringify(instance))).toEqual({ id: ID, name: 'trainer' });
+  });
+
+  test.each([
+    ['an empty text', ''],
+    ['HTML', '<html id="x"><body>502</body></html>'],
+    ['an id that climbs', '{"data":{"id":"../.."}}'],
+    ['an id that is a number', '{"data":{"id":5}}'],
+    ['an id that is null', `{"data":{"id":null,"offer":{"id":"${NESTED}"}}}`],
+    ['the id of a nested thing, cut', `{"data":{"offer":{"id":"${NESTED}"},"na`],
+    ['a list', `{"data":[{"id":"${ID}"}]}`],
+  ])('is not found in %s', (_what, text) => {
+    expect(answerId(text)).toBeUndefined();
+  });
+
+  test.each([
+    ['lists without an end', '{"a":['],
+    ['quotation marks', '"'],
+    ['ids that are none', '"id":'],
+    ['spaces', ' '],
+  ])('%s are read in time that grows with their length alone', (_what, piece) => {
+    expect(answerId(`{"data":{${piece.repeat(400_000)}`)).toBeUndefined();
+  });
+});

@@ -1,0 +1,148 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openJournal, type Scope } from '../../src/journal/index.ts';
+import { anyRequestOpen } from '../../src/journal/pending.ts';
+import { manualClock } from '../support/clock.ts';
+
+/** Written by version 0.1.0: a profile, two keys from the environment, and the sandbox. */
+const OLD = fileURLToPath(new URL('rentals-0.1.0', import.meta.url));
+const SERVICE = 'http://127.0.0.1:47017';
+const ACCOUNT = { service: SERVICE, account: 'acct-1' };
+/** The folder of acct-1. */
+const OWNER = '88a8f26a0c0b65af7f2c2188';
+const id = (number: number) => `0000000${number}-0000-4000-8000-00000000000${number}`;
+const TRACKED = '77777777-0000-4000-8000-000000000007';
+
+let state: string;
+let warnings: string[];
+beforeEach(async () => {
+  state = await mkdtemp(join(tmpdir(), 'gpucloud-carry-'));
+  warnings = [];
+  await cp(OLD, join(state, 'rentals'), { recursive: true });
+});
+afterEach(() => rm(state, { recursive: true, force: true }));
+
+function journal(scope: Scope) {
+  return openJournal({
+    state,
+    scope,
+    clock: manualClock(),
+    pid: 1,
+    isAlive: () => false,
+    warn: (text) => warnings.push(text),
+  });
+}
+
+async function known(scope: Scope) {
+  const { instances, unknown } = await journal(scope).read({ archived: true });
+  return {
+    living: instances.flatMap((one) => (one.archived ? [] : [one.id])).sort(),
+    archived: instances.flatMap((one) => (one.archived ? [one.id] : [])).sort(),
+    unknown: unknown.map(({ name }) => name).sort(),
+  };
+}
+
+test('carries over every instance, archived one and open request, to its account', async () => {
+  expect(anyRequestOpen(state)).toBe(true);
+  expect(await known(ACCOUNT)).toEqual({
+    // The account's own, one of another key of it, and one of a key that nobody knows.
+    living: [id(1), id(4), id(5), TRACKED],
+    archived: [id(2), id(3)],
+    unknown: ['Lost-B', 'lost'],
+  });
+  const { instances, unknown } = await journal(ACCOUNT).read({ archived: true });
+  const byId = new Map(instances.map((one) => [one.id, one]));
+  expect(byId.get(id(1))).toMatchObject({
+    name: 'trainer',
+    origin: 'create',
+    last: { status: 'ACTIVE' },
+  });
+  expect(byId.get(id(2))).toMatchObject({ name: 'ended', last: { status: 'TERMINATED' } });
+  expect(byId.get(id(3))).toMatchObject({ name: 'again', origin: 'reorder', untracked: true });
+  expect(byId.get(TRACKED)).toMatchObject({ name: 'tracked', origin: 'track' });
+  expect(unknown.find(({ name }) => name === 'lost')).toMatchObject({
+    uid: '2026-11-22T181418.982Z-7ecea7c7-8a33-40fe-9718-8fc00278e37b',
+    asked_at: '2026-11-22T18:14:18.982Z',
+    max_price: '55.5',
+  });
+});
+
+test('carries over the sandbox, and whose the keys are', async () => {
+  const [account = ''] = await readdir(join(OLD, '05e9e27add3c96b34df3ff40', 'machines')).then(
+    async ([file = '']) => {
+      const path = join(OLD, '05e9e27add3c96b34df3ff40', 'machines', file);
+      return [JSON.parse(await readFile(path, 'utf8')).account as string];
+    },
+  );
+  expect(await known({ service: 'sandbox', account })).toMatchObject({
+    living: ['c6ae8236-46f6-4503-868d-8456dfa813af'],
+    archived: ['4828519f-342f-4074-9fd6-4b89ae8150cd'],
+  });
+  const key = { service: SERVICE, apiKey: 'svc_sk_test_aaaaaaaaaaaaaaa2' };
+  expect(await journal(key).account()).toBe('acct-1');
+  const unknown = { service: SERVICE, apiKey: 'svc_sk_test_bbbbbbbbbbbbbbb1' };
+  expect(await journal(unknown).account()).toBeUndefined();
+});
+
+test('warns once of open requests for drives and API keys, with the list to check', async () => {
+  await known(ACCOUNT);
+  await known(ACCOUNT);
+  expect(warnings).toEqual([
+    'The outcome of the request for the drive lost-drive (2026-11-22T18:14:19.619Z) is unknown: gpucloud drives list shows whether it was made.',
+    'The outcome of the request for the API key lost-key (2026-11-22T18:14:19.912Z) is unknown: gpucloud api-keys list shows whether it was made.',
+  ]);
+  expect((await readdir(state)).sort()).toEqual(['journal', 'rentals.carried-over']);
+});
+
+test('does it again after a crash, and takes nothing back that was learned since', async () => {
+  const before = await known(ACCOUNT);
+  await journal(ACCOUNT).observe({ id: id(1), status: 'TERMINATED' }, 'read');
+  await rename(join(state, 'rentals.carried-over'), join(state, 'rentals'));
+  const after = await known(ACCOUNT);
+  expect(after).toEqual({
+    ...before,
+    living: before.living.filter((one) => one !== id(1)),
+    archived: [id(1), ...before.archived],
+  });
+});
+
+test('of several processes that begin at once, each finds it whole', async () => {
+  const each = await Promise.all(Array.from({ length: 4 }, () => known(ACCOUNT)));
+  const [first] = each;
+  expect(first?.living).toHaveLength(4);
+  for (const one of each) expect(one).toEqual(first);
+});
+
+test('keeps a torn instance by its id, and a torn request as UNKNOWN', async () => {
+  const torn = '99999999-0000-4000-8000-000000000009';
+  const uid = '2026-11-22T181419.000Z-aaaaaaaa-8a33-40fe-9718-8fc00278e37b';
+  await writeFile(join(state, 'rentals', OWNER, 'machines', `${torn}.json`), '{"version":1,"na');
+  await writeFile(join(state, 'rentals', OWNER, 'open', `${uid}.json`), '{"version":1,"uid":');
+  const { living, unknown } = await known(ACCOUNT);
+  expect(living).toContain(torn);
+  expect(unknown).toContain(uid);
+});
+
+test('keeps a request whose process ended behind its outcome as the instance that it made', async () => {
+  const uid = '2026-11-22T181418.982Z-7ecea7c7-8a33-40fe-9718-8fc00278e37b';
+  const path = join(state, 'rentals', OWNER, 'open', `${uid}.json`);
+  const [intent = ''] = (await readFile(path, 'utf8')).split('\n');
+  const outcome = { kind: 'rented', at: '2026-11-22T18:14:20.000Z', id: id(8) };
+  await writeFile(path, `${intent}\n${JSON.stringify(outcome)}   \n`);
+  expect(await known(ACCOUNT)).toMatchObject({
+    living: expect.arrayContaining([id(8)]),
+    unknown: ['Lost-B'],
+  });
+});
+
+test('says what names no service, and keeps it', async () => {
+  const owner = 'ffffffffffffffffffffffff';
+  await mkdir(join(state, 'rentals', owner, 'machines'), { recursive: true });
+  await writeFile(join(state, 'rentals', owner, 'machines', `${id(9)}.json`), '{');
+  await known(ACCOUNT);
+  expect(warnings).toContainEqual(expect.stringContaining(owner));
+  expect(await readdir(join(state, 'rentals.carried-over', owner, 'machines'))).toHaveLength(1);
+});

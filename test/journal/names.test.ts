@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fileName, serviceFolder, textOf } from '../../src/journal/names.ts';
+
+test('keeps a usual name as it is', () => {
+  expect(fileName('trainer-2')).toBe('trainer-2');
+  expect(fileName('api.example.com')).toBe('api.example.com');
+});
+
+test('tells two names apart on every file system, and gives each back', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
+      const name = fileName(text);
+      expect(name).toMatch(/^[a-z0-9._%-]*$/);
+      expect(textOf(name)).toBe(text);
+    }),
+  );
+  expect(fileName('Trainer')).not.toBe(fileName('trainer'));
+});
+
+test.each(['..', '.', 'a/b', 'con', 'a~b', 'a+b', 'a.', 'ä'])(
+  'writes %s as a safe name',
+  (text) => {
+    const name = fileName(text);
+    expect(name).not.toMatch(/^\.|[/~+]|\.$|^con$/);
+    expect(textOf(name)).toBe(text);
+  },
+);
+
+test('shortens a long name, and keeps two of them apart', () => {
+  const [one, other] = ['a', 'b'].map((end) => fileName(`${'Ж'.repeat(300)}${end}`));
+  expect(one).not.toBe(other);
+  expect(one?.length).toBeLessThan(200);
+});
+
+test('names the folder of a service by its scheme, host, port and path', () => {
+  const services = [
+    'sandbox',
+    'https://sandbox',
+    'https://api.example.com',
+    'https://api.example.com/v1',
+    'https://api.example.com:8443',
+    'http://127.0.0.1:8080',
+    'https://127.0.0.1:8080',
+  ];
+  const folders = services.map(serviceFolder);
+  expect(new Set(folders).size).toBe(services.length);
+  expect(folders[2]).toBe('api.example.com');
+  expect(folders[5]).toBe('http@127.0.0.1%3a8080');
+});
