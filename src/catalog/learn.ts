@@ -1,6 +1,6 @@
 import { isoTime } from '../clock.ts';
-import { resourceId } from '../rules/ids.ts';
 import { isMoney } from '../rules/is-money.ts';
+import { resourceId } from '../rules/names.ts';
 import type { Kind } from './entry.ts';
 import type { NameRecord } from './file.ts';
 

@@ -1,8 +1,8 @@
 import { formatOf, type GlobalFlags, type Host } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { FORMATS } from '../output/output.ts';
-import { positiveDuration } from '../rules/durations.ts';
 import { baseUrl } from '../rules/service.ts';
+import { positiveDuration } from '../rules/times.ts';
 import { type AnyCommand, Option } from './command.ts';
 import { GLOBAL_HEADING } from './help.ts';
 import { checkedAddress, commaList, oneOf, ruled } from './parse.ts';

@@ -1,6 +1,6 @@
 import type { Api } from '../api/index.ts';
 import { CliError, usageError } from '../errors.ts';
-import { isUuid } from '../rules/ids.ts';
+import { isUuid } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 
 /** A thing of the account that can be called by its name. */

@@ -1,7 +1,7 @@
 import type { Api, InstanceEvent } from '../api/index.ts';
 import { pagesOf } from '../api/pages.ts';
 import type { Context } from '../context.ts';
-import { type Moment, timeOf } from '../rules/moment.ts';
+import { type Moment, timeOf } from '../rules/times.ts';
 import * as log from '../watch/log-walk.ts';
 
 /** The moment from which on events are asked for. */

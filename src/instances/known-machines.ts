@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest, Snapshot } from '../journal/index.ts';
 import { instant, relative } from '../output/time.ts';
-import { resourceId } from '../rules/ids.ts';
+import { resourceId } from '../rules/names.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import { newestFirst } from './newest-first.ts';
 import { readableJournal } from './pending.ts';

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
-import { resourceId } from '../rules/ids.ts';
+import { resourceId } from '../rules/names.ts';
 
 const AT_ONCE = 8;
 /** Milliseconds by which this computer's clock and the service's may differ. */

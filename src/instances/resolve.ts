@@ -6,8 +6,8 @@ import { CliError, SeveralErrors, usageError } from '../errors.ts';
 import type { Known, KnownInstance } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
 import { instant, relative } from '../output/time.ts';
-import { isUuid, resourceId } from '../rules/ids.ts';
 import { kopecksText, money } from '../rules/money.ts';
+import { isUuid, resourceId } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 

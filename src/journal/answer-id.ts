@@ -1,4 +1,4 @@
-import { resourceId } from '../rules/ids.ts';
+import { resourceId } from '../rules/names.ts';
 
 export interface AnswerId {
   readonly id: string;

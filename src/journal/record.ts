@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { lazy } from '../lazy.ts';
-import { resourceId } from '../rules/ids.ts';
+import { resourceId } from '../rules/names.ts';
 
 /** Fields of newer versions are kept. Built when the first file is read. */
 const schemas = lazy(() => {

@@ -1,6 +1,6 @@
 import { Option } from '../cli/command.ts';
 import { ofWords, oneOf, ruled } from '../cli/parse.ts';
-import { pollInterval, positiveDuration } from '../rules/durations.ts';
+import { pollInterval, positiveDuration } from '../rules/times.ts';
 
 /** In milliseconds: how long a wait goes on, and the pause between two readings. */
 export interface WaitTimes {

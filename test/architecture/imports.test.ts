@@ -216,7 +216,7 @@ describe('imports run one way', () => {
   test.each([
     ['api/http.ts', '../cli/verb.ts', 'api may not import cli'],
     ['sandbox/http/server.ts', '../../api/index.ts', 'sandbox may not import api'],
-    ['rules/ids.ts', '../output/index.ts', 'rules may not import output'],
+    ['rules/names.ts', '../output/index.ts', 'rules may not import output'],
     [
       'commands/drives/index.ts',
       '../instances/view.ts',

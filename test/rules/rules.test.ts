@@ -8,13 +8,12 @@ import {
   publishedPort,
   volume,
 } from '../../src/rules/container.ts';
-import { duration, positiveDuration } from '../../src/rules/durations.ts';
-import { isUuid, resourceId } from '../../src/rules/ids.ts';
 import { kopecksText, money } from '../../src/rules/money.ts';
-import { anyName, apiKeyName, instanceName } from '../../src/rules/names.ts';
+import { anyName, apiKeyName, instanceName, isUuid, resourceId } from '../../src/rules/names.ts';
 import { count, sharedMemoryGb } from '../../src/rules/numbers.ts';
 import type { Rule } from '../../src/rules/rule.ts';
 import { apiKey, baseUrl } from '../../src/rules/service.ts';
+import { duration, positiveDuration } from '../../src/rules/times.ts';
 
 function accepted<T>(rule: Rule<T>, text: string): T {
   const verdict = rule(text);

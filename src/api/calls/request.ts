@@ -1,5 +1,5 @@
 import { usageError } from '../../errors.ts';
-import { resourceId } from '../../rules/ids.ts';
+import { resourceId } from '../../rules/names.ts';
 
 import { check } from '../schemas/check.ts';
 import type { Schema } from '../schemas/fields.ts';

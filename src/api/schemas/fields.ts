@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { lazy } from '../../lazy.ts';
-import { resourceId } from '../../rules/ids.ts';
+import { resourceId } from '../../rules/names.ts';
 import type { Rule } from '../../rules/rule.ts';
 
 /** A schema is built when it is first used: a run reads few of them, and some read none. */

@@ -1,5 +1,5 @@
 import { usageError } from '../../errors.ts';
-import { type Moment, timeOf } from '../../rules/moment.ts';
+import { type Moment, timeOf } from '../../rules/times.ts';
 
 /** Milliseconds since 1970: from `from` on, before `to`. */
 export interface Period {

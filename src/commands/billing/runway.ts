@@ -15,9 +15,9 @@ import {
 import { assertWhole } from '../../money/faults.ts';
 import { runwayOf } from '../../money/runway.ts';
 import { spanText } from '../../output/time.ts';
-import { positiveDuration } from '../../rules/durations.ts';
 import { kopecksText, type Money, money, positiveMoney } from '../../rules/money.ts';
 import { broken, kept, type Rule } from '../../rules/rule.ts';
+import { positiveDuration } from '../../rules/times.ts';
 import { type RunwayReport, runwayBlocks, runwayView } from './runway-view.ts';
 
 type Limit =

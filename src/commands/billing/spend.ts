@@ -7,8 +7,8 @@ import { labelOf, STEPS, type Step, startOf, stepsBack, zoneText } from '../../m
 import { wholeHistory } from '../../money/history.ts';
 import { type Books, netOf, openBooks, type Spent } from '../../money/spend.ts';
 import { localTime } from '../../output/time.ts';
-import { since, until } from '../../rules/moment.ts';
 import { kopecksText, zero } from '../../rules/money.ts';
+import { since, until } from '../../rules/times.ts';
 import { periodOf } from './period.ts';
 import { type SpendRow, spendBlocks, spendView } from './spend-view.ts';
 

@@ -7,8 +7,8 @@ import { usageError } from '../../errors.ts';
 import { wholeHistory } from '../../money/history.ts';
 import { momentOf } from '../../money/ledger.ts';
 import { createTotals } from '../../money/totals.ts';
-import { since, until } from '../../rules/moment.ts';
 import { count } from '../../rules/numbers.ts';
+import { since, until } from '../../rules/times.ts';
 import { periodOf, periodText } from './period.ts';
 import { transactionView } from './view.ts';
 

@@ -13,7 +13,7 @@ import { brokenBy, checked, oneOf, refuseSecret } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { isUuid, resourceId } from '../../rules/ids.ts';
+import { isUuid, resourceId } from '../../rules/names.ts';
 import { broken, kept, type Rule, type Verdict } from '../../rules/rule.ts';
 import { entryView } from './view.ts';
 

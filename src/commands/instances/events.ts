@@ -10,10 +10,9 @@ import { usageError } from '../../errors.ts';
 import { beginningAt, eachEvent } from '../../instances/event-log.ts';
 import { findInstances, type Target } from '../../instances/resolve.ts';
 import type { Column, View } from '../../output/output.ts';
-import { pollInterval } from '../../rules/durations.ts';
-import { type Moment, since } from '../../rules/moment.ts';
 import { count } from '../../rules/numbers.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
+import { type Moment, pollInterval, since } from '../../rules/times.ts';
 
 /** Cells of the longest documented type, STATUS_CHANGE. */
 const TYPE_CELLS = 13;

@@ -10,8 +10,8 @@ import { type Change, changeEach } from '../../instances/change.ts';
 import { beforeSending, reservationNote, terminateQuestion } from '../../instances/preflight.ts';
 import { findInstances, pickInstances } from '../../instances/resolve.ts';
 import { type Outcome, outcomeOf, waitForEach, withBill } from '../../instances/waiting.ts';
-import { positiveDuration } from '../../rules/durations.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
+import { positiveDuration } from '../../rules/times.ts';
 import {
   DEFAULT_WAIT,
   pollIntervalOption,

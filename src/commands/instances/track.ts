@@ -10,7 +10,7 @@ import { ownJournal } from '../../instances/pending.ts';
 import { reconcile } from '../../instances/reconcile.ts';
 import type { Changed } from '../../instances/waiting.ts';
 import type { Journal } from '../../journal/index.ts';
-import { resourceId } from '../../rules/ids.ts';
+import { resourceId } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
 

@@ -8,8 +8,8 @@ import { findInstances } from '../../instances/resolve.ts';
 import type { Changed } from '../../instances/waiting.ts';
 import type { KnownInstance, OpenRequest } from '../../journal/index.ts';
 import { instant, relative } from '../../output/time.ts';
-import { resourceId } from '../../rules/ids.ts';
 import { kopecksText, money } from '../../rules/money.ts';
+import { resourceId } from '../../rules/names.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
 

@@ -1,9 +1,9 @@
 import { Option } from '../../cli/command.ts';
 import { ruled } from '../../cli/parse.ts';
-import { duration } from '../../rules/durations.ts';
 import { kopecksText, type Money, money } from '../../rules/money.ts';
 import { wholeNumber } from '../../rules/numbers.ts';
 import { broken, kept, type Verdict } from '../../rules/rule.ts';
+import { duration } from '../../rules/times.ts';
 import type { Fault } from '../../sandbox/index.ts';
 import { FAULTS } from '../../sandbox/service/faults.ts';
 

@@ -4,8 +4,8 @@ import { brokenRule } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { local, relative } from '../../output/time.ts';
-import { isUuid, resourceId } from '../../rules/ids.ts';
 import { kopecksText, money } from '../../rules/money.ts';
+import { isUuid, resourceId } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
 
 /** An offer or image as it was asked for: its id, and what is known of it here. */

@@ -1,8 +1,8 @@
 import type { CatalogEntry, Kind } from '../../catalog/index.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
-import { resourceId } from '../../rules/ids.ts';
 import { kopecksText, type Money, money } from '../../rules/money.ts';
+import { resourceId } from '../../rules/names.ts';
 import type { CreateFlags } from '../request/body.ts';
 import { dayOf } from '../request/hardware.ts';
 

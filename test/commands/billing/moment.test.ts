@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { since, timeOf, until } from '../../../src/rules/moment.ts';
+import { since, timeOf, until } from '../../../src/rules/times.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00.000Z');
 

@@ -1,5 +1,41 @@
-import { duration } from './durations.ts';
 import { broken, kept, type Rule, type Verdict } from './rule.ts';
+
+const MILLISECONDS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** A duration as people write it: `500ms`, `30s`, `15m`, `2h`, `3d`. The value is milliseconds. */
+export function duration(text: string): Verdict<number> {
+  const match = /^([0-9]{1,9})(ms|s|m|h|d)$/.exec(text);
+  const unit = MILLISECONDS[match?.[2] ?? ''];
+  if (match === null || unit === undefined) {
+    return broken('a duration is a whole number with a unit, such as 500ms, 30s, 15m, 2h or 3d');
+  }
+  return kept(Number(match[1]) * unit);
+}
+
+/** A duration that may not be zero, for deadlines and intervals. */
+export function positiveDuration(text: string): Verdict<number> {
+  const verdict = duration(text);
+  return verdict.ok && verdict.value === 0
+    ? broken('a duration here is longer than zero')
+    : verdict;
+}
+
+/** The shortest pause between two readings of the same thing: rate limits are not documented. */
+const SHORTEST_POLL_MS = 500;
+
+/** The time between two readings. */
+export function pollInterval(text: string): Verdict<number> {
+  const verdict = duration(text);
+  return verdict.ok && verdict.value < SHORTEST_POLL_MS
+    ? broken(`the service is asked again after ${SHORTEST_POLL_MS}ms at the earliest`)
+    : verdict;
+}
 
 /** A point in time as a person gives it, before the clock is asked. */
 export type Moment =
@@ -27,21 +63,15 @@ export function timeOf(moment: Moment, now: number): number {
 
 function momentOf(text: string, daysOn: number): Verdict<Moment> {
   const back = duration(text);
-  if (back.ok) {
-    return kept({ ago: back.value });
-  }
+  if (back.ok) return kept({ ago: back.value });
   const match = TIME.exec(text);
-  if (match === null) {
-    return broken(FORM);
-  }
+  if (match === null) return broken(FORM);
   const [, year, month, day, hour, minute, second, fraction, zone] = match;
   const [y, mo, d] = [Number(year), Number(month), Number(day)];
   if (mo < 1 || mo > 12 || d < 1 || d > new Date(Date.UTC(y, mo, 0)).getUTCDate()) {
     return broken('there is no such day');
   }
-  if (hour === undefined) {
-    return kept({ at: new Date(y, mo - 1, d + daysOn).getTime() });
-  }
+  if (hour === undefined) return kept({ at: new Date(y, mo - 1, d + daysOn).getTime() });
   const clock = [Number(hour), Number(minute), Number(second ?? 0)] as const;
   if (clock[0] > 23 || clock[1] > 59 || clock[2] > 59) {
     return broken('there is no such time of day');
@@ -57,9 +87,7 @@ function momentOf(text: string, daysOn: number): Verdict<Moment> {
 
 /** Milliseconds that a zone is ahead of UTC. */
 function offset(zone: string): number {
-  if (zone === 'Z') {
-    return 0;
-  }
+  if (zone === 'Z') return 0;
   const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4));
   return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
 }
