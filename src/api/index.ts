@@ -1,22 +1,18 @@
-import { type ApiKeysApi, apiKeysApi } from './api-keys.ts';
-import { type BillingApi, billingApi } from './billing.ts';
+import { apiKeysApi } from './api-keys.ts';
+import { billingApi } from './billing.ts';
 import type { Run } from './calls/call.ts';
 import { type CallParts, withCall } from './calls/call.ts';
 import type { ApiSettings, CallOptions, RawAnswer } from './contract.ts';
-import { type DrivesApi, drivesApi } from './drives.ts';
+import { drivesApi } from './drives.ts';
 import { createTracer } from './http/trace.ts';
 import type { Transport } from './http/transport.ts';
-import { type InstancesApi, instancesApi } from './instances.ts';
+import { instancesApi } from './instances.ts';
 import { type RawRequest, rawCall } from './raw.ts';
-import { type SshKeysApi, sshKeysApi } from './ssh-keys.ts';
-import { type TemplatesApi, templatesApi } from './templates.ts';
-import { type UsersApi, usersApi } from './users.ts';
+import { sshKeysApi } from './ssh-keys.ts';
+import { templatesApi } from './templates.ts';
+import { usersApi } from './users.ts';
 
-export type { ApiKeysApi } from './api-keys.ts';
-export type { BillingApi } from './billing.ts';
 export type { ApiSettings, CallOptions, Page, RawAnswer } from './contract.ts';
-export type { DrivesApi } from './drives.ts';
-export type { InstancesApi } from './instances.ts';
 export type { RawRequest } from './raw.ts';
 export type { ApiKey, CreateApiKeyBody } from './schemas/api-key.ts';
 export type {
@@ -45,22 +41,19 @@ export type { Meta } from './schemas/page.ts';
 export type { AddSshKeyBody, SshKey } from './schemas/ssh-key.ts';
 export type { Template, TemplateEndpoint, TemplateVariable } from './schemas/template.ts';
 export type { SetPasswordBody, UpdateUserBody, User } from './schemas/user.ts';
-export type { SshKeysApi } from './ssh-keys.ts';
-export type { TemplatesApi } from './templates.ts';
-export type { UsersApi } from './users.ts';
 
 /**
  * The 23 documented operations as typed methods, and `call` for anything else. Every method throws
  * CliError, or the reason of the signal that ended it before anything can have been changed.
  */
 export interface Api {
-  readonly instances: InstancesApi;
-  readonly drives: DrivesApi;
-  readonly sshKeys: SshKeysApi;
-  readonly apiKeys: ApiKeysApi;
-  readonly templates: TemplatesApi;
-  readonly users: UsersApi;
-  readonly billing: BillingApi;
+  readonly instances: ReturnType<typeof instancesApi>;
+  readonly drives: ReturnType<typeof drivesApi>;
+  readonly sshKeys: ReturnType<typeof sshKeysApi>;
+  readonly apiKeys: ReturnType<typeof apiKeysApi>;
+  readonly templates: ReturnType<typeof templatesApi>;
+  readonly users: ReturnType<typeof usersApi>;
+  readonly billing: ReturnType<typeof billingApi>;
   call(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
   /** Ends all connections, and with them whatever is on its way. */
   close(): Promise<void>;

@@ -2,9 +2,8 @@ import { CliError } from '../errors.ts';
 import { leadsTo } from '../rules/statuses.ts';
 import type { Call, Run } from './calls/call.ts';
 import { factsOf, outcomeUnknown, sentence } from './calls/errors.ts';
-import type { Operation } from './calls/operation.ts';
+import { bodyOf, type Operation, queryOf, segment } from './calls/operation.ts';
 import { getData, getPage, post, postOnce } from './calls/perform.ts';
-import { bodyOf, queryOf, segment } from './calls/request.ts';
 import { settled, stateOf, statusWords } from './calls/settle.ts';
 import type { CallOptions, Page } from './contract.ts';
 import {
@@ -24,140 +23,121 @@ import {
   reorderInstanceBody,
 } from './schemas/instance-body.ts';
 
-export interface InstancesApi {
-  /**
-   * Rents a machine (API document: Endpoints, POST /instances). Never sent again once it may have
-   * left; a doubt is CliError `outcomeUnknown` with `mayBeBilling`.
-   */
-  create(body: CreateInstanceBody, options?: CallOptions): Promise<Instance>;
-  /**
-   * Rents a machine like a terminated one, of which it takes offer, image and SSH keys (API
-   * document: Endpoints, POST /instances/{id}/reorder). Never sent again, as with `create`.
-   */
-  reorder(id: string, body: ReorderInstanceBody, options?: CallOptions): Promise<Instance>;
-  /** One machine (API document: Endpoints, GET /instances/{id}). */
-  get(id: string, options?: CallOptions): Promise<Instance>;
-  /**
-   * Starts a STOPPED machine (API document: Endpoints, POST /instances/{id}/start). A refusal is
-   * told apart by a fresh reading: not STOPPED, or not enough funds for the next hour. A doubt that
-   * the reading settles (STARTING, ACTIVE) is success, with what the reading gave.
-   */
-  start(id: string, options?: CallOptions): Promise<StatusChange>;
-  /**
-   * Stops an ACTIVE machine (API document: Endpoints, POST /instances/{id}/stop). After a doubt the
-   * state is read; STOPPING and STOPPED are success, else it is sent once more.
-   */
-  stop(id: string, options?: CallOptions): Promise<StatusChange>;
-  /**
-   * Deletes a machine for good (API document: Endpoints, POST /instances/{id}/terminate). After a
-   * doubt the state is read; TERMINATING and TERMINATED are success, else it is sent once more.
-   */
-  terminate(id: string, options?: CallOptions): Promise<StatusChange>;
-  /** One page of the event log, newest first (API document: Endpoints, GET /instances/{id}/events). */
-  events(id: string, query?: EventsQuery, options?: CallOptions): Promise<Page<InstanceEvent>>;
-}
-
 const CREATED_DOUBT = 'A machine may exist and be billing.';
 
-export function instancesApi(run: Run): InstancesApi {
+export function instancesApi(run: Run) {
   return {
-    create(body, options) {
-      return run(options, (call) =>
+    /**
+     * Rents an instance (API document: Endpoints, POST /instances). Never sent again once it may
+     * have left; a doubt is CliError `outcomeUnknown` with `mayBeBilling`.
+     */
+    create: (body: CreateInstanceBody, options?: CallOptions): Promise<Instance> =>
+      run(options, (call) =>
         postOnce(
           call,
           {
             heading: 'POST /instances',
             doing: `to create the instance ${body.instance_name}`,
-            changes: true,
+            body: bodyOf(createInstanceBody, body),
             resource: body.instance_name,
             bills: true,
             doubt: CREATED_DOUBT,
           },
-          { method: 'POST', path: '/instances', body: bodyOf(createInstanceBody, body) },
           instance,
         ),
-      );
-    },
-    reorder(id, body, options) {
-      return run(options, (call) =>
+      ),
+
+    /**
+     * Rents an instance like a terminated one, of which it takes offer, image and SSH keys (API
+     * document: Endpoints, POST /instances/{id}/reorder). Never sent again, as with `create`.
+     */
+    reorder: (id: string, body: ReorderInstanceBody, options?: CallOptions): Promise<Instance> =>
+      run(options, (call) =>
         postOnce(
           call,
           {
-            ...about('POST /instances/{id}/reorder', `to reorder the instance ${id}`, id),
+            heading: 'POST /instances/{id}/reorder',
+            doing: `to reorder the instance ${id}`,
+            ...about(id),
+            body: bodyOf(reorderInstanceBody, body),
             bills: true,
             doubt: CREATED_DOUBT,
             needsState: true,
           },
-          {
-            method: 'POST',
-            path: `${pathOf(id)}/reorder`,
-            body: bodyOf(reorderInstanceBody, body),
-          },
           instance,
         ),
-      );
-    },
-    get(id, options) {
-      return run(options, (call) => read(call, id));
-    },
-    start(id, options) {
-      return run(options, (call) => start(call, id));
-    },
-    stop(id, options) {
-      return run(options, (call) =>
+      ),
+
+    /** One instance (API document: Endpoints, GET /instances/{id}). */
+    get: (id: string, options?: CallOptions): Promise<Instance> =>
+      run(options, (call) => get(call, id)),
+
+    /**
+     * Starts a STOPPED instance (API document: Endpoints, POST /instances/{id}/start). After a
+     * doubt the state is read: STARTING and ACTIVE are success, and nothing is sent again.
+     */
+    start: (id: string, options?: CallOptions): Promise<StatusChange> =>
+      run(options, (call) => start(call, id)),
+
+    /**
+     * Stops an ACTIVE instance (API document: Endpoints, POST /instances/{id}/stop). After a doubt
+     * the state is read; STOPPING and STOPPED are success, else it is sent once more.
+     */
+    stop: (id: string, options?: CallOptions): Promise<StatusChange> =>
+      run(options, (call) =>
         change(call, id, {
-          verb: 'stop',
-          goal: 'STOPPED',
+          heading: 'POST /instances/{id}/stop',
+          doing: `to stop the instance ${id}`,
           doubt: 'The machine may still be running and billing.',
+          goal: 'STOPPED',
         }),
-      );
-    },
-    terminate(id, options) {
-      return run(options, (call) =>
+      ),
+
+    /**
+     * Deletes an instance for good (API document: Endpoints, POST /instances/{id}/terminate). After
+     * a doubt the state is read; TERMINATING and TERMINATED are success, else it is sent once more.
+     */
+    terminate: (id: string, options?: CallOptions): Promise<StatusChange> =>
+      run(options, (call) =>
         change(call, id, {
-          verb: 'terminate',
-          goal: 'TERMINATED',
+          heading: 'POST /instances/{id}/terminate',
+          doing: `to terminate the instance ${id}`,
           doubt: 'The machine may still exist and be billing.',
+          goal: 'TERMINATED',
         }),
-      );
-    },
-    events(id, query = {}, options) {
-      return run(options, (call) =>
+      ),
+
+    /** One page of the log, newest first (API document: Endpoints, GET /instances/{id}/events). */
+    events: (
+      id: string,
+      query: EventsQuery = {},
+      options?: CallOptions,
+    ): Promise<Page<InstanceEvent>> =>
+      run(options, (call) =>
         getPage(
           call,
           {
-            ...about('GET /instances/{id}/events', `to list the events of the instance ${id}`, id),
-            changes: false,
+            heading: 'GET /instances/{id}/events',
+            doing: `to list the events of the instance ${id}`,
+            ...about(id),
+            query: queryOf(eventsQuery, query),
           },
-          { method: 'GET', path: `${pathOf(id)}/events${queryOf(eventsQuery, query)}` },
           instanceEvents,
           { page: query.page ?? 1, limit: query.limit ?? 10 },
         ),
-      );
-    },
+      ),
   };
 }
 
-function pathOf(id: string): string {
-  return `/instances/${segment(id, 'an instance')}`;
+function about(id: string): Pick<Operation, 'id' | 'resource' | 'missing'> {
+  return { id: segment(id, 'an instance'), resource: id, missing: `There is no instance ${id}` };
 }
 
-function about(heading: string, doing: string, id: string): Operation {
-  return {
-    heading,
-    doing,
-    changes: true,
-    resource: id,
-    missing: `There is no instance ${id}`,
-  };
-}
-
-/** An answer about another machine would be taken for this one's state, and hide it. */
-async function read(call: Call, id: string): Promise<Instance> {
+/** A response about another instance would be taken for this one's state, and hide it. */
+async function get(call: Call, id: string): Promise<Instance> {
   const found = await getData(
     call,
-    { ...about('GET /instances/{id}', `to show the instance ${id}`, id), changes: false },
-    { method: 'GET', path: pathOf(id) },
+    { heading: 'GET /instances/{id}', doing: `to show the instance ${id}`, ...about(id) },
     instance,
   );
   if (found.id.toLowerCase() !== id.toLowerCase()) {
@@ -173,38 +153,31 @@ async function read(call: Call, id: string): Promise<Instance> {
 function change(
   call: Call,
   id: string,
-  how: { verb: 'stop' | 'terminate'; goal: string; doubt: string },
+  { goal, ...how }: Pick<Operation, 'heading' | 'doing' | 'doubt'> & { goal: string },
 ): Promise<StatusChange> {
-  const operation: Operation = {
-    ...about(`POST /instances/{id}/${how.verb}`, `to ${how.verb} the instance ${id}`, id),
-    repeatable: true,
-    bills: true,
-    doubt: how.doubt,
-    needsState: true,
-  };
-  const request = { method: 'POST', path: `${pathOf(id)}/${how.verb}` };
+  const operation = { ...how, ...about(id), repeatable: true, bills: true, needsState: true };
   return settled(call, {
     operation,
-    post: () => post(call, operation, request, statusChange),
-    read: () => read(call, id),
-    done: ({ status }) => (leadsTo(how.goal, status) ? { status } : undefined),
+    post: () => post(call, operation, statusChange),
+    read: () => get(call, id),
+    done: ({ status }) => (leadsTo(goal, status) ? { status } : undefined),
     status: ({ status }) => status,
   });
 }
 
-/** After a doubt the state is read; what it shows is the outcome, and nothing is sent again. */
 async function start(call: Call, id: string): Promise<StatusChange> {
   const operation: Operation = {
-    ...about('POST /instances/{id}/start', `to start the instance ${id}`, id),
+    heading: 'POST /instances/{id}/start',
+    doing: `to start the instance ${id}`,
+    ...about(id),
     bills: true,
     doubt: 'The machine may be running and billing.',
     needsState: true,
   };
-  const request = { method: 'POST', path: `${pathOf(id)}/start` };
-  const posted = await post(call, operation, request, statusChange);
+  const posted = await post(call, operation, statusChange);
   if (posted.sure) return posted.value;
 
-  const found = (await stateOf(() => read(call, id)))?.state;
+  const found = (await stateOf(() => get(call, id)))?.state;
   const httpStatus = posted.answer?.status;
   if (found === undefined) throw outcomeUnknown(operation, posted.why, httpStatus);
   const { status, paid_until } = found;

@@ -2,8 +2,7 @@ import { usageError } from '../errors.ts';
 import type { Run } from './calls/call.ts';
 import { rawOf } from './calls/call.ts';
 import { lostWords, notReached, notUnderstood, outcomeUnknown } from './calls/errors.ts';
-import type { Operation } from './calls/operation.ts';
-import type { ApiRequest } from './calls/request.ts';
+import { type ApiRequest, changes, type Operation } from './calls/operation.ts';
 import { once, repeat } from './calls/retry.ts';
 import type { CallOptions, RawAnswer } from './contract.ts';
 import type { Answer } from './http/body.ts';
@@ -20,9 +19,8 @@ export interface RawRequest {
   headers?: Readonly<Record<string, string>>;
 }
 
-const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 /** PATCH and DELETE as the retry table has them; what it does not name is never sent twice. */
-const REPEATED: ReadonlySet<string> = new Set([...READS, 'PATCH', 'DELETE']);
+const REPEATED: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PATCH', 'DELETE']);
 const METHODS: ReadonlySet<string> = new Set([...REPEATED, 'POST', 'PUT']);
 
 /** Headers that belong to the connection, to undici or to the key. */
@@ -44,8 +42,6 @@ export function rawCall(run: Run, base: URL) {
       const operation: Operation = {
         heading,
         doing: `to handle ${heading}`,
-        changes: !READS.has(method),
-        repeatable: REPEATED.has(method),
         bills: method === 'POST',
         doubt: 'The service may have acted on it.',
       };
@@ -54,15 +50,15 @@ export function rawCall(run: Run, base: URL) {
         answer = REPEATED.has(method) ? (await repeat(call, sent)).answer : await once(call, sent);
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
-        if (!operation.changes && error.partial !== undefined && !error.stopped) {
+        if (!changes(operation) && error.partial !== undefined && !error.stopped) {
           throw notUnderstood(operation, 'it was cut off', error.partial);
         }
-        throw operation.changes && error.sent
+        throw changes(operation) && error.sent
           ? outcomeUnknown(operation, lostWords(call, error))
           : notReached(operation, call, error);
       }
       if (answer.problem !== undefined && answer.cut !== undefined) {
-        throw operation.changes
+        throw changes(operation)
           ? outcomeUnknown(operation, `the answer ${answer.problem}`, answer.status)
           : notUnderstood(operation, `it ${answer.problem}`, answer);
       }

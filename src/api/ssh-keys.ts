@@ -1,7 +1,6 @@
 import type { Call, Run } from './calls/call.ts';
-import type { Operation } from './calls/operation.ts';
+import { bodyOf, type Operation, segment } from './calls/operation.ts';
 import { getData, post, remove } from './calls/perform.ts';
-import { bodyOf, segment } from './calls/request.ts';
 import { settled } from './calls/settle.ts';
 import type { CallOptions } from './contract.ts';
 import {
@@ -12,70 +11,51 @@ import {
   sshKeys,
 } from './schemas/ssh-key.ts';
 
-export interface SshKeysApi {
-  /** All keys, newest first (API document: Endpoints, GET /ssh-keys). */
-  list(options?: CallOptions): Promise<SshKey[]>;
-  /**
-   * Registers a public key (API document: Endpoints, POST /ssh-keys). After a doubt the list is
-   * read; the same key there is success, else it is sent once more.
-   */
-  add(body: AddSshKeyBody, options?: CallOptions): Promise<SshKey>;
-  /** Deletes a key for good (API document: Endpoints, DELETE /ssh-keys/{id}). */
-  delete(id: string, options?: CallOptions): Promise<void>;
-}
-
-export function sshKeysApi(run: Run): SshKeysApi {
+export function sshKeysApi(run: Run) {
   return {
-    list(options) {
-      return run(options, read);
-    },
-    add(body, options) {
-      return run(options, (call) => add(call, body));
-    },
-    delete(id, options) {
-      return run(options, (call) =>
-        remove(
-          call,
-          {
-            heading: 'DELETE /ssh-keys/{id}',
-            doing: `to delete the SSH key ${id}`,
-            changes: true,
-            repeatable: true,
-            resource: id,
-            doubt: 'The key may be gone.',
-            missing: `There is no SSH key ${id}`,
-          },
-          { method: 'DELETE', path: `/ssh-keys/${segment(id, 'an SSH key')}` },
-        ),
-      );
-    },
+    /** All keys, newest first (API document: Endpoints, GET /ssh-keys). */
+    list: (options?: CallOptions): Promise<SshKey[]> => run(options, list),
+
+    /**
+     * Registers a public key (API document: Endpoints, POST /ssh-keys). After a doubt the list is
+     * read; the same key there is success, else it is sent once more.
+     */
+    add: (body: AddSshKeyBody, options?: CallOptions): Promise<SshKey> =>
+      run(options, (call) => add(call, body)),
+
+    /** Deletes a key for good (API document: Endpoints, DELETE /ssh-keys/{id}). */
+    delete: (id: string, options?: CallOptions): Promise<void> =>
+      run(options, (call) =>
+        remove(call, {
+          heading: 'DELETE /ssh-keys/{id}',
+          doing: `to delete the SSH key ${id}`,
+          id: segment(id, 'an SSH key'),
+          resource: id,
+          doubt: 'The key may be gone.',
+          missing: `There is no SSH key ${id}`,
+        }),
+      ),
   };
 }
 
-function read(call: Call): Promise<SshKey[]> {
-  return getData(
-    call,
-    { heading: 'GET /ssh-keys', doing: 'to list the SSH keys', changes: false },
-    { method: 'GET', path: '/ssh-keys' },
-    sshKeys,
-  );
+function list(call: Call): Promise<SshKey[]> {
+  return getData(call, { heading: 'GET /ssh-keys', doing: 'to list the SSH keys' }, sshKeys);
 }
 
 function add(call: Call, body: AddSshKeyBody): Promise<SshKey> {
   const operation: Operation = {
     heading: 'POST /ssh-keys',
     doing: `to add the SSH key ${body.name}`,
-    changes: true,
+    body: bodyOf(addSshKeyBody, body),
     repeatable: true,
     resource: body.name,
     doubt: 'The key may be registered.',
   };
-  const request = { method: 'POST', path: '/ssh-keys', body: bodyOf(addSshKeyBody, body) };
   const wanted = typeAndBlob(body.public_key);
   return settled(call, {
     operation,
-    post: () => post(call, operation, request, sshKey),
-    read: () => read(call),
+    post: () => post(call, operation, sshKey),
+    read: () => list(call),
     done: (keys) =>
       keys.find(({ public_key }) => public_key != null && typeAndBlob(public_key) === wanted),
   });

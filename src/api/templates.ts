@@ -3,22 +3,12 @@ import { getData } from './calls/perform.ts';
 import type { CallOptions } from './contract.ts';
 import { type Template, templates } from './schemas/template.ts';
 
-export interface TemplatesApi {
-  /** All available templates (API document: Endpoints, GET /templates). */
-  list(options?: CallOptions): Promise<Template[]>;
-}
-
-export function templatesApi(run: Run): TemplatesApi {
+export function templatesApi(run: Run) {
   return {
-    list(options) {
-      return run(options, (call) =>
-        getData(
-          call,
-          { heading: 'GET /templates', doing: 'to list the templates', changes: false },
-          { method: 'GET', path: '/templates' },
-          templates,
-        ),
-      );
-    },
+    /** All available templates (API document: Endpoints, GET /templates). */
+    list: (options?: CallOptions): Promise<Template[]> =>
+      run(options, (call) =>
+        getData(call, { heading: 'GET /templates', doing: 'to list the templates' }, templates),
+      ),
   };
 }

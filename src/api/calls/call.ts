@@ -7,7 +7,7 @@ import { Fault } from '../http/fault.ts';
 import type { Tracer } from '../http/trace.ts';
 import type { Transport } from '../http/transport.ts';
 import { hidden, secretsIn } from '../response/secrets.ts';
-import type { ApiRequest } from './request.ts';
+import type { ApiRequest } from './operation.ts';
 
 /** Timers of Node fire at once beyond this. */
 const LONGEST_TIMER = 2 ** 31 - 1;

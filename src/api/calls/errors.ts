@@ -4,7 +4,7 @@ import type { Fault } from '../http/fault.ts';
 import { clean, shortened } from '../response/clean.ts';
 import { isWebPage, messageOf } from '../response/message.ts';
 import type { Call } from './call.ts';
-import type { Operation } from './operation.ts';
+import { isRepeatable, type Operation } from './operation.ts';
 import { rateLimited, retryAfterMs } from './retry.ts';
 
 // Errors of operations: what failed, whether it was sent, what the service said. What to do next is
@@ -136,7 +136,7 @@ export function outcomeUnknown(operation: Operation, why: string, httpStatus?: n
     `${sentence(`The outcome of the request ${operation.doing} is unknown: ${why}`)}${doubt}`,
     {
       mayBeBilling: operation.bills ?? false,
-      retryable: operation.repeatable ?? false,
+      retryable: isRepeatable(operation),
       ...(httpStatus === undefined ? {} : { httpStatus }),
       ...factsOf(operation),
     },

@@ -14,18 +14,12 @@ import {
   outcomeUnknown,
   refusal,
 } from './errors.ts';
-import type { Operation } from './operation.ts';
-import type { ApiRequest } from './request.ts';
+import { changes, type Operation, requestOf } from './operation.ts';
 import { once, type Repeated, repeat } from './retry.ts';
 
 /** A GET or PATCH and its `data`. */
-export async function getData<T>(
-  call: Call,
-  operation: Operation,
-  request: ApiRequest,
-  schema: Schema<T>,
-): Promise<T> {
-  const { answer } = await repeated(call, operation, request);
+export async function getData<T>(call: Call, operation: Operation, schema: Schema<T>): Promise<T> {
+  const { answer } = await repeated(call, operation);
   return understood(operation, call, answer, (whole) => dataOf(whole, schema));
 }
 
@@ -33,29 +27,23 @@ export async function getData<T>(
 export async function getPage<T>(
   call: Call,
   operation: Operation,
-  request: ApiRequest,
   schema: Schema<T[]>,
   asked: { page: number; limit: number },
 ): Promise<Page<T>> {
-  const { answer } = await repeated(call, operation, request);
+  const { answer } = await repeated(call, operation);
   return understood(operation, call, answer, (whole) => pageOf(whole, schema, asked));
 }
 
 /** A DELETE. After a doubtful try of ours a 404 says that it was that try which did it. */
-export async function remove(call: Call, operation: Operation, request: ApiRequest): Promise<void> {
-  const { answer, doubted } = await repeated(call, operation, request);
+export async function remove(call: Call, operation: Operation): Promise<void> {
+  const { answer, doubted } = await repeated(call, operation);
   if (answer.status === 404 && doubted) return;
   understood(operation, call, answer, acknowledged);
 }
 
 /** A POST that is never sent again once it may have left. */
-export async function postOnce<T>(
-  call: Call,
-  operation: Operation,
-  request: ApiRequest,
-  schema: Schema<T>,
-): Promise<T> {
-  const posted = await post(call, operation, request, schema);
+export async function postOnce<T>(call: Call, operation: Operation, schema: Schema<T>): Promise<T> {
+  const posted = await post(call, operation, schema);
   if (posted.sure) return posted.value;
   throw outcomeUnknown(operation, posted.why, posted.answer?.status);
 }
@@ -73,12 +61,11 @@ export type Posted<T> =
 export async function post<T>(
   call: Call,
   operation: Operation,
-  request: ApiRequest,
   schema: Schema<T>,
 ): Promise<Posted<T>> {
   let answer: Answer;
   try {
-    answer = await once(call, request);
+    answer = await once(call, requestOf(operation));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (!error.sent) throw notReached(operation, call, error);
@@ -95,15 +82,15 @@ export async function post<T>(
     : { sure: false, why: `the answer could not be understood, ${data.what}`, answer };
 }
 
-async function repeated(call: Call, operation: Operation, request: ApiRequest): Promise<Repeated> {
+async function repeated(call: Call, operation: Operation): Promise<Repeated> {
   try {
-    return await repeat(call, request);
+    return await repeat(call, requestOf(operation));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (error.partial !== undefined && !error.stopped) {
       return { answer: { ...error.partial, problem: 'was cut off' }, doubted: error.sent };
     }
-    if (!operation.changes || !error.sent) throw notReached(operation, call, error);
+    if (!changes(operation) || !error.sent) throw notReached(operation, call, error);
     throw outcomeUnknown(operation, lostWords(call, error));
   }
 }
@@ -117,7 +104,7 @@ function understood<T>(
   const { status } = answer;
   if (!isSuccess(status)) {
     const doubtful = status === 408 || status >= 500;
-    throw operation.changes && doubtful
+    throw changes(operation) && doubtful
       ? outcomeUnknown(operation, answeredWords(call, answer), status)
       : refusal(operation, call, answer);
   }

@@ -2,7 +2,7 @@ import { CliError } from '../../errors.ts';
 import type { Answer } from '../http/body.ts';
 import { Fault } from '../http/fault.ts';
 import type { Call } from './call.ts';
-import type { ApiRequest } from './request.ts';
+import type { ApiRequest } from './operation.ts';
 
 const TRIES = 3;
 const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
