@@ -1,36 +1,26 @@
-/** Stretches of the calendar, each in the time zone of this computer. A week starts on Monday. */
+/** Periods of the calendar, in this computer's time zone. A week starts on Monday. */
 export const STEPS = ['day', 'week', 'month'] as const;
 export type Step = (typeof STEPS)[number];
 
 /**
- * The first moment of the stretch that a moment lies in, in milliseconds since 1970. A day has 23
- * or 25 hours where the clock is changed.
+ * The first moment of the period that contains a moment, in milliseconds since 1970. With `steps`,
+ * that of a later period, or of an earlier one if it is negative. A day has 23 or 25 hours when the
+ * clock changes; if the clock skips midnight, the day begins after the gap.
  */
-export function startOf(step: Step, at: number): number {
+export function startOf(step: Step, at: number, steps = 0): number {
   const date = new Date(at);
-  const back = step === 'week' ? (date.getDay() + 6) % 7 : 0;
-  return midnight(date, step === 'month' ? 1 : date.getDate() - back);
-}
-
-/** The first moment of the stretch after the one that begins at `start`. */
-export function nextStart(step: Step, start: number): number {
-  const date = new Date(start);
-  if (step === 'month') {
-    return midnight(new Date(date.getFullYear(), date.getMonth() + 1, 1, 12), 1);
+  const [year, month, day] = [date.getFullYear(), date.getMonth(), date.getDate()];
+  switch (step) {
+    case 'day':
+      return new Date(year, month, day + steps).getTime();
+    case 'week':
+      return new Date(year, month, day - ((date.getDay() + 6) % 7) + 7 * steps).getTime();
+    case 'month':
+      return new Date(year, month + steps, 1).getTime();
   }
-  return midnight(date, date.getDate() + (step === 'week' ? 7 : 1));
 }
 
-/** The start of the stretch `count` stretches before the one that a moment lies in. */
-export function stepsBack(step: Step, at: number, count: number): number {
-  const date = new Date(startOf(step, at));
-  if (step === 'month') {
-    return midnight(new Date(date.getFullYear(), date.getMonth() - count, 1, 12), 1);
-  }
-  return midnight(date, date.getDate() - count * (step === 'week' ? 7 : 1));
-}
-
-/** `2026-01-15`, `2026-W03` (ISO 8601: of the year that most of the week lies in), `2026-01`. */
+/** `2026-01-15`, `2026-W03` (ISO 8601: of the year that holds most of the week), `2026-01`. */
 export function labelOf(step: Step, start: number): string {
   const date = new Date(start);
   if (step === 'day') return `${monthText(date)}-${two(date.getDate())}`;
@@ -48,14 +38,6 @@ export function zoneText(at: number): string {
   const offset = `UTC${ahead < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
   const name = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   return name === undefined || name === '' ? offset : `${name}, ${offset}`;
-}
-
-/**
- * The first moment of a day of the month of `date`. Where the clock skips midnight the day begins
- * when the clock goes on, and where midnight comes twice, with the first.
- */
-function midnight(date: Date, day: number): number {
-  return new Date(date.getFullYear(), date.getMonth(), day).getTime();
 }
 
 function monthText(date: Date): string {

@@ -75,16 +75,16 @@ export interface BurnJson {
 
 export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>): BurnJson {
   const { perHour, instances, drives, atMost, uncounted } = burn;
-  const told = (amount: Money | undefined, isRead: boolean) =>
+  const known = (amount: Money | undefined, isRead: boolean) =>
     amount === undefined || !isRead ? null : kopecksText(amount);
   const isWhole = read.instances && read.drives;
   return {
-    per_hour: told(perHour, isWhole),
-    per_day: told(perHour.times(HOURS.day), isWhole),
-    per_month: told(perHour.times(HOURS.month), isWhole),
-    instances_per_hour: told(instances, read.instances),
-    drives_per_hour: told(drives, read.drives),
-    per_hour_at_most: told(atMost, isWhole),
+    per_hour: known(perHour, isWhole),
+    per_day: known(perHour.times(HOURS.day), isWhole),
+    per_month: known(perHour.times(HOURS.month), isWhole),
+    instances_per_hour: known(instances, read.instances),
+    drives_per_hour: known(drives, read.drives),
+    per_hour_at_most: known(atMost, isWhole),
     not_counted: uncounted.map(({ item, why }) => ({
       kind: item.kind,
       id: item.id,

@@ -8,7 +8,7 @@ import { createSeenSet } from './seen-set.ts';
 const PAGE = 100;
 
 /**
- * Transactions that come in meanwhile push older ones onto the next pages. At least as many ids as
+ * Transactions that arrive while reading push older ones onto the next pages. At least as many ids as
  * this are remembered to leave those out: far more than can come in during one request, and few
  * enough for a history of millions.
  */

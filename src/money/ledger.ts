@@ -21,7 +21,7 @@ const DIRECTIONS: Readonly<Record<string, Direction>> = {
   USAGE_CHARGE: 'OUTGOING',
 };
 
-/** The direction that the service tells, or that of a documented type where it tells none. */
+/** The direction in the response, or that of a documented type if there is none. */
 export function directionOf({ direction, type }: Entry): Direction | undefined {
   if (direction === 'INCOMING' || direction === 'OUTGOING') {
     return direction;

@@ -4,7 +4,7 @@ import { type Money, zero } from '../rules/money.ts';
 export interface Runway {
   /** Whole seconds, rounded down; exact however large. */
   readonly seconds: Money;
-  /** Milliseconds since 1970; undefined where it is beyond the calendar. */
+  /** Milliseconds since 1970; undefined if it is beyond the calendar. */
   readonly endsAt: number | undefined;
 }
 
@@ -12,7 +12,7 @@ export interface Runway {
 const LAST = Date.UTC(10_000, 0, 1) - 1;
 
 /**
- * A balance divided by a rate of roubles an hour. undefined where nothing is spent; a balance of
+ * A balance divided by a rate of roubles per hour. undefined if nothing is spent; a balance of
  * zero or below lasts for no time.
  */
 export function runwayOf(balance: Money, perHour: Money, now: number): Runway | undefined {

@@ -1,5 +1,5 @@
 import { type Money, zero } from '../rules/money.ts';
-import { nextStart, type Step, startOf } from './calendar.ts';
+import { type Step, startOf } from './calendar.ts';
 import {
   type Direction,
   type Entry,
@@ -10,9 +10,9 @@ import {
 } from './ledger.ts';
 import { createLeftOut, type LeftOut } from './left-out.ts';
 
-/** What moved in one stretch of time, exact. */
+/** What moved in one period, exact. */
 export interface Spent {
-  /** Milliseconds since 1970: from `from` on, up to and without `to`. */
+  /** Milliseconds since 1970: from `from` on, before `to`. */
   readonly from: number;
   readonly to: number;
   /** Sums of the documented types, as the service's absolute amounts. */
@@ -34,15 +34,15 @@ export function netOf({ sums }: Pick<Spent, 'sums'>): Money {
   return sums.charged.minus(sums.refunded);
 }
 
-/** Books that are filled one transaction at a time, so that a history of any length fits. */
+/** Sums that are filled one transaction at a time, so that a history of any length fits. */
 export interface Books {
   add(entry: Entry): void;
   /**
-   * The stretches up to `until`, empty ones too; `trimmed` leaves out those before the account's
-   * first transaction of all.
+   * The periods up to `until`, empty ones too; `trimmed` leaves out those before the account's
+   * first transaction.
    */
   rows(until: number, how?: { trimmed?: boolean }): readonly Spent[];
-  /** All stretches together. */
+  /** All periods together. */
   total(): Omit<Spent, 'from' | 'to'>;
   /** What was left out, and why. */
   readonly left: LeftOut;
@@ -55,7 +55,7 @@ export interface BooksOf {
   readonly to: number;
 }
 
-/** Past so many, stretches in which nothing happened are left out. */
+/** With more periods than this, those in which nothing happened are left out. */
 const MOST_ROWS = 4000;
 
 interface Page {
@@ -108,11 +108,11 @@ export function openBooks({ step, from, to }: BooksOf): Books {
     rows(until, { trimmed = false } = {}) {
       const range = { from, to: Math.min(to, until) };
       const starts = startsOf([...pages.keys()], step, range).filter(
-        (start) => !trimmed || nextStart(step, start) > first,
+        (start) => !trimmed || startOf(step, start, 1) > first,
       );
       return starts.map((start) => ({
         from: Math.max(start, from),
-        to: Math.min(nextStart(step, start), to),
+        to: Math.min(startOf(step, start, 1), to),
         ...closed(pages.get(start) ?? newPage()),
       }));
     },
@@ -120,7 +120,7 @@ export function openBooks({ step, from, to }: BooksOf): Books {
   };
 }
 
-/** Every stretch from the first that is asked for, or has something in it, to the last. */
+/** Every period from the first that is asked for, or has something in it, to the last. */
 function startsOf(
   filled: readonly number[],
   step: Step,
@@ -131,7 +131,7 @@ function startsOf(
   if (first === undefined) return [];
   const last = Math.max(sorted.at(-1) ?? first, startOf(step, Math.max(to - 1, first)));
   const all: number[] = [];
-  for (let start = first; start <= last; start = nextStart(step, start)) {
+  for (let start = first; start <= last; start = startOf(step, start, 1)) {
     if (all.length === MOST_ROWS) return sorted;
     all.push(start);
   }

@@ -12,7 +12,7 @@ export interface Deletion {
 const SEVEN_DAYS = 7 * 24 * 3_600_000;
 
 /**
- * No published field holds the moment of the suspension. It lies after the time that was paid for
+ * No published field holds the moment of the suspension. It comes after the time that was paid for
  * and not after the last change of the drive, which bounds the deletion on both sides.
  */
 export function deletionOf(drive: {

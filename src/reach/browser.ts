@@ -4,15 +4,14 @@ import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 
-/** Milliseconds in which a browser has asked for the page that it was started with. */
+/** Milliseconds after which a browser that requested nothing is given up. */
 const PATIENCE = 30_000;
 
 /**
- * Opens a link in the person's browser and ends once the browser has asked for it.
+ * Opens a link in the person's browser and returns once the browser has requested it.
  *
- * A link may hold a token, and the arguments of a process can be read by every user of a computer.
- * So the browser is started with an address on loopback that cannot be guessed, and is sent on from
- * there, once.
+ * A link may hold a token, and every user of a computer can read the arguments of a process. So the
+ * browser is started with a loopback address that can't be guessed, which redirects once.
  */
 export async function openInBrowser(url: string, context: Context): Promise<void> {
   const signpost = await startSignpost(url);

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Whether a port of this computer's loopback can be listened on now. */
+/** Whether this computer can listen on a loopback port now. */
 export async function isFree(port: number): Promise<boolean> {
   return (await taken(port)) !== undefined;
 }
@@ -12,7 +12,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Takes a port and lets it go again. */
+/** Listens on a port for a moment. */
 function taken(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

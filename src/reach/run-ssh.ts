@@ -54,8 +54,8 @@ async function probe({ endpoint, ssh }: Reached, context: Context): Promise<Trou
         },
       },
     );
-    const { said } = await child.ended;
-    return opened ? undefined : troubleIn(said);
+    const { output } = await child.ended;
+    return opened ? undefined : troubleIn(output);
   } catch {
     return undefined;
   }

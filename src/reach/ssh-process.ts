@@ -14,7 +14,7 @@ export interface Listener {
 
 export interface SshProcess {
   /** Its exit code, and what it printed last. */
-  readonly ended: Promise<{ readonly code: number; readonly said: string }>;
+  readonly ended: Promise<{ readonly code: number; readonly output: string }>;
   close(): void;
 }
 
@@ -31,14 +31,14 @@ export async function startSsh(
   listener: Partial<Listener>,
 ): Promise<SshProcess> {
   const [file = 'ssh', ...args] = argv;
-  let said = '';
+  let output = '';
   let rest = '';
   function hear(line: string): void {
     if (line === 'debug1: Entering interactive session.') listener.open?.();
     if (isLog(line)) {
       listener.log?.(line);
     } else if (line.trim() !== '') {
-      said = `${said}${line}\n`.slice(-KEPT);
+      output = `${output}${line}\n`.slice(-KEPT);
       listener.say?.(line);
     }
   }
@@ -54,7 +54,7 @@ export async function startSsh(
   return {
     ended: running.ended.then((code) => {
       hear(rest);
-      return { code, said };
+      return { code, output };
     }),
     close: () => running.kill('SIGTERM'),
   };
@@ -78,8 +78,8 @@ const PATTERNS: readonly (readonly [Trouble, RegExp])[] = [
   ],
 ];
 
-export function troubleIn(said: string): Trouble | undefined {
-  return PATTERNS.find(([, pattern]) => pattern.test(said))?.[0];
+export function troubleIn(output: string): Trouble | undefined {
+  return PATTERNS.find(([, pattern]) => pattern.test(output))?.[0];
 }
 
 /** The error for a program that could not be started at all. */

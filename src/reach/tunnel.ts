@@ -50,7 +50,7 @@ export async function holdTunnel(
       if (lastOpen === undefined) throw signal.reason;
       break;
     }
-    const trouble = troubleIn(held.said);
+    const trouble = troubleIn(held.output);
     const isHopeless = trouble === 'hostKey' || trouble === 'keys' || !how.reconnect;
     if (lastOpen === undefined || isHopeless || clock.now() - lastOpen > GIVE_UP_AFTER) {
       throw failed(held, reached, context);
@@ -71,7 +71,7 @@ export async function holdTunnel(
 interface Held {
   readonly code: number;
   /** What ssh printed last. */
-  readonly said: string;
+  readonly output: string;
   /** Whether it was open at any time. */
   readonly opened: boolean;
 }
@@ -147,10 +147,10 @@ async function readAgain(
   }
 }
 
-function failed({ code, said, opened }: Held, reached: Reached, context: Context): CliError {
+function failed({ code, output, opened }: Held, reached: Reached, context: Context): CliError {
   const { id, name } = reached.target;
-  const trouble = troubleIn(said);
-  const last = said.trim().split('\n').at(-1)?.trim();
+  const trouble = troubleIn(output);
+  const last = output.trim().split('\n').at(-1)?.trim();
   const what = opened ? 'The tunnel was lost' : 'The tunnel could not be opened';
   return new CliError('refused', `${what}: ${last || `ssh ended with ${code}`}`, {
     resource: id,

@@ -9,22 +9,18 @@ export interface TemplateValues {
 
 /**
  * Puts ip, port and secrets into a `url_template` (API document: Template). The document does not
- * show how placeholders are written, so `{ip}`, `{{ip}}` and `${ip}` are understood, and a secret by
+ * show how placeholders are written, so `{ip}`, `{{ip}}` and `${ip}` are accepted, and a secret by
  * its key or as `secrets.KEY`. Secrets are percent-encoded.
  *
- * Answers undefined when a placeholder has no value: half a link would lead nowhere.
+ * Returns undefined if a placeholder has no value: half a link leads nowhere.
  */
 export function fillTemplate(pattern: string, values: TemplateValues): string | undefined {
   let complete = true;
-  const filled = pattern.replace(
-    /\$\{\s*([\w.-]+)\s*\}|\{\{\s*([\w.-]+)\s*\}\}|\{\s*([\w.-]+)\s*\}/g,
-    (placeholder, ...keys: (string | undefined)[]) => {
-      const key = keys.slice(0, 3).find((found) => found !== undefined) ?? '';
-      const value = valueFor(key, values);
-      complete &&= value !== undefined;
-      return value ?? placeholder;
-    },
-  );
+  const filled = pattern.replace(/\$?\{\{?\s*([\w.-]+)\s*\}?\}/g, (placeholder, key: string) => {
+    const value = valueFor(key, values);
+    complete &&= value !== undefined;
+    return value ?? placeholder;
+  });
   return complete ? filled : undefined;
 }
 
@@ -33,7 +29,7 @@ function valueFor(key: string, { ip, port, secrets }: TemplateValues): string | 
     case 'ip':
     case 'host':
     case 'ip_address':
-      // An IPv6 address stands in brackets in a link (RFC 3986, section 3.2.2).
+      // A link has brackets around an IPv6 address (RFC 3986, section 3.2.2).
       return ip?.includes(':') === true ? `[${ip}]` : ip;
     case 'port':
       return port === undefined ? undefined : String(port);

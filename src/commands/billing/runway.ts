@@ -115,7 +115,7 @@ function warn(
   }
 }
 
-/** Exit code 5 where the limit is certainly passed: what is not known would only make it worse. */
+/** Exit code 5 if the limit is certainly not met: what is not known can only make it worse. */
 function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
   const { balance, runway: lasting, perHour } = facts;
   if (balance === undefined) return undefined;

@@ -3,7 +3,7 @@ import { oneOf, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { labelOf, STEPS, type Step, startOf, stepsBack, zoneText } from '../../money/calendar.ts';
+import { labelOf, STEPS, type Step, startOf, zoneText } from '../../money/calendar.ts';
 import { wholeHistory } from '../../money/history.ts';
 import { type Books, netOf, openBooks, type Spent } from '../../money/spend.ts';
 import { localTime } from '../../output/time.ts';
@@ -46,7 +46,7 @@ export const spend = action({
     const to = asked?.to ?? Number.POSITIVE_INFINITY;
     const from =
       asked === undefined || flags.since === undefined
-        ? stepsBack(by, Math.min(to - 1, now), BACK[by])
+        ? startOf(by, Math.min(to - 1, now), -BACK[by])
         : asked.from;
     if (from > now) {
       throw usageError(`--since lies in the future: ${new Date(from).toISOString()}`);
