@@ -26,9 +26,9 @@ function commandsOf(group, { commands }) {
 }
 
 function chaptersOf({ groups }) {
-  return [...new Set(groups.map(({ chapter }) => chapter))].map((chapter) => ({
-    chapter,
-    groups: groups.filter((group) => group.chapter === chapter),
+  return [...new Set(groups.map(({ heading }) => heading))].map((heading) => ({
+    heading,
+    groups: groups.filter((group) => group.heading === heading),
   }));
 }
 
@@ -111,14 +111,14 @@ function anchor(heading) {
 
 function markdownIndex(reference) {
   const { summary, global_flags, exit_codes, environment, topics, formats } = reference;
-  const chapters = chaptersOf(reference).map(({ chapter, groups }) => {
+  const chapters = chaptersOf(reference).map(({ heading, groups }) => {
     const rows = groups.flatMap((group) =>
       commandsOf(group, reference).map(({ command, summary: words }) => [
         `[${command}](${group.name}.md#${anchor(`gpucloud ${command}`)})`,
         md(words),
       ]),
     );
-    return `### ${chapter}\n\n${table(['command', ''], rows)}`;
+    return `### ${heading}\n\n${table(['command', ''], rows)}`;
   });
   return `# The commands of gpucloud
 
@@ -172,7 +172,7 @@ ${table(
   ['field', 'what'],
   [
     ['`name`, `version`, `summary`', 'of the program'],
-    ['`groups[]`', '`name`, `aliases`, `summary`, `chapter`: the words that stand first'],
+    ['`groups[]`', '`name`, `aliases`, `summary`, `heading`: the words that stand first'],
     ['`commands[]`', 'each command, in the order of the help'],
     ['`commands[].command`, `.words`', '`"instances create"`, and its words apart'],
     ['`commands[].aliases`', 'other words for the last of them'],
@@ -321,8 +321,8 @@ function manIndex(reference) {
   const { summary, global_flags, exit_codes, environment, topics } = reference;
   const chapters = chaptersOf(reference)
     .map(
-      ({ chapter, groups }) =>
-        `.SS ${quoted(chapter)}\n${groups.map(({ name, summary: words }) => item(name, `${words}. See gpucloud-${name}(1).`)).join('')}`,
+      ({ heading, groups }) =>
+        `.SS ${quoted(heading)}\n${groups.map(({ name, summary: words }) => item(name, `${words}. See gpucloud-${name}(1).`)).join('')}`,
     )
     .join('');
   return (
@@ -378,7 +378,7 @@ function manOf(group, commands, reference) {
   const also =
     group.aliases.length === 0 ? '' : paragraph(`It is also called ${group.aliases.join(', ')}.`);
   const others = reference.groups
-    .filter(({ chapter, name }) => chapter === group.chapter && name !== group.name)
+    .filter(({ heading, name }) => heading === group.heading && name !== group.name)
     .map(({ name }) => `gpucloud-${name}`);
   return (
     title(`gpucloud-${group.name}`) +

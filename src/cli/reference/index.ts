@@ -37,7 +37,7 @@ export function referenceOf(root: AnyCommand) {
       name: group.name(),
       aliases: group.aliases(),
       summary: group.summary(),
-      chapter: group.helpGroup().replace(/:$/, ''),
+      heading: group.helpGroup().replace(/:$/, ''),
     })),
     commands: groups.flatMap((group) => commandsBelow(group, [group.name()], root)),
     global_flags: root.options.filter(isGlobal).map((option) => flagOf(root, option)),

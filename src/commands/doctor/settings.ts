@@ -6,40 +6,18 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';
 
-/** The settings without the key, a fault in them, or that the config file can't be used. */
-type Read = { readonly settings: Settings } | { readonly fault: unknown } | 'no file';
-
 export function settingsChecks(context: Context): Checks {
-  const read = readSettings(context);
-  const of = (check: (settings: Settings) => Finding | Promise<Finding>) => async () => {
-    const outcome = await read;
-    if (outcome === 'no file') return notChecked('the config file can not be used');
-    if ('fault' in outcome) return notChecked('the settings can not be used');
-    return check(outcome.settings);
+  const settings = context.settings({ key: false });
+  const using = (check: (known: Settings) => Finding | Promise<Finding>) => async () => {
+    const known = await settings.catch(() => undefined);
+    return known === undefined ? notChecked('the settings can not be used') : check(known);
   };
-  const profile = of((settings) => profileCheck(settings));
   return {
-    async profile() {
-      const outcome = await read;
-      if (outcome !== 'no file' && 'fault' in outcome) throw outcome.fault;
-      return profile();
-    },
-    base_url: of(baseUrlCheck),
-    api_key: of((settings) => keyCheck(settings, context)),
+    profile: async () => profileCheck(await settings),
+    base_url: using(baseUrlCheck),
+    api_key: using((known) => keyCheck(known, context)),
     keys: () => keysCheck(context),
   };
-}
-
-async function readSettings(context: Context): Promise<Read> {
-  try {
-    await (await context.config()).read();
-  } catch {
-    return 'no file';
-  }
-  return context.settings({ key: false }).then(
-    (settings) => ({ settings }),
-    (fault: unknown) => ({ fault }),
-  );
 }
 
 function profileCheck({ profile }: Settings): Finding {

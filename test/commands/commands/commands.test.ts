@@ -38,7 +38,7 @@ describe('commands --json', () => {
       name: 'instances',
       aliases: ['instance'],
       summary: 'Rent GPU machines, see them, stop and end them',
-      chapter: 'Rent machines',
+      heading: 'Rent machines',
     });
   });
 
