@@ -1,4 +1,5 @@
-// Writes the files that are derived from the program: what a test calls stale is renewed by this.
+// Writes all files that are derived from the program: docs/commands, man pages, completions and schemas
+// here, then golden files (golden.mjs) and pictures (picture.mjs). A test fails when one is stale.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
