@@ -7,10 +7,11 @@ import { CliError, isInterrupt, SeveralErrors } from '../errors.ts';
 import { leadsTo, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
+import { attempt, type Changed, type Outcome, outcomeOf } from './outcome.ts';
 import { beforeSending, titled } from './preflight.ts';
 import { findInstances, type Target } from './resolve.ts';
 import { nextStep } from './status.ts';
-import { attempt, type Changed, type Outcome, outcomeOf, waitForEach } from './waiting.ts';
+import { waitForEach } from './waiting.ts';
 
 /** As many requests at once as is polite to a service whose rate limits are not documented. */
 const AT_ONCE = 4;

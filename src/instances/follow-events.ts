@@ -4,10 +4,10 @@ import type { Context } from '../context.ts';
 import { CliError, SeveralErrors, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { isTerminated } from '../rules/statuses.ts';
-import { type Cursor, createCursor } from '../watch/cursor.ts';
+import { type Cursor, createCursor, type SavedCursor } from '../watch/cursor.ts';
 import { type FollowedLog, type FollowReport, follow } from '../watch/follow.ts';
 import { createFollower, type Follower } from '../watch/follower.ts';
-import type { ResumeFile, SavedLog } from '../watch/resume.ts';
+import type { ResumeFile } from '../watch/resume.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import type { Beginning } from './event-log.ts';
 import type { Target } from './resolve.ts';
@@ -37,8 +37,6 @@ export interface FollowInput {
 interface InstanceLog extends FollowedLog<InstanceEvent> {
   readonly target: Target;
   readonly cursor: Cursor;
-  /** The type of event that ended it. */
-  reached?: string;
 }
 
 /** Prints the events of instances as they come, until all have ended. */
@@ -46,16 +44,13 @@ export async function followEvents(input: FollowInput, context: Context): Promis
   refuseWholes(context);
   const { targets } = input;
   const resume = input.resume === undefined ? undefined : await openResume(input.resume);
-  // An earlier run saw these end, and was ended itself before the others did.
-  const open = targets.filter(({ id }) => !isOver(resume?.of(id), input));
   const api = await context.api();
   const left = new AbortController();
   const signal = AbortSignal.any([context.signal, left.signal]);
   const otherEnds = new Map<string, CliError>();
-  const logs = logsOf(open, input, { api, signal, context, resume, otherEnds });
+  const logs = logsOf(targets, input, { api, signal, context, resume, otherEnds });
   const story = reporterOf(logs, context);
   let flush = async () => true;
-  let hasReader = true;
 
   async function* rows(): AsyncGenerator<InstanceEvent> {
     const stream = follow<InstanceLog, InstanceEvent>({
@@ -65,21 +60,14 @@ export async function followEvents(input: FollowInput, context: Context): Promis
       interval: input.pollInterval,
       each: (some, work) => eachBounded(some, AT_ONCE, work),
       shows: ({ type }) => input.type === undefined || input.type.includes(type ?? ''),
-      isLast({ type }, log) {
-        if (input.until === undefined || type?.toUpperCase() !== input.until) return false;
-        log.reached = input.until;
-        return true;
-      },
-      async flush() {
-        hasReader = await flush();
-        return hasReader;
-      },
-      onTaken: async () => resume?.save(savedOf(logs, resume)),
+      isLast: ({ type }) => input.until !== undefined && type?.toUpperCase() === input.until,
+      flush: () => flush(),
+      onTaken: async () => resume?.save(savedOf(logs)),
       report: story.report,
     });
     for await (const { log, event } of stream) {
       story.begin();
-      // Rows of several machines could not be told apart without.
+      // Rows of several instances could not be told apart without.
       yield event.instance_id == null ? { ...event, instance_id: log.target.id } : event;
     }
   }
@@ -97,7 +85,6 @@ export async function followEvents(input: FollowInput, context: Context): Promis
     left.abort();
   }
   if (context.signal.aborted) throw interrupted(input, targets, context);
-  if (hasReader && resume !== undefined) await forgetEnds(targets, input, resume);
   const [first, ...others] = [...story.gone, ...otherEnds.values()];
   if (first !== undefined) {
     throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
@@ -119,34 +106,10 @@ async function openResume(file: string): Promise<ResumeFile> {
   return openResumeFile(file);
 }
 
-/** Where a log has not been begun, the next run begins it. */
-function savedOf(logs: readonly InstanceLog[], resume: ResumeFile): Map<string, SavedLog> {
+/** A log that has not been begun is begun by the next run. */
+function savedOf(logs: readonly InstanceLog[]): Map<string, SavedCursor> {
   const begun = logs.filter(({ cursor }) => cursor.begun);
-  return new Map(
-    begun.map(({ target: { id }, cursor, reached }) => [
-      id,
-      { ...cursor.saved(), reached: reached ?? resume.of(id)?.reached },
-    ]),
-  );
-}
-
-/** A type of event comes once and again; a status is read anew. */
-function isOver(saved: SavedLog | undefined, { until }: FollowInput): boolean {
-  return until !== undefined && saved?.reached === until;
-}
-
-/** All have ended: the next run with this file waits for what comes then. */
-async function forgetEnds(
-  targets: readonly Target[],
-  input: FollowInput,
-  resume: ResumeFile,
-): Promise<void> {
-  const logs = new Map<string, SavedLog>();
-  for (const { id } of targets) {
-    const saved = resume.of(id);
-    if (saved !== undefined && isOver(saved, input)) logs.set(id, { ...saved, reached: undefined });
-  }
-  if (logs.size > 0) await resume.save(logs);
+  return new Map(begun.map(({ target, cursor }) => [target.id, cursor.saved()]));
 }
 
 interface Parts {
@@ -154,7 +117,7 @@ interface Parts {
   readonly signal: AbortSignal;
   readonly context: Context;
   readonly resume: ResumeFile | undefined;
-  /** By the id of the machine. */
+  /** By the id of the instance. */
   readonly otherEnds: Map<string, CliError>;
 }
 
@@ -185,8 +148,8 @@ function logsOf(targets: readonly Target[], input: FollowInput, parts: Parts): I
 }
 
 /**
- * Whether a machine has the status that is waited for. The words of an event name a status, too, but
- * often two of them, and the document does not say which is which: so the machine itself is read.
+ * Whether an instance has the status that is waited for. The words of an event name a status, too, but
+ * often two of them, and the document does not say which is which: so the instance itself is read.
  */
 function endOf(
   target: Target,

@@ -179,7 +179,7 @@ function named(thing: unknown, field: string): string {
   return typeof name === 'string' && name !== '' ? ` ${name}` : '';
 }
 
-/** What is left of the hour that a machine has reserved. */
+/** What is left of the hour that an instance has reserved. */
 interface Rest {
   /** Milliseconds. */
   readonly left: number;

@@ -207,7 +207,7 @@ export async function pickInstances(question: string, context: Context): Promise
       'those known here: gpucloud instances list',
     );
   }
-  // Whose machines they are is known once there is a key that is.
+  // Whose instances they are is known once there is a key that is.
   await onCancel('Nothing was changed.', () => context.api());
   const { instances } = await (await context.journal()).read();
   const living = instances.filter(({ last }) => mayBill(last?.status));

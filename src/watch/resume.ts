@@ -6,24 +6,18 @@ import { replaceFile } from '../files/replace.ts';
 import { lazy } from '../lazy.ts';
 import type { SavedCursor } from './cursor.ts';
 
-/** What is known of a log between two runs. */
-export interface SavedLog extends SavedCursor {
-  /** The type of event that the log was followed until and that came, while others were waited for. */
-  readonly reached?: string | undefined;
-}
-
 /** Where a follow that ended is taken up again: what is known of each log, in a file. */
 export interface ResumeFile {
   /** What was known of a log at the end of the last run; undefined for one that is new to the file. */
-  of(log: string): SavedLog | undefined;
+  of(log: string): SavedCursor | undefined;
   /**
    * Puts what is known now in the place of what was; other logs stay as they are. On disk when it
    * ends, whole or not at all. Throws CliError('storage').
    */
-  save(logs: ReadonlyMap<string, SavedLog>): Promise<void>;
+  save(logs: ReadonlyMap<string, SavedCursor>): Promise<void>;
 }
 
-/** Larger than any that this program writes for a few hundred machines. */
+/** Larger than any that this program writes for a few hundred instances. */
 const LARGEST = 64 * 1024 * 1024;
 
 const resumeFile = lazy(() =>
@@ -32,10 +26,9 @@ const resumeFile = lazy(() =>
     version: z.literal(1),
     instances: z.record(
       z.string(),
-      z.strictObject({
+      z.object({
         horizon: z.nullable(z.number()),
         known: z.array(z.tuple([z.string(), z.number()])),
-        reached: z.optional(z.string()),
       }),
     ),
   }),
@@ -56,9 +49,9 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
       kind: 'gpucloud-follow',
       version: 1,
       instances: Object.fromEntries(
-        [...saved].map(([id, { horizon, known, reached }]) => [
+        [...saved].map(([id, { horizon, known }]) => [
           id,
-          { horizon, known: known.map(([event, time]) => [event, time]), reached },
+          { horizon, known: known.map(([event, time]) => [event, time]) },
         ]),
       ),
     };
@@ -83,7 +76,7 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
   };
 }
 
-async function read(path: string, named: string): Promise<Record<string, SavedLog>> {
+async function read(path: string, named: string): Promise<Record<string, SavedCursor>> {
   let text: string | undefined;
   try {
     const file = await stat(path);

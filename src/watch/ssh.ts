@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 
-/** Milliseconds in which a machine that listens has said its banner; a wait may have less left. */
+/** Milliseconds in which an instance that listens has said its banner; a wait may have less left. */
 const PATIENCE_MS = 5_000;
 /** However near a deadline is, an answer gets this long. */
 const SHORTEST_PATIENCE_MS = 500;
 
 /**
  * Whether an SSH server answers with its banner. ACTIVE comes before sshd does, so a status alone
- * does not tell that a machine can be entered. Any fault of the connection means "not yet".
+ * does not tell that an instance can be entered. Any fault of the connection means "not yet".
  * `longest`: milliseconds that the caller has left.
  */
 export function answersSsh(
@@ -19,7 +19,7 @@ export function answersSsh(
   return new Promise((resolve) => {
     let heard = '';
     const socket = connect({ host, port });
-    // Of the whole, since a name server and a machine that dribbles take their time, too.
+    // Of the whole, since a name server and an instance that dribbles take their time, too.
     const timer = setTimeout(() => end(false), patience);
     const stop = () => end(false);
     const end = (answers: boolean) => {

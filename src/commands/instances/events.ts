@@ -20,7 +20,7 @@ const TYPE_CELLS = 13;
 /** API document: Instance event. */
 const eventView: View<InstanceEvent> = viewOf([]);
 
-/** The events of some machines; of several, each row names its own. */
+/** The events of some instances; of several, each row names its own. */
 function viewOf(machines: readonly Target[]): View<InstanceEvent> {
   const names = new Map(machines.map(({ id, name }) => [id, name]));
   const machine: Column<InstanceEvent> = {
@@ -66,7 +66,7 @@ const TYPES = ['INFO', 'WARNING', 'ERROR', 'STATUS_CHANGE', 'BILLING'] as const;
 
 const STATUSES_AND_TYPES: readonly string[] = [...INSTANCE_STATUSES, ...TYPES];
 
-/** Types that are no status as well: to wait for one of them needs no look at the machine. */
+/** Types that are no status as well: to wait for one of them needs no look at the instance. */
 const MERE_TYPES: readonly string[] = TYPES.filter((type) => type !== 'ERROR');
 
 /** The page size that a whole log is read with; the service may give less, its maximum is not documented. */

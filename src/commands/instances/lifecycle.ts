@@ -7,9 +7,10 @@ import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
 import { type Change, changeEach } from '../../instances/change.ts';
+import { type Outcome, outcomeOf, withBill } from '../../instances/outcome.ts';
 import { beforeSending, reservationNote, terminateQuestion } from '../../instances/preflight.ts';
 import { findInstances, pickInstances } from '../../instances/resolve.ts';
-import { type Outcome, outcomeOf, waitForEach, withBill } from '../../instances/waiting.ts';
+import { waitForEach } from '../../instances/waiting.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
 import { positiveDuration } from '../../rules/times.ts';
 import {

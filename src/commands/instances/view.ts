@@ -1,5 +1,5 @@
 import type { CreateInstanceBody, Instance } from '../../api/index.ts';
-import type { Changed } from '../../instances/waiting.ts';
+import type { Changed } from '../../instances/outcome.ts';
 import { clean } from '../../output/index.ts';
 import type { DetailLine, Section, View } from '../../output/output.ts';
 import { endpointLines } from '../../reach/endpoints.ts';

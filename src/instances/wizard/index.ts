@@ -60,7 +60,7 @@ async function ask(
   };
   for (const step of steps) if (!step.isGiven) await askOne(step);
   for (;;) {
-    const answered = [...answers.values()].reduce((all, one) => ({ ...all, ...one }), {});
+    const answered: CreateFlags = Object.assign({}, ...answers.values());
     const rows = steps.map((step) => ({
       step,
       label: step.label,
