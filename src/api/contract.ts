@@ -19,7 +19,7 @@ export interface ApiSettings {
   nodeVersion?: string;
   /** What to do when the service refuses the key: that depends on where the key came from. */
   keyRemedy?: () => string;
-  /** Gets each request and answer, line by line, with every secret replaced. */
+  /** Gets each request and response, line by line, with every secret replaced. */
   trace?: (line: string) => void;
   /** Gets the Date header of each response. */
   onDate?: (date: string | undefined) => void;
@@ -38,15 +38,15 @@ export interface CallOptions {
    */
   longestPauseMs?: number;
   /**
-   * Gets each raw answer of the call, awaited before anything of it is checked, so that an id can
-   * be saved from an answer that turns out broken. What it throws ends the call.
+   * Gets each raw response of the call, awaited before anything of it is checked, so that an id can
+   * be saved from a response that turns out broken. What it throws ends the call.
    */
-  onAnswer?: (answer: RawAnswer) => Promise<void>;
+  onResponse?: (response: RawResponse) => Promise<void>;
   /** Called just before the first byte of a request goes to the socket; from here it may arrive. */
   onSending?: () => void;
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   /** Names in lower case; values of a repeated header joined by a comma. */
   headers: Record<string, string>;

@@ -2,7 +2,7 @@ import { apiKeysApi } from './api-keys.ts';
 import { billingApi } from './billing.ts';
 import type { Run } from './calls/call.ts';
 import { type CallParts, withCall } from './calls/call.ts';
-import type { ApiSettings, CallOptions, RawAnswer } from './contract.ts';
+import type { ApiSettings, CallOptions, RawResponse } from './contract.ts';
 import { drivesApi } from './drives.ts';
 import { createTracer } from './http/trace.ts';
 import type { Transport } from './http/transport.ts';
@@ -12,7 +12,7 @@ import { sshKeysApi } from './ssh-keys.ts';
 import { templatesApi } from './templates.ts';
 import { usersApi } from './users.ts';
 
-export type { ApiSettings, CallOptions, Page, RawAnswer } from './contract.ts';
+export type { ApiSettings, CallOptions, Page, RawResponse } from './contract.ts';
 export type { RawRequest } from './raw.ts';
 export type { ApiKey, CreateApiKeyBody } from './schemas/api-key.ts';
 export type {
@@ -54,7 +54,7 @@ export interface Api {
   readonly templates: ReturnType<typeof templatesApi>;
   readonly users: ReturnType<typeof usersApi>;
   readonly billing: ReturnType<typeof billingApi>;
-  call(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
+  call(request: RawRequest, options?: CallOptions): Promise<RawResponse>;
   /** Ends all connections, and with them whatever is on its way. */
   close(): Promise<void>;
 }

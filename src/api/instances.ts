@@ -4,7 +4,7 @@ import type { Call, Run } from './calls/call.ts';
 import { factsOf, outcomeUnknown, sentence } from './calls/errors.ts';
 import { bodyOf, type Operation, queryOf, segment } from './calls/operation.ts';
 import { getData, getPage, post, postOnce } from './calls/perform.ts';
-import { settled, stateOf, statusWords } from './calls/settle.ts';
+import { settled, stateOf, statusText } from './calls/settle.ts';
 import type { CallOptions, Page } from './contract.ts';
 import {
   type EventsQuery,
@@ -178,13 +178,13 @@ async function start(call: Call, id: string): Promise<StatusChange> {
   if (posted.sure) return posted.value;
 
   const found = (await stateOf(() => get(call, id)))?.state;
-  const httpStatus = posted.answer?.status;
+  const httpStatus = posted.response?.status;
   if (found === undefined) throw outcomeUnknown(operation, posted.why, httpStatus);
   const { status, paid_until } = found;
   if (httpStatus === 500) {
     throw new CliError(
       'refused',
-      `${sentence(`The service could not start the instance ${id}: ${posted.why}`)} Its status is ${statusWords(status)}; the document says that the reserved funds are refunded.`,
+      `${sentence(`The service could not start the instance ${id}: ${posted.why}`)} Its status is ${statusText(status)}; the document says that the reserved funds are refunded.`,
       {
         httpStatus,
         retryable: true,
@@ -196,9 +196,5 @@ async function start(call: Call, id: string): Promise<StatusChange> {
   if (status === 'STARTING' || status === 'ACTIVE') {
     return paid_until === undefined ? { status } : { status, paid_until };
   }
-  throw outcomeUnknown(
-    operation,
-    `${posted.why}; its status is ${statusWords(status)}`,
-    httpStatus,
-  );
+  throw outcomeUnknown(operation, `${posted.why}; its status is ${statusText(status)}`, httpStatus);
 }

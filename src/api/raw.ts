@@ -1,11 +1,11 @@
 import { usageError } from '../errors.ts';
 import type { Run } from './calls/call.ts';
-import { rawOf } from './calls/call.ts';
-import { lostWords, notReached, notUnderstood, outcomeUnknown } from './calls/errors.ts';
+import { rawResponse } from './calls/call.ts';
+import { lostReason, notReached, notUnderstood, outcomeUnknown } from './calls/errors.ts';
 import { type ApiRequest, changes, type Operation } from './calls/operation.ts';
-import { once, repeat } from './calls/retry.ts';
-import type { CallOptions, RawAnswer } from './contract.ts';
-import type { Answer } from './http/body.ts';
+import { repeat, sendOnce } from './calls/retry.ts';
+import type { CallOptions, RawResponse } from './contract.ts';
+import type { HttpResponse } from './http/body.ts';
 import { Fault } from './http/fault.ts';
 
 export interface RawRequest {
@@ -29,12 +29,12 @@ const OURS =
 
 /**
  * Any call with the key of the settings. Whatever status comes back is given back raw; what has no
- * answer is an error as with the documented operations.
+ * response is an error as with the documented operations.
  *
  * @throws CliError `usage` for a path that would not stay below the base URL.
  */
 export function rawCall(run: Run, base: URL) {
-  return (request: RawRequest, options?: CallOptions): Promise<RawAnswer> =>
+  return (request: RawRequest, options?: CallOptions): Promise<RawResponse> =>
     run(options, async (call) => {
       const { method } = request;
       const sent = checked(request, base);
@@ -45,24 +45,26 @@ export function rawCall(run: Run, base: URL) {
         bills: method === 'POST',
         doubt: 'The service may have acted on it.',
       };
-      let answer: Answer;
+      let response: HttpResponse;
       try {
-        answer = REPEATED.has(method) ? (await repeat(call, sent)).answer : await once(call, sent);
+        response = REPEATED.has(method)
+          ? (await repeat(call, sent)).response
+          : await sendOnce(call, sent);
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
         if (!changes(operation) && error.partial !== undefined && !error.stopped) {
           throw notUnderstood(operation, 'it was cut off', error.partial);
         }
         throw changes(operation) && error.sent
-          ? outcomeUnknown(operation, lostWords(call, error))
+          ? outcomeUnknown(operation, lostReason(call, error))
           : notReached(operation, call, error);
       }
-      if (answer.problem !== undefined && answer.cut !== undefined) {
+      if (response.problem !== undefined && response.cut !== undefined) {
         throw changes(operation)
-          ? outcomeUnknown(operation, `the answer ${answer.problem}`, answer.status)
-          : notUnderstood(operation, `it ${answer.problem}`, answer);
+          ? outcomeUnknown(operation, `the answer ${response.problem}`, response.status)
+          : notUnderstood(operation, `it ${response.problem}`, response);
       }
-      return rawOf(answer);
+      return rawResponse(response);
     });
 }
 

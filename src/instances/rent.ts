@@ -1,4 +1,4 @@
-import type { Api, CallOptions, Instance, RawAnswer } from '../api/index.ts';
+import type { Api, CallOptions, Instance, RawResponse } from '../api/index.ts';
 import { sendOnce } from '../cli/creation.ts';
 import { observationOf } from '../context/observe.ts';
 import { DEFAULT_TIMEOUT_MS } from '../context/service.ts';
@@ -39,7 +39,7 @@ export async function rent(
           options.onSending?.();
           sent = true;
         },
-        onAnswer: (answer) => readAnswer(answer, seen, opened, request),
+        onResponse: (answer) => readAnswer(answer, seen, opened, request),
       }),
     );
     if (seen.id === undefined && seen.doubt === undefined) {
@@ -64,7 +64,7 @@ interface Seen {
 }
 
 async function readAnswer(
-  { status, text }: RawAnswer,
+  { status, text }: RawResponse,
   seen: Seen,
   opened: OpenedRequest,
   request: RentalRequest,

@@ -138,12 +138,12 @@ test('an abort in a pause between tries ends a read with the reason, a PATCH in 
   expect(error.failure).toBe('outcomeUnknown');
 });
 
-test('what onAnswer throws ends the call as it is, and comes after the raw answer only', async () => {
+test('what onResponse throws ends the call as it is, and comes after the raw answer only', async () => {
   const server = await scripted(data({ id: 7 }, 201));
   const full = new CliError('storage', 'The disk is full.');
   const texts: string[] = [];
   const calling = apiFor(server.url).instances.create(CREATE, {
-    onAnswer: async (answer) => {
+    onResponse: async (answer) => {
       texts.push(answer.text);
       await Promise.resolve();
       throw full;
@@ -154,7 +154,7 @@ test('what onAnswer throws ends the call as it is, and comes after the raw answe
   expect(texts).toEqual(['{"status":"success","code":201,"data":{"id":7}}']);
 });
 
-test('onAnswer gets every answer of a call, refusals and retries included', async () => {
+test('onResponse gets every answer of a call, refusals and retries included', async () => {
   const server = await scripted(
     status(500),
     data(machine('ACTIVE')),
@@ -164,7 +164,7 @@ test('onAnswer gets every answer of a call, refusals and retries included', asyn
   const statuses: number[] = [];
   await failureOf(
     apiFor(server.url).instances.stop(ID, {
-      onAnswer: async (answer) => void statuses.push(answer.status),
+      onResponse: async (answer) => void statuses.push(answer.status),
     }),
   );
   expect(statuses).toEqual([500, 200, 400, 200]);

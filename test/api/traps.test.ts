@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { RawAnswer } from '../../src/api/index.ts';
+import type { RawResponse } from '../../src/api/index.ts';
 import {
   apiFor,
   CREATE,
@@ -119,10 +119,10 @@ describe('the deadline', () => {
     const server = await rawServer((socket) => {
       socket.write(`HTTP/1.1 201 Created\r\ncontent-length: ${MACHINE.length}\r\n\r\n${part}`);
     });
-    const answers: RawAnswer[] = [];
+    const answers: RawResponse[] = [];
     await failureOf(
       apiFor(server.url, { timeoutMs: 1500 }).instances.create(CREATE, {
-        onAnswer: async (answer) => void answers.push(answer),
+        onResponse: async (answer) => void answers.push(answer),
       }),
     );
     expect(answers).toMatchObject([{ status: 201, text: part, cut: true }]);
@@ -148,9 +148,9 @@ describe('truncated bodies', () => {
     });
     const api = apiFor(server.url);
     expect((await failureOf(api.users.me())).failure).toBe('notUnderstood');
-    const answers: RawAnswer[] = [];
+    const answers: RawResponse[] = [];
     const error = await failureOf(
-      api.instances.create(CREATE, { onAnswer: async (answer) => void answers.push(answer) }),
+      api.instances.create(CREATE, { onResponse: async (answer) => void answers.push(answer) }),
     );
     expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
     // The id had come, and the journal got to see it.

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { withoutEndSlash } from '../../rules/service.ts';
-import type { ApiSettings, CallOptions, RawAnswer } from '../contract.ts';
-import type { Answer } from '../http/body.ts';
+import type { ApiSettings, CallOptions, RawResponse } from '../contract.ts';
+import type { HttpResponse } from '../http/body.ts';
 import type { WireRequest } from '../http/exchange.ts';
 import { Fault } from '../http/fault.ts';
 import type { Tracer } from '../http/trace.ts';
@@ -22,16 +22,16 @@ export interface Call {
   /** What an interrupt gave as its reason, when one ended the call; undefined at the deadline. */
   interruption(): { reason: unknown } | undefined;
   /**
-   * One request and its answer of whatever status, which was offered to `onAnswer` before.
+   * One request and its response of whatever status, which was offered to `onResponse` before.
    *
-   * @throws Fault when there is no whole answer, and what `onAnswer` throws.
+   * @throws Fault when there is no whole response, and what `onResponse` throws.
    */
-  exchange(request: ApiRequest): Promise<Answer>;
+  exchange(request: ApiRequest): Promise<HttpResponse>;
   /** @throws Fault, stopped and not sent, when the call ends in the meantime. */
   pause(milliseconds: number): Promise<void>;
   /** What to do when the service refuses the key. */
   keyRemedy(): string | undefined;
-  /** Tells of an answer that was understood in part. */
+  /** Tells of a response that was understood in part. */
   warn(text: string): void;
   /** A text without the key of the call and the secrets of its requests. */
   hide(text: string): string;
@@ -96,23 +96,23 @@ export async function withCall<T>(
       const wire = wireRequest(settings, parts.base, request);
       for (const secret of secretsIn(request.body)) secrets.add(secret);
       tracer.request(wire);
-      let answer: Answer;
+      let response: HttpResponse;
       try {
-        answer = await transport.exchange(wire, inner.signal, () => options.onSending?.());
+        response = await transport.exchange(wire, inner.signal, () => options.onSending?.());
       } catch (error) {
         if (error instanceof Fault) {
           tracer.fault(error.message);
           if (error.partial !== undefined) {
-            tracer.answer(error.partial);
-            await options.onAnswer?.(error.partial);
+            tracer.response(error.partial);
+            await options.onResponse?.(error.partial);
           }
         }
         throw error;
       }
-      tracer.answer(answer);
-      settings.onDate?.(answer.headers.date);
-      await options.onAnswer?.(rawOf(answer));
-      return answer;
+      tracer.response(response);
+      settings.onDate?.(response.headers.date);
+      await options.onResponse?.(rawResponse(response));
+      return response;
     },
   };
   try {
@@ -123,7 +123,7 @@ export async function withCall<T>(
   }
 }
 
-export function rawOf({ status, headers, text, cut }: Answer): RawAnswer {
+export function rawResponse({ status, headers, text, cut }: HttpResponse): RawResponse {
   return cut === undefined ? { status, headers, text } : { status, headers, text, cut };
 }
 

@@ -1,5 +1,5 @@
 import { CliError, type ErrorDetails, type FailedRequest, type Failure } from '../../errors.ts';
-import type { Answer } from '../http/body.ts';
+import type { HttpResponse } from '../http/body.ts';
 import type { Fault } from '../http/fault.ts';
 import { clean, shortened } from '../response/clean.ts';
 import { isWebPage, messageOf } from '../response/message.ts';
@@ -23,10 +23,10 @@ export function isSuccess(status: number): boolean {
  * The error that a response without success stands for, by its status and the operation, never by
  * the words of a message (API document: Errors).
  */
-export function refusal(operation: Operation, call: Call, answer: Answer): CliError {
-  const { status } = answer;
-  const words = messageOf(answer, call.hide);
-  const wait = retryAfterMs(answer.headers['retry-after'], call.clock.now());
+export function refusal(operation: Operation, call: Call, response: HttpResponse): CliError {
+  const { status } = response;
+  const words = messageOf(response, call.hide);
+  const wait = retryAfterMs(response.headers['retry-after'], call.clock.now());
   const asked = wait === undefined ? {} : { retryAfterMs: wait };
   const fail = (failure: Failure, text: string, details: ErrorDetails = {}) =>
     new CliError(failure, sentence(text), {
@@ -40,10 +40,10 @@ export function refusal(operation: Operation, call: Call, answer: Answer): CliEr
   if (isRedirect(status)) {
     return fail(
       'notUnderstood',
-      `${operation.heading} was answered with a redirect (${status})${target(answer)}, which is not followed, so that the key goes nowhere else`,
+      `${operation.heading} was answered with a redirect (${status})${target(response)}, which is not followed, so that the key goes nowhere else`,
     );
   }
-  if (isWebPage(answer)) {
+  if (isWebPage(response)) {
     // It is not the service's own word, so nothing is said of a key, an instance or funds.
     const kinds: Record<number, Failure> = {
       401: 'authentication',
@@ -92,13 +92,17 @@ export function refusal(operation: Operation, call: Call, answer: Answer): CliEr
 }
 
 /** The response says success, but not what the document promises of it. */
-export function notUnderstood(operation: Operation, what: string, answer: Answer): CliError {
+export function notUnderstood(
+  operation: Operation,
+  what: string,
+  response: HttpResponse,
+): CliError {
   return new CliError(
     'notUnderstood',
     sentence(`The answer to ${operation.heading} could not be understood: ${what}`),
     {
-      httpStatus: answer.status,
-      ...factsOf(operation, isWebPage(answer) ? 'web page' : undefined),
+      httpStatus: response.status,
+      ...factsOf(operation, isWebPage(response) ? 'web page' : undefined),
     },
   );
 }
@@ -121,7 +125,7 @@ export function notReached(operation: Operation, call: Call, fault: Fault): unkn
 }
 
 /** Why an exchange that may have left had no whole response; completes "unknown: …". */
-export function lostWords(call: Call, fault: Fault): string {
+export function lostReason(call: Call, fault: Fault): string {
   if (!fault.stopped) return `${fault.message} before the answer came`;
   return call.interruption() === undefined
     ? `no answer came within ${seconds(call.timeoutMs)}`
@@ -144,10 +148,10 @@ export function outcomeUnknown(operation: Operation, why: string, httpStatus?: n
 }
 
 /** A response's status and message, to complete "unknown: …". */
-export function answeredWords(call: Call, answer: Answer): string {
-  return isRedirect(answer.status)
-    ? `the service answered with a redirect (${answer.status})${target(answer)}`
-    : `the service answered ${answer.status}: ${messageOf(answer, call.hide)}`;
+export function responseText(call: Call, response: HttpResponse): string {
+  return isRedirect(response.status)
+    ? `the service answered with a redirect (${response.status})${target(response)}`
+    : `the service answered ${response.status}: ${messageOf(response, call.hide)}`;
 }
 
 export function factsOf(
@@ -169,8 +173,8 @@ function isRedirect(status: number): boolean {
 }
 
 /** Where a redirect points to: its host alone, since the rest may repeat what nobody should see. */
-function target(answer: Answer): string {
-  const location = answer.headers.location ?? '';
+function target(response: HttpResponse): string {
+  const location = response.headers.location ?? '';
   try {
     return ` to ${shortened(clean(new URL(location).host), 200)}`;
   } catch {

@@ -1,26 +1,26 @@
 import type { Page } from '../contract.ts';
-import type { Answer } from '../http/body.ts';
+import type { HttpResponse } from '../http/body.ts';
 import { Fault } from '../http/fault.ts';
 import { acknowledged, dataOf, pageOf, type Understood } from '../response/envelope.ts';
 import type { Schema } from '../schemas/fields.ts';
 import type { Call } from './call.ts';
 import {
-  answeredWords,
   isSuccess,
   isSureRefusal,
-  lostWords,
+  lostReason,
   notReached,
   notUnderstood,
   outcomeUnknown,
   refusal,
+  responseText,
 } from './errors.ts';
 import { changes, type Operation, requestOf } from './operation.ts';
-import { once, type Repeated, repeat } from './retry.ts';
+import { type Repeated, repeat, sendOnce } from './retry.ts';
 
 /** A GET or PATCH and its `data`. */
 export async function getData<T>(call: Call, operation: Operation, schema: Schema<T>): Promise<T> {
-  const { answer } = await repeated(call, operation);
-  return understood(operation, call, answer, (whole) => dataOf(whole, schema));
+  const { response } = await repeated(call, operation);
+  return understood(operation, call, response, (whole) => dataOf(whole, schema));
 }
 
 /** A GET of one page of a list. */
@@ -30,28 +30,28 @@ export async function getPage<T>(
   schema: Schema<T[]>,
   asked: { page: number; limit: number },
 ): Promise<Page<T>> {
-  const { answer } = await repeated(call, operation);
-  return understood(operation, call, answer, (whole) => pageOf(whole, schema, asked));
+  const { response } = await repeated(call, operation);
+  return understood(operation, call, response, (whole) => pageOf(whole, schema, asked));
 }
 
 /** A DELETE. After a doubtful try of ours a 404 says that it was that try which did it. */
 export async function remove(call: Call, operation: Operation): Promise<void> {
-  const { answer, doubted } = await repeated(call, operation);
-  if (answer.status === 404 && doubted) return;
-  understood(operation, call, answer, acknowledged);
+  const { response, doubted } = await repeated(call, operation);
+  if (response.status === 404 && doubted) return;
+  understood(operation, call, response, acknowledged);
 }
 
 /** A POST that is never sent again once it may have left. */
 export async function postOnce<T>(call: Call, operation: Operation, schema: Schema<T>): Promise<T> {
   const posted = await post(call, operation, schema);
   if (posted.sure) return posted.value;
-  throw outcomeUnknown(operation, posted.why, posted.answer?.status);
+  throw outcomeUnknown(operation, posted.why, posted.response?.status);
 }
 
 export type Posted<T> =
   | { readonly sure: true; readonly value: T }
   /** It may have been acted on; `why` completes "the outcome is unknown: …". */
-  | { readonly sure: false; readonly why: string; readonly answer?: Answer };
+  | { readonly sure: false; readonly why: string; readonly response?: HttpResponse };
 
 /**
  * Sends a POST once.
@@ -63,23 +63,23 @@ export async function post<T>(
   operation: Operation,
   schema: Schema<T>,
 ): Promise<Posted<T>> {
-  let answer: Answer;
+  let response: HttpResponse;
   try {
-    answer = await once(call, requestOf(operation));
+    response = await sendOnce(call, requestOf(operation));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (!error.sent) throw notReached(operation, call, error);
-    return { sure: false, why: lostWords(call, error) };
+    return { sure: false, why: lostReason(call, error) };
   }
-  if (isSureRefusal(answer.status)) throw refusal(operation, call, answer);
-  if (!isSuccess(answer.status)) {
-    return { sure: false, why: answeredWords(call, answer), answer };
+  if (isSureRefusal(response.status)) throw refusal(operation, call, response);
+  if (!isSuccess(response.status)) {
+    return { sure: false, why: responseText(call, response), response };
   }
-  const data = dataOf(answer, schema);
-  if (data.ok) tellOdd(operation, call, data.odd);
+  const data = dataOf(response, schema);
+  if (data.ok) warnOfOdd(operation, call, data.odd);
   return data.ok
     ? { sure: true, value: data.value }
-    : { sure: false, why: `the answer could not be understood, ${data.what}`, answer };
+    : { sure: false, why: `the answer could not be understood, ${data.what}`, response };
 }
 
 async function repeated(call: Call, operation: Operation): Promise<Repeated> {
@@ -88,34 +88,34 @@ async function repeated(call: Call, operation: Operation): Promise<Repeated> {
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (error.partial !== undefined && !error.stopped) {
-      return { answer: { ...error.partial, problem: 'was cut off' }, doubted: error.sent };
+      return { response: { ...error.partial, problem: 'was cut off' }, doubted: error.sent };
     }
     if (!changes(operation) || !error.sent) throw notReached(operation, call, error);
-    throw outcomeUnknown(operation, lostWords(call, error));
+    throw outcomeUnknown(operation, lostReason(call, error));
   }
 }
 
 function understood<T>(
   operation: Operation,
   call: Call,
-  answer: Answer,
-  read: (answer: Answer) => Understood<T>,
+  response: HttpResponse,
+  read: (response: HttpResponse) => Understood<T>,
 ): T {
-  const { status } = answer;
+  const { status } = response;
   if (!isSuccess(status)) {
     const doubtful = status === 408 || status >= 500;
     throw changes(operation) && doubtful
-      ? outcomeUnknown(operation, answeredWords(call, answer), status)
-      : refusal(operation, call, answer);
+      ? outcomeUnknown(operation, responseText(call, response), status)
+      : refusal(operation, call, response);
   }
-  const result = read(answer);
-  if (!result.ok) throw notUnderstood(operation, result.what, answer);
-  tellOdd(operation, call, result.odd);
+  const result = read(response);
+  if (!result.ok) throw notUnderstood(operation, result.what, response);
+  warnOfOdd(operation, call, result.odd);
   return result.value;
 }
 
 /** What was read is worth more than an error, and nobody may take a gap for the whole truth. */
-function tellOdd(operation: Operation, call: Call, odd: readonly string[]): void {
+function warnOfOdd(operation: Operation, call: Call, odd: readonly string[]): void {
   const [first, ...more] = odd;
   if (first === undefined) return;
   const others = more.length === 0 ? '' : ` (and ${more.length} more like it)`;

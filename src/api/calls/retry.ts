@@ -1,5 +1,5 @@
 import { CliError } from '../../errors.ts';
-import type { Answer } from '../http/body.ts';
+import type { HttpResponse } from '../http/body.ts';
 import { Fault } from '../http/fault.ts';
 import type { Call } from './call.ts';
 import type { ApiRequest } from './operation.ts';
@@ -8,16 +8,16 @@ const TRIES = 3;
 const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 export interface Repeated {
-  readonly answer: Answer;
+  readonly response: HttpResponse;
   /** An earlier try may have been acted on. */
   readonly doubted: boolean;
 }
 
 /**
  * Sends what may be sent again (GET, PATCH with absolute values, DELETE): three tries over faults
- * of the transport and 408, 429, 500, 502, 503, 504. The last answer is given back whatever it is.
+ * of the transport and 408, 429, 500, 502, 503, 504. The last response is given back whatever it is.
  *
- * @throws Fault when the last try had no answer; `sent` tells whether any of the tries was.
+ * @throws Fault when the last try had no response; `sent` tells whether any of the tries was.
  * @throws CliError `rateLimited` when Retry-After lies past the deadline, or is left to the caller.
  */
 export async function repeat(call: Call, request: ApiRequest): Promise<Repeated> {
@@ -25,11 +25,11 @@ export async function repeat(call: Call, request: ApiRequest): Promise<Repeated>
   for (let tried = 1; ; tried += 1) {
     let wait: number;
     try {
-      const answer = await call.exchange(request);
-      if (!RETRIED.has(answer.status) || tried === TRIES) return { answer, doubted };
+      const response = await call.exchange(request);
+      if (!RETRIED.has(response.status) || tried === TRIES) return { response, doubted };
       // With 429 the service says that it has not acted.
-      doubted ||= answer.status !== 429;
-      wait = waitMs(call, answer, tried);
+      doubted ||= response.status !== 429;
+      wait = waitMs(call, response, tried);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       doubted ||= error.sent;
@@ -42,11 +42,11 @@ export async function repeat(call: Call, request: ApiRequest): Promise<Repeated>
 
 /**
  * Sends what may not be sent again once it may have left: a further try only after a fault before
- * the first byte. An answer that was cut off is given back as one, since its status is known.
+ * the first byte. A response that was cut off is given back as one, since its status is known.
  *
- * @throws Fault without any answer; `sent` tells whether the request may have left.
+ * @throws Fault without any response; `sent` tells whether the request may have left.
  */
-export async function once(call: Call, request: ApiRequest): Promise<Answer> {
+export async function sendOnce(call: Call, request: ApiRequest): Promise<HttpResponse> {
   for (let tried = 1; ; tried += 1) {
     try {
       return await call.exchange(request);
@@ -62,11 +62,11 @@ export async function once(call: Call, request: ApiRequest): Promise<Answer> {
 }
 
 /** The pause before a request is made once more: Retry-After where it came, else full jitter. */
-export function waitMs(call: Call, answer: Answer | undefined, tried: number): number {
-  const told = retryAfterMs(answer?.headers['retry-after'], call.clock.now());
-  if (answer === undefined || told === undefined) return backoffMs(call, tried);
+export function waitMs(call: Call, response: HttpResponse | undefined, tried: number): number {
+  const told = retryAfterMs(response?.headers['retry-after'], call.clock.now());
+  if (response === undefined || told === undefined) return backoffMs(call, tried);
   if (told > Math.min(call.remainingMs(), call.longestPauseMs))
-    throw rateLimited(answer.status, told);
+    throw rateLimited(response.status, told);
   return told;
 }
 

@@ -1,5 +1,5 @@
 import { CliError } from '../../errors.ts';
-import type { Answer } from '../http/body.ts';
+import type { HttpResponse } from '../http/body.ts';
 import { Fault } from '../http/fault.ts';
 import { clean, shortened } from '../response/clean.ts';
 import type { Call } from './call.ts';
@@ -32,9 +32,9 @@ export async function settled<T, S>(call: Call, parts: Settled<T, S>): Promise<T
   const first = await parts.post();
   if (first.sure) return first.value;
 
-  const tooLong = await wait(call, first.answer);
+  const tooLong = await wait(call, first.response);
   const before = await stateOf(parts.read);
-  if (before === undefined) throw outcomeUnknown(operation, first.why, first.answer?.status);
+  if (before === undefined) throw outcomeUnknown(operation, first.why, first.response?.status);
   const there = parts.done(before.state);
   if (there !== undefined) return there;
   if (tooLong !== undefined) throw tooLong;
@@ -52,19 +52,19 @@ export async function settled<T, S>(call: Call, parts: Settled<T, S>): Promise<T
   const late = after === undefined ? undefined : parts.done(after.state);
   if (late !== undefined) return late;
   if ('refusal' in second) throw second.refusal;
-  if (after === undefined) throw outcomeUnknown(operation, second.why, second.answer?.status);
+  if (after === undefined) throw outcomeUnknown(operation, second.why, second.response?.status);
   throw failedTwice(operation, second, parts.status?.(after.state));
 }
 
 /** The service said twice that it failed, and the state agrees; without its word the doubt stays. */
 function failedTwice<T>(
   operation: Operation,
-  { why, answer }: Posted<T> & { sure: false },
+  { why, response }: Posted<T> & { sure: false },
   state: string | null | undefined,
 ): CliError {
-  const reason = state === undefined ? why : `${why}; its status is ${statusWords(state)}`;
-  const status = answer?.status ?? 0;
-  if (status < 500) return outcomeUnknown(operation, reason, answer?.status);
+  const reason = state === undefined ? why : `${why}; its status is ${statusText(state)}`;
+  const status = response?.status ?? 0;
+  if (status < 500) return outcomeUnknown(operation, reason, response?.status);
   return new CliError(
     'refused',
     sentence(`The service failed twice ${operation.doing}: ${reason}`),
@@ -78,9 +78,9 @@ function failedTwice<T>(
 }
 
 /** Waits as any retry does. What comes back is the error to end with if that is too long. */
-async function wait(call: Call, answer: Answer | undefined): Promise<CliError | undefined> {
+async function wait(call: Call, response: HttpResponse | undefined): Promise<CliError | undefined> {
   try {
-    await call.pause(waitMs(call, answer, 1));
+    await call.pause(waitMs(call, response, 1));
     return undefined;
   } catch (error) {
     if (error instanceof CliError) return error;
@@ -100,6 +100,6 @@ export async function stateOf<S>(read: () => Promise<S>): Promise<{ state: S } |
 }
 
 /** A status as the service wrote it, fit for a message. */
-export function statusWords(status: string | null | undefined): string {
+export function statusText(status: string | null | undefined): string {
   return shortened(clean(status ?? ''), 60) || 'not told';
 }

@@ -1,17 +1,17 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import type { RawAnswer } from '../contract.ts';
+import type { RawResponse } from '../contract.ts';
 
 /** A body is counted while it is read and given up beyond this. */
 export const MOST_BYTES = 16 * 1024 * 1024;
 /** How much of a body that is too large is kept, for an id to be saved from. */
 export const KEPT_BYTES = 64 * 1024;
 
-export interface Answer extends RawAnswer {
-  /** Why the text can't be taken for the service's whole word; completes "the answer …". */
+export interface HttpResponse extends RawResponse {
+  /** Why the text can't be taken for the service's whole word; completes "the response …". */
   problem?: string;
 }
 
-export type Head = Pick<Answer, 'status' | 'headers'>;
+export type Head = Pick<HttpResponse, 'status' | 'headers'>;
 
 export function flatHeaders(
   headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -24,7 +24,7 @@ export function flatHeaders(
 }
 
 /** The text of a body. A proxy may pack it although that was not asked for. */
-export async function decode(head: Head, bytes: Buffer): Promise<Answer> {
+export async function decode(head: Head, bytes: Buffer): Promise<HttpResponse> {
   const packing = (head.headers['content-encoding'] ?? '').trim().toLowerCase();
   const isPacked = packing !== '' && packing !== 'identity' && bytes.length > 0;
   const plain = isPacked ? await unpack(packing, bytes) : bytes;

@@ -1,7 +1,14 @@
 import type { Dispatcher } from 'undici';
-import { type Answer, decode, flatHeaders, type Head, KEPT_BYTES, MOST_BYTES } from './body.ts';
+import {
+  decode,
+  flatHeaders,
+  type Head,
+  type HttpResponse,
+  KEPT_BYTES,
+  MOST_BYTES,
+} from './body.ts';
 import { codeOf } from './connect.ts';
-import { Fault, faultHint, faultWords } from './fault.ts';
+import { Fault, faultHint, faultMessage } from './fault.ts';
 
 export interface WireRequest {
   readonly method: string;
@@ -21,7 +28,7 @@ export async function exchange(
   { method, path, headers, body }: WireRequest,
   signal: AbortSignal,
   onSending: () => void,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const handler = new Exchange(onSending);
   const stop = () => handler.stop();
   if (signal.aborted) {
@@ -47,10 +54,10 @@ export async function exchange(
 
 /** What undici tells of one request. The first outcome counts: a promise settles once. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly outcome: Promise<Answer>;
+  readonly outcome: Promise<HttpResponse>;
   readonly #onSending: () => void;
   readonly #chunks: Buffer[] = [];
-  #resolve: (answer: Answer | Promise<Answer>) => void = () => undefined;
+  #resolve: (response: HttpResponse | Promise<HttpResponse>) => void = () => undefined;
   #reject: (reason: unknown) => void = () => undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #stopped = false;
@@ -112,13 +119,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (this.#head === undefined) this.#fail(faultWords('UNKNOWN'));
+    if (this.#head === undefined) this.#fail(faultMessage('UNKNOWN'));
     else this.#resolve(decode(this.#head, this.#body()));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     const code = codeOf(error);
-    this.#fail(faultWords(code), faultHint(code));
+    this.#fail(faultMessage(code), faultHint(code));
   }
 
   #fail(words: string, hint?: string): void {

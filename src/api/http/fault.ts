@@ -1,4 +1,4 @@
-import type { RawAnswer } from '../contract.ts';
+import type { RawResponse } from '../contract.ts';
 
 declare const WebAssembly: object | undefined;
 
@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<string, string>> = {
   PROXY_407: 'the proxy wants a user name and password (407)',
 };
 
-export function faultWords(code: string): string {
+export function faultMessage(code: string): string {
   if (isWithoutWasm(code)) return 'Node runs without WebAssembly, with which answers are read';
   const words = WORDS[code];
   if (words !== undefined) return words;
@@ -49,7 +49,7 @@ function isWithoutWasm(code: string): boolean {
   return code === 'NO_WASM' && typeof WebAssembly === 'undefined';
 }
 
-/** An exchange without a whole answer. What is thrown never is undici's own error. */
+/** An exchange without a whole response. What is thrown never is undici's own error. */
 export class Fault extends Error {
   /** The first byte may have left, so that the service may have acted on the request. */
   readonly sent: boolean;
@@ -57,8 +57,8 @@ export class Fault extends Error {
   readonly stopped: boolean;
   /** See {@link faultHint}. */
   readonly hint: string | undefined;
-  /** What had come of the answer, where its head had come. */
-  readonly partial: RawAnswer | undefined;
+  /** What had come of the response, where its head had come. */
+  readonly partial: RawResponse | undefined;
 
   constructor(
     words: string,
@@ -66,7 +66,7 @@ export class Fault extends Error {
       sent: boolean;
       stopped?: boolean;
       hint?: string | undefined;
-      partial?: RawAnswer | undefined;
+      partial?: RawResponse | undefined;
     },
   ) {
     super(words);

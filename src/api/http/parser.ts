@@ -3,14 +3,14 @@ import { parserCode } from './parser-code.ts';
 
 declare const WebAssembly: { readonly Module: new (code: Uint8Array<ArrayBuffer>) => object };
 
-// undici reads answers with a parser of WebAssembly, which it compiles when it gets its first
+// undici reads responses with a parser of WebAssembly, which it compiles when it gets its first
 // connection. Here that is done earlier, while the connection is on its way: V8 compiles the same
 // code once for a process, and undici finds it done.
 
 /**
  * Flags of V8 that are on by default. With them each function is compiled at its first use, when the
- * answer is there, and is optimised in the background: that takes 3 to 30 MiB for what is a hundredth
- * of the work of a program that reads thousands of answers, and the exit of Node 20 waits for it, for
+ * response is there, and is optimised in the background: that takes 3 to 30 MiB for what is a hundredth
+ * of the work of a program that reads thousands of responses, and the exit of Node 20 waits for it, for
  * 100 ms and more. Both are decided when a function is compiled; so all are compiled at once.
  */
 const FLAGS = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'] as const;

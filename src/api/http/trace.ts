@@ -1,6 +1,6 @@
 import { clean, shortened } from '../response/clean.ts';
 import { hidden, masked } from '../response/secrets.ts';
-import type { Answer } from './body.ts';
+import type { HttpResponse } from './body.ts';
 import type { WireRequest } from './exchange.ts';
 
 const SHOWN_HEADERS = ['content-type', 'content-encoding', 'content-length', 'retry-after', 'date'];
@@ -8,18 +8,18 @@ const MOST_CHARACTERS = 20_000;
 
 export interface Tracer {
   request(request: WireRequest): void;
-  answer(answer: Answer): void;
+  response(response: HttpResponse): void;
   fault(words: string): void;
 }
 
-/** Tells each request and answer with all secrets replaced; a body that is no JSON by its size. */
+/** Tells each request and response with all secrets replaced; a body that is no JSON by its size. */
 export function createTracer(
   trace: ((line: string) => void) | undefined,
   origin: string,
   apiKey: string,
 ): Tracer {
   if (trace === undefined) {
-    return { request() {}, answer() {}, fault() {} };
+    return { request() {}, response() {}, fault() {} };
   }
   const secrets = new Set([apiKey]);
   const tell = (mark: string, text: string) => {
@@ -43,13 +43,13 @@ export function createTracer(
       }
       body('>', request.body);
     },
-    answer(answer) {
-      tell('<', `${answer.status}${answer.cut ? ' (cut off)' : ''}`);
+    response(response) {
+      tell('<', `${response.status}${response.cut ? ' (cut off)' : ''}`);
       for (const name of SHOWN_HEADERS) {
-        const value = answer.headers[name];
+        const value = response.headers[name];
         if (value !== undefined) tell('<', `${name}: ${value}`);
       }
-      body('<', answer.text);
+      body('<', response.text);
     },
     fault(words) {
       tell('!', words);

@@ -1,5 +1,5 @@
 import { Client, Pool } from 'undici';
-import type { Answer } from './body.ts';
+import type { HttpResponse } from './body.ts';
 import { ConnectError, type ConnectParts, createConnector } from './connect.ts';
 import { exchange, type WireRequest } from './exchange.ts';
 import { parserCompiler } from './parser.ts';
@@ -17,7 +17,7 @@ const MOST_CONNECTIONS = 104;
 
 export interface Transport {
   /** See {@link exchange}. */
-  exchange(request: WireRequest, signal: AbortSignal, onSending: () => void): Promise<Answer>;
+  exchange(request: WireRequest, signal: AbortSignal, onSending: () => void): Promise<HttpResponse>;
   close(): Promise<void>;
 }
 

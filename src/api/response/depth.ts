@@ -4,7 +4,7 @@
  */
 export const DEEPEST = 500;
 
-/** Completes "the answer could not be understood: it …". */
+/** Completes "the response could not be understood: it …". */
 export const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 
 /** Whether a value of JSON is nested more than {@link DEEPEST} levels deep. */

@@ -1,5 +1,5 @@
 import type { Page } from '../contract.ts';
-import type { Answer } from '../http/body.ts';
+import type { HttpResponse } from '../http/body.ts';
 import { check, mend, type Odd } from '../schemas/check.ts';
 import type { Schema } from '../schemas/fields.ts';
 import { type Meta, meta } from '../schemas/page.ts';
@@ -9,29 +9,30 @@ import { parseExactly } from './exact.ts';
 export type Understood<T> =
   /** `odd` tells fields that are not as documented, each as "WHERE …". */
   | { readonly ok: true; readonly value: T; readonly odd: readonly string[] }
-  /** `what` completes "could not be understood: …" and holds no value of the answer. */
+  /** `what` completes "could not be understood: …" and holds no value of the response. */
   | { readonly ok: false; readonly what: string };
 
 /** The `data` of a success (API document: Conventions, success envelope), the very object. */
-export function dataOf<T>(answer: Answer, schema: Schema<T>): Understood<T> {
-  const body = bodyOf(answer);
+export function dataOf<T>(response: HttpResponse, schema: Schema<T>): Understood<T> {
+  const body = bodyOf(response);
   return body.ok ? checkedData(body.value, schema) : body;
 }
 
 /** A success of which nothing is needed: a JSON object, or nothing at all with 204. */
-export function acknowledged(answer: Answer): Understood<void> {
-  if (answer.status === 204 && answer.text === '') return { ok: true, value: undefined, odd: [] };
-  const body = bodyOf(answer);
+export function acknowledged(response: HttpResponse): Understood<void> {
+  if (response.status === 204 && response.text === '')
+    return { ok: true, value: undefined, odd: [] };
+  const body = bodyOf(response);
   return body.ok ? { ok: true, value: undefined, odd: [] } : body;
 }
 
 /** A list with its pagination object; `asked` fills what the service leaves out of it. */
 export function pageOf<T>(
-  answer: Answer,
+  response: HttpResponse,
   schema: Schema<T[]>,
   asked: { page: number; limit: number },
 ): Understood<Page<T>> {
-  const body = bodyOf(answer);
+  const body = bodyOf(response);
   if (!body.ok) return body;
   const data = checkedData(body.value, schema);
   if (!data.ok) return data;
@@ -56,14 +57,14 @@ function placed(part: string, { where, what }: Odd): string {
   return `${[part, ...where.map(String)].join('.')} ${what}`;
 }
 
-function bodyOf(answer: Answer): Understood<Record<string, unknown>> {
-  if (answer.problem !== undefined) return { ok: false, what: `it ${answer.problem}` };
-  if (answer.text.trim() === '') return { ok: false, what: 'it is empty' };
+function bodyOf(response: HttpResponse): Understood<Record<string, unknown>> {
+  if (response.problem !== undefined) return { ok: false, what: `it ${response.problem}` };
+  if (response.text.trim() === '') return { ok: false, what: 'it is empty' };
   let json: unknown;
   try {
-    json = parseExactly(answer.text);
+    json = parseExactly(response.text);
   } catch {
-    return /^\s*</.test(answer.text)
+    return /^\s*</.test(response.text)
       ? { ok: false, what: 'it is an HTML page, perhaps of a proxy' }
       : { ok: false, what: 'it is not whole JSON' };
   }

@@ -1,4 +1,4 @@
-import type { Answer } from '../http/body.ts';
+import type { HttpResponse } from '../http/body.ts';
 import { clean, shortened } from './clean.ts';
 
 const MOST_CHARACTERS = 200;
@@ -9,13 +9,13 @@ const LONGEST_TITLE = 80;
  * list of messages, an empty body, HTML and whatever else comes; clean, and at most 200 characters.
  * `hide` takes out secrets before the text is cut, so that no part of one stays.
  */
-export function messageOf(answer: Answer, hide: (text: string) => string): string {
-  if (answer.problem !== undefined) return `an answer that ${answer.problem}`;
-  const text = answer.text.trim();
+export function messageOf(response: HttpResponse, hide: (text: string) => string): string {
+  if (response.problem !== undefined) return `an answer that ${response.problem}`;
+  const text = response.text.trim();
   if (text === '') return 'no explanation given';
   // Hidden both before and after the cleaning, which could put a secret together again.
   const cut = (words: string, most: number) => shortened(hide(clean(hide(words))).trim(), most);
-  if (isWebPage(answer)) {
+  if (isWebPage(response)) {
     // The head of a page comes first, so only its beginning is looked at.
     const found = /<title[^>]*>([^<]{1,500})/i.exec(text.slice(0, 20_000))?.[1] ?? '';
     const title = cut(found, LONGEST_TITLE);
@@ -25,7 +25,7 @@ export function messageOf(answer: Answer, hide: (text: string) => string): strin
 }
 
 /** Whether a response is a page for a browser; the service speaks JSON (API document: Conventions). */
-export function isWebPage({ text, headers }: Pick<Answer, 'text' | 'headers'>): boolean {
+export function isWebPage({ text, headers }: Pick<HttpResponse, 'text' | 'headers'>): boolean {
   const start = text.trimStart();
   if (/^(<!doctype html|<html|<head|<\?xml[^>]*>\s*<(!doctype html|html))/i.test(start))
     return true;

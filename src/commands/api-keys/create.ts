@@ -98,7 +98,7 @@ async function requestKey(name: string, context: Context): Promise<NewKey> {
         { name },
         {
           ...options,
-          async onAnswer({ status, text }) {
+          async onResponse({ status, text }) {
             if (status >= 200 && status < 300) seen = secretIn(text);
           },
         },

@@ -1,4 +1,4 @@
-import type { RawAnswer, RawRequest } from '../../api/index.ts';
+import type { RawRequest, RawResponse } from '../../api/index.ts';
 import { isTooDeep, TOO_DEEP } from '../../api/response/depth.ts';
 import { parseExactly } from '../../api/response/exact.ts';
 import { secretsIn } from '../../api/response/secrets.ts';
@@ -49,7 +49,7 @@ export interface Body {
   readonly isTooDeep?: true;
 }
 
-export function bodyOf({ text }: RawAnswer, style: BodyStyle): Body {
+export function bodyOf({ text }: RawResponse, style: BodyStyle): Body {
   const json = jsonIn(text);
   if (json === undefined) {
     if (style.asItCame) return { text: style.hide(text) };
@@ -64,7 +64,7 @@ export function bodyOf({ text }: RawAnswer, style: BodyStyle): Body {
 }
 
 /** The error of a success whose body {@link isTooDeep}. */
-export function tooDeep({ method, path }: RawRequest, { status }: RawAnswer): CliError {
+export function tooDeep({ method, path }: RawRequest, { status }: RawResponse): CliError {
   return new CliError(
     'notUnderstood',
     `The answer to ${method} ${path.split('?', 1)} ${TOO_DEEP}, and is not shown: a secret in it could not be masked.`,
@@ -124,7 +124,7 @@ function hiddenIn(value: unknown, style: BodyStyle): unknown {
 /** Headers that hand out sessions; a key of ours that is repeated is hidden with the rest. */
 const SECRET_HEADERS = new Set(['set-cookie', 'authorization', 'x-api-key']);
 
-export function headText({ status, headers }: RawAnswer, style: BodyStyle): string {
+export function headText({ status, headers }: RawResponse, style: BodyStyle): string {
   const lines = Object.entries(headers).map(([name, value]) => {
     const isSecret = SECRET_HEADERS.has(name) && !style.showSecrets;
     return `${clean(name)}: ${isSecret ? PLACEHOLDER : style.hide(clean(value))}\n`;

@@ -1,5 +1,5 @@
 import { rateLimited, retryAfterMs } from '../../api/calls/retry.ts';
-import type { RawAnswer, RawRequest } from '../../api/index.ts';
+import type { RawRequest, RawResponse } from '../../api/index.ts';
 import { messageOf } from '../../api/response/message.ts';
 import { hidden, secretsIn } from '../../api/response/secrets.ts';
 import { refusedKeyRemedy } from '../../config/remedies.ts';
@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { CliError, type Failure } from '../../errors.ts';
 import { segmentsOf } from './path.ts';
 
-export function isSuccess({ status }: RawAnswer): boolean {
+export function isSuccess({ status }: RawResponse): boolean {
   return status >= 200 && status < 300;
 }
 
@@ -17,7 +17,7 @@ export function isSuccess({ status }: RawAnswer): boolean {
  */
 export async function failureOf(
   request: RawRequest,
-  answer: RawAnswer,
+  answer: RawResponse,
   context: Context,
 ): Promise<CliError | undefined> {
   const { status, headers } = answer;

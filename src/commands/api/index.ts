@@ -1,4 +1,4 @@
-import type { RawAnswer, RawRequest } from '../../api/index.ts';
+import type { RawRequest, RawResponse } from '../../api/index.ts';
 import { Option } from '../../cli/command.ts';
 import { each } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
@@ -112,7 +112,7 @@ const foundView: View<unknown> = { columns: [], id: () => null, empty: '' };
 
 async function printAnswer(
   request: RawRequest,
-  answer: RawAnswer,
+  answer: RawResponse,
   head: string,
   style: BodyStyle,
   context: Context,

@@ -1,11 +1,11 @@
-import type { Api, RawAnswer, RawRequest } from '../../api/index.ts';
+import type { Api, RawRequest, RawResponse } from '../../api/index.ts';
 import { isTooDeep } from '../../api/response/depth.ts';
 import { CliError } from '../../errors.ts';
 import { jsonIn, tooDeep } from './body.ts';
 import { isSuccess } from './failure.ts';
 
 /** The elements of one page, or a response that is not a success. */
-export type Page = { readonly elements: readonly unknown[] } | { readonly refused: RawAnswer };
+export type Page = { readonly elements: readonly unknown[] } | { readonly refused: RawResponse };
 
 /**
  * Every page of a list, by the pagination object of the responses (API document: Conventions). The
@@ -48,7 +48,7 @@ export async function* pagesOf(request: RawRequest, api: Api): AsyncGenerator<Pa
   }
 }
 
-function noList({ method, path }: RawRequest, { status }: RawAnswer): CliError {
+function noList({ method, path }: RawRequest, { status }: RawResponse): CliError {
   return new CliError(
     'notUnderstood',
     `--paginate: the answer to ${method} ${path} holds no list in "data".`,

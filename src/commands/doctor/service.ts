@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { proxyFor } from '../../api/http/proxy.ts';
-import type { RawAnswer, User } from '../../api/index.ts';
+import type { RawResponse, User } from '../../api/index.ts';
 import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
@@ -67,7 +67,7 @@ async function certificatesCheck({ env }: Context): Promise<Finding> {
 interface Heard {
   readonly hasKey: boolean;
   /** The last response, whatever its status; undefined when there was none. */
-  readonly answer?: RawAnswer & { readonly sent: number; readonly received: number };
+  readonly answer?: RawResponse & { readonly sent: number; readonly received: number };
   readonly user?: User;
   readonly error?: unknown;
 }
@@ -90,7 +90,7 @@ async function ask(settings: Settings | undefined, context: Context): Promise<He
       onSending() {
         sent = clock.now();
       },
-      async onAnswer(raw) {
+      async onResponse(raw) {
         answer = { ...raw, sent, received: clock.now() };
       },
     });
