@@ -1,22 +1,17 @@
-import { stat } from 'node:fs/promises';
-import { platform } from 'node:os';
 import type { User } from '../../api/index.ts';
 import { Option } from '../../cli/command.ts';
 import { onCancel } from '../../cli/confirm.ts';
-import { readStdin, readText } from '../../cli/input.ts';
-import { brokenBy, checked, checkedSecret, oneOf, ruled } from '../../cli/parse.ts';
+import { checked, oneOf, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import { type ConfigFile, profileOf, withProfile } from '../../config/file.ts';
 import { keepKey } from '../../config/keep-key.ts';
-import { keyFields, keyPlace, STORES, type Store } from '../../config/key.ts';
+import { keyFields, keyPlace, STORES } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
-import { CliError, isInterrupt, usageError } from '../../errors.ts';
-import type { Prompts } from '../../prompts/prompts.ts';
-import { apiKey, baseUrl } from '../../rules/service.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { baseUrl } from '../../rules/service.ts';
 import { commandWords } from '../../rules/words.ts';
 import {
-  brokenBaseUrl,
   givenBaseUrl,
   keptText,
   namedProfile,
@@ -24,6 +19,7 @@ import {
   shownProfile,
   warnOfEnvironment,
 } from './profile.ts';
+import { type KeySource, proveKey } from './prove-key.ts';
 
 /** `gpucloud login`: a verb of the root. */
 export const login = action({
@@ -88,15 +84,6 @@ function keyOnCommandLine(what: string) {
   );
 }
 
-export interface KeySource {
-  readonly keyStdin: boolean;
-  readonly keyFile: string | undefined;
-  /** The words of the command that prints the key. */
-  readonly keyCommand: readonly string[] | undefined;
-  /** undefined for the keyring where there is one, and else the file. */
-  readonly store: Store | undefined;
-}
-
 /**
  * Proves a key with GET /users/me (API document: Endpoints) and then keeps it, with its address and its
  * account, as the current profile. Whatever goes wrong before the proof leaves the settings alone.
@@ -110,7 +97,7 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   const name = nameFor(before, given, context);
   const known = given ?? storedAddress(before, name);
   const { address, user } = await onCancel('Nothing was stored.', () =>
-    provedAddress(source, name, known, context),
+    proveKey(source, name, known, context),
   );
   const kept = await keepKey(
     { profile: name, key: address.apiKey, store: source.store, command: source.keyCommand },
@@ -163,107 +150,6 @@ function storedAddress(file: ConfigFile, name: string): string | undefined {
   const profile = profileOf(file, name);
   const verdict = profile === undefined ? undefined : baseUrl(profile.base_url);
   return verdict?.ok === true ? verdict.value : undefined;
-}
-
-/** As many typing errors as anyone makes. */
-const TRIES = 3;
-
-/** A key that was typed and is refused may be typed again; one from elsewhere may not. */
-async function provedAddress(
-  source: KeySource,
-  profile: string,
-  known: string | undefined,
-  context: Context,
-): Promise<{ address: ServiceAddress; user: User }> {
-  const { keyStdin, keyFile, keyCommand } = source;
-  const isTyped = !keyStdin && keyFile === undefined && keyCommand === undefined;
-  const prompts = isTyped || known === undefined ? await context.prompts() : undefined;
-  if (prompts === undefined && (isTyped || known === undefined)) {
-    const missing = [
-      ...(known === undefined ? ['--base-url URL (or GPUCLOUD_BASE_URL)'] : []),
-      ...(isTyped ? ['--key-stdin, --key-file FILE or --key-command COMMAND'] : []),
-    ];
-    throw usageError(`login needs ${missing.join(', and ')}, and nobody can be asked here`);
-  }
-  // The key first: when it can't be read, nobody is asked for an address in vain.
-  const given = isTyped ? undefined : await readKey(source, profile, context);
-  const text = known ?? (await prompts?.text('Address of the service', { check: brokenBaseUrl }));
-  const address = checked('--base-url', (text ?? '').trim(), baseUrl);
-  for (let tries = 1; ; tries += 1) {
-    const key = given ?? (await askKey(address, prompts));
-    const service = { baseUrl: address, apiKey: key };
-    try {
-      return { address: service, user: await proved(service, context) };
-    } catch (error) {
-      const isRefused = error instanceof CliError && error.failure === 'authentication';
-      if (!isTyped || !isRefused || tries >= TRIES) throw error;
-      prompts?.tell(error.message);
-    }
-  }
-}
-
-async function askKey(address: string, prompts: Prompts | undefined): Promise<string> {
-  const rule = brokenBy(apiKey);
-  const text = await prompts?.secret(`API key for ${address}`, (typed) => rule(typed.trim()));
-  return checkedSecret('API key', (text ?? '').trim(), apiKey);
-}
-
-async function readKey(
-  { keyStdin, keyFile, keyCommand }: KeySource,
-  profile: string,
-  context: Context,
-): Promise<string> {
-  if (keyCommand !== undefined) {
-    const place = { kind: 'command', argv: keyCommand } as const;
-    const key = await (await context.keys()).read(profile, place);
-    return checkedSecret('--key-command', key, apiKey);
-  }
-  if (keyStdin && context.stdin.isTTY === true) {
-    throw usageError(
-      '--key-stdin: stdin is a terminal, where the key would be seen',
-      'leave the flag out to be asked for the key without an echo',
-    );
-  }
-  const flag = keyFile === undefined ? '--key-stdin' : `--key-file "${keyFile}"`;
-  const text =
-    keyFile === undefined
-      ? await readStdin(flag, context)
-      : await readText('--key-file', keyFile, context);
-  const key = checkedSecret(flag, text.replace(/\r?\n$/, ''), apiKey);
-  // Windows has no such modes: Node makes them up there.
-  if (
-    keyFile !== undefined &&
-    platform() !== 'win32' &&
-    ((await stat(keyFile)).mode & 0o044) !== 0
-  ) {
-    context.err.warn(
-      `${keyFile} can be read by others on this computer: chmod 600 it, or make a new key.`,
-    );
-  }
-  return key;
-}
-
-/** The account of a key. Every failure says that nothing was stored. */
-async function proved(address: ServiceAddress, context: Context): Promise<User> {
-  const progress = context.err.progress(`Asking ${address.baseUrl} whose key this is`);
-  try {
-    return await (await context.apiFor(address)).users.me();
-  } catch (error) {
-    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
-    const { failure, message } = error;
-    // The error of a service that was not reached says already that nothing was changed.
-    const words = failure === 'unreachable' ? message : `${message} Nothing was stored.`;
-    throw error.with(
-      words,
-      failure === 'authentication'
-        ? { hint: `check that the key is whole and belongs to ${address.baseUrl}` }
-        : failure === 'notFound'
-          ? { hint: `check the base URL: there is no GET /users/me below ${address.baseUrl}` }
-          : {},
-    );
-  } finally {
-    progress.done();
-  }
 }
 
 /** So that the same key from the environment needs no request for it. */
