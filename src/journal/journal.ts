@@ -122,7 +122,7 @@ export function openJournal(settings: JournalSettings): Journal {
   }
 
   /** Writes that an instance came of a request. */
-  async function made(id: string, request: RequestRecord, folder: string): Promise<void> {
+  async function madeBy(id: string, request: RequestRecord, folder: string): Promise<void> {
     const kept = find(id);
     const { operation, name, asked_at, uid } = request;
     const before =
@@ -135,7 +135,7 @@ export function openJournal(settings: JournalSettings): Journal {
       uid: record.uid,
       doubt: async (id, name) => doubtOf(record, id, name),
       async made(id) {
-        await writing(() => made(id, record, folder));
+        await writing(() => madeBy(id, record, folder));
         // The instance names its request, so that a later command removes the file.
         tryRemoving({ ...record, folder });
       },
@@ -251,7 +251,7 @@ export function openJournal(settings: JournalSettings): Journal {
       writing(async () => {
         const request = await requestOf(uid);
         if (request === undefined) return;
-        await made(id, request, request.folder);
+        await madeBy(id, request, request.folder);
         tryRemoving(request);
       }),
 

@@ -91,7 +91,7 @@ describe('the built program', () => {
   test('a service that is not there is exit 6', async () => {
     const env = { GPUCLOUD_API_KEY: 'svc_sk_x', GPUCLOUD_BASE_URL: 'http://127.0.0.1:1' };
     const { code, stderr } = await computer.gpucloud(
-      ['instances', 'get', 'box', '--json', '--timeout', '1s'],
+      ['instances', 'get', '3f0c5d9e-1111-4222-8333-444455556666', '--json', '--timeout', '1s'],
       { env },
     );
     expect(code).toBe(6);

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Mutant, mutantBundle } from './bundle.ts';
 import { disorder } from './order.ts';
 import { FAULTS, type Fault, NO_FAULT, type Point } from './proxy.ts';
+import { races } from './race.ts';
 import { type Kill, playAll } from './rig.ts';
 import { HAS_STRACE, SOAK } from './tools.ts';
 
@@ -26,55 +27,61 @@ const strace = (bundle: string) => disorder(bundle, 'create');
 
 const MUTANTS: readonly Case[] = [
   {
-    name: 'the intent is not written',
-    file: 'rentals/requests.ts',
-    from: 'await reserveFile(path, requestText(intent))',
-    to: '{ overwrite: async () => {}, close: async () => {} }',
+    name: 'the request is not written',
+    file: 'journal/journal.ts',
+    from: '(await createRequest(folder, record)) ?',
+    to: 'record !== undefined ?',
     check: through(NO_FAULT.name, 'acted'),
   },
   {
-    name: 'the id is not salvaged',
-    file: 'instances/journaled.ts',
-    from: 'salvage(text.slice(0, SALVAGED))',
-    to: 'salvage("")',
+    name: 'the file of the request is not exclusive',
+    file: 'journal/requests.ts',
+    from: "openSync(path, 'wx', 0o600)",
+    to: "openSync(path, 'w', 0o600)",
+    check: (bundle) => races(bundle, 6, ['create']),
+  },
+  {
+    name: 'the id is not taken from the raw response',
+    file: 'instances/rent.ts',
+    from: 'answerId(text)',
+    to: 'answerId("")',
     check: through('cut: half answer'),
   },
   {
-    name: 'the file of the intent is not fsynced',
-    file: 'files/reserved.ts',
+    name: 'the file of the request is not fsynced',
+    file: 'journal/requests.ts',
     from: 'fsyncSync(file);',
     to: '',
     check: strace,
     needsStrace: true,
   },
   {
-    name: 'the folder of the intent is not fsynced',
-    file: 'files/reserved.ts',
-    from: 'syncFolder(dirname(path));',
+    name: 'the folder of the request is not fsynced',
+    file: 'journal/requests.ts',
+    from: 'checkArrived(path, text);\n    syncFolder(dirname(path));',
+    to: 'checkArrived(path, text);',
+    check: strace,
+    needsStrace: true,
+  },
+  {
+    name: 'the instance is not fsynced',
+    file: 'files/replace.ts',
+    from: 'fsyncSync(file);',
     to: '',
     check: strace,
     needsStrace: true,
   },
   {
-    name: 'the outcome is not fsynced',
-    file: 'files/reserved.ts',
-    from: 'fdatasyncSync(file);',
+    name: 'the instance is not written',
+    file: 'journal/journal.ts',
+    from: 'await writing(() => madeBy(id, record, folder));',
     to: '',
-    check: strace,
-    needsStrace: true,
+    check: through(NO_FAULT.name),
   },
   {
-    name: 'the outcome is not written',
-    file: 'files/reserved.ts',
-    from: 'while (done < bytes.length)',
-    to: 'while (done > bytes.length)',
-    check: strace,
-    needsStrace: true,
-  },
-  {
-    name: 'an answer about a machine of another name is believed',
-    file: 'rentals/doubt.ts',
-    from: '!isSameName(name, intent.name)',
+    name: 'a response about an instance of another name is believed',
+    file: 'journal/journal.ts',
+    from: '!isSameName(name, record.name)',
     to: 'name === undefined',
     check: through('another name'),
   },
@@ -86,14 +93,14 @@ const MUTANTS: readonly Case[] = [
     check: through('cut: acted'),
   },
   {
-    name: 'a lost answer counts as not sent',
-    file: 'instances/journaled.ts',
-    from: "isNo && REFUSED.includes(failure) ? 'refused' : 'unknown'",
-    to: "isNo && REFUSED.includes(failure) ? 'refused' : 'not_sent'",
+    name: 'a lost response counts as not sent',
+    file: 'instances/rent.ts',
+    from: 'return isNo && REFUSED.includes(failure);',
+    to: 'return isNo || failure === "outcomeUnknown";',
     check: through('cut: acted'),
   },
   {
-    name: 'any answer of an error counts as a refusal',
+    name: 'any response with an error counts as a refusal',
     file: 'api/calls/errors.ts',
     from: 'status >= 400 && status < 500 && status !== 408',
     to: 'status >= 400',
@@ -131,9 +138,9 @@ describe('without a safeguard the suite turns red', () => {
   test('and with all of them it is green', async () => {
     const same = {
       name: 'nothing',
-      file: 'files/reserved.ts',
-      from: 'fdatasyncSync(file)',
-      to: 'fdatasyncSync(file)',
+      file: 'files/replace.ts',
+      from: 'fsyncSync(file)',
+      to: 'fsyncSync(file)',
     };
     const bundle = await mutantBundle(same);
     try {

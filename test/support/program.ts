@@ -30,7 +30,7 @@ export interface RunOptions {
   readonly stdin?: string;
 }
 
-export async function createComputer(): Promise<Computer> {
+export async function createComputer(program = PROGRAM): Promise<Computer> {
   const home = await mkdtemp(join(tmpdir(), 'gpucloud-e2e-'));
   const env = {
     PATH: process.env.PATH ?? '',
@@ -39,7 +39,7 @@ export async function createComputer(): Promise<Computer> {
     GPUCLOUD_STATE_DIR: join(home, 'state'),
   };
   const start = (argv: readonly string[], options: RunOptions = {}) =>
-    spawn(process.execPath, [PROGRAM, ...argv], { env: { ...env, ...options.env }, cwd: home });
+    spawn(process.execPath, [program, ...argv], { env: { ...env, ...options.env }, cwd: home });
   return {
     home,
     env,
@@ -55,7 +55,7 @@ export async function createComputer(): Promise<Computer> {
               ...env,
               ...options.env,
               GPUCLOUD_NODE: process.execPath,
-              GPUCLOUD_PROGRAM: PROGRAM,
+              GPUCLOUD_PROGRAM: program,
             },
             cwd: home,
           },

@@ -27,6 +27,9 @@ export class RentingService {
   /** Answers of the next POSTs, in order; afterwards they rent. */
   posts: ((request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
 
+  /** Whose the keys are. */
+  me = 'user-1';
+
   /** Paths that answer 500. */
   readonly failing = new Set<string>();
 
@@ -40,7 +43,7 @@ export class RentingService {
       return ok(this.rent(NEW, fields.instance_name ?? fields.new_name ?? ''), 201);
     }
     if (path === '/storage/drives') return ok(this.drives);
-    if (path === '/users/me') return ok({ id: 'user-1' });
+    if (path === '/users/me') return ok({ id: this.me });
     const machine = this.machines.get(path.split('/')[2] ?? '');
     return machine === undefined ? no(404, 'Instance not found') : ok(machine);
   };

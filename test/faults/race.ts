@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { createComputer } from '../support/program.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+import { type Handler, startService } from '../support/service.ts';
+
+const SOURCE = '11111111-2222-4333-8444-555555555555';
+export const RACES = ['create', 'reorder', 'drive'] as const;
+type Kind = (typeof RACES)[number];
+
+export interface Race {
+  readonly kind: Kind;
+  readonly processes: number;
+}
+
+interface Thing {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+}
+
+/** Half of the races start all processes at the same moment, right before they send. */
+const TOGETHER = 0.5;
+
+/**
+ * Lets several processes ask for one name at a service that does not refuse a taken one and answers
+ * after 100 to 400 ms. Gives back what is wrong: two POSTs of a name at the same time, or a process
+ * that ended with another code than 0, 5 or 7.
+ */
+export async function race(bundle: string, { kind, processes }: Race): Promise<string[]> {
+  const things = new Map<string, Thing>();
+  const drives: Thing[] = [];
+  const wrong: string[] = [];
+  let open = 0;
+  let posts = 0;
+  const isTogether = Math.random() < TOGETHER;
+  const waiting: (() => void)[] = [];
+  const ok = (data: unknown) => ({ status: 200, body: { status: 'success', code: 200, data } });
+  const handler: Handler = async ({ method, path, body }) => {
+    if (method === 'POST') {
+      open += 1;
+      posts += 1;
+      if (open > 1) wrong.push(`${open} POSTs at the same time`);
+      await pause(100 + Math.random() * 300);
+      open -= 1;
+      const { instance_name, new_name, name } = body as Record<string, string>;
+      const made = {
+        id: randomUUID(),
+        name: instance_name ?? new_name ?? name ?? '',
+        status: 'ACTIVE',
+      };
+      if (kind === 'drive') drives.push(made);
+      else things.set(made.id, made);
+      return ok(made);
+    }
+    if (path === '/users/me') {
+      if (isTogether && kind !== 'drive') await all(waiting, processes);
+      return ok({ id: 'user-1' });
+    }
+    if (path === '/storage/drives') return ok(drives);
+    const id = path.split('/')[2] ?? '';
+    if (id === SOURCE) return ok({ id, name: 'source', status: 'TERMINATED' });
+    const found = things.get(id);
+    return found === undefined
+      ? { status: 404, body: { statusCode: 404, message: 'Not found', error: 'No' } }
+      : ok(found);
+  };
+  const service = await startService(handler);
+  const computer = await createComputer(bundle);
+  const argv = {
+    create: ['instances', 'create', 'race', ...HARDWARE],
+    reorder: ['instances', 'reorder', SOURCE, 'race'],
+    drive: ['drives', 'create', 'race', '--size', '5'],
+  }[kind];
+  const env = { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: 'svc_sk_race_0123456789' };
+  try {
+    const ended = await Promise.all(
+      Array.from({ length: processes }, () => computer.gpucloud(argv, { env })),
+    );
+    for (const { code, stderr } of ended) {
+      if (![0, 5, 7].includes(code ?? -1)) wrong.push(`exit ${code}: ${stderr}`);
+    }
+    const made = ended.filter(({ code }) => code === 0).length;
+    if (made !== 1 || posts !== 1) wrong.push(`${posts} POSTs, ${made} processes with success`);
+    return wrong.map((what) => `${processes} × ${kind}: ${what}`);
+  } finally {
+    await service.close();
+    await computer.remove();
+  }
+}
+
+/** So many races, of each kind and with 2, 4 and 8 processes in turn. */
+export async function races(bundle: string, count: number, kinds: readonly Kind[] = RACES) {
+  const wrong: string[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const kind = kinds[at % kinds.length] ?? 'create';
+    const processes = [2, 4, 8][Math.floor(at / kinds.length) % 3] ?? 2;
+    wrong.push(...(await race(bundle, { kind, processes })));
+  }
+  return wrong;
+}
+
+/** Resolves for all of them once so many wait. */
+function all(waiting: (() => void)[], count: number): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length >= count) for (const go of waiting) go();
+  });
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

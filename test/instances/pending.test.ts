@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { NEW, ok, RentingService } from '../support/renting-service.ts';
+import { createWorld, journalOf, type World } from '../support/run-cli.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+import type { RecordedRequest } from '../support/service.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const SOURCE = '3f0c5d9e-1111-4222-8333-444455558888';
+const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
+const REORDER = ['instances', 'reorder', SOURCE, 'trainer'];
+
+let world: World;
+let service: RentingService;
+beforeEach(async () => {
+  service = new RentingService();
+  service.rent(SOURCE, 'old', { status: 'TERMINATED' });
+  world = await createWorld({ handler: service.handler, isKeyNew: true });
+});
+afterEach(() => world.close());
+
+const posts = (requests: readonly RecordedRequest[]) =>
+  requests.filter(({ method }) => method === 'POST').length;
+const listed = async () =>
+  JSON.parse((await world.cli(['instances', 'list', '--json'])).stdout) as { status: string }[];
+
+async function lose(argv = CREATE): Promise<void> {
+  service.posts.push(() => 'hangUp');
+  expect((await world.cli(argv)).code).toBe(7);
+}
+
+describe.each([
+  ['create', CREATE],
+  ['reorder', REORDER],
+])('%s of a name that a known instance has', (_verb, argv) => {
+  test('sends nothing: exit 5, name_taken, with its id', async () => {
+    await world.cli(CREATE);
+    const { code, stdout, stderr, requests } = await world.cli([...argv, '--json']);
+    expect({ code, stdout, posts: posts(requests) }).toEqual({ code: 5, stdout: '', posts: 0 });
+    expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error).toMatchObject({
+      code: 'name_taken',
+      resource: NEW,
+      message: `trainer already exists (${NEW}, PROVISIONING). Nothing was sent.`,
+    });
+    // Nothing is left that holds the name.
+    expect(await listed()).toMatchObject([{ id: NEW }]);
+  });
+
+  test('sends the request with --yes', async () => {
+    await world.cli(CREATE);
+    service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
+    const { code, requests } = await world.cli([...argv, '--yes']);
+    expect({ code, posts: posts(requests) }).toEqual({ code: 0, posts: 1 });
+    expect(await listed()).toHaveLength(2);
+  });
+
+  test.each(['TERMINATED', 'TERMINATING'])(
+    'sends the request if it is %s by now',
+    async (status) => {
+      await world.cli(CREATE);
+      service.rent(NEW, 'trainer', { status });
+      service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
+      expect(posts((await world.cli(argv)).requests)).toBe(1);
+    },
+  );
+
+  test('sends the request if the service does not find it', async () => {
+    await world.cli(CREATE);
+    service.machines.delete(NEW);
+    service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
+    expect(posts((await world.cli(argv)).requests)).toBe(1);
+    expect(await listed()).toMatchObject([{ id: ID }, { id: NEW, status: 'GONE' }]);
+  });
+
+  test('sends nothing if it can not be read', async () => {
+    await world.cli(CREATE);
+    service.failing.add(`/instances/${NEW}`);
+    const { code, requests } = await world.cli(argv);
+    expect({ code, posts: posts(requests) }).toEqual({ code: 1, posts: 0 });
+    expect(await listed()).toHaveLength(1);
+  });
+});
+
+describe.each([
+  ['create', CREATE],
+  ['reorder', REORDER],
+])('%s of a name with an unresolved request', (_verb, argv) => {
+  test('sends nothing without a terminal: exit 7', async () => {
+    await lose();
+    const { code, stderr, requests } = await world.cli(argv);
+    expect({ code, posts: posts(requests) }).toEqual({ code: 7, posts: 0 });
+    expect(stderr).toContain(
+      'error: An earlier request for trainer (now) has an unknown outcome: the instance may exist and be billing. Nothing was sent now.\nhint: settle it: gpucloud instances recover trainer; to create another one anyway: --yes\n',
+    );
+  });
+
+  test('asks a person, and No is the default', async () => {
+    await lose();
+    const no = await world.cli(argv, { terminal: true, stdin: '\r' });
+    expect({ code: no.code, posts: posts(no.requests) }).toEqual({ code: 130, posts: 0 });
+    expect(no.stderr).toContain('Create another trainer?');
+    const yes = await world.cli(argv, { terminal: true, stdin: 'y\r' });
+    expect(posts(yes.requests)).toBe(1);
+  });
+
+  test('sends it with --yes, and lists the earlier one until it is settled', async () => {
+    await lose();
+    expect((await world.cli([...argv, '--yes'])).code).toBe(0);
+    expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
+    // Once it is agreed to, it is agreed to for that command alone.
+    await world.cli(['instances', 'terminate', NEW, '--yes']);
+    service.rent(NEW, 'trainer', { status: 'TERMINATED' });
+    expect((await world.cli(argv)).code).toBe(7);
+    await world.cli(['instances', 'untrack', 'trainer', '--yes']);
+    expect(posts((await world.cli(argv)).requests)).toBe(1);
+  });
+
+  test('sends nothing while another process waits, with --yes too: exit 7', async () => {
+    const isAlive = (pid: number) => pid === process.pid;
+    await world.cli(['instances', 'list']);
+    const journal = journalOf(world, { service: world.service.url, account: 'user-1' }, isAlive);
+    const request = { operation: 'create', offer_id: null, timeout_ms: 60_000 } as const;
+    const other = await journal.open({ ...request, name: 'trainer' }, new Set());
+    for (const more of [[], ['--yes']]) {
+      const { code, stderr, requests } = await world.cli([...argv, ...more], { isAlive });
+      expect({ code, posts: posts(requests) }).toEqual({ code: 7, posts: 0 });
+      expect(stderr).toContain(
+        'error: Another gpucloud is creating trainer. Nothing was sent now.',
+      );
+    }
+    await other?.notMade();
+    expect(posts((await world.cli(argv, { isAlive })).requests)).toBe(1);
+  });
+});
+
+describe('a key from the environment', () => {
+  test('asks whose it is once, before its first request that rents', async () => {
+    const first = await world.cli(CREATE);
+    expect(first.requests.map(({ path }) => path)).toEqual(['/users/me', '/instances']);
+    const second = await world.cli(['instances', 'create', 'lab', ...HARDWARE]);
+    expect(second.requests.map(({ path }) => path)).toEqual(['/instances']);
+  });
+
+  test('rotated to another of the account: the second create of a lost name is exit 7', async () => {
+    await lose();
+    const env = { GPUCLOUD_API_KEY: 'svc_sk_rotated_0123456789' };
+    const { code, requests } = await world.cli(CREATE, { env });
+    expect({ code, posts: posts(requests) }).toEqual({ code: 7, posts: 0 });
+    expect((await world.cli(['instances', 'recover'], { env })).code).toBe(7);
+  });
+
+  test('of another account may use the name', async () => {
+    await lose();
+    service.me = 'user-2';
+    const env = { GPUCLOUD_API_KEY: 'svc_sk_stranger_0123456789' };
+    expect(posts((await world.cli(CREATE, { env })).requests)).toBe(1);
+    expect((await world.cli(['instances', 'list', '-q'], { env })).stdout).toBe(`${NEW}\n`);
+  });
+
+  test('whose account can not be asked for rents nothing', async () => {
+    service.failing.add('/users/me');
+    const { code, requests } = await world.cli(CREATE);
+    expect({ code, posts: posts(requests) }).toEqual({ code: 1, posts: 0 });
+  });
+});
