@@ -76,7 +76,7 @@ const MUTANTS: readonly Case[] = [
     file: 'journal/journal.ts',
     from: 'await writing(() => madeBy(id, record, folder));',
     to: '',
-    check: through(NO_FAULT.name),
+    check: through('a wrong type behind the id'),
   },
   {
     name: 'a response about an instance of another name is believed',
