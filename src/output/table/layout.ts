@@ -83,32 +83,27 @@ export function layoutOf(
       right: right[at] === true,
       ...(isOpen(at) ? { open: true } : {}),
     })),
-    spare: Math.max(0, room - fitted.reduce((sum, cells) => sum + cells, 0)),
-    fits:
-      fitted.reduce((sum, cells) => sum + cells, 0) <= room &&
-      fitted.every((cells, at) => cells >= enough(at)),
+    spare: Math.max(0, room - sum(fitted)),
+    fits: sum(fitted) <= room && fitted.every((cells, at) => cells >= enough(at)),
   };
 }
 
 /** Takes cells from the widest text columns until all fit; a number is never cut. */
 function squeeze(widths: readonly number[], rigid: readonly boolean[], room: number): number[] {
-  const fitted = [...widths];
-  let excess = fitted.reduce((sum, cells) => sum + cells, 0) - room;
-  while (excess > 0 && Number.isFinite(excess)) {
+  // No text needs more than a whole line, so that the steps below are few.
+  const most = Math.max(room, NARROWEST);
+  const fitted = widths.map((cells, at) => (rigid[at] ? cells : Math.min(cells, most)));
+  for (let excess = sum(fitted) - room; excess > 0; excess -= 1) {
     const soft = fitted.map((cells, at) => (rigid[at] ? 0 : cells));
     const widest = Math.max(...soft);
     if (widest <= NARROWEST) break;
-    const next = Math.max(NARROWEST, ...soft.filter((cells) => cells < widest));
-    const sharing = soft.filter((cells) => cells === widest).length;
-    const each = Math.min(widest - next, Math.ceil(excess / sharing));
-    for (const [at, cells] of soft.entries()) {
-      if (cells !== widest || excess <= 0) continue;
-      const taken = Math.min(each, excess);
-      fitted[at] = cells - taken;
-      excess -= taken;
-    }
+    fitted[soft.indexOf(widest)] = widest - 1;
   }
   return fitted;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 /** The cell's text within its column; one that came too late to be measured may use the spare. */
