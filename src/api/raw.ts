@@ -1,6 +1,5 @@
 import { usageError } from '../errors.ts';
 import type { Run } from './calls/call.ts';
-import { rawResponse } from './calls/call.ts';
 import { lostReason, notReached, notUnderstood, outcomeUnknown } from './calls/errors.ts';
 import { type ApiRequest, changes, type Operation } from './calls/operation.ts';
 import { repeat, sendOnce } from './calls/retry.ts';
@@ -64,7 +63,7 @@ export function rawCall(run: Run, base: URL) {
           ? outcomeUnknown(operation, `the answer ${response.problem}`, response.status)
           : notUnderstood(operation, `it ${response.problem}`, response);
       }
-      return rawResponse(response);
+      return response;
     });
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { withoutEndSlash } from '../../rules/service.ts';
-import type { ApiSettings, CallOptions, RawResponse } from '../contract.ts';
+import type { ApiSettings, CallOptions } from '../contract.ts';
 import type { HttpResponse } from '../http/body.ts';
 import type { WireRequest } from '../http/exchange.ts';
 import { Fault } from '../http/fault.ts';
@@ -59,20 +59,13 @@ export async function withCall<T>(
   const { settings, tracer } = parts;
   const { clock } = settings;
   const timeoutMs = Math.min(settings.timeoutMs, options.timeoutMs ?? settings.timeoutMs);
-  const outer = options.signal ?? settings.signal;
-  const inner = new AbortController();
-  let interruption: { reason: unknown } | undefined;
-  const interrupt = () => {
-    interruption ??= { reason: outer.reason };
-    inner.abort(outer.reason);
-  };
-  outer.addEventListener('abort', interrupt, { once: true });
-  if (outer.aborted) interrupt();
   const started = clock.now();
-  // A real timer: it has to end a body that dribbles on for ever, and costs tests nothing.
-  const timer = setTimeout(() => inner.abort(), Math.min(timeoutMs, LONGEST_TIMER));
+  const stop = stopAt(timeoutMs, options.signal ?? settings.signal);
   const secrets = new Set([settings.apiKey]);
 
+  const goOn = () => {
+    if (stop.signal.aborted) throw new Fault('it was stopped', { sent: false, stopped: true });
+  };
   const call: Call = {
     clock,
     timeoutMs,
@@ -80,25 +73,24 @@ export async function withCall<T>(
     warn: (text) => settings.warn?.(text),
     remainingMs: () => started + timeoutMs - clock.now(),
     longestPauseMs: options.longestPauseMs ?? Number.POSITIVE_INFINITY,
-    interruption: () => interruption,
+    interruption: stop.interruption,
     hide: (text) => hidden(text, secrets),
     async pause(milliseconds) {
-      try {
-        await clock.sleep(milliseconds, inner.signal);
-      } catch (error) {
-        if (!inner.signal.aborted) throw error;
-      }
-      if (inner.signal.aborted) throw new Fault('it was stopped', { sent: false, stopped: true });
+      await clock.sleep(milliseconds, stop.signal).catch((error: unknown) => {
+        goOn();
+        throw error;
+      });
+      goOn();
     },
     async exchange(request) {
-      if (inner.signal.aborted) throw new Fault('it was stopped', { sent: false, stopped: true });
+      goOn();
       const transport = await parts.transport();
       const wire = wireRequest(settings, parts.base, request);
       for (const secret of secretsIn(request.body)) secrets.add(secret);
       tracer.request(wire);
       let response: HttpResponse;
       try {
-        response = await transport.exchange(wire, inner.signal, () => options.onSending?.());
+        response = await transport.exchange(wire, stop.signal, () => options.onSending?.());
       } catch (error) {
         if (error instanceof Fault) {
           tracer.fault(error.message);
@@ -111,20 +103,38 @@ export async function withCall<T>(
       }
       tracer.response(response);
       settings.onDate?.(response.headers.date);
-      await options.onResponse?.(rawResponse(response));
+      await options.onResponse?.(response);
       return response;
     },
   };
   try {
     return await work(call);
   } finally {
-    clearTimeout(timer);
-    outer.removeEventListener('abort', interrupt);
+    stop.release();
   }
 }
 
-export function rawResponse({ status, headers, text, cut }: HttpResponse): RawResponse {
-  return cut === undefined ? { status, headers, text } : { status, headers, text, cut };
+/** A signal that is aborted at the deadline, or with the outer one. */
+function stopAt(timeoutMs: number, outer: AbortSignal) {
+  const inner = new AbortController();
+  let interruption: { reason: unknown } | undefined;
+  const interrupt = () => {
+    interruption ??= { reason: outer.reason };
+    inner.abort(outer.reason);
+  };
+  outer.addEventListener('abort', interrupt, { once: true });
+  if (outer.aborted) interrupt();
+  // A real timer: it has to end a body that dribbles on for ever, and costs tests nothing.
+  const timer = setTimeout(() => inner.abort(), Math.min(timeoutMs, LONGEST_TIMER));
+  return {
+    signal: inner.signal,
+    /** What the outer signal gave as its reason; undefined at the deadline. */
+    interruption: () => interruption,
+    release() {
+      clearTimeout(timer);
+      outer.removeEventListener('abort', interrupt);
+    },
+  };
 }
 
 /** API document: Authentication; Content-Type goes with a body alone. */

@@ -1,8 +1,8 @@
 import { CliError, type ErrorDetails, type FailedRequest, type Failure } from '../../errors.ts';
 import type { HttpResponse } from '../http/body.ts';
 import type { Fault } from '../http/fault.ts';
-import { clean, shortened } from '../response/clean.ts';
 import { isWebPage, messageOf } from '../response/message.ts';
+import { oneLine, shortened } from '../response/one-line.ts';
 import type { Call } from './call.ts';
 import { isRepeatable, type Operation } from './operation.ts';
 import { rateLimited, retryAfterMs } from './retry.ts';
@@ -176,7 +176,7 @@ function isRedirect(status: number): boolean {
 function target(response: HttpResponse): string {
   const location = response.headers.location ?? '';
   try {
-    return ` to ${shortened(clean(new URL(location).host), 200)}`;
+    return ` to ${shortened(oneLine(new URL(location).host), 200)}`;
   } catch {
     return location === '' ? '' : ' to another path';
   }

@@ -1,7 +1,7 @@
 import { CliError } from '../../errors.ts';
 import type { HttpResponse } from '../http/body.ts';
 import { Fault } from '../http/fault.ts';
-import { clean, shortened } from '../response/clean.ts';
+import { oneLine, shortened } from '../response/one-line.ts';
 import type { Call } from './call.ts';
 import { factsOf, outcomeUnknown, sentence } from './errors.ts';
 import type { Operation } from './operation.ts';
@@ -101,5 +101,5 @@ export async function stateOf<S>(read: () => Promise<S>): Promise<{ state: S } |
 
 /** A status as the service wrote it, fit for a message. */
 export function statusText(status: string | null | undefined): string {
-  return shortened(clean(status ?? ''), 60) || 'not told';
+  return shortened(oneLine(status ?? ''), 60) || 'not told';
 }

@@ -1,4 +1,4 @@
-import { clean, shortened } from '../response/clean.ts';
+import { oneLine, shortened } from '../response/one-line.ts';
 import { hidden, masked } from '../response/secrets.ts';
 import type { HttpResponse } from './body.ts';
 import type { WireRequest } from './exchange.ts';
@@ -23,7 +23,7 @@ export function createTracer(
   }
   const secrets = new Set([apiKey]);
   const tell = (mark: string, text: string) => {
-    trace(shortened(`${mark} ${hidden(clean(hidden(text, secrets)), secrets)}`, MOST_CHARACTERS));
+    trace(shortened(`${mark} ${hidden(oneLine(hidden(text, secrets)), secrets)}`, MOST_CHARACTERS));
   };
   const body = (mark: string, text: string | undefined) => {
     if (text === undefined || text === '') return;

@@ -1,5 +1,5 @@
 import type { HttpResponse } from '../http/body.ts';
-import { clean, shortened } from './clean.ts';
+import { oneLine, shortened } from './one-line.ts';
 
 const MOST_CHARACTERS = 200;
 const LONGEST_TITLE = 80;
@@ -14,7 +14,7 @@ export function messageOf(response: HttpResponse, hide: (text: string) => string
   const text = response.text.trim();
   if (text === '') return 'no explanation given';
   // Hidden both before and after the cleaning, which could put a secret together again.
-  const cut = (words: string, most: number) => shortened(hide(clean(hide(words))).trim(), most);
+  const cut = (words: string, most: number) => shortened(hide(oneLine(hide(words))).trim(), most);
   if (isWebPage(response)) {
     // The head of a page comes first, so only its beginning is looked at.
     const found = /<title[^>]*>([^<]{1,500})/i.exec(text.slice(0, 20_000))?.[1] ?? '';

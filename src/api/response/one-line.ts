@@ -3,7 +3,7 @@ const UNSEEN =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 /** A text from outside as one line that can do nothing to a terminal. */
-export function clean(text: string): string {
+export function oneLine(text: string): string {
   return text
     .replace(/[\t\n\r\u2028\u2029]+/g, ' ')
     .replace(UNSEEN, '')
