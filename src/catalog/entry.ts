@@ -138,8 +138,8 @@ export function slug(name: string | null): string {
     .join('-');
 }
 
-/** An entry among others that fit as well: `RTX 4090 (ru-1) 4090…`. */
-export function told({ name, region, id }: CatalogEntry): string {
+/** Names an entry among others that fit as well: `RTX 4090 (ru-1) 4090…`. */
+export function describeEntry({ name, region, id }: CatalogEntry): string {
   return [name, region === null ? null : `(${region})`, id]
     .filter((part) => part !== null)
     .join(' ');

@@ -10,7 +10,15 @@ import {
 import { type CatalogFile, changeFile, type NameRecord, readFile } from './file.ts';
 import { learned, lessonsOf, type SeenInstance } from './learn.ts';
 
-export { type CatalogEntry, fitting, KINDS, type Kind, type Source, slug, told } from './entry.ts';
+export {
+  type CatalogEntry,
+  describeEntry,
+  fitting,
+  KINDS,
+  type Kind,
+  type Source,
+  slug,
+} from './entry.ts';
 export type { SeenInstance } from './learn.ts';
 
 export interface CatalogSettings {

@@ -1,11 +1,11 @@
 import {
   type Catalog,
   type CatalogEntry,
+  describeEntry,
   fitting,
   KINDS,
   type Kind,
   slug,
-  told,
 } from '../../catalog/index.ts';
 import { Option } from '../../cli/command.ts';
 import type { Group } from '../../cli/group.ts';
@@ -91,7 +91,7 @@ export const catalog: Group = {
         const catalog = await context.catalog();
         const entry = await oneEntry(typed, catalog);
         await catalog.remove(entry.kind, entry.id);
-        context.err.note(`Forgotten: the ${entry.kind} ${told(entry)}.`);
+        context.err.note(`Forgotten: the ${entry.kind} ${describeEntry(entry)}.`);
         await context.out.item(entry, entryView);
       },
     }),
@@ -180,12 +180,12 @@ async function oneEntry(typed: string, catalog: Catalog): Promise<CatalogEntry> 
     });
   }
   if (second !== undefined) {
-    const list = found.map((one) => `${one.kind} ${told(one)}`).join(', ');
+    const list = found.map((one) => `${one.kind} ${describeEntry(one)}`).join(', ');
     throw usageError(`ENTRY "${typed}" fits several: ${list}`, 'use an id');
   }
   if (entry.sources.length === 1 && entry.sources[0] === 'sandbox') {
     throw usageError(
-      `ENTRY "${typed}": the ${entry.kind} ${told(entry)} is a part of the sandbox and can't be removed`,
+      `ENTRY "${typed}": the ${entry.kind} ${describeEntry(entry)} is a part of the sandbox and can't be removed`,
     );
   }
   return entry;

@@ -61,18 +61,18 @@ const SSH_TIMEOUT = 5_000;
 
 async function sshCheck({ start, flags }: Context): Promise<Finding> {
   const install = 'install an OpenSSH client and see that it is on PATH';
-  let said = '';
+  let printed = '';
   try {
     const { ended } = await start({
       file: 'ssh',
       args: ['-V'],
       timeout: Math.min(SSH_TIMEOUT, flags.timeout ?? SSH_TIMEOUT),
       hear: (text) => {
-        said = (said + text).slice(0, 500);
+        printed = (printed + text).slice(0, 500);
       },
     });
     const code = await ended;
-    const version = said.trim().split('\n')[0]?.trim() ?? '';
+    const version = printed.trim().split('\n')[0]?.trim() ?? '';
     return code === 0 && version !== ''
       ? pass(version)
       : warn(`ssh is on PATH, but "ssh -V" does not tell its version`, install);

@@ -4,6 +4,24 @@ import type { Column, DetailLine, Section, View } from '../../output/output.ts';
 /** A service that repeats what it was sent must not bring a password onto a screen. */
 const SECRETS = ['current_password', 'new_password', 'password'] as const;
 
+/** The fields that only `--columns` shows, as they come. */
+const HIDDEN = [
+  ['RESERVED', 'money', 'reserved_balance'],
+  ['TOTAL', 'money', 'total_balance'],
+  ['ID', 'text', 'id'],
+  ['ACTIVE', 'yes', 'is_active'],
+  ['VERIFIED', 'yes', 'is_email_verified'],
+  ['PASSWORD', 'yes', 'has_password'],
+  ['BILLING MAIL', 'yes', 'notify_billing'],
+  ['NEWS MAIL', 'yes', 'notify_marketing'],
+  ['YANDEX', 'text', 'yandex_id'],
+  ['GITHUB', 'text', 'github_id'],
+  ['VERIFIED AT', 'time', 'verified_at'],
+  ['LAST LOGIN', 'time', 'last_login_at'],
+  ['CREATED', 'time', 'created_at'],
+  ['UPDATED', 'time', 'updated_at'],
+] as const;
+
 /**
  * `balance` has two meanings: the wallet balance in the profile, the available funds in the answer
  * to an update, which alone tells the reserved and the total funds (API document: User).
@@ -14,68 +32,15 @@ function columnsOf(balance: string): readonly Column<User>[] {
     { id: 'email', header: 'EMAIL', value: (u) => u.email },
     { id: 'role', header: 'ROLE', value: (u) => u.role },
     { id: 'balance', header: balance.toUpperCase(), kind: 'money', value: (u) => u.balance },
-    {
-      id: 'reserved_balance',
-      header: 'RESERVED',
-      kind: 'money',
-      value: (u) => u.reserved_balance,
-      hidden: true,
-    },
-    {
-      id: 'total_balance',
-      header: 'TOTAL',
-      kind: 'money',
-      value: (u) => u.total_balance,
-      hidden: true,
-    },
-    { id: 'id', header: 'ID', value: (u) => u.id, hidden: true },
-    { id: 'is_active', header: 'ACTIVE', kind: 'yes', value: (u) => u.is_active, hidden: true },
-    {
-      id: 'is_email_verified',
-      header: 'VERIFIED',
-      kind: 'yes',
-      value: (u) => u.is_email_verified,
-      hidden: true,
-    },
-    {
-      id: 'has_password',
-      header: 'PASSWORD',
-      kind: 'yes',
-      value: (u) => u.has_password,
-      hidden: true,
-    },
-    {
-      id: 'notify_billing',
-      header: 'BILLING MAIL',
-      kind: 'yes',
-      value: (u) => u.notify_billing,
-      hidden: true,
-    },
-    {
-      id: 'notify_marketing',
-      header: 'NEWS MAIL',
-      kind: 'yes',
-      value: (u) => u.notify_marketing,
-      hidden: true,
-    },
-    { id: 'yandex_id', header: 'YANDEX', value: (u) => u.yandex_id, hidden: true },
-    { id: 'github_id', header: 'GITHUB', value: (u) => u.github_id, hidden: true },
-    {
-      id: 'verified_at',
-      header: 'VERIFIED AT',
-      kind: 'time',
-      value: (u) => u.verified_at,
-      hidden: true,
-    },
-    {
-      id: 'last_login_at',
-      header: 'LAST LOGIN',
-      kind: 'time',
-      value: (u) => u.last_login_at,
-      hidden: true,
-    },
-    { id: 'created_at', header: 'CREATED', kind: 'time', value: (u) => u.created_at, hidden: true },
-    { id: 'updated_at', header: 'UPDATED', kind: 'time', value: (u) => u.updated_at, hidden: true },
+    ...HIDDEN.map(
+      ([header, kind, id]): Column<User> => ({
+        id,
+        header,
+        kind,
+        value: (user) => user[id],
+        hidden: true,
+      }),
+    ),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { Instance } from '../../api/index.ts';
-import { type CatalogEntry, fitting, type Kind, slug, told } from '../../catalog/index.ts';
+import { type CatalogEntry, describeEntry, fitting, type Kind, slug } from '../../catalog/index.ts';
 import { brokenRule } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -27,7 +27,7 @@ export async function findHardware(kind: Kind, typed: string, context: Context):
   const [first, second] = found;
   if (second !== undefined) {
     throw usageError(
-      `${flag} "${typed}" fits several ${kind}s: ${found.map(told).join(', ')}`,
+      `${flag} "${typed}" fits several ${kind}s: ${found.map(describeEntry).join(', ')}`,
       `use an id, or name one: gpucloud catalog add ${kind} ID --name NAME`,
     );
   }
