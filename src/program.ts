@@ -1,6 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
 import { type AnyCommand, about, newProgram } from './cli/command.ts';
-import type { Frame } from './cli/frame.ts';
 import { addGlobalOptions, firstWord } from './cli/globals.ts';
 import {
   addListed,
@@ -8,6 +7,7 @@ import {
   type Listed,
   namedBy,
   type Register,
+  type Runtime,
   undocumented,
 } from './cli/group.ts';
 import { helpStyle, TOPICS } from './cli/help.ts';
@@ -174,7 +174,7 @@ const UNDOCUMENTED: Readonly<Record<string, string>> = {
 };
 
 export interface ProgramSettings {
-  readonly frame: Frame;
+  readonly runtime: Runtime;
   readonly version: string;
   /** Where help and the version go. */
   readonly write: (text: string) => void;
@@ -192,7 +192,7 @@ export interface ProgramSettings {
  * when it is chosen.
  */
 export function buildProgram({
-  frame,
+  runtime,
   version,
   write,
   width,
@@ -230,7 +230,7 @@ export function buildProgram({
   }
   program.hook('preSubcommand', (root, command) => {
     const entry = ENTRIES.find(({ name }) => name === command.name());
-    return entry && loadEntry(entry, command, frame, root.args.slice(1));
+    return entry && loadEntry(entry, command, runtime, root.args.slice(1));
   });
   return program;
 }
@@ -255,18 +255,18 @@ function addEntry(program: AnyCommand, entry: Entry, heading: string): void {
 async function loadEntry(
   entry: Entry,
   command: AnyCommand,
-  frame: Frame,
+  runtime: Runtime,
   words: readonly string[],
 ): Promise<void> {
   const loaded = await entry.load();
   if (typeof loaded === 'function') {
-    loaded(command, frame);
+    loaded(command, runtime);
     return;
   }
   const word = wordAfterFlags(command, words);
   const verb = word === undefined ? undefined : namedBy(loaded.verbs, word);
   if (verb !== undefined) {
-    (await verb.load())(addListed(command, verb), frame);
+    (await verb.load())(addListed(command, verb), runtime);
   } else if (words.length <= 1) {
     // A single word, and no verb: none can be run, so that it is enough to list them.
     for (const { usage, ...listed } of loaded.verbs) {
@@ -275,27 +275,27 @@ async function loadEntry(
     }
     addTheRest(loaded, command);
   } else {
-    await addVerbs(loaded, command, frame);
+    await addVerbs(loaded, command, runtime);
   }
 }
 
 /** Adds the verbs of every group, for help, completion and the reference. */
-export async function addAllVerbs(program: AnyCommand, frame: Frame): Promise<void> {
+export async function addAllVerbs(program: AnyCommand, runtime: Runtime): Promise<void> {
   for (const { name, load } of ENTRIES) {
     const command = program.commands.find((known) => known.name() === name);
     if (command === undefined) continue;
     const loaded = await load();
     if (typeof loaded === 'function') {
-      loaded(command, frame);
+      loaded(command, runtime);
     } else {
       addGlobalOptions(command);
-      await addVerbs(loaded, command, frame);
+      await addVerbs(loaded, command, runtime);
     }
   }
 }
 
-async function addVerbs(group: Group, command: AnyCommand, frame: Frame): Promise<void> {
-  for (const verb of group.verbs) (await verb.load())(addListed(command, verb), frame);
+async function addVerbs(group: Group, command: AnyCommand, runtime: Runtime): Promise<void> {
+  for (const verb of group.verbs) (await verb.load())(addListed(command, verb), runtime);
   addTheRest(group, command);
 }
 

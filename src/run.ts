@@ -1,6 +1,6 @@
 import { type AnyCommand, about, BareGroup, CommanderError } from './cli/command.ts';
-import type { Frame } from './cli/frame.ts';
 import { flagsFor } from './cli/globals.ts';
+import type { Runtime } from './cli/group.ts';
 import { refuseSecret } from './cli/parse.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { usageError } from './errors.ts';
@@ -21,14 +21,14 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const build = (words?: readonly string[]) =>
     buildProgram({
       ...(words === undefined ? {} : { words }),
-      frame,
+      runtime,
       version: VERSION,
       write: (text) => {
         help += text;
       },
       width: helpWidth(host),
     });
-  const frame: Frame = {
+  const runtime: Runtime = {
     context(command) {
       context ??= createContext(host, flagsFor(command, host), VERSION);
       refuseKeys(argv);
@@ -38,12 +38,10 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     },
     async wholeTree() {
       const program = build();
-      await addAllVerbs(program, frame);
+      await addAllVerbs(program, runtime);
       return program;
     },
-    again(words, changes) {
-      // Every run listens for the end of its streams for as long as the process lives.
-      for (const stream of [host.stdout, host.stderr]) stream.setMaxListeners(0);
+    rerun(words, changes) {
       // Only the stdout of the process is watched for its reader.
       const own = changes.stdout === undefined ? {} : { watchReader: undefined };
       return run(words, { ...host, ...changes, ...own, endsAtOnce: false });
@@ -51,7 +49,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   };
 
   const thrown =
-    (await thrownBy(() => parse(build(argv), argv, frame))) ??
+    (await thrownBy(() => parse(build(argv), argv, runtime))) ??
     (await thrownBy(() => print(help, host)));
   const closing = await thrownBy(async () => context?.close());
   const failure = (thrown ?? closing) && asCliError((thrown ?? closing)?.error);
@@ -67,18 +65,22 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
 }
 
 /** Parses and acts. Commander throws for help and the version, too. */
-async function parse(program: AnyCommand, argv: readonly string[], frame: Frame): Promise<void> {
+async function parse(
+  program: AnyCommand,
+  argv: readonly string[],
+  runtime: Runtime,
+): Promise<void> {
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    if (error instanceof BareGroup) helpOf(error.group, frame);
+    if (error instanceof BareGroup) helpOf(error.group, runtime);
     else if (!isHelp(error)) throw error;
   }
 }
 
 /** A person who types a bare group wants its help; a program that does has lost a verb. */
-function helpOf(group: AnyCommand, frame: Frame): void {
-  const { format } = frame.context(group).out;
+function helpOf(group: AnyCommand, runtime: Runtime): void {
+  const { format } = runtime.context(group).out;
   if (format !== 'json' && format !== 'jsonl') {
     group.outputHelp();
     return;

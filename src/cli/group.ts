@@ -1,9 +1,27 @@
+import type { Context, Host } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { type AnyCommand, about } from './command.ts';
-import type { Frame } from './frame.ts';
+
+/** What the tree of commands runs in. */
+export interface Runtime {
+  /** Reads the global flags of the command and its parents; made once per run. */
+  context(command: AnyCommand): Context;
+  /** A second tree with the verbs of every group; its help goes where that of the first goes. */
+  wholeTree(): Promise<AnyCommand>;
+  readonly rerun: Rerun;
+}
+
+/**
+ * Runs another command line as if it had been typed, on the same host but for `changes`, and returns
+ * its exit code. For what shows commands, such as the tour.
+ */
+export type Rerun = (
+  argv: readonly string[],
+  changes: Partial<Pick<Host, 'env' | 'stdout' | 'stderr'>>,
+) => Promise<number>;
 
 /** Gives a command its arguments, flags and action. */
-export type Register = (command: AnyCommand, frame: Frame) => void;
+export type Register = (command: AnyCommand, runtime: Runtime) => void;
 
 /** A command as it is listed. Its code loads when it is chosen. */
 export interface Listed {

@@ -2,9 +2,8 @@ import type { Command, OptionValues } from '@commander-js/extra-typings';
 import type { Context } from '../context.ts';
 import type { About } from './about.ts';
 import { type AnyCommand, about, newProgram } from './command.ts';
-import type { Frame } from './frame.ts';
 import { addGlobalOptions } from './globals.ts';
-import type { Listed, Register, Verb } from './group.ts';
+import type { Listed, Register, Runtime, Verb } from './group.ts';
 import { argumentTerm } from './help.ts';
 
 export interface VerbHelp extends Omit<About, 'nearest' | 'local'> {
@@ -18,7 +17,7 @@ export interface VerbHelp extends Omit<About, 'nearest' | 'local'> {
  * Gives a command its help. Arguments, flags and the action follow in commander's own words, so that
  * their types reach the action.
  */
-export function describe(command: AnyCommand, help: VerbHelp): Command {
+function withHelp(command: AnyCommand, help: VerbHelp): Command {
   const { replaces, ...known } = help;
   Object.assign(about(command), known);
   const { notes, examples, view } = known;
@@ -48,7 +47,7 @@ export interface VerbSpec<Args extends unknown[], Flags extends OptionValues> ex
 export interface Invocation {
   /** All arguments, those that exceed the declared ones included. */
   readonly args: readonly string[];
-  readonly frame: Frame;
+  readonly runtime: Runtime;
 }
 
 /** Declares what a command takes and does. For a verb in a file of its own, and for verbs of the root. */
@@ -56,11 +55,11 @@ export function action<Args extends unknown[], Flags extends OptionValues>(
   spec: VerbSpec<Args, Flags>,
 ): Register {
   const { takes, run, ...help } = spec;
-  return (command, frame) => {
-    takes(describe(command, help)).action((...given) => {
+  return (command, runtime) => {
+    takes(withHelp(command, help)).action((...given) => {
       const own = given.pop() as unknown as AnyCommand;
-      const invocation = { args: own.args, frame };
-      return run(frame.context(own), ...(given as unknown as [...Args, Flags]), invocation);
+      const invocation = { args: own.args, runtime };
+      return run(runtime.context(own), ...(given as unknown as [...Args, Flags]), invocation);
     });
   };
 }

@@ -4,16 +4,21 @@ import { addAllVerbs, buildProgram } from '../../src/program.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { RECIPES, type Recipe } from './recipes.ts';
 
-const FRAME = {
+const RUNTIME = {
   context: () => {
     throw new Error('no command runs here');
   },
   wholeTree: () => Promise.reject(new Error('no command runs here')),
-  again: () => Promise.reject(new Error('no command runs here')),
+  rerun: () => Promise.reject(new Error('no command runs here')),
 };
 
-export const tree = buildProgram({ frame: FRAME, version: '0', write: () => undefined, width: 80 });
-await addAllVerbs(tree, FRAME);
+export const tree = buildProgram({
+  runtime: RUNTIME,
+  version: '0',
+  write: () => undefined,
+  width: 80,
+});
+await addAllVerbs(tree, RUNTIME);
 
 /** The words of every command that does something, hidden ones aside. */
 function commandsBelow(command: AnyCommand, words: readonly string[] = []): string[] {

@@ -51,8 +51,8 @@ export const commands = action({
   ],
   view: commandView,
   takes: (command) => command,
-  async run({ out, flags }, _flags, { frame }) {
-    const reference = referenceOf(await frame.wholeTree());
+  async run({ out, flags }, _flags, { runtime }) {
+    const reference = referenceOf(await runtime.wholeTree());
     const isChosen = flags.columns !== undefined || flags.sort !== undefined;
     // One document where there is structure, rows when a format is rows or columns were chosen.
     await (!isChosen && (out.format === 'json' || out.format === 'yaml')

@@ -42,9 +42,9 @@ export const completion = action({
     command
       .argument('<shell>', SHELLS.join(', '), oneOf('SHELL', SHELLS))
       .option('--install', 'write the script to the folder where the shell looks for it'),
-  async run(context, shell, flags, { frame }) {
+  async run(context, shell, flags, { runtime }) {
     const { out, err } = context;
-    const script = await scriptFor(shell, placeOf(await frame.wholeTree()));
+    const script = await scriptFor(shell, placeOf(await runtime.wholeTree()));
     if (flags.install === true) {
       const { file, changed, advice } = await install(shell, script, context);
       err.note(changed ? `Written: ${file}` : `Up to date: ${file}`);

@@ -11,10 +11,10 @@ export const help = action({
   examples: ['gpucloud help', 'gpucloud help instances create', 'gpucloud help exit-codes'],
   completes: { command: { topics: TOPICS.map(({ name }) => name) } },
   takes: (command) => command.argument('[command...]', 'the words of a command, or a topic'),
-  async run(context, words, _flags, { frame }) {
+  async run(context, words, _flags, { runtime }) {
     const topic = TOPICS.find(({ name }) => words.length === 1 && words[0] === name);
     if (topic === undefined) {
-      find(await frame.wholeTree(), words).outputHelp();
+      find(await runtime.wholeTree(), words).outputHelp();
     } else {
       await context.out.text(textOf(topic.name));
     }

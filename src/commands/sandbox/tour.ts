@@ -1,8 +1,7 @@
 import { Writable } from 'node:stream';
-import type { AnyCommand } from '../../cli/command.ts';
-import type { Again, Frame } from '../../cli/frame.ts';
+import type { Rerun } from '../../cli/group.ts';
 import { shellLine } from '../../cli/shell-line.ts';
-import { describe } from '../../cli/verb.ts';
+import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES, INTERRUPTS } from '../../errors.ts';
 import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
@@ -27,17 +26,17 @@ const tourView: View<ToldStep> = {
 };
 
 /** Walks a newcomer through a whole rental; each command is shown before it runs. */
-export function tour(command: AnyCommand, frame: Frame): void {
-  describe(command, {
-    notes:
-      'Real commands in a sandbox of their own that is gone afterwards; your machines, profiles and ' +
-      'your own sandbox are not touched. In a terminal it waits for you before each; --yes does not.',
-    examples: ['gpucloud sandbox tour', 'gpucloud sandbox tour --yes'],
-    view: tourView,
-  }).action((_flags, own) => walk(frame.context(own), frame.again));
-}
+export const tour = action({
+  notes:
+    'Real commands in a sandbox of their own that is gone afterwards; your machines, profiles and ' +
+    'your own sandbox are not touched. In a terminal it waits for you before each; --yes does not.',
+  examples: ['gpucloud sandbox tour', 'gpucloud sandbox tour --yes'],
+  view: tourView,
+  takes: (command) => command,
+  run: (context, _flags, { runtime }) => walk(context, runtime.rerun),
+});
 
-async function walk(context: Context, again: Again): Promise<void> {
+async function walk(context: Context, rerun: Rerun): Promise<void> {
   await inThrowawayFolder('gpucloud-tour', async (folder) => {
     const env = {
       ...context.env,
@@ -49,9 +48,9 @@ async function walk(context: Context, again: Again): Promise<void> {
       GPUCLOUD_OUTPUT: undefined,
     };
     if (context.out.format === 'table') {
-      await guide(context, (argv) => again(argv, { env }));
+      await guide(context, (argv) => rerun(argv, { env }));
     } else {
-      await context.out.list(results(env, again), tourView);
+      await context.out.list(results(env, rerun), tourView);
     }
   });
 }
@@ -90,13 +89,13 @@ const FAREWELL = [
 
 async function* results(
   env: Readonly<Record<string, string | undefined>>,
-  again: Again,
+  rerun: Rerun,
 ): AsyncGenerator<ToldStep> {
   for (const step of TOUR) {
     const stdout = new Kept();
     // Whoever asks for JSON gets one object on stderr at most: that of the tour.
     const stderr = new Kept();
-    const code = await again([...step.argv, '--json'], { env, stdout, stderr });
+    const code = await rerun([...step.argv, '--json'], { env, stdout, stderr });
     done(step, code, reasonOf(stderr.text));
     yield { title: step.title, command: lineOf(step), result: JSON.parse(stdout.text) };
   }
