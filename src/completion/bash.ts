@@ -22,7 +22,7 @@ function word(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : quoted(text);
 }
 
-/** What stands in the name of the function of a place; none for the root. */
+/** The part of a function's name that names its place; none for the root. */
 function keyOf(path: string): string {
   return path.replace(/[^A-Za-z0-9]/g, '_');
 }

@@ -16,7 +16,7 @@ function printed(words: readonly Named[]): string {
   return `printf '%s\\t%s\\n' ${pairs.join(' ')}`;
 }
 
-/** A branch of a switch; none where there is nothing to do. */
+/** A branch of a switch; none if there is nothing to do. */
 function branch(path: string, line: string | undefined): string[] {
   return line === undefined ? [] : [`        case ${fishQuoted(path)}`, `            ${line}`];
 }

@@ -101,7 +101,7 @@ export function flagWords(flags: readonly Flag[]): Named[] {
   return flags.flatMap(({ names, help }) => names.map((name) => ({ name, help })));
 }
 
-/** What stands at the head of each script. */
+/** The head of each script. */
 export const HEAD = [
   'Written by "gpucloud completion": do not edit.',
   'Names come from files that gpucloud keeps in its cache folder: Tab starts no process, asks no',

@@ -52,7 +52,7 @@ export function namesFolder(cache: string, slot: string): string {
   return join(cache, 'completion', 'names', slot);
 }
 
-/** The names of the profiles; where one is current, it is the first line. */
+/** The names of the profiles; the current one, if any, is the first line. */
 export function profilesFile(cache: string): string {
   return join(cache, 'completion', 'profiles.tsv');
 }
@@ -191,7 +191,7 @@ function shelfOf({ kind, state }: KnownName): string {
   return kind === 'instance' && isTerminated(state) ? 'terminated-instance' : kind;
 }
 
-/** Of several things with one name, each stands under its id: the name alone would be refused. */
+/** Several things with one name are listed by their ids: the name alone would be refused. */
 function callable(names: readonly KnownName[]): readonly KnownName[] {
   const times = new Map<string, number>();
   for (const { name } of names) {

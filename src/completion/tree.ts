@@ -14,7 +14,7 @@ export type NameKind = (typeof NAME_KINDS)[number];
 export const PART_KINDS = ['endpoint', 'secret'] as const;
 export type PartKind = (typeof PART_KINDS)[number];
 
-/** What may stand in one place of a command line. */
+/** What one place of a command line takes. */
 export type Offer =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   /** Some of these words, with commas between them. */
@@ -37,7 +37,7 @@ export type Offer =
   | { readonly kind: 'free' };
 
 export interface Flag {
-  /** `--output`, and `-o` after it where there is a short form. */
+  /** `--output`, and `-o` after it if there is a short form. */
   readonly names: readonly [string, ...string[]];
   readonly help: string;
   /** What it takes; undefined for a switch. */
@@ -87,7 +87,7 @@ function sameLook(one: Flag, other: Flag): boolean {
   return one.names.join() === other.names.join() && one.help === other.help;
 }
 
-/** What a flag takes at one place, or at all where `path` is undefined. */
+/** What a flag takes at one place, or at all if `path` is undefined. */
 export interface FlagValue {
   readonly path: string | undefined;
   readonly names: readonly string[];

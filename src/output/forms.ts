@@ -11,7 +11,7 @@ export interface Forms<T> {
   id(row: T): string | null;
   /** The row without its secrets. */
   safe(row: T): T;
-  /** Its form where there is structure. With `--columns`, an object of just these. */
+  /** Its form in JSON and YAML. With `--columns`, an object of just these. */
   data(row: T): unknown;
 }
 

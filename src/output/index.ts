@@ -29,9 +29,9 @@ export interface OutputOptions {
   readonly settings: OutputSettings;
   /** Whether stdout gets colours; see {@link wantsColour}. */
   readonly colour: boolean;
-  /** Says on stderr that a list for people is empty. */
+  /** Prints on stderr that a list for people is empty. */
   note(text: string): void;
-  /** Tells a live view when to give the screen back; see Host. */
+  /** Calls a live view when it has to give the screen back; see Host. */
   borrowScreen?: (leave: () => void, back: () => void) => () => void;
 }
 
@@ -110,7 +110,7 @@ export function createOutput(options: OutputOptions): Output {
       coming,
       forms.safe,
     );
-    // Whoever watched for a while knows that nothing came.
+    // A person who watched has seen that nothing came.
     if (count === 0 && !live && !sink.ended) options.note(view.empty);
   }
 
@@ -215,10 +215,10 @@ function notWhole() {
   return usageError('--query: rows that are still coming are no list', 'try -o jsonl | jq');
 }
 
-/** Nothing is cut where no line ends: in a pipe, and on a terminal that does not tell its width. */
+/** Nothing is cut in a pipe, or on a terminal of unknown width. */
 const UNBOUNDED = Number.POSITIVE_INFINITY;
 
-/** Some terminals (a container's, an editor's) tell their width in COLUMNS alone. */
+/** Some terminals (a container's, an editor's) give their width in COLUMNS only. */
 function terminalWidth(columns: number | undefined, fallback: string | undefined): number {
   if (columns !== undefined && columns > 0) return columns;
   return /^[1-9][0-9]{0,4}$/.test(fallback ?? '') ? Number(fallback) : UNBOUNDED;

@@ -1,4 +1,4 @@
-/** What stands in the place of a secret, in every format. */
+/** Replaces a secret, in every format. */
 export const PLACEHOLDER = '********';
 
 /** Shorter secrets are not looked for in other fields: they would be found in innocent words. */
@@ -6,7 +6,7 @@ const SHORTEST_SOUGHT = 6;
 
 /**
  * `metadata` holds "tokens, environment name, etc." (API document: Instance). Its plain words are
- * masked where they stand and looked for nowhere else: "production" would spoil innocent texts.
+ * masked in their place and not searched for elsewhere: "production" would spoil innocent texts.
  */
 function isPlainMetadata(path: string, secret: string): boolean {
   return /(^|\.)metadata$/.test(path) && /^[a-z]+$/i.test(secret);
@@ -26,11 +26,11 @@ const FREE_TEXTS = new Set([
   'href',
 ]);
 
-/** What stands inside this is the instance's way in: any text of it may be or carry a secret. */
+/** How to enter the instance: any text in it may be or hold a secret. */
 const WAY_IN = 'connection_info';
 
 /**
- * `value` without its secrets: a copy, where it has any.
+ * `value` without its secrets: a copy, if it has any.
  *
  * `paths` are dotted (`connection_info.secrets`, `docker_config.env[].value`). Everything under a
  * path is masked leaf by leaf: keys and structure stay, and so do null and ''. Where the service
@@ -112,7 +112,7 @@ function withoutSecrets(
   return value;
 }
 
-/** In a link, scheme and host stay: they say where, and only what follows can be a token. */
+/** A link keeps its scheme and host: only what follows can be a token. */
 function withoutSecretsIn(text: string, sought: readonly string[], searched: boolean): string {
   const host = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[^/?#]*/i.exec(text)?.[0];
   if (host !== undefined && !host.includes('@')) {

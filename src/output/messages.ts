@@ -11,7 +11,7 @@ export interface MessagesOptions {
   /** For TERM; left out, the terminal is taken for an able one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** The profile that was named by a flag: commands that are told carry it. */
+  /** The profile that a flag named: commands in messages get it too. */
   readonly profile?: string;
   /** Whether stderr gets colours; see wantsColour. */
   readonly colour: boolean;
@@ -37,7 +37,7 @@ export function createMessages(options: MessagesOptions): Messages {
   let lines: ProgressLines | undefined;
 
   let stream: Terminal | undefined;
-  /** Opened by the first who has something to say there. */
+  /** Opened by the first message. */
   function opened(): Terminal {
     if (stream === undefined) {
       stream = options.stderr;
@@ -108,8 +108,8 @@ export function createMessages(options: MessagesOptions): Messages {
 const GROUPS = 'instances|drives|ssh-keys|api-keys|templates|me|billing|catalog|api|doctor|status';
 
 /**
- * Puts a profile that was named by a flag into the commands that a text tells to type, so that they
- * can be pasted: without it they would speak to another account.
+ * Adds a profile that a flag named to the commands in a text, so that they can be pasted: without
+ * it they would use another account.
  */
 export function forProfile(text: string, profile: string | undefined): string {
   return profile === undefined || !/^[\w.-]+$/.test(profile)

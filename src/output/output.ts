@@ -21,7 +21,7 @@ export interface OutputSettings {
 export type Cell = string | number | boolean | null | undefined;
 
 /**
- * What a value means, so that people see `89.90 ₽`, `3 min ago` or a coloured status where a script
+ * What a value means, so that people see `89.90 ₽`, `3 min ago` or a coloured status, and a script
  * sees the decimal string, the ISO time or the word of the service.
  */
 export type Kind =
@@ -36,14 +36,14 @@ export type Kind =
 
 /** One column as data: it drives the table, csv, `--columns`, `--sort`, help and completion. */
 export interface Column<T> {
-  /** What `--columns` and `--sort` call it: the service's field name where there is one. */
+  /** What `--columns` and `--sort` call it: the service's field name, if there is one. */
   readonly id: string;
   /** Upper case, as in a table's head. */
   readonly header: string;
   readonly kind?: Kind;
   /** Shown only when `--columns` asks for it. */
   readonly hidden?: true;
-  /** Cells that it takes at least where rows are still coming, so that later ones stay in line. */
+  /** Cells that it takes at least while rows are still coming, so that later ones stay in line. */
   readonly least?: number;
   value(row: T): Cell;
 }
@@ -66,13 +66,13 @@ export interface View<T> {
   readonly columns: readonly Column<T>[];
   /** What `-q` prints; null for a row that has no id (then `-q` leaves the row out). */
   id(row: T): string | null;
-  /** Said on stderr when a list for people has no rows. */
+  /** Printed on stderr when a list for people has no rows. */
   readonly empty: string;
   /** The details view of one; without it one thing is shown as its columns, a line each. */
   readonly sections?: readonly Section<T>[];
   /** Dotted paths of secrets in a row: `connection_info.secrets`, `docker_config.env[].value`. */
   readonly secrets?: readonly string[];
-  /** The JSON form, where it is not the row as it is. */
+  /** The JSON form, if it is not the row itself. */
   json?(row: T): unknown;
 }
 
@@ -100,7 +100,7 @@ export interface Live {
   draw(write: (out: Output) => Promise<void>, foot: () => readonly Foot[]): Promise<void>;
   /** The same again, with the ages of now. */
   refresh(): Promise<void>;
-  /** Leaves the last frame, whole, where the command was typed, and the cursor below it. */
+  /** Prints the last frame in full below the typed command. */
   end(): Promise<void>;
 }
 
@@ -177,7 +177,7 @@ export interface Output {
     view: View<T>,
     how?: { readonly one?: boolean },
   ): Promise<void>;
-  /** A view that is redrawn in place; undefined where there is no table on an able terminal. */
+  /** A view that is redrawn in place; undefined unless a table goes to a capable terminal. */
   live(): Promise<Live | undefined>;
   /**
    * Whether people are to see the whole of it on a screen: the format is a table, and no columns
@@ -185,8 +185,8 @@ export interface Output {
    */
   readonly people: boolean;
   /**
-   * Writes blocks one below the other, where {@link people} are to see them. `now` is the moment
-   * that times are told from, where that is not the computer's.
+   * Writes blocks one below the other, if {@link people} see them. Times are relative to `now`, if
+   * that is not the computer's.
    */
   screen(blocks: readonly Block[], now?: number): Promise<void>;
   /** Writes a text that is itself the result (a script, a secret asked for), as it is. */
@@ -217,6 +217,6 @@ export interface Held {
 
 export interface Progress {
   update(text: string): void;
-  /** Ends the spinner and leaves a line where there is one to leave. */
+  /** Ends the spinner and prints the line, if there is one. */
   done(text?: string): void;
 }

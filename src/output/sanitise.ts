@@ -79,7 +79,7 @@ const DELETE = '\u007f';
 
 /**
  * The same for what JSON.stringify has written, much of it at once: there a raw control of ASCII is
- * a line end or DEL, and that text is ASCII its length tells.
+ * a line end or DEL, and the text is ASCII if its length in bytes is the same.
  */
 export function escapeWritten(json: string): string {
   const isUsual =

@@ -28,7 +28,7 @@ export interface Order<T> {
   readonly downwards: boolean;
 }
 
-/** By what rows are sorted; undefined where they stay as they come. */
+/** How rows are sorted; undefined if they keep their order. */
 export function sortColumn<T>(view: View<T>, settings: Chosen): Order<T> | undefined {
   if (settings.sort === undefined) return undefined;
   const downwards = settings.sort.startsWith('-');

@@ -18,7 +18,7 @@ export function widthIsUndisputed(text: string): boolean {
   return KNOWN.test(text);
 }
 
-/** At most `limit` cells, the last one `…` where something was cut off. */
+/** At most `limit` cells; the last one is `…` if the text was cut. */
 export function clamp(text: string, limit: number): string {
   if (width(text) <= limit) return text;
   const room = Math.max(limit, 1) - 1;

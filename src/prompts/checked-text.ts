@@ -6,14 +6,14 @@ interface CheckedText {
   readonly message: string;
   readonly initial: string | undefined;
   readonly check: Check | undefined;
-  /** What stands on the screen once it is given. */
+  /** What is left on the screen afterwards. */
   readonly answered: ((text: string) => string) | undefined;
   readonly theme: QuestionTheme;
 }
 
 /**
- * A line of text whose rule is told while it is typed, which inquirer's own `input` does at Enter
- * alone. Enter takes what was offered where nothing is typed; Tab puts it there to be changed.
+ * A line of text that is checked while it is typed; inquirer's own `input` checks at Enter only.
+ * Enter takes the offered text if nothing is typed; Tab puts it on the line to be changed.
  */
 export const checkedText = createPrompt<string, CheckedText>((config, done) => {
   const { message, initial: offered = '', check, answered = (text) => text, theme } = config;

@@ -10,7 +10,7 @@ import { shown } from './words.ts';
 export interface PromptsOptions {
   readonly stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
-  /** For NO_COLOR and its like, where `colour` does not decide, and for TERM. */
+  /** For TERM, and for NO_COLOR and its like if `colour` is not given. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Whether stderr gets colours, as `--color` decided it. */
   readonly colour?: boolean;

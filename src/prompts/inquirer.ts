@@ -44,7 +44,7 @@ const LONG = 10;
 /** Lines of a question beside its list and its own: one free, one of keys, and the last one. */
 const BESIDE = 3;
 
-/** Of a terminal that does not tell its size. */
+/** For a terminal of unknown size. */
 const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
 
@@ -114,7 +114,7 @@ async function ask(
     message: question.message,
     name: 'answer',
   };
-  // The forms of inquirer's own types can't be told apart by a union of ours.
+  // The forms of inquirer's own types can't be distinguished by a union of ours.
   const answers: Record<string, unknown> = await prompt([form as never]);
   return answers.answer;
 }
@@ -176,7 +176,7 @@ function pageOf({ message }: Question, { columns, rows }: Size): number {
   return Math.max(1, Math.min(LONG, rows - lines - BESIDE));
 }
 
-/** Nothing else says that a long list is searched. */
+/** Nothing else shows that a long list can be searched. */
 function searched(theme: QuestionTheme): QuestionTheme {
   const { keysHelpTip } = theme.style;
   return {

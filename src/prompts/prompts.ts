@@ -2,7 +2,7 @@
 export interface Choice<T> {
   /** What the answer is called once it is given. */
   readonly name: string;
-  /** More to know it by, in columns beside the name; the last ones go where a line is too short. */
+  /** More to know it by, in columns beside the name; the last ones are left out if a line is too short. */
   readonly about?: readonly string[];
   readonly value: T;
 }
@@ -20,8 +20,8 @@ export interface Prompts {
   /** A line between two questions, for whoever answers them: it is shown in every mode of output. */
   tell(line: string): void;
   /**
-   * A line of text; `check` is asked as they type. What is
-   * left of the answer on the screen says `answered`, where something of it is a secret.
+   * A line of text; `check` is asked as they type. `answered`
+   * makes what is left of the answer on the screen, if part of it is a secret.
    */
   text(
     question: string,

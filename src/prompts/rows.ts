@@ -50,12 +50,12 @@ function shown(row: readonly string[], columns: number): Shown[] {
   return Array.from({ length: columns }, (_, at) => ({
     text: row[at] ?? '',
     colour: undefined,
-    // Text stands at the left edge, numbers among it too.
+    // Everything is aligned left, numbers too.
     numeric: false,
   }));
 }
 
-/** What a person typed stands in one of these: each word of it somewhere in the line. */
+/** Whether a line holds each word that a person typed. */
 export function matching(term: string): (line: string) => boolean {
   const words = term.toLowerCase().split(/\s+/).filter(Boolean);
   return (line) => words.every((word) => line.toLowerCase().includes(word));

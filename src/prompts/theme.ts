@@ -6,7 +6,7 @@ import { clamp, width } from '../output/width.ts';
  * many palettes make unreadable on white or on black; ours are those of the output.
  */
 export function themeOf(paint: Paint, columns: number) {
-  /** The first keys and the last one, Enter, matter most where there is little room. */
+  /** The first keys and the last one, Enter, matter most if there is little room. */
   const tip = (keys: readonly string[]): string => {
     const text = keys.join(' · ');
     return width(text) < columns || keys.length < 3

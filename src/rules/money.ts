@@ -27,7 +27,7 @@ export function zero(): Money {
   return new Big(0);
 }
 
-/** At least two decimals, as prices are written; more where the amount has more. */
+/** At least two decimals, as prices are written; more if the amount has more. */
 export function kopecksText(amount: Money): string {
   const exact = amount.toFixed();
   const decimals = exact.includes('.') ? exact.length - exact.indexOf('.') - 1 : 0;
@@ -49,7 +49,7 @@ export function isAboveZero(text: string | null | undefined): boolean {
 /** What {@link money} would read, in a form that is quick to make and to add to a {@link Sum}. */
 export type Amount = Money | Kopecks;
 
-/** Reads an amount; undefined where {@link money} would refuse it. */
+/** Reads an amount; undefined if {@link money} would refuse it. */
 export function amountOf(text: string): Amount | undefined {
   const kopecks = kopecksOf(text);
   if (kopecks !== undefined) return kopecks;

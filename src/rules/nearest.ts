@@ -30,7 +30,7 @@ function distance(from: string, to: string): number {
 }
 
 /**
- * The name that was most likely meant; undefined where none is near: a third of the letters may be
+ * The name that was most likely meant; undefined if none is near: a third of the letters may be
  * wrong, `most` at most, and one that begins with what was typed is near too.
  */
 export function nearest(

@@ -88,7 +88,7 @@ export function openSandbox({ file, clock }: SandboxOptions): Sandbox {
     return look((state, now) => ({ value: work(state, now), changed: true }));
   }
 
-  /** As `change`, for work that tells whether it changed anything. */
+  /** As `change`, for work that knows whether it changed anything. */
   async function look<T>(work: (state: State, now: number) => Looked<T>): Promise<T> {
     return await store.change(
       () => freshState(clock.now()),

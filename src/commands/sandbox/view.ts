@@ -1,7 +1,7 @@
 import type { DetailLine, Section, View } from '../../output/output.ts';
 import type { BaseImage, PricedOffer, SandboxStatus } from '../../sandbox/index.ts';
 
-/** A moment of the virtual clock. How long ago that was is said of real times only. */
+/** A moment of the virtual clock: never relative, as real times are. */
 export function virtualTime(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }

@@ -41,7 +41,7 @@ function wrong(expression: string, error: unknown) {
 
 /**
  * A finding as text: one document in JSON and YAML, a line for each element in JSON lines and tsv.
- * In tsv a text stands bare, so that a shell can take it as it is.
+ * In tsv a text has no quotes, so that a shell can use it as it is.
  */
 export async function findingText(finding: unknown, format: Format): Promise<string> {
   const items = Array.isArray(finding) ? finding : [finding];

@@ -44,7 +44,7 @@ const TSV: Dialect = {
 /** The head holds the column ids, as `--columns` calls them. */
 function writerOf(dialect: Dialect) {
   return <T>({ columns, header, safe }: Forms<T>): Writer<T> => {
-    // What a row says in a column is often what the row before it said.
+    // A cell often repeats the one above it.
     const cells = columns.map(() =>
       remembering((value: Cell) => cellText(rawText(value), dialect)),
     );

@@ -27,7 +27,7 @@ export function yamlItems(yaml: (value: unknown) => string): (value: unknown) =>
     return before;
   }
 
-  /** A field with its line end, as it stands in an item. */
+  /** A field as it is written in an item, with its line end. */
   function fieldOf(name: string, value: unknown): string | undefined {
     const start = nameOf(name);
     if (start === undefined) return undefined;

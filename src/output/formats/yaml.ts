@@ -45,7 +45,7 @@ function isHostile(text: string): boolean {
   return hasUnseen(text.replaceAll('\n', ''));
 }
 
-/** Anything of the kind that is left stands inside double quotes, where `\u` is an escape. */
+/** Any that is left is inside double quotes, in which `\u` is an escape. */
 function escapeRaw(yaml: string): string {
   return yaml.replace(
     /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g,

@@ -1,7 +1,7 @@
 import { clamp, width } from '../width.ts';
 import type { Terminal } from './spinner.ts';
 
-/** Several lines under the cursor's place that are redrawn as what they tell changes. */
+/** Several lines at the cursor that are redrawn when they change. */
 export interface Board {
   /** Shows these lines in the place of those before; with none, the board is taken away. */
   show(lines: readonly BoardLine[]): void;
@@ -11,7 +11,7 @@ export interface Board {
 
 export interface BoardLine {
   readonly text: string;
-  /** What it tells is over: where there is no room for all, it gives way. */
+  /** Its work is done: it gives way if there is no room for all. */
   readonly over: boolean;
 }
 
@@ -22,7 +22,7 @@ const CLEAR_RIGHT = `${ESC}K`;
 const CLEAR_BELOW = `${ESC}J`;
 
 /**
- * The cursor rests below the board and is never hidden, so that no end of the program can leave the
+ * The cursor stays below the board and is never hidden, so that no end of the program can leave the
  * terminal in another state than that of any other output.
  */
 export function createBoard(stderr: Terminal & { rows?: number }): Board {

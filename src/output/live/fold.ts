@@ -6,8 +6,8 @@ const RESET = '\u001b[0m';
 
 /**
  * A painted line as lines of at most `cells` cells each, so that a terminal never breaks one by
- * itself: what is redrawn in place has to know where each line stands. It is broken behind a space
- * where there is one. A colour that is on there goes on in the next line.
+ * itself: what is redrawn in place has to know the row of each line. It is broken after a space if
+ * there is one. A colour continues on the next line.
  */
 export function fold(line: string, cells: number): string[] {
   if (width(line.replace(STYLE, '')) <= cells) return [line];
@@ -22,7 +22,7 @@ export function fold(line: string, cells: number): string[] {
     text = `${styles}${left}`;
     used = width(left.replace(STYLE, ''));
   };
-  /** Behind the last space, where that leaves a line that is half full at least. */
+  /** After the last space, if the line is still at least half full then. */
   const breakPoint = () => {
     const at = text.lastIndexOf(' ') + 1;
     return width(text.slice(0, at).replace(STYLE, '')) * 2 >= cells ? at : text.length;

@@ -33,7 +33,7 @@ const ESC = '\u001b[';
 /** A screen of its own, as `watch` and `less` have: what stood in the terminal before comes back. */
 const ENTER = `${ESC}?1049h`;
 const LEAVE = `${ESC}?1049l`;
-/** A terminal that knows these shows all that stands between them at once; others pass them over. */
+/** A terminal that knows these shows all between them at once; others ignore them. */
 const BEGIN = `${ESC}?2026h`;
 const COMMIT = `${ESC}?2026l`;
 /** A character whose width the terminal sees differently must not break a line. */
@@ -43,13 +43,13 @@ const CLEAR_LINE = `${ESC}2K`;
 const CLEAR_BELOW = `${ESC}J`;
 
 /**
- * A view that is redrawn in place, on a screen of its own. A frame is one write that holds the changed lines alone. The
- * cursor is never hidden, so that no end of the program, however rough, can leave it hidden.
+ * A view that is redrawn in place, on a screen of its own. A frame is one write of the changed lines.
+ * The cursor is never hidden, so that no end of the program, however rough, leaves it hidden.
  */
 export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveOptions): Live {
   let write: ((out: Output) => Promise<void>) | undefined;
   let foot: () => readonly Foot[] = () => [];
-  /** What stands on the screen; undefined when nobody knows, as after a change of its size. */
+  /** The lines on the screen; undefined if unknown, as after a resize. */
   let shown: readonly string[] | undefined;
   let entered = false;
   let over = false;
@@ -134,7 +134,7 @@ interface Room {
   readonly paint: Paint;
 }
 
-/** The lines of a frame: at most one less than the screen has, since the cursor stands below. */
+/** The lines of a frame: at most one less than the screen has, since the cursor is below. */
 function frame(body: string, foot: readonly Foot[], { columns, rows, paint }: Room): string[] {
   const below = foot.flatMap((line) => fold(footText(line, paint), columns));
   const lines = body
@@ -159,7 +159,7 @@ function footText({ text, colour }: Foot, paint: Paint): string {
   return paint(colour as Colour | undefined, clean(text));
 }
 
-/** What turns the one frame into the other; '' where they are the same. */
+/** Turns one frame into the other; '' if they are the same. */
 function difference(before: readonly string[] | undefined, after: readonly string[]): string {
   const changed = after.flatMap((line, at) =>
     before?.[at] === line ? [] : [`${position(at)}${CLEAR_LINE}${line}`],

@@ -10,7 +10,7 @@ export interface Spinner {
   stop(text?: string): void;
 }
 
-/** ora turns for ever on a terminal without columns, and writes lines where there is no terminal. */
+/** ora spins for ever on a terminal without columns, and writes lines to what is no terminal. */
 export function canSpin(
   stream: Terminal,
   env: Readonly<Record<string, string | undefined>>,
@@ -19,7 +19,7 @@ export function canSpin(
 }
 
 /**
- * Loads ora and starts it, unless `ended` has been aborted meanwhile: then there is no spinner.
+ * Loads ora and starts it, unless `ended` is aborted before that.
  * `text` is asked when the spinner starts, since it may change while ora loads.
  */
 export async function startSpinner(

@@ -20,7 +20,7 @@ export interface Reader {
 
 const GIB = 1024 ** 3;
 
-/** What a person sees in a table; '' where there is nothing. Always one clean line. */
+/** What a person sees in a table; '' for nothing. Always one clean line. */
 export function tableText(value: Cell, kind: Kind | undefined, reader: Reader): string {
   if (kind === 'time' && reader.terminal && typeof value === 'string') {
     const time = instant(value);
@@ -52,7 +52,7 @@ export function isShownRaw(kind: Kind | undefined, { terminal }: Reader): boolea
   }
 }
 
-/** What a person sees in details, where there is room: times as local time and relative. */
+/** What a person sees in details, which have room: times are local and relative. */
 export function detailText(value: Cell, kind: Kind | undefined, reader: Reader): string {
   if (kind === 'time' && reader.terminal && typeof value === 'string') {
     const time = instant(value);
@@ -81,7 +81,7 @@ function plainText(value: Cell, kind: Kind | undefined, reader: Reader): string 
 /** The value itself as text: the decimal string, the ISO time, true or false; '' for null. */
 export function rawText(value: Cell): string {
   if (value === null || value === undefined) return '';
-  // The service may send an object where its document promises a text.
+  // The service may send an object although its document promises a text.
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
@@ -91,7 +91,7 @@ function roubles(text: string): string {
   return amount.ok ? `${kopecksText(amount.value)} ₽` : text;
 }
 
-/** Two decimals; what is there but smaller than they can say is not called nothing. */
+/** Two decimals; a size that is smaller than they can show is not called zero. */
 function gibibytes(text: string): string {
   if (!/^[0-9]+$/.test(text)) return text;
   const size = Number(text) / GIB;

@@ -5,18 +5,18 @@ import { clamp, padding, width } from '../width.ts';
 export interface Shown {
   readonly text: string;
   readonly colour: Colour | undefined;
-  /** A column of numbers stands at its right edge; undefined where there is no value. */
+  /** A column of numbers is aligned right; undefined if there is no value. */
   readonly numeric: boolean | undefined;
 }
 
 export const NO_CELL: Shown = { text: '-', colour: undefined, numeric: undefined };
 
-/** Where the columns of a table stand. */
+/** The places of a table's columns. */
 export interface Layout {
   readonly columns: readonly LayoutColumn[];
   /** Cells of the terminal that no column uses; a later, wider text may have them. */
   readonly spare: number;
-  /** Whether the columns have room enough to say something; else cards say it better. */
+  /** Whether the columns have enough room; otherwise cards are easier to read. */
   readonly fits: boolean;
 }
 
@@ -36,15 +36,15 @@ export interface Ahead {
 
 export const GAP = 2;
 
-/** Narrower than this a text says nothing any more. */
+/** A narrower text can't be understood. */
 const NARROWEST = 6;
 
-/** A column that had to be made narrower than this tells too little of too many words. */
+/** Columns that had to be made narrower than this are hard to read. */
 const TELLING = 10;
 
 /**
- * Measures rows. `terminal` is the number of cells of a line, Infinity where there is no end to it:
- * then nothing is cut.
+ * Measures rows. `terminal` is the number of cells of a line, Infinity if it
+ * has no end: then nothing is cut.
  */
 export function layoutOf(
   headers: readonly string[],
@@ -55,7 +55,7 @@ export function layoutOf(
 ): Layout {
   const widths = headers.map((header, at) => Math.max(width(header), ahead?.least[at] ?? 0));
   const last = headers.length - 1;
-  // Where each column but the last is whole, the last needs little room to begin in.
+  // If every other column is whole, the last one needs little room to begin in.
   const isOpen = (at: number) => ahead !== undefined && at === last && fixedRight[at] !== true;
   const numeric = headers.map(() => true);
   const filled = headers.map(() => false);
@@ -122,7 +122,7 @@ export function lineOf(cells: readonly Shown[], layout: Layout, paint: Paint): s
 
 const BETWEEN = ' '.repeat(GAP);
 
-/** Of cells that stand in their places. */
+/** A line of cells in their places. */
 export function lineFrom(placed: readonly string[]): string {
   return `${placed.join(BETWEEN).trimEnd()}\n`;
 }

@@ -17,7 +17,7 @@ import {
 export interface TableStyle extends Reader {
   readonly paint: Paint;
   readonly header: boolean;
-  /** Cells of a terminal's line; Infinity in a pipe, where nothing is cut. */
+  /** Cells of a terminal's line; Infinity in a pipe: nothing is cut. */
   readonly cells: number;
 }
 
@@ -84,7 +84,7 @@ function cellWriter(
 
 const ASCII = /^[ -~]+$/;
 
-/** A cell of the last column is never empty, so that one character tells. */
+/** The last cell is never empty, so that one character is enough to look at. */
 function endsInSpace(text: string): boolean {
   const code = text.charCodeAt(text.length - 1);
   return code <= 32 || (code > 126 && text.trimEnd() !== text);

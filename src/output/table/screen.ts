@@ -7,7 +7,7 @@ import { GAP, headerCells, type Layout, layoutOf, lineOf, type Shown } from './l
 
 export interface ScreenStyle extends Reader {
   readonly paint: Paint;
-  /** Cells of a terminal's line; Infinity in a pipe, where nothing is broken or cut. */
+  /** Cells of a terminal's line; Infinity in a pipe: nothing is broken or cut. */
   readonly cells: number;
   /** Whether bars are drawn: a screen reader would read them out. */
   readonly bars: boolean;
@@ -43,7 +43,7 @@ function headingOf(text: string, { paint, cells }: ScreenStyle): string {
   return `${paint('bold', clamp(clean(text), cells))}\n`;
 }
 
-/** Labels in a column, and what is said under them broken between words. */
+/** Labels in a column, and texts beside them that break between words. */
 function factsText(facts: readonly Fact[], style: ScreenStyle): string {
   const shown = facts.filter(({ text }) => text !== '');
   const edge = Math.max(0, ...shown.map(({ label }) => width(clean(label)))) + GAP;
@@ -75,7 +75,7 @@ function tableOf({ columns, rows, more }: TableBlock, style: ScreenStyle): strin
   return lines.join('') + below;
 }
 
-/** The columns that a narrow terminal has room for: the first ones say the most. */
+/** The columns that fit a narrow terminal: the first ones matter most. */
 function fittingLayout(
   columns: TableBlock['columns'],
   shown: readonly (readonly Shown[])[],

@@ -41,7 +41,7 @@ export interface Call {
   state: State;
   /** Virtual milliseconds since 1970. */
   now: number;
-  /** The `{id}` of the path; empty where the path has none. */
+  /** The `{id}` of the path; empty if the path has none. */
   id: string;
   query(name: string): string | undefined;
   body: RawBody;

@@ -39,7 +39,7 @@ export function addAvailable(state: State, amount: Money): void {
   state.account.available = text(available(state).plus(amount));
 }
 
-/** A transaction without an amount is none: nobody is told of a charge of nothing. */
+/** There is no transaction of zero. */
 export function enter(
   state: State,
   type: TransactionType,
