@@ -37,16 +37,17 @@ export async function readAccount(
   { quiet = false, options = {} }: { quiet?: boolean; options?: CallOptions } = {},
 ): Promise<AccountReading> {
   const api = await context.api({ quiet });
-  const now = context.serviceClock.now();
+  const { serviceClock } = context;
+  const before = serviceClock.now();
   const me = api.users.me(options);
   const drives = api.drives.list(options);
   // One request says both who it is and whose the instances are.
   const journal = readableJournal(context, () => me);
   const settled = await Promise.allSettled([
     me,
-    readKnownMachines({ all: false, drives, now, options, journal }, api, context),
+    readKnownMachines({ all: false, drives, now: before, options, journal }, api, context),
     drives,
-    readRecentHistory(api, now - LONGEST_WINDOW, options),
+    readRecentHistory(api, before - LONGEST_WINDOW, options),
   ]);
 
   const faults: PartFault[] = [];
@@ -58,7 +59,8 @@ export async function readAccount(
     return undefined;
   }
   const read = {
-    now,
+    // The responses have set the clock.
+    now: serviceClock.now(),
     user: part('profile', settled[0]),
     instances: part('instances', settled[1]),
     drives: part('drives', settled[2]),

@@ -122,6 +122,23 @@ describe('status', () => {
     expect(codes(doc)).toEqual(['balance_low']);
   });
 
+  test("goes by the service's clock when the computer's is two days behind", async () => {
+    await world.close();
+    const clock = manualClock();
+    service = new AccountService(clock.now() + 2 * DAY);
+    const date = new Date(service.now).toUTCString();
+    const handler: typeof service.handler = async (request) => {
+      const answer = await service.handler(request);
+      return answer === 'hangUp' ? answer : { ...answer, headers: { date } };
+    };
+    world = await createWorld({ handler, clock });
+    await known(service.machine('trainer', { created_at: service.ago(3 * HOUR) }));
+    const { doc } = await status();
+    expect(doc.as_of).toBe(new Date(service.now).toISOString());
+    expect(doc.instances).toMatchObject([{ name: 'trainer', age_seconds: 3 * 3600 }]);
+    expect(codes(doc)).not.toContain('instance_overdue');
+  });
+
   test('is read at once, and asks each thing once', async () => {
     const ids = Array.from({ length: 6 }, (_, at) => service.machine(`box-${at}`));
     await known(...ids);
