@@ -16,13 +16,16 @@ export const UNCLAIMED = '@unclaimed';
 /** The folders of one service: one for each account. */
 export function accountsOf(root: string, { service, apiKey, account: given }: Scope) {
   const own = join(root, serviceFolder(service));
-  const keyFile = apiKey && join(own, KEYS, `${fingerprint(apiKey)}.json`);
+  // Hashing loads node:crypto, which a profile that knows its account does without.
+  const keyFile = () => apiKey && join(own, KEYS, `${fingerprint(apiKey)}.json`);
   let learned: string | undefined;
 
   /** The account's id, as far as it was learned; no request is made for it. */
   function account(): string | undefined {
     if (given !== undefined) return given;
-    learned ??= keyFile && parseRecord('key', readText(keyFile))?.account;
+    if (learned !== undefined) return learned;
+    const file = keyFile();
+    learned = file && parseRecord('key', readText(file))?.account;
     return learned;
   }
 
@@ -30,8 +33,9 @@ export function accountsOf(root: string, { service, apiKey, account: given }: Sc
     account,
     async learn(id: string): Promise<void> {
       learned = id;
-      if (keyFile !== undefined && parseRecord('key', readText(keyFile))?.account !== id) {
-        await writeRecord(keyFile, { version: 1, account: id });
+      const file = keyFile();
+      if (file !== undefined && parseRecord('key', readText(file))?.account !== id) {
+        await writeRecord(file, { version: 1, account: id });
       }
     },
     /** Where new things are written; undefined while the account is not known. */

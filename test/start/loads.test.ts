@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Service, startService } from '../support/service.ts';
@@ -64,6 +64,16 @@ beforeEach(async () => {
   await writeFile(join(at.root, 'tell.cjs'), TELL);
   await writeFile(join(at.root, 'tell-flags.cjs'), TELL_FLAGS);
   service = await startService(({ path }) => ({ status: 200, body: bodyFor(path) }));
+  const profile = {
+    base_url: service.url,
+    api_key: 'svc_sk_test_0123456789abcdef',
+    account: { id: 'user-1' },
+  };
+  await mkdir(join(at.root, 'config'));
+  await writeFile(
+    join(at.root, 'config', 'config.json'),
+    JSON.stringify({ current: 'work', profiles: { work: profile } }),
+  );
 });
 afterEach(async () => {
   await service.close();
@@ -95,16 +105,9 @@ async function loaded(...argv: string[]): Promise<Loaded> {
   return told('tell.cjs', argv);
 }
 
-async function told(hook: string, argv: readonly string[], url = service.url) {
-  const { code, stderr } = await at.run(argv, {
-    env: {
-      NODE_OPTIONS: `--require ${join(at.root, hook)}`,
-      NODE_TLS_REJECT_UNAUTHORIZED: '0',
-      NODE_NO_WARNINGS: '1',
-      GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
-      GPUCLOUD_BASE_URL: url,
-    },
-  });
+async function told(hook: string, argv: readonly string[]) {
+  const env = { NODE_OPTIONS: `--require ${join(at.root, hook)}` };
+  const { code, stderr } = await at.run(argv, { env });
   expect(code).toBe(0);
   return JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
 }
