@@ -1,8 +1,8 @@
 import type { Api, InstanceEvent } from '../api/index.ts';
 import { pagesOf } from '../api/pages.ts';
 import type { Context } from '../context.ts';
+import { instant } from '../output/time.ts';
 import { type Moment, timeOf } from '../rules/times.ts';
-import * as log from '../watch/log-walk.ts';
 
 /** The moment from which on events are asked for. */
 export interface Beginning {
@@ -46,7 +46,7 @@ export async function* eachEvent(
     for (const event of page.data) {
       if (seen.has(event.id)) continue;
       seen.add(event.id);
-      const isBefore = (log.timeOf(event) ?? Number.POSITIVE_INFINITY) < from;
+      const isBefore = (instant(event.created_at) ?? Number.POSITIVE_INFINITY) < from;
       before = isBefore ? before + 1 : 0;
       if (!isBefore) yield event;
     }

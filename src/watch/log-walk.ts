@@ -1,5 +1,6 @@
 import { pagesOf } from '../api/pages.ts';
 import { CliError } from '../errors.ts';
+import { instant } from '../output/time.ts';
 import type { Cursor, Dated } from './cursor.ts';
 
 /** What the follower needs to know of an event (API document: Instance event). */
@@ -111,7 +112,9 @@ interface Cut {
 }
 
 function cutOf<E extends LogEvent>({ data, meta }: LogPage<E>): Cut {
-  const times = data.map((event) => timeOf(event)).filter((time) => time !== undefined);
+  const times = data
+    .map(({ created_at }) => instant(created_at))
+    .filter((time) => time !== undefined);
   const { total, limit } = meta;
   return { total, limit, length: data.length, newest: times[0], oldest: times.at(-1) };
 }
@@ -169,7 +172,7 @@ async function walkOnce<E extends LogEvent>(
       }
       seen.add(id);
       // One without a time is taken to have happened with the newer one beside it.
-      time = timeOf(event) ?? time ?? options.now();
+      time = instant(event.created_at) ?? time ?? options.now();
       const isKnown = cursor.has(id);
       const isPast = !isKnown && cursor.isPast(time);
       const isOlder = !cursor.begun && time < (options.since?.() ?? Number.NEGATIVE_INFINITY);
@@ -208,14 +211,6 @@ function putBefore<E extends LogEvent>(
 /** The order of the log, turned round, holds within a moment: sorting keeps it. */
 function oldestFirst<E extends LogEvent>(news: readonly DatedEvent<E>[]): DatedEvent<E>[] {
   return [...news].reverse().sort((a, b) => a.time - b.time);
-}
-
-const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
-
-/** Milliseconds since 1970; undefined for what is no ISO 8601 time. */
-export function timeOf({ created_at: text }: LogEvent): number | undefined {
-  const time = ISO.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
 }
 
 function notPaged(page: number): CliError {

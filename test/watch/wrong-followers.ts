@@ -1,4 +1,4 @@
-import { timeOf } from '../../src/watch/log-walk.ts';
+import { instant } from '../../src/output/time.ts';
 import type { MakeFollower } from './following.ts';
 import type { SimulatedEvent } from './simulated-log.ts';
 
@@ -30,7 +30,11 @@ function wrongFollower(
   };
 }
 
-const dated = (event: SimulatedEvent) => ({ id: event.id, event, time: timeOf(event) ?? 0 });
+const dated = (event: SimulatedEvent) => ({
+  id: event.id,
+  event,
+  time: instant(event.created_at) ?? 0,
+});
 
 /** It never turns a page. */
 const firstPageOnly: MakeFollower = (parts) =>
