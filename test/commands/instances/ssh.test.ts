@@ -237,3 +237,16 @@ describe('what is started', () => {
     expect(await started(world)).toEqual([]);
   });
 });
+
+test('ssh-config keeps a file for each profile, and one Include line', async () => {
+  const world = await worldWith({});
+  await run(world, 'track', ID);
+  expect((await run(world, 'ssh-config', '--install')).code).toBe(0);
+  expect((await run(world, 'ssh-config', '--install', '--profile', 'sandbox')).code).toBe(0);
+  const folder = join(world.home, 'state', 'ssh');
+  expect((await readdir(folder)).sort()).toEqual(['default.conf', 'known_hosts', 'sandbox.conf']);
+  expect(await readFile(join(folder, 'default.conf'), 'utf8')).toContain('Host gpucloud-trainer ');
+  expect(await readFile(join(world.home, '.ssh', 'config'), 'utf8')).toBe(
+    `Include ${join(folder, '*.conf')}\n`,
+  );
+});
