@@ -37,6 +37,8 @@ export async function startSpinner(
     color: false,
     // It has been decided that this is a terminal; ora would ask the process's environment.
     isEnabled: true,
+    // A killed process could not show it again.
+    hideCursor: false,
     // Otherwise ora swallows Ctrl-C, and an instance that is being rented could not be left.
     discardStdin: false,
   }).start();
