@@ -13,6 +13,8 @@ const KEYS = '@keys';
  */
 export const UNCLAIMED = '@unclaimed';
 
+export type Accounts = ReturnType<typeof accountsOf>;
+
 /** The folders of one service: one for each account. */
 export function accountsOf(root: string, { service, apiKey, account: given }: Scope) {
   const own = join(root, serviceFolder(service));

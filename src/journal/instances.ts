@@ -6,7 +6,7 @@ import { isTerminated } from '../rules/statuses.ts';
 import type { KnownInstance, Observation } from './contract.ts';
 import { exists, filesIn, keepUnreadable, readText, writeRecord } from './files.ts';
 import { fileName, textOf } from './names.ts';
-import { type InstanceRecord, parseRecord, type Snapshot } from './record.ts';
+import { type InstanceRecord, type Origin, parseRecord, type Snapshot } from './record.ts';
 
 /** Living instances lie apart, so that reading them stays cheap. */
 export type Place = 'instances' | 'archive';
@@ -67,9 +67,12 @@ function keptInstance(
     return { path, folder, place, record, isTorn: false };
   }
   const id = textOf(name);
-  const known_at = new Date(0).toISOString();
-  const bare = { version: 1, id, name: id, origin: 'read', known_at, request: null } as const;
+  const bare = newInstance(id, 'read', new Date(0).toISOString());
   return { path, folder, place, record: bare, isTorn: true };
+}
+
+export function newInstance(id: string, origin: Origin, known_at: string): InstanceRecord {
+  return { version: 1, id, name: id, origin, known_at, request: null };
 }
 
 /** Writes an instance where it belongs: in `folder`, and in the archive once it is over. */

@@ -23,6 +23,9 @@ import { parseRecord, type RequestRecord } from './record.ts';
  */
 const GRACE = 10_000;
 
+/** The uid of a request whose file can't be read. */
+const TORN = 'torn';
+
 /** A request as its file has it. */
 export interface KeptRequest extends RequestRecord {
   readonly path: string;
@@ -31,6 +34,8 @@ export interface KeptRequest extends RequestRecord {
   readonly isTorn: boolean;
   readonly isInFlight: boolean;
 }
+
+type Named = Pick<RequestRecord, 'name' | 'uid'>;
 
 type Alive = Pick<JournalSettings, 'clock' | 'isAlive'>;
 
@@ -108,7 +113,7 @@ function keptRequest(
   const [main = '', uid] = name.split('~');
   return {
     version: 1,
-    uid: uid ?? 'torn',
+    uid: uid ?? TORN,
     operation: 'create',
     name: textOf(main),
     asked_at: new Date(changed).toISOString(),
@@ -132,7 +137,7 @@ function mainPath(folder: string, name: string): string {
 }
 
 /** Where requests lie that gave up their name, and are still not settled. */
-export function asidePath(folder: string, { name, uid }: Pick<RequestRecord, 'name' | 'uid'>) {
+export function asidePath(folder: string, { name, uid }: Named): string {
   return join(folder, 'requests', `${fileName(name)}~${uid}.json`);
 }
 
@@ -145,7 +150,10 @@ export async function moveAside(request: KeptRequest, alive: Alive): Promise<voi
   await withLock(path, async () => {
     const now = requestNamed(folder, name, alive);
     if (now === undefined || now.uid !== uid || now.isInFlight) return;
-    renameSync(path, asidePath(folder, { name, uid: uid === 'torn' ? `torn-${Date.now()}` : uid }));
+    renameSync(
+      path,
+      asidePath(folder, { name, uid: uid === TORN ? `${TORN}-${Date.now()}` : uid }),
+    );
     syncFolder(dirname(path));
   });
 }
@@ -155,14 +163,16 @@ export async function giveUpRequest(folder: string, record: RequestRecord): Prom
   await replaceFile(placeOf(folder, record), textOfRecord({ ...record, pid: null }));
 }
 
-export function removeRequest(folder: string, record: RequestRecord): void {
-  removeFile(placeOf(folder, record));
+export function removeRequest(folder: string, request: Named): void {
+  removeFile(placeOf(folder, request));
 }
 
-/** Somebody may have moved it aside since, and taken its name. */
-function placeOf(folder: string, record: RequestRecord): string {
-  const aside = asidePath(folder, record);
-  return exists(aside) ? aside : mainPath(folder, record.name);
+/** Somebody may have moved it aside since, and its name may be another request's. */
+function placeOf(folder: string, request: Named): string {
+  const [main, aside] = [mainPath(folder, request.name), asidePath(folder, request)];
+  if (exists(aside)) return aside;
+  const holder = parseRecord('request', readText(main))?.uid ?? TORN;
+  return exists(main) && holder !== request.uid ? aside : main;
 }
 
 /** Moves a request to the archive, where nothing reads it any more. */

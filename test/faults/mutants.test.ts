@@ -28,7 +28,7 @@ const strace = (bundle: string) => disorder(bundle, 'create');
 const MUTANTS: readonly Case[] = [
   {
     name: 'the request is not written',
-    file: 'journal/journal.ts',
+    file: 'journal/sending.ts',
     from: '(await createRequest(folder, record)) ?',
     to: 'record !== undefined ?',
     check: through(NO_FAULT.name, 'acted'),
@@ -73,14 +73,14 @@ const MUTANTS: readonly Case[] = [
   },
   {
     name: 'the instance is not written',
-    file: 'journal/journal.ts',
+    file: 'journal/sending.ts',
     from: 'await writing(() => madeBy(id, record, folder));',
     to: '',
     check: through('a wrong type behind the id'),
   },
   {
     name: 'a response about an instance of another name is believed',
-    file: 'journal/journal.ts',
+    file: 'journal/sending.ts',
     from: '!isSameName(name, record.name)',
     to: 'name === undefined',
     check: through('another name'),

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fileName, serviceFolder, textOf } from '../../src/journal/names.ts';
 
+const LETTERS = [...'aAzZ09._-~+%/\\: äЖ漢😀'];
+
 test('keeps a usual name as it is', () => {
   expect(fileName('trainer-2')).toBe('trainer-2');
   expect(fileName('api.example.com')).toBe('api.example.com');
@@ -9,7 +11,7 @@ test('keeps a usual name as it is', () => {
 
 test('tells two names apart on every file system, and gives each back', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
+    fc.property(fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 12 }), (text) => {
       const name = fileName(text);
       expect(name).toMatch(/^[a-z0-9._%-]*$/);
       expect(textOf(name)).toBe(text);

@@ -1,0 +1,103 @@
+import type { Journal } from './contract.ts';
+import {
+  isOldNews,
+  type KeptInstance,
+  knownInstance,
+  newInstance,
+  snapshotOf,
+  writeInstance,
+} from './instances.ts';
+import type { InstanceRecord } from './record.ts';
+import { openRequestOf } from './requests.ts';
+import type { Store } from './store.ts';
+
+/** The instances known to this computer, as they were last seen. */
+export function known(
+  store: Store,
+): Pick<Journal, 'read' | 'instance' | 'observe' | 'track' | 'untrack'> {
+  const { accounts, reading, writing, find, now } = store;
+  /** As the last read found them; a command that lists instances observes each right after. */
+  const seen = new Map<string, KeptInstance>();
+  let isUnwritable = false;
+
+  return {
+    async read({ archived = false } = {}) {
+      return reading(async () => {
+        // The requests first: whoever settles one meanwhile has written its instance before.
+        const open = (await store.openRequests()).map(openRequestOf);
+        const kept = await store.instances(archived ? ['instances', 'archive'] : ['instances']);
+        seen.clear();
+        for (const one of kept) if (!seen.has(one.record.id)) seen.set(one.record.id, one);
+        return {
+          instances: [...seen.values()].map(knownInstance),
+          unknown: open.filter(({ isInFlight }) => !isInFlight),
+          inFlight: open.filter(({ isInFlight }) => isInFlight),
+        };
+      });
+    },
+
+    instance: (id) =>
+      reading(() => {
+        const kept = find(id);
+        if (kept !== undefined) seen.set(id, kept);
+        return kept === undefined || kept.isTorn ? undefined : knownInstance(kept);
+      }),
+
+    async observe(observation, origin) {
+      const { id } = observation;
+      const just = seen.get(id);
+      seen.delete(id);
+      const seen_at = now();
+      if (just !== undefined && origin === 'read') {
+        if (isOldNews(just.record.last, snapshotOf(observation, just.record, seen_at)))
+          return false;
+      }
+      const kept = await reading(() => find(id));
+      const last = snapshotOf(observation, kept?.record, seen_at);
+      const record = kept?.record ?? newInstance(id, origin, seen_at);
+      const isWanted = origin === 'track' && record.untracked_at !== undefined;
+      const isNew = kept === undefined || isWanted;
+      const isPassing = origin === 'read' || origin === 'drive';
+      if (isPassing && (isUnwritable || accounts.account() === undefined)) {
+        // Without an account a new instance has no place; a known one keeps its own.
+        if (kept === undefined || isUnwritable) return false;
+      }
+      if (isNew || kept.isTorn || !isOldNews(record.last, last)) {
+        const next = { ...record, name: last.name, last };
+        try {
+          await writing(() =>
+            writeInstance(
+              accounts.main() ?? kept?.folder ?? store.main(),
+              wanted(next, isWanted),
+              kept,
+            ),
+          );
+        } catch (error) {
+          isUnwritable = true;
+          throw error;
+        }
+      }
+      return isNew;
+    },
+
+    track: (id) =>
+      writing(async () => {
+        const kept = find(id);
+        if (kept !== undefined && kept.record.untracked_at === undefined) return false;
+        const record = kept?.record ?? newInstance(id, 'track', now());
+        await writeInstance(store.main(), wanted(record, true), kept);
+        return true;
+      }),
+
+    untrack: (id) =>
+      writing(async () => {
+        const kept = find(id);
+        if (kept === undefined || kept.record.untracked_at !== undefined) return;
+        await writeInstance(kept.folder, { ...kept.record, untracked_at: now() }, kept);
+      }),
+  };
+}
+
+function wanted({ untracked_at, ...record }: InstanceRecord, isWanted: boolean): InstanceRecord {
+  return untracked_at === undefined || isWanted ? record : { ...record, untracked_at };
+}

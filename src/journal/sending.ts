@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { isSameName } from '../rules/names.ts';
+import { keptBody } from './body.ts';
+import type { Journal, OpenedRequest, RentalRequest } from './contract.ts';
+import { newInstance, writeInstance } from './instances.ts';
+import type { RequestRecord } from './record.ts';
+import {
+  archiveRequest,
+  createRequest,
+  giveUpRequest,
+  moveAside,
+  openRequestOf,
+  removeRequest,
+  requestNamed,
+} from './requests.ts';
+import type { Store } from './store.ts';
+
+/** Characters of a name from outside that a message shows. */
+const SHOWN = 60;
+
+/** Requests that rent: written before they are sent, and what became of them. */
+export function sending(store: Store): Pick<Journal, 'open' | 'requests' | 'settle' | 'forget'> {
+  const { settings, reading, writing, find, openRequests, tidy } = store;
+
+  /** Writes that an instance came of a request. */
+  async function madeBy(id: string, request: RequestRecord, folder: string): Promise<void> {
+    const kept = find(id);
+    const { operation, name, asked_at, uid } = request;
+    const before =
+      kept?.isTorn === false ? kept.record : { ...newInstance(id, operation, asked_at), name };
+    await writeInstance(folder, { ...before, origin: operation, request: uid }, kept);
+  }
+
+  function opened(record: RequestRecord, folder: string): OpenedRequest {
+    return {
+      uid: record.uid,
+      doubt: async (id, name) => doubtOf(record, id, name),
+      async made(id) {
+        await writing(() => madeBy(id, record, folder));
+        tidy({ ...record, folder });
+      },
+      notMade: () => writing(() => removeRequest(folder, record)),
+      unknown: () => writing(() => giveUpRequest(folder, record)),
+    };
+  }
+
+  /** What can't be read contradicts nothing, and the id has to be kept all the same. */
+  function doubtOf(record: RequestRecord, id: string, name: string | undefined) {
+    if (name !== undefined && !isSameName(name, record.name)) {
+      return `belongs to an instance of another name, ${name.slice(0, SHOWN)}`;
+    }
+    if (record.source_id?.toLowerCase() === id.toLowerCase()) {
+      return 'is that of the terminated instance';
+    }
+    const kept = find(id) ?? find(id.toLowerCase());
+    if (kept === undefined) return undefined;
+    const { request, known_at } = kept.record;
+    const isOfAnother = request !== null && request !== record.uid;
+    // A list of this very moment may have found the new instance through its drive.
+    const isOlder = Date.parse(known_at) <= Date.parse(record.asked_at);
+    return isOfAnother || isOlder ? 'is that of an instance that was known before' : undefined;
+  }
+
+  return {
+    open: (request, agreed) =>
+      writing(async () => {
+        const folder = store.main();
+        const record = recordOf(request, settings.pid, store.now());
+        const holder = requestNamed(folder, request.name, settings);
+        if (holder !== undefined && agreed.has(holder.uid)) await moveAside(holder, settings);
+        return (await createRequest(folder, record)) ? opened(record, folder) : undefined;
+      }),
+
+    requests: () => reading(async () => (await openRequests()).map(openRequestOf)),
+
+    settle: (uid, id) =>
+      writing(async () => {
+        const request = (await openRequests()).find((one) => one.uid === uid);
+        if (request === undefined) return;
+        await madeBy(id, request, request.folder);
+        tidy(request);
+      }),
+
+    forget: (uid) =>
+      writing(async () => {
+        const request = (await openRequests()).find((one) => one.uid === uid);
+        if (request !== undefined) await archiveRequest(request);
+      }),
+  };
+}
+
+function recordOf(
+  { operation, name, offer_id, source_id, max_price, body, timeout_ms }: RentalRequest,
+  pid: number,
+  asked_at: string,
+): RequestRecord {
+  const kept = body && keptBody(body);
+  return {
+    version: 1,
+    uid: randomUUID(),
+    operation,
+    name,
+    asked_at,
+    pid,
+    timeout_ms,
+    offer_id,
+    ...(source_id === undefined ? {} : { source_id }),
+    ...(max_price === undefined ? {} : { max_price }),
+    ...(kept === undefined ? {} : { body: kept }),
+  };
+}
