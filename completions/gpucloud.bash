@@ -412,6 +412,8 @@ __gpucloud_at_api_keys() {
 
 __gpucloud_at_api_keys_list() {
   case $1 in
+    --columns) offer='list name id key_prefix is_active in_use expires_at last_used_at created_at updated_at' ;;
+    --sort) offer='sort name id key_prefix is_active in_use expires_at last_used_at created_at updated_at' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -567,6 +569,8 @@ __gpucloud_at_login() {
   case $1 in
     --key-command) offer=free ;;
     --key-file) offer=file ;;
+    --columns) offer='list name base_url account has_key key_in active' ;;
+    --sort) offer='sort name base_url account has_key key_in active' ;;
     --store) offer='words keyring file command' ;;
     ' ') flags='--key-stdin --key-file --key-command --store' ;;
     *) return 1 ;;
@@ -575,6 +579,8 @@ __gpucloud_at_login() {
 
 __gpucloud_at_logout() {
   case $1 in
+    --columns) offer='list name base_url account has_key key_in active' ;;
+    --sort) offer='sort name base_url account has_key key_in active' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -604,6 +610,8 @@ __gpucloud_at_profiles_list() {
 
 __gpucloud_at_profiles_get() {
   case $1 in
+    --columns) offer='list name base_url account has_key key_in active' ;;
+    --sort) offer='sort name base_url account has_key key_in active' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -611,6 +619,8 @@ __gpucloud_at_profiles_get() {
 
 __gpucloud_at_profiles_use() {
   case $1 in
+    --columns) offer='list name base_url account has_key key_in active' ;;
+    --sort) offer='sort name base_url account has_key key_in active' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -618,6 +628,8 @@ __gpucloud_at_profiles_use() {
 
 __gpucloud_at_profiles_add() {
   case $1 in
+    --columns) offer='list name base_url account has_key key_in active' ;;
+    --sort) offer='sort name base_url account has_key key_in active' ;;
     ' ') takes=(free) ;;
     *) return 1 ;;
   esac
@@ -625,6 +637,8 @@ __gpucloud_at_profiles_add() {
 
 __gpucloud_at_profiles_move() {
   case $1 in
+    --columns) offer='list name base_url account has_key key_in active' ;;
+    --sort) offer='sort name base_url account has_key key_in active' ;;
     --to) offer='words keyring file' ;;
     ' ') flags=--to takes=('names profile') ;;
     *) return 1 ;;
@@ -633,6 +647,8 @@ __gpucloud_at_profiles_move() {
 
 __gpucloud_at_profiles_remove() {
   case $1 in
+    --columns) offer='list name base_url account has_key key_in active' ;;
+    --sort) offer='sort name base_url account has_key key_in active' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac

@@ -13,6 +13,7 @@ export const apiKeys: Group = {
     verb('list', {
       aliases: ['ls'],
       summary: 'List the API keys of the account, without their secrets',
+      view: keyView,
       notes:
         'IN USE marks the key that this command was made with, told by the beginning that the service\n' +
         'shows of each. JSON is the data of the service; "--columns id,in_use --json" has the mark too.',

@@ -57,6 +57,7 @@ export const profiles: Group = {
     verb('get', {
       aliases: ['show'],
       summary: 'Show a profile, never its key',
+      view: profileView,
       completes: COMPLETES,
       examples: ['gpucloud profiles get', 'gpucloud profiles get work --json'],
       takes: (command) => command.argument('[name]', 'the profile (default: the active one)'),
@@ -73,6 +74,7 @@ export const profiles: Group = {
     }),
     verb('use', {
       summary: 'Make a profile the active one',
+      view: profileView,
       notes: 'Commands use it unless --profile or GPUCLOUD_PROFILE names another.',
       completes: COMPLETES,
       examples: ['gpucloud profiles use work', 'gpucloud profiles use sandbox'],
@@ -98,6 +100,7 @@ export const profiles: Group = {
     }),
     verb('add', {
       summary: 'Add a profile without a key',
+      view: profileView,
       notes:
         'The address comes from --base-url or GPUCLOUD_BASE_URL. "gpucloud login" gives it a key.',
       completes: { name: 'nothing' },
@@ -112,6 +115,7 @@ export const profiles: Group = {
     }),
     verb('move', {
       summary: 'Move the key of a profile into the system keyring, or into the config file',
+      view: profileView,
       notes:
         'The key is read from where it rests and put into the other place; it stays as it is. To ask a\n' +
         'password manager for it: gpucloud login --key-command COMMAND.',
@@ -129,6 +133,7 @@ export const profiles: Group = {
     verb('remove', {
       aliases: ['rm'],
       summary: 'Remove a profile and its key',
+      view: profileView,
       notes:
         'Machines go on running and billing. The key itself still works: the API of the service documents no way to revoke one.',
       completes: COMPLETES,

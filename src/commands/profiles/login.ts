@@ -23,6 +23,7 @@ import { type KeySource, proveKey } from './prove-key.ts';
 
 /** `gpucloud login`: a verb of the root. */
 export const login = action({
+  view: profileView,
   notes:
     'The key is proved with the service before anything is stored, and is never taken from the command line. In a terminal, what is missing is asked for.\n\n' +
     'It rests in the keyring of the system where there is one (with the optional part @napi-rs/keyring), else in a file that only you may read. With --key-command nothing is stored: each command asks your password manager, whose first line is the key.',
