@@ -11,6 +11,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['main', 'start', 'keyring'],
   ['run'],
   ['program', 'report'],
+  ['chapters'],
   ['commands'],
   ['run-job'],
   ['reach'],
