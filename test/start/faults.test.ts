@@ -22,12 +22,13 @@ let at: Installation;
 let service: Service;
 let child: ChildProcess | undefined;
 let strikes: (path: string) => boolean;
+const ACCOUNT = { '/users/me': { id: 'account-1' } };
 /** What the service has beside empty lists. */
 let known: Readonly<Record<string, unknown>>;
 beforeEach(async () => {
   at = await install();
   await writeFile(join(at.root, 'hook.cjs'), HOOK);
-  known = {};
+  known = ACCOUNT;
   service = await startService(({ path }) => {
     if (strikes(path)) {
       child?.kill('SIGUSR2');
@@ -98,7 +99,7 @@ describe.skipIf(process.platform === 'win32')('a fault that nobody caught (needs
     'in the wait of %s: it is billing, and the command that ends it is named',
     async (_verb, name, reading, argv) => {
       const box = { id: ID, name: 'box', status: 'PROVISIONING' };
-      known = { '/instances': box, [`/instances/${ID}`]: box };
+      known = { ...ACCOUNT, '/instances': box, [`/instances/${ID}`]: box };
       let readings = 0;
       strikes = (path) => path === `/instances/${ID}` && ++readings === reading;
       const { code, stderr } = await run('instances', ...argv, '--json');
@@ -114,7 +115,7 @@ describe.skipIf(process.platform === 'win32')('a fault that nobody caught (needs
 
   test('in a wait, it is told with its stack to whoever looks for it', async () => {
     const box = { id: ID, name: 'box', status: 'PROVISIONING' };
-    known = { '/instances': box };
+    known = { ...ACCOUNT, '/instances': box };
     strikes = (path) => path === `/instances/${ID}`;
     const argv = ['create', 'box', ...HARDWARE, '--wait', '--debug'];
     expect((await run('instances', ...argv)).stderr).toMatch(/^ +at .*hook\.cjs/m);

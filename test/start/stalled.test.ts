@@ -30,6 +30,10 @@ const service = createServer(({ url, method }, response) => {
     response.end(JSON.stringify({ status: 'success', code: 201, data: MACHINE }));
     return;
   }
+  if (url === '/users/me') {
+    response.end(JSON.stringify({ status: 'success', code: 200, data: { id: 'account-1' } }));
+    return;
+  }
   const page = Number(new URL(url ?? '', 'http://x').searchParams.get('page'));
   const data = Array.from({ length: ROWS }, (_, at) => ({
     id: `t-${page}-${at}`,
