@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +16,9 @@ import {
   type Service,
   startService,
 } from './service.ts';
+
+// As main.ts does: many requests listen to one signal.
+setMaxListeners(0);
 
 export interface CliResult {
   readonly code: number;
