@@ -1,4 +1,3 @@
-import { isoTime } from '../clock.ts';
 import { isMoney } from '../rules/is-money.ts';
 import { resourceId } from '../rules/names.ts';
 import type { Kind } from './entry.ts';
@@ -71,7 +70,7 @@ function factsOf(texts: Partial<Record<keyof Lesson['facts'], Text>>): Lesson['f
 function priceOf({ price_per_hour_snapshot: price, created_at }: SeenInstance): Lesson['price'] {
   if (typeof price !== 'string' || !isMoney(price)) return undefined;
   const at = Date.parse(created_at ?? '');
-  return { per_hour: price, at: Number.isNaN(at) ? undefined : isoTime(at) };
+  return { per_hour: price, at: Number.isNaN(at) ? undefined : new Date(at).toISOString() };
 }
 
 /** The record with the lesson in it; the very same record when it holds nothing new. */
@@ -86,14 +85,14 @@ export function learned(
   const isNew = Object.keys(after).some((field) => after[field] !== known[field]);
   // A clock that was set back must not stop the date for good.
   const isRecent = Math.abs(now - Date.parse(known.seen_at ?? '')) < SEEN_STEP;
-  return isNew || !isRecent ? { ...after, seen_at: isoTime(now) } : known;
+  return isNew || !isRecent ? { ...after, seen_at: new Date(now).toISOString() } : known;
 }
 
 /** An older instance's price never takes the place of a newer one's. */
 function priceFields(known: NameRecord, price: Lesson['price'], now: number): Partial<NameRecord> {
   const isSame = price?.at === undefined && price?.per_hour === known.price_per_hour;
   if (price === undefined || isSame) return {};
-  const at = price.at ?? isoTime(now);
+  const at = price.at ?? new Date(now).toISOString();
   const isOlder = price.at !== undefined && at < (known.price_at ?? '');
   return isOlder ? {} : { price_per_hour: price.per_hour, price_at: at };
 }

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { isoTime } from '../clock.ts';
 import { CliError } from '../errors.ts';
 import { type Accounts, accountsOf } from './accounts.ts';
 import type { JournalSettings } from './contract.ts';
@@ -88,7 +87,7 @@ export function openStore(settings: JournalSettings): Store {
   return {
     settings,
     accounts,
-    now: () => isoTime(clock.now()),
+    now: () => new Date(clock.now()).toISOString(),
     main() {
       const folder = accounts.main();
       if (folder === undefined) throw new Error('the account of the API key is not known');
