@@ -46,8 +46,7 @@ export async function keepKey(
   let file: ConfigFile;
   try {
     file = await (await stores.config()).change((now) => {
-      const there = profileOf(now, profile);
-      before = there === undefined ? undefined : keyPlace(there);
+      before = keyPlace(profileOf(now, profile));
       return edit(now, stored.place);
     });
   } catch (error) {

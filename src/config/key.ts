@@ -12,9 +12,9 @@ export type KeyPlace =
 export const STORES = ['keyring', 'file', 'command'] as const;
 export type Store = (typeof STORES)[number];
 
-/** The one place that knows how a profile says where its key is; undefined where it has none. */
-export function keyPlace(profile: Profile): KeyPlace | undefined {
-  const { api_key: key, keyring: entry, key_command: argv } = profile;
+/** The one place that knows how a profile names where its key is; undefined when it has none. */
+export function keyPlace(profile: Profile | undefined): KeyPlace | undefined {
+  const { api_key: key, keyring: entry, key_command: argv }: Partial<Profile> = profile ?? {};
   if (key !== undefined) return { kind: 'file', key };
   if (entry !== undefined) return { kind: 'keyring', entry };
   return argv === undefined ? undefined : { kind: 'command', argv };

@@ -14,10 +14,7 @@ export function refusedKeyRemedy({ apiKey, profile }: Settings): string {
 
 /** What to do when no key is in force: a key that lies in a profile needs no new login. */
 export function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
-  const others = profileNames(file).filter((name) => {
-    const stored = profileOf(file, name);
-    return stored !== undefined && keyPlace(stored) !== undefined;
-  });
+  const others = profileNames(file).filter((name) => keyPlace(profileOf(file, name)) !== undefined);
   const named = profile === undefined || sandbox ? undefined : profile.value;
   if (named !== undefined && profileOf(file, named) !== undefined) {
     return `the profile "${named}" has none; give it one: gpucloud login --profile ${named}`;

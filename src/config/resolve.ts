@@ -89,7 +89,7 @@ export function resolveSettings(
     stored !== undefined &&
     (given === undefined || (base !== undefined && isHome(stored.profile, base.value)));
   const fromEnvironment = environmentKey(env);
-  const mine = stored === undefined ? undefined : keyPlace(stored.profile);
+  const mine = keyPlace(stored?.profile);
 
   if (fromEnvironment === undefined && stored !== undefined && mine !== undefined && !atHome) {
     throw strayKey(stored.name, given);

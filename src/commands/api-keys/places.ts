@@ -119,8 +119,7 @@ async function accountOf(context: Context): Promise<NonNullable<Profile['account
 /** Runs under the file's lock: what was not there when the question was asked is not replaced. */
 function refuseChanged(file: ConfigFile, name: string, before: Profile | undefined): void {
   const now = profileOf(file, name);
-  const [one, other] = [now, before].map((profile) => profile && keyPlace(profile));
-  if (now?.base_url !== before?.base_url || !samePlace(one, other)) {
+  if (now?.base_url !== before?.base_url || !samePlace(keyPlace(now), keyPlace(before))) {
     throw new CliError('storage', `the profile "${name}" was changed by another program meanwhile`);
   }
 }

@@ -72,8 +72,7 @@ async function keysCheck(context: Context): Promise<Finding> {
   const file = await (await context.config()).read().catch(() => undefined);
   if (file === undefined) return notChecked('the config file can not be used');
   const stored = profileNames(file).flatMap((name) => {
-    const profile = profileOf(file, name);
-    const place = profile === undefined ? undefined : keyPlace(profile);
+    const place = keyPlace(profileOf(file, name));
     return place === undefined ? [] : [{ name, place }];
   });
   if (stored.length === 0) return pass('no profile has one');

@@ -194,8 +194,7 @@ async function moveKey(
   const config = await context.config();
   const file = await config.read();
   const shown = shownProfile(file, name, context);
-  const stored = profileOf(file, name);
-  const place = stored === undefined ? undefined : keyPlace(stored);
+  const place = keyPlace(profileOf(file, name));
   if (place === undefined) {
     throw new CliError('notFound', `The profile "${name}" has no key to move.`, {
       hint: `gpucloud login --profile ${name}`,
@@ -237,8 +236,7 @@ async function removeProfile(name: string, context: Context): Promise<void> {
   let place: KeyPlace | undefined;
   await config.change((file) => {
     shownProfile(file, name, context);
-    const stored = profileOf(file, name);
-    place = stored === undefined ? undefined : keyPlace(stored);
+    place = keyPlace(profileOf(file, name));
     return withoutProfile(file, name);
   });
   await (await context.keys()).remove(name, place);

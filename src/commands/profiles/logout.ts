@@ -44,7 +44,7 @@ async function signOut(context: Context): Promise<void> {
   let place: KeyPlace | undefined;
   const after = await config.change((file) => {
     const stored = profileOf(file, name);
-    place = stored === undefined ? undefined : keyPlace(stored);
+    place = keyPlace(stored);
     return stored === undefined ? file : withProfile(file, name, { base_url: stored.base_url });
   });
   await (await context.keys()).remove(name, place);
