@@ -117,10 +117,14 @@ export function runwayJson({ runway, read }: Pick<MoneyFacts, 'runway' | 'read'>
   };
 }
 
-/** `24 h`, `5 h 10 min`: the window whose charges were compared. */
-export function chargesSpan({ from, to }: Pick<CheckedCharges, 'from' | 'to'>): string {
+export const UNCHECKED =
+  'The charges could not be compared with what is known here (a price is not told, or the history is too long or in no order)';
+
+/** Without a full stop. */
+export function unexplainedText({ charged, atMost, from, to }: CheckedCharges): string {
   const hours = (to - from) / HOUR;
-  return Number.isInteger(hours) ? `${hours} h` : spanText(Math.floor((to - from) / 1000));
+  const span = Number.isInteger(hours) ? `${hours} h` : spanText(Math.floor((to - from) / 1000));
+  return `Something unknown may be billing: ${kopecksText(charged)} RUB was charged in the last ${span}, and all that is known here explains ${kopecksText(atMost)} RUB at most`;
 }
 
 /** The compared charges in JSON. */

@@ -1,6 +1,6 @@
 import { FAILURES } from '../../errors.ts';
 import type { AccountReading } from '../../money/account.ts';
-import { chargesSpan, type MoneyFacts } from '../../money/facts.ts';
+import { type MoneyFacts, UNCHECKED, unexplainedText } from '../../money/facts.ts';
 import { alikeFaults } from '../../money/faults.ts';
 import { relative, spanText } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
@@ -94,19 +94,13 @@ function ofCharges({ faults }: AccountReading, { charges }: MoneyFacts) {
   if (charges === undefined) {
     // What could not be read is reported already.
     if (faults.length > 0) return undefined;
-    return attention(
-      'charges_unchecked',
-      null,
-      'The charges could not be compared with what is known here: a price is not told, or the history is too long or in no order',
-      'gpucloud billing spend',
-    );
+    return attention('charges_unchecked', null, UNCHECKED, 'gpucloud billing spend');
   }
   if (charges.unexplained.lte(0)) return undefined;
   return attention(
     'unexplained_charges',
     null,
-    `Something unknown may be billing: ${rub(charges.charged)} was charged in the last ${chargesSpan(charges)}, ` +
-      `and all that is known here explains ${rub(charges.atMost)} at most. ` +
+    `${unexplainedText(charges)}. ` +
       'It may be a machine that was rented elsewhere, or a drive that was deleted or made smaller. Look at the web console, and at the charges',
     'gpucloud billing transactions --type usage-charge --since 24h',
   );

@@ -1,0 +1,77 @@
+import { CliError } from '../../errors.ts';
+import { type BillingItem, priceOf } from '../../money/burn.ts';
+import { type MoneyFacts, UNCHECKED } from '../../money/facts.ts';
+import { runwayOf } from '../../money/runway.ts';
+import { spanText } from '../../output/time.ts';
+import { kopecksText, type Money, positiveMoney } from '../../rules/money.ts';
+import { broken, kept, type Rule } from '../../rules/rule.ts';
+import { positiveDuration } from '../../rules/times.ts';
+
+/** `--fail-below 24h` or `--fail-below 500`. */
+export type Limit =
+  /** Milliseconds. */
+  { readonly text: string } & ({ readonly lasts: number } | { readonly amount: Money });
+
+export const limit: Rule<Limit> = (text) => {
+  const lasts = positiveDuration(text);
+  if (lasts.ok) return kept({ text, lasts: lasts.value });
+  const amount = positiveMoney(text);
+  return amount.ok
+    ? kept({ text, amount: amount.value })
+    : broken('it is a duration (24h, 3d) or an amount of roubles (500), above zero');
+};
+
+/** Exit code 5 if the limit is certainly not met: what is not known can only make it worse. */
+export function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
+  const { balance, runway: lasting, perHour } = facts;
+  if (balance === undefined) return undefined;
+  const has = `The balance is ${kopecksText(balance)} RUB`;
+  const error = (words: string) =>
+    new CliError('wrongState', `${words}, under --fail-below ${failBelow.text}.`, {
+      hint: 'top up the balance, or end what is not needed: gpucloud status',
+    });
+  if ('amount' in failBelow) {
+    return balance.lt(failBelow.amount) ? error(has) : undefined;
+  }
+  if (balance.lt(0)) return error(`${has}, below zero`);
+  if (lasting === undefined || lasting.seconds.times(1000).gte(failBelow.lasts)) return undefined;
+  const span = spanText(Number(lasting.seconds.toFixed()));
+  return error(`${has} and lasts for ${span} at ${kopecksText(perHour)} RUB an hour`);
+}
+
+/** Why too little is known to say that the limit is met. */
+export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
+  const { balance, burn, charges, unexplainedPerHour } = facts;
+  const unjudged = (words: string, item?: BillingItem) =>
+    new CliError('notUnderstood', `${words}, so --fail-below ${failBelow.text} can't be judged.`, {
+      ...(item === undefined ? {} : { resource: item.id ?? item.name, hint: hintOf(item) }),
+    });
+  if (balance === undefined) return unjudged('The service told no balance that could be read');
+  if ('amount' in failBelow) return undefined;
+  const untold = burn.uncounted.find(({ item }) => priceOf(item) === undefined);
+  if (untold !== undefined) {
+    const { item } = untold;
+    return unjudged(
+      item.id === null
+        ? `Whether ${item.name} was rented is not known`
+        : `The price of ${item.name} is not told`,
+      item,
+    );
+  }
+  const most = burn.atMost?.plus(unexplainedPerHour);
+  const least = most === undefined ? undefined : runwayOf(balance, most, 0);
+  const [first] = burn.uncounted;
+  if (most !== undefined && least?.seconds.times(1000).lt(failBelow.lasts) && first !== undefined) {
+    const span = spanText(Number(least.seconds.toFixed()));
+    const more = burn.uncounted.length === 1 ? '' : ` and ${burn.uncounted.length - 1} more`;
+    return unjudged(
+      `What ${first.item.name} (${first.item.status})${more} costs is not published; at its price the balance may last for no more than ${span}, at ${kopecksText(most)} RUB an hour`,
+      first.item,
+    );
+  }
+  return charges === undefined ? unjudged(UNCHECKED) : undefined;
+}
+
+function hintOf({ id }: BillingItem): string {
+  return id === null ? 'gpucloud instances recover' : 'see what may bill: gpucloud status';
+}
