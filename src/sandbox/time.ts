@@ -15,7 +15,7 @@ export function isoOrNull(at: number | null): string | null {
 }
 
 /** A sandbox that nobody used catches up at most this much, so that its books stay readable. */
-export const LONGEST_CATCH_UP = 366 * DAY;
+const LONGEST_CATCH_UP = 366 * DAY;
 
 /**
  * The virtual time that belongs to a real time, in milliseconds since 1970. It runs at the state's

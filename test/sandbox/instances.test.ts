@@ -522,13 +522,6 @@ describe('faults', () => {
     expect((await b.call('POST', `/instances/${id}/stop`)).status).toBe(200);
     expect((await b.call('POST', `/instances/${id}/terminate`)).status).toBe(200);
   });
-
-  test('an unknown fault is a usage error', async () => {
-    const b = await bench();
-    await expect(b.sandbox.inject('fail-all' as 'fail-stop')).rejects.toMatchObject({
-      failure: 'usage',
-    });
-  });
 });
 
 describe('the log', () => {

@@ -35,6 +35,7 @@ export interface Ahead {
 }
 
 export const GAP = 2;
+const BETWEEN = ' '.repeat(GAP);
 
 /** A narrower text can't be understood. */
 const NARROWEST = 6;
@@ -117,14 +118,7 @@ export function lineOf(cells: readonly Shown[], layout: Layout, paint: Paint): s
   const parts = layout.columns.map((column, at) =>
     placed(cells[at] ?? NO_CELL, column, layout.spare, paint),
   );
-  return lineFrom(parts);
-}
-
-const BETWEEN = ' '.repeat(GAP);
-
-/** A line of cells in their places. */
-export function lineFrom(placed: readonly string[]): string {
-  return `${placed.join(BETWEEN).trimEnd()}\n`;
+  return `${parts.join(BETWEEN).trimEnd()}\n`;
 }
 
 /** A cell cut and filled to the width of its column. */
