@@ -78,7 +78,7 @@ async function send(
         sent = true;
       },
     });
-    return { ...target, ...answer };
+    return { id: target.id, name: target.name, ...answer };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     if (error.httpStatus === 400 || error.httpStatus === 409) {
@@ -86,8 +86,15 @@ async function send(
         ? notStarted(target, error, api)
         : alreadyThere(target, { ...change, goal: change.goal }, error, { api, waits }, context);
     }
-    throw sent || !isInterrupt(error) ? error : notSent(error, target, change);
+    if (!sent && isInterrupt(error)) throw notSent(error, target, change);
+    throw change.goal === undefined ? error : stillThere(error, target);
   }
+}
+
+/** A stop or terminate that failed leaves the instance as it was read last. */
+function stillThere(error: CliError, { last }: Target): CliError {
+  const billing = last !== undefined && mayBill(last);
+  return billing && !error.mayBeBilling ? error.with(error.message, { mayBeBilling: true }) : error;
 }
 
 /**

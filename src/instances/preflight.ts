@@ -76,7 +76,7 @@ export async function reservationNote(targets: readonly Target[], context: Conte
   const isRead = started.every(({ instance }) => instance?.price_per_hour_snapshot != null);
   const known = isRead ? [] : await knownHere(context);
   const prices = started.flatMap(({ target: { id }, instance }) => {
-    const last = known.find((machine) => machine.id === id)?.last;
+    const last = known.find((instance) => instance.id === id)?.last;
     const price = money(instance?.price_per_hour_snapshot ?? last?.price_per_hour ?? '');
     return price.ok ? [price.value] : [];
   });

@@ -16,6 +16,8 @@ export interface Target {
   readonly id: string;
   /** The name known here, or what was typed. */
   readonly name: string;
+  /** The status that was read last; undefined if it was never read here. */
+  readonly last?: string | undefined;
 }
 
 /** What the command is about to do with the instance. */
@@ -86,7 +88,7 @@ async function find(
   checked('INSTANCE', typed, resourceId);
   if (isUuid(typed)) {
     const kept = await withId(typed, known);
-    return { id: kept?.id ?? typed, name: kept?.name ?? typed };
+    return { id: kept?.id ?? typed, name: kept?.name ?? typed, last: kept?.last?.status };
   }
   const named = await called(typed, known);
   if (named.length > 0) return onlyOne(typed, named);
@@ -111,7 +113,7 @@ function onlyOne(typed: string, fitting: readonly KnownInstance[]): Target {
     const list = fitting.map(({ id, name }) => `${name} ${id}`).join(', ');
     throw usageError(`INSTANCE "${typed}" fits several machines: ${list}`, 'use an id');
   }
-  return { id: first.id, name: first.name };
+  return { id: first.id, name: first.name, last: first.last?.status };
 }
 
 /** A whole id means that instance alone: its file is enough, however many others there are. */

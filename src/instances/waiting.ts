@@ -133,11 +133,11 @@ function sshOf({ sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
     words: 'SSH has not answered',
     before: hasSsh,
     // An empty address would be this computer.
-    holds: async (machine, longest) =>
-      machine.ip_address != null &&
-      machine.ip_address !== '' &&
+    holds: async (instance, longest) =>
+      instance.ip_address != null &&
+      instance.ip_address !== '' &&
       (await answersSsh(
-        sshAddress({ ...machine, ssh_port: machine.ssh_port ?? 22 }, sshPort),
+        sshAddress({ ...instance, ssh_port: instance.ssh_port ?? 22 }, sshPort),
         longest,
         signal,
       )),

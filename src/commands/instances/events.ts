@@ -21,19 +21,19 @@ const TYPE_CELLS = 13;
 const eventView: View<InstanceEvent> = viewOf([]);
 
 /** The events of some instances; of several, each row names its own. */
-function viewOf(machines: readonly Target[]): View<InstanceEvent> {
-  const names = new Map(machines.map(({ id, name }) => [id, name]));
-  const machine: Column<InstanceEvent> = {
+function viewOf(instances: readonly Target[]): View<InstanceEvent> {
+  const names = new Map(instances.map(({ id, name }) => [id, name]));
+  const instance: Column<InstanceEvent> = {
     id: 'instance',
     header: 'INSTANCE',
-    least: Math.max(0, ...machines.map(({ name }) => name.length)),
+    least: Math.max(0, ...instances.map(({ name }) => name.length)),
     value: (event) => names.get(event.instance_id ?? '') ?? event.instance_id,
-    ...(machines.length > 1 ? {} : { hidden: true }),
+    ...(instances.length > 1 ? {} : { hidden: true }),
   };
   return {
     columns: [
       { id: 'created_at', header: 'TIME', kind: 'time', value: (event) => event.created_at },
-      machine,
+      instance,
       {
         id: 'type',
         header: 'TYPE',

@@ -314,6 +314,38 @@ describe('a change that is refused', () => {
     },
   );
 
+  test.each([
+    [503, 'ACTIVE', true],
+    [429, 'ACTIVE', true],
+    [403, 'ACTIVE', true],
+    [404, 'ACTIVE', true],
+    [403, 'TERMINATED', false],
+    [404, undefined, false],
+  ])(
+    'HTTP %i for an instance last read as %s: may be billing is %s',
+    async (status, last, billing) => {
+      near = await createWorld({
+        handler: ({ method }) =>
+          method === 'POST'
+            ? { status, body: { statusCode: status, message: 'no', error: 'No' } }
+            : {
+                status: 200,
+                body: {
+                  status: 'success',
+                  code: 200,
+                  data: { id: ID, name: 'ubox', status: last },
+                },
+              },
+      });
+      if (last !== undefined) await near.cli(['instances', 'track', ID]);
+      for (const argv of [stop, terminate]) {
+        const { code, stderr } = await near.cli(argv);
+        expect(code).not.toBe(0);
+        expect(JSON.parse(stderr).error).toMatchObject({ may_be_billing: billing });
+      }
+    },
+  );
+
   test('--wait sees it come back', async () => {
     await refusing('TERMINATING', 'ACTIVE');
     const { code, stderr } = await near.cli([...terminate, '--wait']);
