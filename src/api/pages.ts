@@ -4,7 +4,7 @@ interface ListPage {
   readonly meta: { readonly limit: number; readonly total_pages: number };
 }
 
-export interface NumberedPage<P> {
+interface NumberedPage<P> {
   /** From 1. */
   readonly number: number;
   readonly page: P;

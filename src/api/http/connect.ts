@@ -26,7 +26,7 @@ export interface ConnectParts {
   http?: typeof httpRequest;
 }
 
-export interface Connector {
+interface Connector {
   readonly connect: buildConnector.connector;
   /** Drops connections that are still being made, which undici itself would wait for. */
   close(): void;

@@ -16,7 +16,7 @@ declare const WebAssembly: { readonly Module: new (code: Uint8Array<ArrayBuffer>
 const FLAGS = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'] as const;
 
 /** Has undici's parser compiled. Called again it does nothing. */
-export type CompileParser = () => void;
+type CompileParser = () => void;
 
 /** @param nodeVersion as `v20.20.2`. */
 export function parserCompiler(nodeVersion: string | undefined): CompileParser {

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { hintOf } from '../../src/cli/hints.ts';
+import { CliError, type ErrorDetails, type Failure } from '../../src/errors.ts';
+
+const STOP = { operation: 'POST /instances/{id}/stop', about: 'i-1' };
+
+test.each<[Failure, ErrorDetails, string | undefined]>([
+  ['usage', { hint: 'say it right' }, 'say it right'],
+  ['outcomeUnknown', { hint: 'its own', request: STOP }, 'its own'],
+  ['storage', {}, undefined],
+  ['rateLimited', {}, 'Wait a little'],
+  ['rateLimited', { retryAfterMs: 1500 }, 'again in 2 s'],
+  ['unreachable', { request: { ...STOP, obstacle: 'deadline' } }, '--timeout'],
+  ['unreachable', { request: { ...STOP, obstacle: 'network' } }, 'gpucloud doctor'],
+  ['notUnderstood', { request: { ...STOP, obstacle: 'web page' } }, 'gpucloud doctor'],
+  ['notUnderstood', { httpStatus: 302, request: STOP }, 'gpucloud profiles get'],
+  ['notUnderstood', { httpStatus: 200, request: STOP }, '--debug'],
+  ['authentication', { httpStatus: 401, request: STOP }, 'gpucloud login'],
+  ['notFound', { httpStatus: 404, request: STOP }, 'gpucloud instances list --all'],
+  ['wrongState', { httpStatus: 402, request: STOP }, 'gpucloud billing balance'],
+  ['wrongState', { httpStatus: 409, request: STOP }, 'gpucloud instances get i-1'],
+  ['refused', { httpStatus: 503, request: STOP }, 'gpucloud instances stop i-1'],
+  ['refused', { httpStatus: 422, request: STOP }, undefined],
+  ['outcomeUnknown', { request: STOP }, 'gpucloud instances stop i-1 can be repeated'],
+  ['outcomeUnknown', { request: { operation: 'POST /storage/drives' } }, 'gpucloud drives list'],
+  ['outcomeUnknown', { request: { operation: 'POST /api-keys' } }, 'gpucloud api-keys list'],
+  ['outcomeUnknown', { request: { operation: 'PUT /elsewhere' } }, 'before you send it again'],
+])('%s with %o has the hint %s', (failure, details, hint) => {
+  const found = hintOf(new CliError(failure, 'It failed.', details));
+  if (hint === undefined) expect(found).toBeUndefined();
+  else expect(found).toContain(hint);
+});
+
+test('keeps the request, and with it the hint, when an error is extended', () => {
+  const error = new CliError('outcomeUnknown', 'It failed.', { request: STOP }).with(
+    'box: It failed.',
+  );
+  expect(hintOf(error)).toContain('gpucloud instances stop i-1');
+});
