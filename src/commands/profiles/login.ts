@@ -9,8 +9,8 @@ import { keyFields, keyPlace, STORES } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { commandWords } from '../../rules/command-words.ts';
 import { baseUrl } from '../../rules/service.ts';
-import { commandWords } from '../../rules/words.ts';
 import {
   givenBaseUrl,
   keptText,
