@@ -5,7 +5,7 @@ import { CliError, usageError } from '../errors.ts';
 export interface Folders {
   /** Profiles and keys. Throws CliError('storage') when the system names no place for it. */
   readonly config: string;
-  /** The journal of rented machines, the sandbox. Throws as `config`. */
+  /** The journal of rented instances, the sandbox. Throws as `config`. */
   readonly state: string;
   /** What can be had again, such as names for completion. Throws as `config`. */
   readonly cache: string;
@@ -61,7 +61,7 @@ export function folders(env: Environment, home: string | undefined, platform: st
     },
     get state() {
       return place(
-        'the journal of machines',
+        'the journal of instances',
         named('GPUCLOUD_STATE_DIR') ?? find('state'),
         'GPUCLOUD_STATE_DIR',
       );

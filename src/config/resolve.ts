@@ -19,7 +19,7 @@ export interface Settings {
   readonly sandbox: boolean;
   readonly baseUrl: Sourced<string> | undefined;
   readonly apiKey: Sourced<string> | undefined;
-  /** The user id of the profile's account, noted at login; it keeps known machines apart. */
+  /** The user id of the profile's account, noted at login; it keeps known instances apart. */
   readonly account: string | undefined;
 }
 

@@ -2,20 +2,19 @@ import type { Api, Transaction, TransactionsQuery } from '../api/index.ts';
 import { pagesOf } from '../api/pages.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { createSeenSet } from './seen-set.ts';
+import { createSeenSet, type SeenSet } from './seen-set.ts';
 
 /** The page size that is asked for; the service may give less (its maximum is not documented). */
 const PAGE = 100;
 
 /**
- * Transactions that arrive while reading push older ones onto the next pages. At least as many ids as
- * this are remembered to leave those out: far more than can come in during one request, and few
- * enough for a history of millions.
+ * Transactions that arrive while reading push older ones onto the next pages. So the ids of the last
+ * two pages are remembered, and at least this many. More would grow V8's heap on a long history.
  */
-const REMEMBERED = 10_000;
+const REMEMBERED = 1000;
 
-/** So many known ones in a row are no push any more: the service does not page. */
-const STUCK = 5000;
+/** After so many pages without anything new the service does not page. */
+const STUCK = 5;
 
 /**
  * The whole history, page after page, each transaction on one of them. Their order is not
@@ -27,27 +26,26 @@ export async function* wholeHistory(
   { err }: Pick<Context, 'err'>,
 ): AsyncGenerator<readonly Transaction[]> {
   const limit = query.limit ?? PAGE;
-  const seen = createSeenSet(REMEMBERED);
+  let seen: SeenSet | undefined;
   let repeated = 0;
   let total = 0;
   let given = 0;
   const read = (page: number) => api.billing.transactions({ ...query, page, limit });
   for await (const { number, page, isLast } of pagesOf(read, { ahead: true })) {
     const { data, meta } = page;
+    seen ??= createSeenSet(Math.max(REMEMBERED, 2 * limit, 2 * data.length));
+    const { isNew } = seen;
     if (meta.total < total) {
       err.warn(
         'The history became shorter while it was read: some transactions may be missing here. Run the command again.',
       );
     }
     total = meta.total;
-    const fresh = data.filter(({ id }) => {
-      const isNew = seen.isNew(id);
-      repeated = isNew ? 0 : repeated + 1;
-      return isNew;
-    });
+    const fresh = data.filter(({ id }) => isNew(id));
+    repeated = fresh.length > 0 ? 0 : repeated + 1;
     given += fresh.length;
     yield fresh;
-    if (repeated >= STUCK) {
+    if (repeated === STUCK) {
       throw new CliError(
         'notUnderstood',
         `The service gives the same transactions on page after page (page ${number}): the history can't be read to its end.`,
