@@ -14,7 +14,7 @@ import { privateFolder } from '../files/private-folder.ts';
 import { checkArrived, replaceFile, syncFolder } from '../files/replace.ts';
 import type { JournalSettings, OpenRequest } from './contract.ts';
 import { exists, filesIn, readText, removeFile, textOfRecord } from './files.ts';
-import { fileName, textOf } from './names.ts';
+import { fileName, hashOf, textOf } from './names.ts';
 import { parseRecord, type RequestRecord } from './record.ts';
 
 /**
@@ -22,9 +22,6 @@ import { parseRecord, type RequestRecord } from './record.ts';
  * those in which a new file may not be whole yet.
  */
 const GRACE = 10_000;
-
-/** The uid of a request whose file can't be read. */
-const TORN = 'torn';
 
 /** A request as its file has it. */
 export interface KeptRequest extends RequestRecord {
@@ -113,7 +110,7 @@ function keptRequest(
   const [main = '', uid] = name.split('~');
   return {
     version: 1,
-    uid: uid ?? TORN,
+    uid: uid ?? tornUid(main, changed),
     operation: 'create',
     name: textOf(main),
     asked_at: new Date(changed).toISOString(),
@@ -126,6 +123,11 @@ function keptRequest(
     // It may be half written. Wall time is the file system's here.
     isInFlight: uid === undefined && Math.abs(Date.now() - changed) < GRACE,
   };
+}
+
+/** The uid of a request whose file can't be read. Each has its own, as any other request. */
+function tornUid(file: string, changed: number): string {
+  return `torn-${hashOf(`${file} ${changed}`)}`;
 }
 
 function isPlace(name: string, { name: asked, uid }: RequestRecord): boolean {
@@ -150,10 +152,7 @@ export async function moveAside(request: KeptRequest, alive: Alive): Promise<voi
   await withLock(path, async () => {
     const now = requestNamed(folder, name, alive);
     if (now === undefined || now.uid !== uid || now.isInFlight) return;
-    renameSync(
-      path,
-      asidePath(folder, { name, uid: uid === TORN ? `${TORN}-${Date.now()}` : uid }),
-    );
+    renameSync(path, asidePath(folder, { name, uid }));
     syncFolder(dirname(path));
   });
 }
@@ -171,8 +170,12 @@ export function removeRequest(folder: string, request: Named): void {
 function placeOf(folder: string, request: Named): string {
   const [main, aside] = [mainPath(folder, request.name), asidePath(folder, request)];
   if (exists(aside)) return aside;
-  const holder = parseRecord('request', readText(main))?.uid ?? TORN;
-  return exists(main) && holder !== request.uid ? aside : main;
+  const changed = statSync(main, { throwIfNoEntry: false })?.mtimeMs;
+  if (changed === undefined) return main;
+  const { uid } = parseRecord('request', readText(main)) ?? {
+    uid: tornUid(fileName(request.name), changed),
+  };
+  return uid === request.uid ? main : aside;
 }
 
 /** Moves a request to the archive, where nothing reads it any more. */

@@ -307,9 +307,29 @@ describe('a file that can not be read', () => {
       unknown: [{ name: 'Lost', isTorn: true, asked_at: '2001-09-09T01:46:40.000Z' }],
     });
     expect(await journal().open({ ...request, name: 'Lost' }, NOBODY)).toBeUndefined();
-    const second = await journal().open({ ...request, name: 'Lost' }, new Set(['torn']));
+    const [torn] = await journal().requests();
+    const second = await journal().open({ ...request, name: 'Lost' }, new Set([torn?.uid ?? '']));
     expect(second).toBeDefined();
     expect(await journal().requests()).toHaveLength(2);
+  });
+
+  test('of two requests are told apart, and a settled one hides no later one', async () => {
+    const { utimes } = await import('node:fs/promises');
+    const tear = async (name: string, time: number) => {
+      await writeFile(folder('requests', `${name}.json`), '{');
+      await utimes(folder('requests', `${name}.json`), time, time);
+    };
+    await mkdir(folder('requests'), { recursive: true });
+    await tear('one', 1_000_000_000);
+    await tear('two', 1_000_000_000);
+    const [, two] = await journal().requests();
+    await journal().forget(two?.uid ?? '');
+    const [one] = await journal().requests();
+    expect(one?.name).toBe('one');
+    await journal().settle(one?.uid ?? '', ID);
+    expect(await journal().requests()).toEqual([]);
+    await tear('one', 1_000_000_001);
+    expect(await journal().requests()).toMatchObject([{ name: 'one' }]);
   });
 
   test('of a key is asked for again', async () => {
