@@ -155,14 +155,14 @@ describe('no control character of the service reaches a person', () => {
   }, 180_000);
 
   test.for([
-    // The name of the machine is the one that a reading has put into the journal.
+    // The name of the machine is the one that tracking has put into the journal.
     { argv: ['instances', 'terminate', INSTANCE_ID], asks: [/Terminate .*trainer-sample/] },
     {
       argv: ['ssh-keys', 'delete', SSH_KEY_ID],
       asks: [/\? Delete the SSH key laptop-sample.*\(y\/N\)/s],
     },
   ])('in a terminal: the questions of $argv', { timeout: 120_000 }, async ({ argv, asks }) => {
-    await rig.gpucloud(['instances', 'get', INSTANCE_ID], { env });
+    await rig.gpucloud(['instances', 'track', INSTANCE_ID], { env });
     const shell = openShell({
       program: process.execPath,
       args: [bundle.path, ...argv],
