@@ -29,9 +29,10 @@ export async function reconcile(
 ): Promise<readonly Resolution[]> {
   const candidates = open.length === 0 ? [] : await readCandidates(open, journal, context);
   const found = new Map<OpenRequest, Instance>();
-  for (const instance of candidates) {
+  for (const candidate of candidates) {
+    const { instance } = candidate;
     const request = requestOf(
-      instance,
+      candidate,
       open.filter((one) => !found.has(one)),
       context,
     );
@@ -42,24 +43,39 @@ export async function reconcile(
   return open.map((request) => ({ request, instance: found.get(request) }));
 }
 
+interface Candidate {
+  /** As it is now. */
+  readonly instance: Instance;
+  /** When this computer heard of it; undefined if a drive names it for the first time. */
+  readonly known_at: string | undefined;
+}
+
 /** Of several requests with one name, the last that was sent before the instance was created. */
 function requestOf(
-  instance: Instance,
+  { instance, known_at }: Candidate,
   open: readonly OpenRequest[],
   context: Context,
 ): OpenRequest | undefined {
-  const fitting = open.filter((request) => isOf(instance, request, context)).reverse();
+  const fitting = open
+    .filter(({ asked_at }) => known_at === undefined || !isBefore(known_at, asked_at))
+    .filter((request) => isOf(instance, request, context))
+    .reverse();
   const ahead = context.serviceClock.now() - context.clock.now();
   const created = (instant(instance.created_at) ?? 0) - ahead;
   return fitting.find(({ asked_at }) => Date.parse(asked_at) <= created) ?? fitting[0];
 }
 
-/** The instances of no other request that may have come of these, as they are now. */
+/** What was known before a request was sent did not come of it. Both are by this computer's clock. */
+function isBefore(known_at: string, asked_at: string): boolean {
+  return Date.parse(known_at) < Date.parse(asked_at);
+}
+
+/** The instances of no other request that may have come of these. */
 async function readCandidates(
   open: readonly OpenRequest[],
   journal: Journal,
   context: Context,
-): Promise<Instance[]> {
+): Promise<Candidate[]> {
   const api = await context.api();
   const { instances } = await journal.read({ archived: true });
   const known = new Map(instances.map((instance) => [instance.id, instance]));
@@ -72,13 +88,14 @@ async function readCandidates(
   const read = await eachBounded([...ids], AT_ONCE, async (id) => {
     try {
       const instance = await api.instances.get(id);
-      return known.has(id) || names.has(instance.name ?? '') ? instance : undefined;
+      const isWanted = known.has(id) || names.has(instance.name ?? '');
+      return isWanted ? { instance, known_at: known.get(id)?.asked_at } : undefined;
     } catch (error) {
       if (!isNotFound(error)) warnUnread(id, error, context);
       return undefined;
     }
   });
-  return read.filter((instance) => instance !== undefined);
+  return read.filter((candidate) => candidate !== undefined);
 }
 
 function mayFit({ name, request, last }: KnownInstance, names: ReadonlySet<string>): boolean {

@@ -177,6 +177,17 @@ describe('instances recover', () => {
     expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
   });
 
+  test('an instance that was known before the request settles nothing', async () => {
+    await begin();
+    service.rent(NEW, 'trainer', { status: 'ACTIVE' });
+    expect((await world.cli(['instances', 'track', NEW])).code).toBe(0);
+    service.rent(NEW, 'trainer', { status: 'TERMINATED' });
+    world.clock.advance(2000);
+    await lose(true);
+    expect((await world.cli(['instances', 'recover'])).code).toBe(7);
+    expect(await listed()).toMatchObject([{ id: null, status: 'UNKNOWN' }]);
+  });
+
   test('of two requests with one name, an instance settles one', async () => {
     await begin();
     await lose(false);
