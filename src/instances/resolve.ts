@@ -87,7 +87,7 @@ async function find(
 ): Promise<Target> {
   checked('INSTANCE', typed, resourceId);
   if (isUuid(typed)) {
-    const kept = await withId(typed, known);
+    const kept = (await withId(typed, known)) ?? (await withId(typed.toLowerCase(), known));
     return { id: kept?.id ?? typed, name: kept?.name ?? typed, last: kept?.last?.status };
   }
   const named = await called(typed, known);

@@ -75,6 +75,13 @@ describe('a name comes before the beginning of an id', () => {
   });
 });
 
+test('a known id in capital letters is that instance, which is listed once', async () => {
+  const { code, posts } = await changes('stop', PROD.toUpperCase());
+  expect({ code, posts }).toEqual({ code: 0, posts: [`/instances/${PROD}/stop`] });
+  const { stdout } = await world.cli(['instances', 'list', '-q']);
+  expect(stdout.trim().split('\n')).toHaveLength(NAMES.size);
+});
+
 describe('the beginning of an id', () => {
   test('is refused with --yes where nobody can be asked', async () => {
     const { code, stderr, sent } = await changes('terminate', '2222', '--yes');
