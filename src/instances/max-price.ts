@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { RentalRequest } from '../journal/index.ts';
 import { kopecksText, type Money, money, positiveMoney } from '../rules/money.ts';
+import { mayBill } from '../rules/statuses.ts';
 import { rent } from './rent.ts';
 
 export function maxPriceOption() {
@@ -92,10 +93,11 @@ async function enforceMaxPrice(
     return;
   }
   const api = await context.api();
+  let status: string;
   try {
-    await api.instances.terminate(instance.id, {
+    ({ status } = await api.instances.terminate(instance.id, {
       signal: context.interrupts.second,
-    });
+    }));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const unknown = error instanceof CliError && error.failure === 'outcomeUnknown';
@@ -109,6 +111,17 @@ async function enforceMaxPrice(
         resource: instance.id,
         mayBeBilling: true,
         cause: error,
+      },
+    );
+  }
+  if (mayBill(status)) {
+    throw new CliError(
+      'refused',
+      `${found}. The service accepted the request to terminate it, but its status is ${status}. It may still be billing.`,
+      {
+        hint: `gpucloud instances terminate ${instance.id} --wait`,
+        resource: instance.id,
+        mayBeBilling: true,
       },
     );
   }

@@ -42,6 +42,18 @@ async function expectDoubt(argv: readonly string[], words: string): Promise<void
   expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
 }
 
+test('a dear instance whose termination leaves it ACTIVE is reported as billing', async () => {
+  service.posts.push(() =>
+    ok(service.rent(NEW, 'trainer', { price_per_hour_snapshot: '99.00' }), 201),
+  );
+  // The service answers a terminate with the instance as it was.
+  const { code, stderr } = await world.cli([...CREATE, '--max-price', '20', '--json']);
+  expect(code).toBe(1);
+  const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+  expect(error).toMatchObject({ resource: NEW, may_be_billing: true });
+  expect(error.message).toContain('its status is PROVISIONING. It may still be billing.');
+});
+
 describe('an answer that can not be the new machine’s is not believed', () => {
   test.each([SOURCE, SOURCE.toUpperCase()])('the id of the reordered one: %s', async (id) => {
     service.rent(SOURCE, 'old', { status: 'TERMINATED' });
