@@ -6,6 +6,7 @@ import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile, syncFolder } from '../files/replace.ts';
 import { UNCLAIMED } from './accounts.ts';
 import { exists, type FoundFile, filesIn, namesIn, writeRecord } from './files.ts';
+import { newInstance } from './instances.ts';
 import { fileName, OLD_FOLDER, serviceFolder } from './names.ts';
 import { type InstanceRecord, parseRecord, type RequestRecord } from './record.ts';
 import { asidePath } from './requests.ts';
@@ -187,18 +188,25 @@ async function carryRequest(file: OldFile, folder: string): Promise<string[]> {
   );
   if (request === undefined) return [`A request of version 0.1.0 can't be read: ${file.path}`];
   if (isOpen) await carryOpen(request, folder);
-  if (kind === 'rented' && typeof id === 'string' && !isThere(folder, `${fileName(id)}.json`)) {
-    const record: InstanceRecord = {
-      version: 1,
-      id,
-      name: request.name,
-      origin: request.operation,
-      known_at: request.asked_at,
-      request: request.uid,
-    };
-    await writeRecord(join(folder, 'instances', `${fileName(id)}.json`), record);
+  const { name: named, asked_at: known_at } = request;
+  if (kind === 'rented' && typeof id === 'string') {
+    const record = { ...newInstance(id, request.operation, known_at), name: named };
+    await carryNew({ ...record, request: request.uid }, folder);
+  }
+  // Each may be the instance of a request whose outcome is unknown.
+  for (const candidate of isOpen ? textsIn(outcome?.candidates) : []) {
+    await carryNew(newInstance(candidate, 'read', known_at), folder);
   }
   return [];
+}
+
+async function carryNew(record: InstanceRecord, folder: string): Promise<void> {
+  const file = `${fileName(record.id)}.json`;
+  if (!isThere(folder, file)) await writeRecord(join(folder, 'instances', file), record);
+}
+
+function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
 /** Under its name, or beside another request of that name. */

@@ -146,3 +146,17 @@ test('says what names no service, and keeps it', async () => {
   expect(warnings).toContainEqual(expect.stringContaining(owner));
   expect(await readdir(join(state, 'rentals.carried-over', owner, 'machines'))).toHaveLength(1);
 });
+
+test('keeps the ids that an answer gave in doubt, since each may be the instance', async () => {
+  const uid = '2026-11-22T181418.982Z-7ecea7c7-8a33-40fe-9718-8fc00278e37b';
+  const path = join(state, 'rentals', OWNER, 'open', `${uid}.json`);
+  const [intent = ''] = (await readFile(path, 'utf8')).split('\n');
+  const outcome = { kind: 'unknown', at: '2026-11-22T18:14:20.000Z', candidates: [id(8), id(1)] };
+  await writeFile(path, `${intent}\n${JSON.stringify(outcome)}   \n`);
+  expect(await known(ACCOUNT)).toMatchObject({
+    living: expect.arrayContaining([id(8)]),
+    unknown: ['Lost-B', 'lost'],
+  });
+  const { instances } = await journal(ACCOUNT).read();
+  expect(instances.find((one) => one.id === id(1))).toMatchObject({ name: 'trainer' });
+});
