@@ -91,6 +91,12 @@ async function take(
     `The service answered the request for ${request.name} with the id ${id}, which ${why}. Whether an instance was created is unknown.`,
     request,
   );
+  try {
+    await opened.keepDoubted(id);
+  } catch (error) {
+    // The error of the request names the id.
+    if (!(error instanceof CliError)) throw error;
+  }
 }
 
 /** The id is in the journal already; this adds what the response shows. */

@@ -24,6 +24,8 @@ export interface OpenedRequest {
    * undefined if nothing known here contradicts it.
    */
   doubt(id: string, name: string | undefined): Promise<string | undefined>;
+  /** Keeps an id that is in doubt, since it may be the new instance's. Throws CliError('storage'). */
+  keepDoubted(id: string): Promise<void>;
   /** Writes the instance, then removes the request. Throws CliError('storage'). */
   made(id: string): Promise<void>;
   /** Removes the request: the service refused it, or it was never sent. */

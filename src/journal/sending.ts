@@ -35,6 +35,10 @@ export function sending(store: Store): Pick<Journal, 'open' | 'requests' | 'sett
     return {
       uid: record.uid,
       doubt: async (id, name) => doubtOf(record, id, name),
+      async keepDoubted(id) {
+        if ((find(id) ?? find(id.toLowerCase())) !== undefined) return;
+        await writing(() => writeInstance(folder, newInstance(id, 'read', store.now()), undefined));
+      },
       async made(id) {
         await writing(() => madeBy(id, record, folder));
         tidy({ ...record, folder });

@@ -83,14 +83,24 @@ describe('an answer that can not be the new machine’s is not believed', () => 
     await expectDoubt(CREATE, 'that of an instance that was known before');
   });
 
-  test('another name; tracking its id settles it if that was all', async () => {
+  test('another name; its id is listed, and recover settles it if that was all', async () => {
     bend(NEW, 'other');
     await expectDoubt(CREATE, 'belongs to an instance of another name, other');
-    expect(await recovered()).toMatchObject([{ outcome: 'unknown' }]);
-    await world.cli(['instances', 'track', NEW]);
+    expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
+    expect(await recovered()).toMatchObject([{ outcome: 'rented', id: NEW }]);
     expect(await unknown()).toEqual([]);
     expect(await listed()).toMatchObject([{ id: NEW, name: 'trainer' }]);
   });
+});
+
+test('a name that the service changed hides no instance', async () => {
+  service.posts.push(() => ok(service.rent(NEW, 'trainer-1'), 201));
+  await expectDoubt(CREATE, 'belongs to an instance of another name, trainer-1');
+  expect(await recovered()).toMatchObject([{ outcome: 'unknown' }]);
+  expect(await listed()).toMatchObject([
+    { id: null, name: 'trainer' },
+    { id: NEW, name: 'trainer-1' },
+  ]);
 });
 
 describe('an answer is believed', () => {
