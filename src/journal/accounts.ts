@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Scope } from './contract.ts';
-import { exists, namesIn, readText, writeRecord } from './files.ts';
+import { exists, foldersIn, readText, writeRecord } from './files.ts';
 import { fileName, fingerprint, serviceFolder } from './names.ts';
 import { parseRecord } from './record.ts';
 
@@ -48,7 +48,7 @@ export function accountsOf(root: string, { service, apiKey, account: given }: Sc
     /** What to read: the account's own folder, or every account's while it is not known. */
     folders(): string[] {
       const id = account();
-      const names = id === undefined ? namesIn(own) : [fileName(id), UNCLAIMED];
+      const names = id === undefined ? foldersIn(own) : [fileName(id), UNCLAIMED];
       return names
         .filter((name) => name !== KEYS)
         .map((name) => join(own, name))

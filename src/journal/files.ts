@@ -1,4 +1,4 @@
-import { copyFileSync, lstatSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, type Dirent, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../files/error-code.ts';
 import { readPlain } from '../files/plain.ts';
@@ -39,8 +39,17 @@ export async function filesIn(folder: string): Promise<FoundFile[]> {
 
 /** The names in a folder; none if there is no folder. */
 export function namesIn(folder: string): string[] {
+  return entriesIn(folder).map(({ name }) => name);
+}
+
+/** The folders in a folder, without files of other programs, such as `.DS_Store`. */
+export function foldersIn(folder: string): string[] {
+  return entriesIn(folder).flatMap((entry) => (entry.isFile() ? [] : entry.name));
+}
+
+function entriesIn(folder: string): Dirent[] {
   try {
-    return readdirSync(folder);
+    return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
     throw error;

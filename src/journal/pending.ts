@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { exists, namesIn } from './files.ts';
+import { exists, foldersIn, namesIn } from './files.ts';
 import { OLD_FOLDER } from './names.ts';
 
 /**
@@ -9,8 +9,8 @@ import { OLD_FOLDER } from './names.ts';
 export function anyRequestOpen(state: string): boolean {
   if (exists(join(state, OLD_FOLDER))) return true;
   const root = join(state, 'journal');
-  return namesIn(root).some((service) =>
-    namesIn(join(root, service)).some((account) =>
+  return foldersIn(root).some((service) =>
+    foldersIn(join(root, service)).some((account) =>
       namesIn(join(root, service, account, 'requests')).some((name) => name.endsWith('.json')),
     ),
   );

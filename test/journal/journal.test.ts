@@ -343,6 +343,15 @@ describe('a file that can not be read', () => {
   });
 });
 
+test('a file of another program beside the folders hides nothing', async () => {
+  await (await opened('lost')).unknown();
+  await writeFile(join(state, 'journal', '.DS_Store'), '');
+  await writeFile(folder('..', '.DS_Store'), '');
+  expect(anyRequestOpen(state)).toBe(true);
+  const unclaimed = journal({ scope: { service: SERVICE, apiKey: KEY } });
+  expect(await unclaimed.requests()).toMatchObject([{ name: 'lost' }]);
+});
+
 test('a folder that can not be read is a storage error', async () => {
   await mkdir(folder(), { recursive: true });
   await writeFile(folder('instances'), 'no folder');
