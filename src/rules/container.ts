@@ -30,13 +30,6 @@ const FORM = 'a port is written EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main]';
 export function publishedPort(text: string): Verdict<Port> {
   const [mapping = '', ...extras] = text.split(',');
   const match = /^([^:/]*):([^:/]*)(?:\/([^:/]*))?$/.exec(mapping);
-  // What docker takes beside this has no place in the published API.
-  if (/^[0-9]*-[0-9]*(:|\/|$)|:[0-9]+-[0-9]/.test(mapping)) {
-    return broken(`each port of a range is given by a flag of its own; ${FORM}`);
-  }
-  if (/^(\[.*\]|[^:]*\.[^:]*):/.test(mapping)) {
-    return broken(`a port belongs to no address of its own; ${FORM}`);
-  }
   if (/^[0-9]+(\/[a-z]+)?$/i.test(mapping)) {
     return broken(`both ports are given, for example 8080:80; ${FORM}`);
   }

@@ -16,13 +16,13 @@ export interface PublicKey {
   readonly md5: string;
 }
 
-/** The body of a kind of key: judges what follows the type in the blob. */
-const BODIES: Readonly<Record<string, (blob: Reader) => string | undefined>> = {
-  'ssh-rsa': rsaBody,
-  'ssh-ed25519': ed25519Body,
-  'ecdsa-sha2-nistp256': (blob) => ecdsaBody(blob, 'nistp256', 32),
-  'ecdsa-sha2-nistp384': (blob) => ecdsaBody(blob, 'nistp384', 48),
-  'ecdsa-sha2-nistp521': (blob) => ecdsaBody(blob, 'nistp521', 66),
+/** How many fields a key of each kind has, its type among them (RFC 4253, 8709 and 5656). */
+const FIELDS: Readonly<Record<string, number>> = {
+  'ssh-rsa': 3,
+  'ssh-ed25519': 2,
+  'ecdsa-sha2-nistp256': 3,
+  'ecdsa-sha2-nistp384': 3,
+  'ecdsa-sha2-nistp521': 3,
 };
 
 /** Kinds that OpenSSH knows and the document does not name. */
@@ -31,9 +31,6 @@ const FOREIGN = /^(ssh-dss|sk-[a-z0-9@.-]+|[a-z0-9-]+-cert-v0[01]@openssh\.com)$
 const CUT_SHORT = 'the key is cut short';
 const NO_LINE =
   'this is not an OpenSSH public key, which is one line: a type such as ssh-ed25519, the key in base64, a comment';
-
-/** Shorter moduli can be broken, and no server of today takes them. */
-const RSA_BITS = { least: 1024, most: 16_384 };
 
 /**
  * Reads the content of a `.pub` file: one key, with empty lines and `#` lines around it allowed.
@@ -72,8 +69,7 @@ export function publicKey(text: string): Verdict<PublicKey> {
 
 function publicKeyLine(line: string): Verdict<PublicKey> {
   const [type = '', base64 = '', ...words] = line.split(/[ \t]+/);
-  const body = Object.hasOwn(BODIES, type) ? BODIES[type] : undefined;
-  if (body === undefined) return broken(wrongStart(type, line));
+  if (!Object.hasOwn(FIELDS, type)) return broken(wrongStart(type, line));
   if (base64 === '') return broken('the key is missing after its type');
   const blob = decoded(base64);
   if (blob === undefined) {
@@ -87,7 +83,7 @@ function publicKeyLine(line: string): Verdict<PublicKey> {
   if (/[\u0000-\u001f\u007f-\u009f]/.test(comment)) {
     return broken('the comment holds control characters');
   }
-  const fault = blobFault(type, new Reader(blob), body);
+  const fault = blobFault(type, blob);
   return fault === undefined
     ? kept({
         type,
@@ -111,7 +107,7 @@ function wrongStart(type: string, line: string): string {
 
 /** The first kind of key that stands as a word in a line. */
 function kindOf(line: string): string | undefined {
-  return line.split(/[ \t]+/).find((word) => Object.hasOwn(BODIES, word) || FOREIGN.test(word));
+  return line.split(/[ \t]+/).find((word) => Object.hasOwn(FIELDS, word) || FOREIGN.test(word));
 }
 
 /** Node's own decoder takes nearly anything; a key is what it says only when nothing is left over. */
@@ -120,89 +116,33 @@ function decoded(base64: string): Buffer | undefined {
   return blob.toString('base64') === base64 ? blob : undefined;
 }
 
-function blobFault(
-  type: string,
-  blob: Reader,
-  body: (blob: Reader) => string | undefined,
-): string | undefined {
-  const inner = blob.field();
+function blobFault(type: string, blob: Buffer): string | undefined {
+  const [inner, ...others] = fieldsOf(blob);
   if (inner === undefined) return CUT_SHORT;
   const kind = inner.toString('latin1');
   if (kind !== type) {
-    return Object.hasOwn(BODIES, kind) || FOREIGN.test(kind)
+    return Object.hasOwn(FIELDS, kind) || FOREIGN.test(kind)
       ? `the key is of the type ${kind}, and the line says ${type}`
       : `the base64 holds no key of the type ${type}`;
   }
-  const fault = body(blob);
-  if (fault !== undefined) return fault;
-  return blob.atEnd ? undefined : 'something is left over after the end of the key';
-}
-
-/** RFC 4253, 6.6: the exponent and the modulus. */
-function rsaBody(blob: Reader): string | undefined {
-  const exponent = blob.field();
-  const modulus = blob.field();
-  if (exponent === undefined || modulus === undefined) return CUT_SHORT;
-  const [e, n] = [bitsOf(exponent), bitsOf(modulus)];
-  if (e === undefined || n === undefined || e < 2) return 'its RSA numbers are not valid';
-  if (n < RSA_BITS.least) {
-    return `an RSA key has at least ${RSA_BITS.least} bits, and this one has ${n}`;
-  }
-  return n > RSA_BITS.most
-    ? `an RSA key has at most ${RSA_BITS.most} bits, and this one has ${n}`
-    : undefined;
-}
-
-/** RFC 8709, 4: 32 bytes. */
-function ed25519Body(blob: Reader): string | undefined {
-  const point = blob.field();
-  if (point === undefined) return CUT_SHORT;
-  return point.length === 32
+  const length = [inner, ...others].reduce((sum, field) => sum + 4 + field.length, 0);
+  const count = 1 + others.length;
+  if (count < (FIELDS[type] ?? 0)) return CUT_SHORT;
+  return count === FIELDS[type] && length === blob.length
     ? undefined
-    : `an Ed25519 key has 32 bytes, and this one has ${point.length}`;
+    : 'something is left over after the end of the key';
 }
 
-/** RFC 5656, 3.1: the name of the curve and an uncompressed point, as OpenSSH writes it. */
-function ecdsaBody(blob: Reader, curve: string, size: number): string | undefined {
-  const name = blob.field();
-  const point = blob.field();
-  if (name === undefined || point === undefined) return CUT_SHORT;
-  if (name.toString('latin1') !== curve) return `the key is on another curve than ${curve}`;
-  return point.length === 1 + 2 * size && point[0] === 4
-    ? undefined
-    : `it holds no point of the curve ${curve}`;
-}
-
-/** How long a positive number is; undefined for one that is negative. */
-function bitsOf(number: Buffer): number | undefined {
-  if ((number[0] ?? 0) > 127) return undefined;
-  const from = number.findIndex((byte) => byte !== 0);
-  if (from < 0) return 0;
-  return (number.length - from - 1) * 8 + (32 - Math.clz32(number[from] ?? 0));
-}
-
-/** The fields of a blob, each with its length before it in four bytes (RFC 4251, 5). */
-class Reader {
-  readonly #bytes: Buffer;
-  #at = 0;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
+/** The whole fields of a blob, each with its length before it in four bytes (RFC 4251, 5). */
+function fieldsOf(blob: Buffer): Buffer[] {
+  const fields: Buffer[] = [];
+  for (let at = 0; at + 4 <= blob.length; ) {
+    const end = at + 4 + blob.readUInt32BE(at);
+    if (end > blob.length) break;
+    fields.push(blob.subarray(at + 4, end));
+    at = end;
   }
-
-  /** undefined when the bytes end before the field does. */
-  field(): Buffer | undefined {
-    const start = this.#at + 4;
-    if (start > this.#bytes.length) return undefined;
-    const end = start + this.#bytes.readUInt32BE(this.#at);
-    if (end > this.#bytes.length) return undefined;
-    this.#at = end;
-    return this.#bytes.subarray(start, end);
-  }
-
-  get atEnd(): boolean {
-    return this.#at === this.#bytes.length;
-  }
+  return fields;
 }
 
 /**

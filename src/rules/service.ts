@@ -16,7 +16,7 @@ export function baseUrl(text: string): Verdict<string> {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return broken('a base URL starts with https://');
   }
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
     return broken('http:// is for this computer (loopback) only: the key would travel in the open');
   }
   if (url.username !== '' || url.password !== '') {
@@ -26,10 +26,6 @@ export function baseUrl(text: string): Verdict<string> {
     return broken('a base URL holds no query or fragment');
   }
   return kept(`${url.origin}${withoutEndSlash(url.pathname)}`);
-}
-
-function isLoopback(host: string): boolean {
-  return host === '127.0.0.1' || LOOPBACK.test(host);
 }
 
 /** A path without the slashes at its end. */

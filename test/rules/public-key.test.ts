@@ -118,16 +118,8 @@ describe('what is not one', () => {
   test.each([
     ['ssh-rsa', [], 'cut short'],
     ['ssh-rsa', [field(Buffer.of(3))], 'cut short'],
-    ['ssh-rsa', [field(Buffer.of(3)), field(Buffer.alloc(64, 127))], 'has 511'],
-    ['ssh-rsa', [field(Buffer.of(3)), field(Buffer.alloc(4096, 127))], 'at most 16384 bits'],
-    ['ssh-rsa', [field(Buffer.of(3)), field(Buffer.alloc(256, 255))], 'RSA numbers'],
-    ['ssh-rsa', [field(Buffer.of(0)), field(Buffer.alloc(256, 127))], 'RSA numbers'],
-    ['ssh-rsa', [field(''), field(Buffer.alloc(256, 127))], 'RSA numbers'],
-    ['ssh-ed25519', [field(Buffer.alloc(31))], 'has 31'],
     ['ssh-ed25519', [field(Buffer.alloc(32)), Buffer.of(0)], 'left over'],
-    ['ecdsa-sha2-nistp256', [field('nistp384'), field(Buffer.alloc(97, 4))], 'another curve'],
-    ['ecdsa-sha2-nistp256', [field('nistp256'), field(Buffer.alloc(64, 4))], 'no point'],
-    ['ecdsa-sha2-nistp256', [field('nistp256'), field(Buffer.alloc(65, 2))], 'no point'],
+    ['ssh-ed25519', [field(Buffer.alloc(32)), field('more')], 'left over'],
     ['ecdsa-sha2-nistp256', [field('nistp256')], 'cut short'],
   ])('a blob of %s with wrong insides', (type, parts, rule) => {
     expect(ruleFor(lineOf(type, Buffer.concat([field(type), ...parts])))).toContain(rule);
@@ -184,7 +176,7 @@ describe('hostile text', () => {
     const blob = blobOf(line);
     for (let length = 0; length < blob.length; length += 1) {
       expect(ruleFor(lineOf(type, blob.subarray(0, length))), `${length} bytes`).toMatch(
-        /cut short|missing|holds no key|point|has \d+/,
+        /cut short|missing/,
       );
     }
   });

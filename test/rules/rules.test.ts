@@ -203,13 +203,12 @@ describe('ports', () => {
   test.each([
     ['80', 'both ports are given, for example 8080:80'],
     ['80/tcp', 'both ports are given'],
-    ['127.0.0.1:80:80', 'a port belongs to no address of its own'],
-    ['[::1]:80:80', 'a port belongs to no address of its own'],
-    ['8000-8010:8000-8010', 'each port of a range is given by a flag of its own'],
-    ['80:80-90', 'each port of a range is given by a flag of its own'],
+    ['127.0.0.1:80:80', 'a port is written EXTERNAL:INTERNAL'],
+    ['[::1]:80:80', 'a port is written EXTERNAL:INTERNAL'],
+    ['8000-8010:8000-8010', 'a port is a whole number'],
+    ['80:80-90', 'a port is a whole number'],
   ])('%s, which docker takes, is refused with the reason', (text, reason) => {
     expect(ruleBrokenBy(publishedPort, text)).toContain(reason);
-    expect(ruleBrokenBy(publishedPort, text)).toContain('EXTERNAL:INTERNAL');
   });
 
   test('a protocol is read in either case', () => {

@@ -1,4 +1,4 @@
-import { kopecksText, money } from '../../rules/money.ts';
+import { roublesText } from '../../rules/money.ts';
 import type { Colour } from '../colour.ts';
 import type { Cell, Kind } from '../output.ts';
 import { clean } from '../sanitise.ts';
@@ -66,7 +66,7 @@ function plainText(value: Cell, kind: Kind | undefined, reader: Reader): string 
   if (text === '') return text;
   switch (kind) {
     case 'money':
-      return reader.terminal ? roubles(text) : text;
+      return reader.terminal ? roublesText(text) : text;
     case 'bytes':
       return gibibytes(text);
     case 'gigabytes':
@@ -83,12 +83,6 @@ export function rawText(value: Cell): string {
   if (value === null || value === undefined) return '';
   // The service may send an object although its document promises a text.
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
-/** Exact: a price is never rounded, however many decimals it has. */
-function roubles(text: string): string {
-  const amount = money(text);
-  return amount.ok ? `${kopecksText(amount.value)} ₽` : text;
 }
 
 /** Two decimals; a size that is smaller than they can show is not called zero. */
