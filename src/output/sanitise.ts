@@ -75,18 +75,6 @@ export function escapeUnseen(json: string): string {
   );
 }
 
-const DELETE = '\u007f';
-
-/**
- * The same for what JSON.stringify has written, much of it at once: there a raw control of ASCII is
- * a line end or DEL, and the text is ASCII if its length in bytes is the same.
- */
-export function escapeWritten(json: string): string {
-  const isUsual =
-    Buffer.byteLength(json) === json.length && !json.includes(DELETE) && !json.includes('\\ud');
-  return isUsual ? json : escapeUnseen(json);
-}
-
 /** Text in which half a character, as no reader takes it, is U+FFFD. */
 export function wholeCharacters(text: string): string {
   return text.replace(loneSurrogates(), '\ufffd');

@@ -1,6 +1,6 @@
 import type { Forms } from '../forms.ts';
 import { eachRow, type Rows } from '../rows.ts';
-import { escapeUnseen, escapeWritten } from '../sanitise.ts';
+import { escapeUnseen } from '../sanitise.ts';
 import type { Sink } from '../sink.ts';
 import { type Coming, createBatch, type Writer } from './batch.ts';
 import { writeLines } from './lines.ts';
@@ -23,9 +23,6 @@ function unescaped(value: unknown, indent: number): string {
   return JSON.stringify(value, null, indent) ?? 'null';
 }
 
-/** So many elements are made into text at once, which takes two thirds of the time. */
-const FEW = 10;
-
 /** One document: a list is an array. */
 export function jsonWriter<T>({ data }: Forms<T>): Writer<T> {
   return {
@@ -41,7 +38,7 @@ export function jsonLinesWriter<T>({ data }: Forms<T>): Writer<T> {
     list: (rows, sink, coming) =>
       writeLines(rows, (row) => `${unescaped(data(row), 0)}\n`, sink, {
         coming,
-        finished: escapeWritten,
+        finished: escapeUnseen,
       }),
   };
 }
@@ -56,24 +53,15 @@ async function writeArray<T>(
   sink: Sink,
   { live, onFlush }: Coming,
 ): Promise<void> {
-  const batch = createBatch(sink, live, escapeWritten);
+  const batch = createBatch(sink, live, escapeUnseen);
   onFlush?.(() => batch.finish());
-  // An element that is waited for goes by itself.
-  const most = live ? 1 : FEW;
-  let few: unknown[] = [];
   let before = '[\n';
-  const put = () => {
-    // As elements of an array they have the indentation of any element.
-    const text = before + unescaped(few, 2).slice(2, -2);
-    before = ',\n';
-    few = [];
-    return batch.add(text);
-  };
   await eachRow(rows, sink, (row) => {
-    few.push(data(row));
-    return few.length < most ? undefined : put();
+    // As the element of an array it has the indentation of any element.
+    const text = before + unescaped([data(row)], 2).slice(2, -2);
+    before = ',\n';
+    return batch.add(text);
   });
-  if (few.length > 0) await put();
   await batch.add(before === '[\n' ? '[]\n' : '\n]\n');
   await batch.finish();
 }

@@ -22,17 +22,16 @@ export async function loadYaml(): Promise<(value: unknown) => string> {
 
 /** One document: a list is a sequence, its elements written as they come. */
 export async function loadYamlWriter(): Promise<<T>(forms: Forms<T>) => Writer<T>> {
-  const [yaml, { yamlItems }] = await Promise.all([loadYaml(), import('./yaml-items.ts')]);
+  const yaml = await loadYaml();
   return ({ data }) => ({
     item: (value) => yaml(data(value)),
     async list(rows, sink, { live, onFlush }) {
-      const item = yamlItems(yaml);
       const batch = createBatch(sink, live);
       onFlush?.(() => batch.finish());
       let isEmpty = true;
       await eachRow(rows, sink, (row) => {
         isEmpty = false;
-        return batch.add(item(data(row)));
+        return batch.add(yaml([data(row)]));
       });
       if (isEmpty) await batch.add('[]\n');
       await batch.finish();
