@@ -72,8 +72,6 @@ export function learnNames(folder: string, lessons: readonly Lesson[]): void {
       const file = join(folder, `${shelf}.tsv`);
       return { shelf, file, before: textOf(file) };
     });
-    const [only, ...more] = some;
-    if (only?.what === 'one' && more.length === 0 && isWritten(only.name, shelves)) continue;
     const names = applied(
       shelves.flatMap(({ before }) => parse(kind, before)),
       some,
@@ -83,19 +81,6 @@ export function learnNames(folder: string, lessons: readonly Lesson[]): void {
       if (after !== before) replace(file, after);
     }
   }
-}
-
-/** Whether it is on its shelf already, and on no other: no need to go through all names for it. */
-function isWritten(
-  name: KnownName,
-  shelves: readonly { readonly shelf: Shelf; readonly before: string }[],
-): boolean {
-  const own = shelfOf(name);
-  const [line] = lineOf(own, name);
-  if (line === undefined) return false;
-  return shelves.every(({ shelf, before }) =>
-    shelf === own ? before.includes(`\n${line}`) : !before.includes(`\t${name.id}\t`),
-  );
 }
 
 function kindOf(lesson: Lesson): NameKind {

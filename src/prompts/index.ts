@@ -20,13 +20,12 @@ export interface PromptsOptions {
 
 /**
  * Questions on stderr, so that stdout keeps to the result even when somebody is asked. A terminal
- * that can't move its cursor (`TERM=dumb`), or on which no question can be drawn, gets them line by
- * line.
+ * that can't move its cursor (`TERM=dumb`) gets them line by line.
  */
 export function createPrompts(options: PromptsOptions): Prompts {
   const env = options.env ?? {};
   const colour = options.colour ?? wantsColour(options.stderr, env, undefined);
-  const byLines = env.TERM === 'dumb' || isTooSmall(options.stderr);
+  const byLines = env.TERM === 'dumb';
   const ask = byLines ? lineAsker(options) : asker({ ...options, colour });
 
   return {
@@ -67,14 +66,6 @@ export function createPrompts(options: PromptsOptions): Prompts {
     },
   };
 }
-
-/** A question has to stay on the screen as a whole, or it can't be drawn again. */
-function isTooSmall({ columns = 0, rows = 0 }: PromptsOptions['stderr']): boolean {
-  return (columns > 0 && columns < LEAST_COLUMNS) || (rows > 0 && rows < LEAST_ROWS);
-}
-
-const LEAST_COLUMNS = 20;
-const LEAST_ROWS = 6;
 
 function cleaned({ name, about = [] }: Choice<unknown>): Choice<unknown> {
   return { name: shown(name), about: about.map(shown), value: undefined };

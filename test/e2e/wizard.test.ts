@@ -422,16 +422,6 @@ describe('a low window', () => {
     await one.reads(/✔ Offer \(the hardware\) card 13\n/);
     expect(one.screen().match(/Offer/g)).toHaveLength(1);
   });
-
-  test('one in which nothing can be drawn again gets plain lines', async () => {
-    await longList();
-    const one = person(ASK, { rows: 4 });
-    await one.answers(/Number, or a part of the name \[1\] *$/m, `card 13${enter}`);
-    await one.reads(/Go on without a key\? yes or no \[no\] *$/m);
-    // What is read before may take so long that a mark turns meanwhile; that is one line.
-    const questions = one.written().slice(one.written().indexOf('Offer (the hardware)'));
-    expect(questions).not.toContain('\u001b[');
-  });
 });
 
 describe('no colour, and colours that can be read', () => {
