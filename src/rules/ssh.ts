@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { wholeNumber } from './numbers.ts';
 import { broken, kept, type Verdict } from './rule.ts';
 
@@ -10,11 +9,19 @@ export function sshHost(text: string): Verdict<string> {
     text.length <= 253 &&
     new RegExp(`^${label}(?:\\.${label})*$`).test(text) &&
     /(?:^|\.)[A-Za-z][^.]*$/.test(text);
-  // A zone (`fe80::1%eth0`) only means something on one computer.
-  const isAddress = isIP(text) !== 0 && !text.includes('%');
-  return isAddress || isName
+  return isIPv4(text) || isIPv6(text) || isName
     ? kept(text)
     : broken('an address is an IP address or a name of letters, digits, "." and "-"');
+}
+
+function isIPv4(text: string): boolean {
+  const part = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
+  return new RegExp(`^${part}(?:\\.${part}){3}$`).test(text);
+}
+
+/** Without a zone (`fe80::1%eth0`), which only means something on one computer. */
+function isIPv6(text: string): boolean {
+  return /^[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*$/.test(text) && URL.canParse(`http://[${text}]/`);
 }
 
 /** A user that ssh may be given. */
