@@ -101,7 +101,8 @@ function keptRequest(
   const record = parseRecord('request', text);
   if (record !== undefined && isPlace(name, record)) {
     const { pid, asked_at, timeout_ms } = record;
-    const age = clock.now() - Date.parse(asked_at);
+    // A clock that was set back makes a request neither young nor endless.
+    const age = Math.abs(clock.now() - Date.parse(asked_at));
     const isInFlight = pid !== null && age < timeout_ms + GRACE && isAlive(pid);
     return { ...record, path, folder, isTorn: false, isInFlight };
   }

@@ -126,6 +126,13 @@ describe('a request', () => {
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
   });
 
+  test('is UNKNOWN, not in flight for years, if the clock was set back', async () => {
+    await opened();
+    clock.advance(-86_400_000);
+    const alive = journal({ isAlive: () => true });
+    expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
+  });
+
   test('is UNKNOWN at once if its own process gave up', async () => {
     await (await opened()).unknown();
     const alive = journal({ isAlive: () => true });
