@@ -1,4 +1,5 @@
 import type { CreateInstanceBody, Instance } from '../../api/index.ts';
+import { fieldOf, numberField, textField } from '../../api/open-fields.ts';
 import type { Changed } from '../../instances/outcome.ts';
 import { clean } from '../../output/index.ts';
 import type { DetailLine, Section, View } from '../../output/output.ts';
@@ -147,16 +148,9 @@ function listed(...parts: (string | null | undefined)[]): string {
   return parts.filter((part) => part != null && part !== '').join(', ');
 }
 
-/** The document leaves templates and drives inside an instance open: a name is shown where one is. */
+/** The document leaves templates and drives inside an instance open. */
 function nameIn(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) {
-    return undefined;
-  }
-  for (const field of ['name', 'slug', 'id'] as const) {
-    const text: unknown = Reflect.get(value, field);
-    if (typeof text === 'string') return text;
-  }
-  return undefined;
+  return textField(value, 'name') ?? textField(value, 'slug') ?? textField(value, 'id');
 }
 
 /**
@@ -186,27 +180,20 @@ const WRITTEN: Readonly<Record<string, (item: unknown) => string | undefined>> =
   volumes: (item) => pair(item, 'host_path', ':', 'container_path'),
 };
 
-/** `8080->80/tcp (web, main)`. The protocol is TCP where none is told (API document: Limits). */
+/** `8080->80/tcp (web, main)`. The protocol is TCP if there is none (API document: Limits). */
 function portText(item: unknown): string | undefined {
-  const [outer, inner] = [field(item, 'external_port'), field(item, 'internal_port')];
-  const protocol = field(item, 'protocol') ?? 'TCP';
-  const name = field(item, 'name') ?? '';
-  if (typeof outer !== 'number' || typeof inner !== 'number') return undefined;
-  if (typeof protocol !== 'string' || typeof name !== 'string') return undefined;
-  const marks = [name, field(item, 'is_main') === true ? 'main' : ''].filter((one) => one !== '');
-  const told = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
-  return `${outer}->${inner}/${protocol.toLowerCase()}${told}`;
+  const [outer, inner] = [numberField(item, 'external_port'), numberField(item, 'internal_port')];
+  if (outer === undefined || inner === undefined) return undefined;
+  const protocol = textField(item, 'protocol') ?? 'TCP';
+  const marks = listed(textField(item, 'name'), fieldOf(item, 'is_main') === true ? 'main' : null);
+  return `${outer}->${inner}/${protocol.toLowerCase()}${marks === '' ? '' : ` (${marks})`}`;
 }
 
 function pair(item: unknown, first: string, between: string, second: string): string | undefined {
-  const [one, other] = [field(item, first), field(item, second)];
+  const [one, other] = [fieldOf(item, first), fieldOf(item, second)];
   return typeof one === 'string' && typeof other === 'string'
     ? `${one}${between}${other}`
     : undefined;
-}
-
-function field(item: unknown, name: string): unknown {
-  return typeof item === 'object' && item !== null ? Reflect.get(item, name) : undefined;
 }
 
 /** The request that `--dry-run` shows instead of sending it. */

@@ -1,7 +1,7 @@
 import { type CreateInstanceFields, checkCreateFields } from '../../api/index.ts';
 import { readInput } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { type CliError, usageError } from '../../errors.ts';
 import { environmentKey } from '../../rules/container.ts';
 
 /**
@@ -15,12 +15,8 @@ export async function readManifest(
 ): Promise<CreateInstanceFields> {
   const file = await openYaml(path, await readInput('--file', path, context));
   const checked = checkCreateFields(file.content);
-  if (!checked.ok) {
-    throw faultIn(file, checked.where, checked.what);
-  }
-  if (!anyEnvKey) {
-    checkEnvironmentKeys(file, checked.value);
-  }
+  if (!checked.ok) throw file.faultAt(checked.where, checked.what);
+  if (!anyEnvKey) checkEnvironmentKeys(file, checked.value);
   return checked.value;
 }
 
@@ -28,78 +24,63 @@ function checkEnvironmentKeys(file: YamlFile, manifest: CreateInstanceFields): v
   for (const [at, { key }] of (manifest.docker_config?.env ?? []).entries()) {
     const verdict = environmentKey(key);
     if (!verdict.ok) {
-      const where = ['docker_config', 'env', at, 'key'];
-      throw faultIn(
-        file,
-        where,
+      throw file.faultAt(
+        ['docker_config', 'env', at, 'key'],
         `breaks the rule: ${verdict.rule} (--any-env-key sends it all the same)`,
       );
     }
   }
 }
 
-function faultIn(file: YamlFile, where: readonly PropertyKey[], what: string) {
-  const field = where.length === 0 ? 'the file' : where.map(String).join('.');
-  return usageError(`--file "${file.path}", line ${file.lineOf(where)}: ${field} ${what}`);
-}
-
 interface YamlFile {
-  readonly path: string;
   readonly content: unknown;
-  /** The line, from 1, at which the value of a path stands, or the nearest thing around it. */
-  lineOf(where: readonly PropertyKey[]): number;
+  /** A usage error that names the line of a path, or of the nearest thing around it. */
+  faultAt(where: readonly PropertyKey[], what: string): CliError;
 }
 
 /** Reads YAML, which JSON is a part of. Throws a usage error that names the file and the line. */
 async function openYaml(path: string, text: string): Promise<YamlFile> {
-  const { isMap, isScalar, LineCounter, parseDocument } = (await import('yaml')).default;
+  const { isMap, isNode, isScalar, LineCounter, parseDocument } = (await import('yaml')).default;
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const fault = (offset: number, what: string) =>
+    usageError(`--file "${path}", line ${lines.linePos(offset).line}: ${what}`);
   const [error] = document.errors;
   if (error !== undefined) {
-    const { line } = lines.linePos(error.pos[0]);
-    if (error.code === 'DUPLICATE_KEY') {
-      throw usageError(`--file "${path}", line ${line}: a field stands there twice`);
-    }
-    throw usageError(`--file "${path}", line ${line}: not YAML or JSON: ${error.message}`);
+    throw fault(
+      error.pos[0],
+      error.code === 'DUPLICATE_KEY'
+        ? 'a field stands there twice'
+        : `not YAML or JSON: ${error.message}`,
+    );
   }
 
   function offsetOf(where: readonly PropertyKey[]): number {
     // What is missing has no place of its own: then the nearest thing around it has one.
-    for (let length = where.length; length > 0; length -= 1) {
-      const parent =
-        length === 1 ? document.contents : document.getIn(where.slice(0, length - 1), true);
-      const key = where[length - 1];
+    for (let path = where; path.length > 0; path = path.slice(0, -1)) {
+      const parent = document.getIn(path.slice(0, -1), true);
       const pair = isMap(parent)
-        ? parent.items.find((item) => isScalar(item.key) && item.key.value === key)
+        ? parent.items.find((item) => isScalar(item.key) && item.key.value === path.at(-1))
         : undefined;
-      const node = isScalar(pair?.key) ? pair.key : document.getIn(where.slice(0, length), true);
-      const start = rangeStart(node);
-      if (start !== undefined) return start;
+      const node = isScalar(pair?.key) ? pair.key : document.getIn(path, true);
+      if (isNode(node) && node.range != null) return node.range[0];
     }
     return 0;
   }
 
-  return {
-    path,
-    content: contentOf(path, () => document.toJS({ maxAliasCount: 100 })),
-    lineOf: (where) => lines.linePos(offsetOf(where)).line,
-  };
-}
-
-/** Aliases that point nowhere, or that multiply without end, are found when they are followed. */
-function contentOf(path: string, read: () => unknown): unknown {
+  let content: unknown;
   try {
-    return read();
+    content = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
+    // Aliases that point nowhere, or that multiply without end.
     const reason = error instanceof Error ? error.message : String(error);
     throw usageError(`--file "${path}": its aliases can't be followed: ${reason}`);
   }
-}
-
-function rangeStart(node: unknown): number | undefined {
-  const range: unknown =
-    typeof node === 'object' && node !== null ? Reflect.get(node, 'range') : undefined;
-  const start: unknown = Array.isArray(range) ? range[0] : undefined;
-  return typeof start === 'number' ? start : undefined;
+  return {
+    content,
+    faultAt(where, what) {
+      const field = where.length === 0 ? 'the file' : where.map(String).join('.');
+      return fault(offsetOf(where), `${field} ${what}`);
+    },
+  };
 }

@@ -47,13 +47,9 @@ async function askList<T>(
   rule: Rule<T>,
   together: (all: readonly T[]) => string | undefined = () => undefined,
 ): Promise<T[]> {
-  const words = (text: string) => text.split(/\s+/).filter((word) => word !== '');
-  const read = (text: string) =>
-    words(text).flatMap((word) => {
-      const verdict = rule(word);
-      return verdict.ok ? [verdict.value] : [];
-    });
-  const fault = (text: string) => words(text).flatMap((word) => broken(rule, word) ?? [])[0];
+  const verdicts = (text: string) => (text.match(/\S+/g) ?? []).map((word) => rule(word));
+  const read = (text: string) => verdicts(text).flatMap((one) => (one.ok ? [one.value] : []));
+  const fault = (text: string) => verdicts(text).flatMap((one) => (one.ok ? [] : [one.rule]))[0];
   return read(
     await prompts.text(question, { check: (text) => fault(text) ?? together(read(text)) }),
   );

@@ -45,16 +45,16 @@ export function hardwareText(
   return [name, region, cuda && `CUDA ${cuda}`].filter((part) => part).join(', ') || typed;
 }
 
-/** A price that is longer stands out of the column, and pushes no other to the right. */
-const DIGITS = 12;
-
 function choicesOf(kind: Kind, entries: readonly CatalogEntry[]): Choice<string | undefined>[] {
   // Prices stand with their points under each other.
-  const digits = Math.min(DIGITS, Math.max(...entries.map((one) => priceText(one).length)));
+  const digits = Math.max(...entries.map((one) => priceText(one).length));
   return [
     ...sorted(kind, entries).map((one) => ({
       name: titleOf(one.name, one.id),
-      about: kind === 'offer' ? aboutOffer(one, digits) : aboutImage(one),
+      about:
+        kind === 'offer'
+          ? aboutOffer(one, digits)
+          : [one.cuda_version === null ? '' : `CUDA ${one.cuda_version}`],
       value: one.id,
     })),
     { name: 'Another, by its id', value: undefined },
@@ -71,10 +71,6 @@ function aboutOffer(offer: CatalogEntry, digits: number): string[] {
     in_stock === false ? 'out of stock' : (region ?? ''),
     gpu === name ? '' : (gpu ?? ''),
   ];
-}
-
-function aboutImage({ cuda_version: cuda }: CatalogEntry): string[] {
-  return [cuda === null ? '' : `CUDA ${cuda}`];
 }
 
 function priceOf({ price_per_hour }: CatalogEntry): Money | undefined {

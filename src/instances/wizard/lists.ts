@@ -2,26 +2,19 @@ import type { Drive, SshKey, Template } from '../../api/index.ts';
 import type { CatalogEntry, Kind } from '../../catalog/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isOfOneReading } from '../../errors.ts';
+import type { KnownInstance } from '../../journal/index.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 
 /** What there is to choose from. A list that could not be read is undefined. */
 export interface Lists {
-  readonly names: TakenNames;
+  /** Names that are not suggested, each with the rule that forbids to choose it, if any. */
+  readonly names: ReadonlyMap<string, string | undefined>;
   readonly sshKeys: readonly SshKey[] | undefined;
   readonly templates: readonly Template[] | undefined;
   readonly drives: readonly Drive[] | undefined;
   readonly catalog: Readonly<Record<Kind, readonly CatalogEntry[]>>;
   /** As the service writes it; undefined if it could not be read. */
   readonly balance: string | undefined;
-}
-
-/** Names that are taken: whether one is free again after a termination is not documented. */
-export interface TakenNames {
-  /** Of instances that are not known to be terminated. */
-  readonly living: ReadonlySet<string>;
-  /** Of requests whose outcome is unknown, or has not come yet. */
-  readonly doubtful: ReadonlySet<string>;
-  readonly all: ReadonlySet<string>;
 }
 
 /**
@@ -69,17 +62,21 @@ export async function readLists(context: Context): Promise<Lists> {
   }
 }
 
-/** A journal that can't be read stops nobody here: the request itself reports it. */
-async function takenNames(context: Context): Promise<TakenNames> {
-  try {
-    const known = await (await context.journal()).read({ archived: true });
-    const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
-    const living = names(known.instances.filter(({ last }) => !isTerminated(last?.status)));
-    const doubtful = names([...known.unknown, ...known.inFlight]);
-    const all = new Set([...names(known.instances), ...doubtful]);
-    return { living: new Set(living), doubtful: new Set(doubtful), all };
-  } catch (error) {
-    if (!(error instanceof CliError) || error.failure !== 'storage') throw error;
-    return { living: new Set(), doubtful: new Set(), all: new Set() };
-  }
+/** Whether a name is free again after a termination is not documented: it may be chosen. */
+async function takenNames(context: Context): Promise<Lists['names']> {
+  const { instances, unknown, inFlight } = await (await context.journal()).read({ archived: true });
+  const isOver = ({ last }: KnownInstance) => isTerminated(last?.status);
+  const named = (all: readonly { readonly name: string }[], rule?: string) =>
+    all.map(({ name }) => [name, rule] as const);
+  return new Map([
+    ...named(instances.filter(isOver)),
+    ...named(
+      [...unknown, ...inFlight],
+      'a request of that name has an unknown outcome: gpucloud instances recover',
+    ),
+    ...named(
+      instances.filter((instance) => !isOver(instance)),
+      'a machine of that name is known here, and names are unique',
+    ),
+  ]);
 }

@@ -6,7 +6,7 @@ import { kopecksText, money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import type { CreateFlags } from '../request/body.ts';
 import { askContainer, askImage, containerText } from './container.ts';
-import type { TakenNames } from './lists.ts';
+import type { Lists } from './lists.ts';
 
 const FIRST =
   'amber brisk calm clear coral deep fair fleet grand keen light lunar noble polar quick quiet rapid sharp solid steady swift tall warm wide'.split(
@@ -18,7 +18,7 @@ const SECOND =
   );
 
 export async function askName(
-  taken: TakenNames,
+  taken: Lists['names'],
   before: CreateFlags,
   prompts: Prompts,
   random: () => number,
@@ -31,24 +31,20 @@ export async function askName(
 }
 
 /** Two words that are quick to type, and that no instance known here is called. */
-function suggestedName(taken: TakenNames, random: () => number): string {
+function suggestedName(taken: Lists['names'], random: () => number): string {
   const one = (words: readonly string[]) => words[Math.floor(random() * words.length)] ?? '';
   const base = `${one(FIRST)}-${one(SECOND)}`;
   let name = base;
-  for (let number = 2; taken.all.has(name); number += 1) name = `${base}-${number}`;
+  for (let number = 2; taken.has(name); number += 1) name = `${base}-${number}`;
   return name;
 }
 
 /** The rule that a name breaks, among them that it is unique (API document: Limits). */
-function brokenName(text: string, taken: TakenNames): string | undefined {
+function brokenName(text: string, taken: Lists['names']): string | undefined {
   // While it is short, what is wrong with its letters helps more than that it is short.
   const letters = instanceName(text.padEnd(3, 'a'));
   const verdict = letters.ok ? instanceName(text) : letters;
-  if (!verdict.ok) return verdict.rule;
-  if (taken.living.has(text)) return 'a machine of that name is known here, and names are unique';
-  return taken.doubtful.has(text)
-    ? 'a request of that name has an unknown outcome: gpucloud instances recover'
-    : undefined;
+  return verdict.ok ? taken.get(text) : verdict.rule;
 }
 
 /** The default key of the account is chosen at first, and an only one. */
@@ -142,18 +138,17 @@ export async function askRuns(
 const CONTAINER = ' container';
 
 function needs({ min_disk_gb: disk, min_cuda_version: cuda }: Template): string {
-  const parts = [disk == null ? '' : `${disk} GB disk`, cuda ? `CUDA ${cuda}` : ''];
-  return parts.filter((part) => part !== '').join(', ');
+  return [disk != null && `${disk} GB disk`, cuda && `CUDA ${cuda}`].filter(Boolean).join(', ');
 }
 
 export function runsText(chosen: CreateFlags, templates: readonly Template[]): string {
   const { template, dockerImage } = chosen;
   const found = templates.find(({ id }) => id === template);
   const parts = [
-    template === undefined ? '' : `the template ${titleOf(found?.name ?? found?.slug, template)}`,
-    dockerImage === undefined ? '' : containerText(chosen),
+    template && `the template ${titleOf(found?.name ?? found?.slug, template)}`,
+    dockerImage && containerText(chosen),
   ];
-  return parts.filter((part) => part !== '').join(' and ') || 'only the base image';
+  return parts.filter(Boolean).join(' and ') || 'only the base image';
 }
 
 /** The place of an earlier answer, else the first. */

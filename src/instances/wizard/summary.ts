@@ -38,15 +38,15 @@ export interface Summary {
 
 /** Shows all that is rented, and the command that does the same without questions. */
 export function showRequest(summary: Summary, prompts: Prompts, context: Context): void {
-  const { made, wish, answered, rows, lists } = summary;
-  const typed = { ...wish.flags, ...typedForm(answered, lists) };
+  const { made, wish, answered, rows } = summary;
+  const name = wish.flags.name ?? made.body.instance_name;
+  const typed = { ...wish.flags, name, ...answered };
   prompts.tell('');
   prompts.tell(wish.dryRun ? 'This would be rented:' : 'To be rented, and billed from then on:');
   showRows([...rows, ...moneyRows(summary, context)], prompts, context.host.stderr.columns);
   prompts.tell('');
   prompts.tell('The same without questions:');
-  const name = typed.name ?? made.body.instance_name;
-  prompts.tell(`  ${commandLine({ ...typed, name }, wish, context)}`);
+  prompts.tell(`  ${commandLine(typed, summary, context)}`);
   const variables = variablesOf(typed);
   if (variables.length > 0) {
     prompts.tell(`  with ${variables.join(', ')} in the environment: values are not repeated here`);
@@ -102,21 +102,6 @@ function showRows(rows: readonly Row[], prompts: Prompts, columns: number | unde
   }
 }
 
-/** The answers with names in place of ids, if a name means the very same thing. */
-function typedForm(answered: CreateFlags, lists: Lists): CreateFlags {
-  const { catalog, sshKeys = [], templates = [], drives = [] } = lists;
-  const { offer, image, sshKey, template, drive, ...others } = answered;
-  const slugs = templates.map(({ id, slug: name }) => ({ id, name }));
-  return {
-    ...others,
-    ...(offer === undefined ? {} : { offer: entryName(offer, catalog.offer) }),
-    ...(image === undefined ? {} : { image: entryName(image, catalog.image) }),
-    ...(sshKey === undefined ? {} : { sshKey: sshKey.map((id) => nameFor(id, sshKeys)) }),
-    ...(template === undefined ? {} : { template: nameFor(template, slugs) }),
-    ...(drive === undefined ? {} : { drive: nameFor(drive, drives) }),
-  };
-}
-
 /** As much as anybody types of a name. */
 const TYPED = 64;
 
@@ -137,22 +122,25 @@ function entryName(id: string, all: readonly CatalogEntry[]): string {
   return names.find((one) => fitting(one, all).every((entry) => entry.id === id)) ?? id;
 }
 
-/** Values of variables stay out of it. */
-function commandLine(flags: CreateFlags, { until, maxPrice }: Wish, context: Context): string {
-  const { profile, baseUrl } = context.flags;
+/** Names stand in place of ids if a name means the very same thing. Values of variables stay out. */
+function commandLine(flags: CreateFlags, { wish, lists }: Summary, context: Context): string {
+  const { until, maxPrice } = wish;
+  const { catalog, sshKeys = [], templates = [], drives = [] } = lists;
+  const { offer, image, template, drive } = flags;
+  const slugs = templates.map(({ id, slug: name }) => ({ id, name }));
   return shellLine([
     'gpucloud',
-    ...flag('--profile', profile),
-    ...flag('--base-url', baseUrl),
+    ...flag('--profile', context.flags.profile),
+    ...flag('--base-url', context.flags.baseUrl),
     'instances',
     'create',
     ...(flags.name === undefined ? [] : [flags.name]),
     ...flag('--file', flags.file),
-    ...flag('--offer', flags.offer),
-    ...flag('--image', flags.image),
-    ...flag('--ssh-key', ...(flags.sshKey ?? [])),
-    ...flag('--template', flags.template),
-    ...flag('--drive', flags.drive),
+    ...flag('--offer', offer && entryName(offer, catalog.offer)),
+    ...flag('--image', image && entryName(image, catalog.image)),
+    ...flag('--ssh-key', ...(flags.sshKey ?? []).map((id) => nameFor(id, sshKeys))),
+    ...flag('--template', template && nameFor(template, slugs)),
+    ...flag('--drive', drive && nameFor(drive, drives)),
     ...flag('--docker-image', flags.dockerImage),
     ...flag('--docker-command', flags.dockerCommand),
     ...flag('--shm-size', flags.shmSize?.toString()),
