@@ -1,4 +1,5 @@
 import type { Instance } from '../api/index.ts';
+import { textField } from '../api/open-fields.ts';
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, isOfOneReading } from '../errors.ts';
@@ -67,10 +68,9 @@ async function knownHere(context: Context): Promise<readonly KnownInstance[]> {
  */
 export async function reservationNote(targets: readonly Target[], context: Context): Promise<void> {
   const read = await readAll(targets, context);
-  const started = targets.flatMap((target, at) => {
-    const { [at]: instance } = read;
-    return (instance?.status ?? 'STOPPED') === 'STOPPED' ? [{ target, instance }] : [];
-  });
+  const started = targets
+    .map((target, at) => ({ target, instance: read[at] }))
+    .filter(({ instance }) => (instance?.status ?? 'STOPPED') === 'STOPPED');
   const [first] = started;
   if (first === undefined) return;
   const isRead = started.every(({ instance }) => instance?.price_per_hour_snapshot != null);
@@ -174,17 +174,8 @@ export async function reorderNote(source: Target, context: Context): Promise<voi
 }
 
 function named(thing: unknown, field: string): string {
-  const name: unknown =
-    typeof thing === 'object' && thing !== null ? Reflect.get(thing, field) : '';
-  return typeof name === 'string' && name !== '' ? ` ${name}` : '';
-}
-
-/** What is left of the hour that an instance has reserved. */
-interface Rest {
-  /** Milliseconds. */
-  readonly left: number;
-  /** Roubles, rounded down to the kopeck: how the service rounds is not published. */
-  readonly amount: Money;
+  const name = textField(thing, field);
+  return name === undefined ? '' : ` ${name}`;
 }
 
 const HOUR = 3_600_000;
@@ -192,13 +183,14 @@ const HOUR = 3_600_000;
 /**
  * The part of the running hour that comes back at a termination ("unused reserved funds for the
  * current hour returned", API document: terminate), reckoned from `paid_until`. undefined where the
- * fields tell no running hour of at most one hour.
+ * fields tell no running hour of at most one hour. `left` is in milliseconds; `amount` is rounded down
+ * to the kopeck, since how the service rounds is not published.
  */
 export function restOfHour(
   price: string | null | undefined,
   paidUntil: number | undefined,
   now: number,
-): Rest | undefined {
+): { left: number; amount: Money } | undefined {
   const amount = money(price ?? '');
   const left = paidUntil === undefined ? 0 : paidUntil - now;
   if (!amount.ok || left <= 0 || left > HOUR) {

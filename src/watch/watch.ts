@@ -55,19 +55,12 @@ export async function watch<T, R>(
     if (live === undefined) await printChanges(turns, watching, context);
     else await redraw(turns, watching, live, interval, context);
   } catch (error) {
-    throw byCtrlC(error) ? ended(error) : error;
+    // Ctrl-C is how a view without an end is left: nobody need be told of it.
+    const isCtrlC = error instanceof CliError && error.failure === 'interrupted';
+    throw isCtrlC ? error.with(error.message, { untold: true }) : error;
   } finally {
     left.abort();
   }
-}
-
-function byCtrlC(error: unknown): error is CliError {
-  return error instanceof CliError && error.failure === 'interrupted';
-}
-
-/** Ctrl-C is how a view without an end is left: nobody need be told of it. */
-function ended(error: CliError): CliError {
-  return error.with(error.message, { untold: true });
 }
 
 async function printChanges<T, R>(
@@ -131,10 +124,23 @@ async function redraw<T, R>(
     // What was held back is told below the last frame, and not in it as well.
     const notes = over ? [] : held.lines;
     const said = [...warnings.map((text) => `warning: ${text}`), ...notes];
-    return [
-      ...said.map((text) => ({ text, colour: 'yellow' as const })),
-      ageLine({ readAt, nextAt, now: clock.now(), fault, asked, late: isLate(), over, interval }),
-    ];
+    return [...said.map((text) => ({ text, colour: 'yellow' as const })), ageLine()];
+  }
+
+  function ageLine(): Foot {
+    const left = nextAt - clock.now();
+    const age = `Last read ${relative(readAt, clock.now())}`;
+    if (fault !== undefined) {
+      const again = over ? '' : ` ${againIn(asked ? left : undefined)}`;
+      return { text: `${age}: ${fault.message}${again}`, colour: 'red' };
+    }
+    if (over) return { text: `Read at ${clockTime(readAt)}.`, colour: 'dim' };
+    if (isLate()) return { text: `${age}: no answer yet.`, colour: 'yellow' };
+    const again =
+      asked && left > 0
+        ? `again in ${inSeconds(left)}, as the service asks`
+        : `again every ${interval / 1000} s`;
+    return { text: `Read at ${clockTime(readAt)}, ${again}. Ctrl-C ends.`, colour: 'dim' };
   }
 
   async function tick(): Promise<void> {
@@ -184,33 +190,4 @@ function againIn(asked: number | undefined): string {
 
 function inSeconds(milliseconds: number): string {
   return `${Math.ceil(milliseconds / 1000)} s`;
-}
-
-interface Age {
-  readonly readAt: number;
-  readonly nextAt: number;
-  readonly now: number;
-  readonly fault: CliError | undefined;
-  /** The pause is what the service asked for. */
-  readonly asked: boolean;
-  readonly late: boolean;
-  /** The view has ended, and nobody tries again. */
-  readonly over: boolean;
-  readonly interval: number;
-}
-
-function ageLine(line: Age): Foot {
-  const { readAt, nextAt, now, fault, asked, late, over, interval } = line;
-  const age = `Last read ${relative(readAt, now)}`;
-  if (fault !== undefined) {
-    const again = over ? '' : ` ${againIn(asked ? nextAt - now : undefined)}`;
-    return { text: `${age}: ${fault.message}${again}`, colour: 'red' };
-  }
-  if (over) return { text: `Read at ${clockTime(readAt)}.`, colour: 'dim' };
-  if (late) return { text: `${age}: no answer yet.`, colour: 'yellow' };
-  const again =
-    asked && nextAt > now
-      ? `again in ${inSeconds(nextAt - now)}, as the service asks`
-      : `again every ${interval / 1000} s`;
-  return { text: `Read at ${clockTime(readAt)}, ${again}. Ctrl-C ends.`, colour: 'dim' };
 }

@@ -2,14 +2,15 @@ import type { CreateInstanceFields } from '../../api/index.ts';
 import { readText } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import type { Volume } from '../../rules/container.ts';
 import {
   type EnvironmentVariable,
   environmentKey,
   environmentVariable,
   type Port,
   publishedTwice,
+  type Volume,
 } from '../../rules/container.ts';
+import type { Verdict } from '../../rules/rule.ts';
 
 /** The flags that describe a container, in docker's words. */
 export interface ContainerFlags {
@@ -35,7 +36,10 @@ export async function containerOf(
   flags: ContainerFlags,
   context: Context,
 ): Promise<ContainerPatch> {
-  refuseSamePorts(flags.port ?? []);
+  const place = publishedTwice(flags.port ?? []);
+  if (place !== undefined) {
+    throw usageError(`--port "${place}": the external port is published twice`);
+  }
   const env = await environmentOf(flags, context);
   return {
     ...(flags.dockerImage === undefined ? {} : { image: flags.dockerImage }),
@@ -45,13 +49,6 @@ export async function containerOf(
     ...(env.length === 0 ? {} : { env }),
     ...(flags.volume === undefined ? {} : { volumes: [...flags.volume] }),
   };
-}
-
-function refuseSamePorts(ports: readonly Port[]): void {
-  const place = publishedTwice(ports);
-  if (place !== undefined) {
-    throw usageError(`--port "${place}": the external port is published twice`);
-  }
 }
 
 async function environmentOf(
@@ -99,10 +96,7 @@ function variableOf(
   return variable.value;
 }
 
-function fromEnvironment(
-  key: string,
-  environment: Context['env'],
-): ReturnType<typeof environmentVariable> {
+function fromEnvironment(key: string, environment: Context['env']): Verdict<EnvironmentVariable> {
   const value = environment[key];
   return value === undefined
     ? { ok: false, rule: `"${key}" has no value, and the environment has no variable of that name` }

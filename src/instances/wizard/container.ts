@@ -1,3 +1,4 @@
+import { brokenBy } from '../../cli/parse.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import {
   environmentKey,
@@ -19,7 +20,7 @@ export async function askContainer(prompts: Prompts): Promise<CreateFlags> {
   const env = await askVariables(prompts);
   const volumes = await askList(prompts, 'Volumes, as /data:/data (Enter: none)', volume);
   const memory = await prompts.text('Shared memory in GB (Enter: usual)', {
-    check: (text) => (text.trim() === '' ? undefined : broken(sharedMemoryGb, text.trim())),
+    check: (text) => (text.trim() === '' ? undefined : brokenBy(sharedMemoryGb)(text.trim())),
   });
   const size = sharedMemoryGb(memory.trim());
   return {
@@ -57,7 +58,7 @@ async function askList<T>(
 
 function samePort(ports: readonly Port[]): string | undefined {
   const place = publishedTwice(ports);
-  return place === undefined ? undefined : `the external port ${place} is published twice`;
+  return place && `the external port ${place} is published twice`;
 }
 
 /** One per question, since a value may hold spaces. No value stays on the screen, or is kept. */
@@ -77,12 +78,7 @@ async function askVariables(prompts: Prompts): Promise<string[]> {
 
 function brokenVariable(text: string): string | undefined {
   const variable = environmentVariable(text);
-  return broken(environmentKey, variable.ok ? variable.value.key : text);
-}
-
-function broken<T>(rule: Rule<T>, text: string): string | undefined {
-  const verdict = rule(text);
-  return verdict.ok ? undefined : verdict.rule;
+  return brokenBy(environmentKey)(variable.ok ? variable.value.key : text);
 }
 
 /** For the summary: `the container nginx; port 8080 to 80`, without values of variables. */

@@ -1,4 +1,5 @@
 import type { CatalogEntry, Kind } from '../../catalog/index.ts';
+import { brokenBy } from '../../cli/parse.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
 import { kopecksText, type Money, money } from '../../rules/money.ts';
@@ -26,10 +27,7 @@ export async function askHardware(
     );
   }
   const typed = await prompts.text(`Id of the ${kind}`, {
-    check: (text) => {
-      const verdict = resourceId(text.trim());
-      return verdict.ok ? undefined : verdict.rule;
-    },
+    check: (text) => brokenBy(resourceId)(text.trim()),
   });
   return { [kind]: typed.trim() };
 }
@@ -80,7 +78,7 @@ function priceOf({ price_per_hour }: CatalogEntry): Money | undefined {
 
 function priceText(entry: CatalogEntry): string {
   const price = priceOf(entry);
-  return price === undefined ? '' : kopecksText(price);
+  return price ? kopecksText(price) : '';
 }
 
 /** What is out of stock last; offers by their price, those without one behind; then by name. */

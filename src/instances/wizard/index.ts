@@ -1,6 +1,6 @@
 import { onCancel } from '../../cli/confirm.ts';
 import type { Context } from '../../context.ts';
-import { CliError, type Failure } from '../../errors.ts';
+import { CliError } from '../../errors.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { type CreateFlags, checkGiven, type MadeRequest, makeRequest } from '../request/body.ts';
 import { askHardware, hardwareText } from './hardware.ts';
@@ -66,7 +66,7 @@ async function ask(
       label: step.label,
       text: step.text({ ...given, ...answered }),
     }));
-    const made = await madeOrFault(() => makeRequest({ ...flags, ...answered }, manifest, context));
+    const made = await makeRequest({ ...flags, ...answered }, manifest, context).catch(changeable);
     if (made instanceof CliError) {
       // What a flag says was checked before: an answer is at fault, and the others are kept.
       if (answers.size === 0) throw made;
@@ -86,17 +86,13 @@ async function ask(
   }
 }
 
-async function madeOrFault(make: () => Promise<MadeRequest>): Promise<MadeRequest | CliError> {
-  try {
-    return await make();
-  } catch (error) {
-    if (error instanceof CliError && CHANGEABLE.includes(error.failure)) return error;
-    throw error;
-  }
+/** A rule that answers break together, or something that is gone since its list was read. */
+function changeable(error: unknown): CliError {
+  const isSo =
+    error instanceof CliError && (error.failure === 'usage' || error.failure === 'notFound');
+  if (!isSo) throw error;
+  return error;
 }
-
-/** A rule that answers break together, and what is gone since its list was read. */
-const CHANGEABLE: readonly Failure[] = ['usage', 'notFound'];
 
 const NEXT: readonly Choice<'rent' | 'change' | 'leave'>[] = [
   { name: 'Yes, rent it now', value: 'rent' },

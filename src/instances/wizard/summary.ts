@@ -58,7 +58,7 @@ function moneyRows({ made: { offer }, wish, lists }: Summary, { clock }: Context
   const { known } = offer;
   const { maxPrice } = wish;
   const { balance } = lists;
-  const unseen = known?.name == null ? '' : `: no machine of ${known.name} was seen here yet`;
+  const unseen = known?.name ? `: no machine of ${known.name} was seen here yet` : '';
   const [have, hour] = [money(balance ?? ''), money(known?.price_per_hour ?? '')];
   // An hour is reserved before anything runs.
   const isShort = have.ok && hour.ok && have.value.lt(hour.value);
