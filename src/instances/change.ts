@@ -78,7 +78,8 @@ async function send(
         sent = true;
       },
     });
-    return { id: target.id, name: target.name, ...answer };
+    const status = await onTheWay(change, target, answer.status, api);
+    return { id: target.id, name: target.name, ...answer, status };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     if (error.httpStatus === 400 || error.httpStatus === 409) {
@@ -89,6 +90,34 @@ async function send(
     if (!sent && isInterrupt(error)) throw notSent(error, target, change);
     throw change.goal === undefined ? error : stillThere(error, target);
   }
+}
+
+/**
+ * Compares what a stop or terminate was answered with what was asked. A response may show the status
+ * from before the request, so the instance is read once more.
+ */
+async function onTheWay(
+  { verb, goal, done }: Change,
+  { id, name }: Target,
+  answered: string,
+  api: Api,
+): Promise<string> {
+  if (goal === undefined || leadsTo(goal, answered)) return answered;
+  const found = await api.instances.get(id, BRIEFLY).catch((fault: unknown) => {
+    if (fault instanceof CliError && !isInterrupt(fault)) return undefined;
+    throw fault;
+  });
+  const status = found?.status ?? answered;
+  if (leadsTo(goal, status)) return status;
+  throw new CliError(
+    'otherEnd',
+    `The service accepted the request, but ${titled({ id, name })} was not ${done}: its status is ${status}.`,
+    {
+      resource: id,
+      mayBeBilling: mayBill(status),
+      hint: `try again: gpucloud instances ${verb} ${id}`,
+    },
+  );
 }
 
 /** A stop or terminate that failed leaves the instance as it was read last. */

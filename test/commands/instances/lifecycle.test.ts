@@ -29,6 +29,44 @@ async function rent(name: string): Promise<string> {
   return stdout.trim();
 }
 
+describe.each([
+  ['terminate', 'terminated', 'TERMINATING'],
+  ['stop', 'stopped', 'STOPPING'],
+])('%s that is answered 200 with the status ACTIVE', (verb, done, onTheWay) => {
+  const answering = async (status: string) => {
+    const data = { id: boxId(1), name: 'box', status };
+    const near = await createWorld({
+      handler: ({ method }): Answer => ({
+        status: 200,
+        body: {
+          status: 'success',
+          code: 200,
+          data: method === 'POST' ? { status: 'ACTIVE' } : data,
+        },
+      }),
+    });
+    const argv = ['instances', verb, boxId(1), '--yes', '--json'];
+    const result = await near.cli(argv).finally(() => near.close());
+    return { ...result, posts: result.requests.filter(({ method }) => method === 'POST').length };
+  };
+
+  test('is exit 12, and may be billing, if the instance stays ACTIVE', async () => {
+    const { code, stderr, posts } = await answering('ACTIVE');
+    expect({ code, posts }).toEqual({ code: 12, posts: 1 });
+    expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error).toMatchObject({
+      message: `The service accepted the request, but ${boxId(1)} was not ${done}: its status is ACTIVE.`,
+      may_be_billing: true,
+      hint: `try again: gpucloud instances ${verb} ${boxId(1)}`,
+    });
+  });
+
+  test('is exit 0 if the instance is on the way by then', async () => {
+    const { code, stdout } = await answering(onTheWay);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ id: boxId(1), status: onTheWay }]);
+  });
+});
+
 describe('instances stop and start', () => {
   test('stop asks the service and prints a line for the machine', async () => {
     const id = await rent('trainer');
