@@ -39,7 +39,10 @@ export async function findInstance(
   return find(typed, purpose, knownIn(context), context);
 }
 
-/** Finds several instances, each once, in the order in which they were given. */
+/**
+ * Finds several instances, each once, in the order in which they were given.
+ * One that is not found stops a change of the others too, and its error says so.
+ */
 export async function findInstances(
   typed: readonly string[],
   context: Context,
@@ -57,7 +60,9 @@ export async function findInstances(
       missing.push(error);
     }
   }
-  const [first, ...others] = missing;
+  const [first, ...others] = missing.map((error) =>
+    purpose.changes && found.size > 0 ? error.with(`${error.message} Nothing was changed.`) : error,
+  );
   if (first !== undefined)
     throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
   return [...found.values()];
