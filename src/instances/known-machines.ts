@@ -108,6 +108,10 @@ export async function readKnownMachines(
   return { rows: inOrder, asked: rows.length, faults, driveFault: fault };
 }
 
+export function drivesUnread({ message }: CliError): string {
+  return `The drives could not be read, so machines known only through one may be missing: ${message}`;
+}
+
 const NO_MACHINES: ReadonlyMap<string, KnownInstance> = new Map();
 
 /** Those of the archive: they were terminated, or are not wanted in the list. */

@@ -2,6 +2,7 @@ import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
 import {
+  drivesUnread,
   type KnownMachines,
   type Listed,
   readKnownMachines,
@@ -109,10 +110,6 @@ function longestAsking(faults: readonly CliError[]): CliError | undefined {
 async function show(rows: readonly Listed[], out: Output): Promise<void> {
   const isNoted = out.format === 'table' && rows.some(({ note }) => note !== undefined);
   await out.list(rows, isNoted ? notedView() : listedView);
-}
-
-function drivesUnread({ message }: CliError): string {
-  return `The drives could not be read, so machines known only through one may be missing: ${message}`;
 }
 
 function machinesUnread({ faults, asked }: KnownMachines): string {

@@ -238,6 +238,16 @@ describe('what is started', () => {
   });
 });
 
+test('ssh-config warns once about each thing that could not be read', async () => {
+  const world = await worldWith({});
+  await run(world, 'track', ID);
+  const env = { GPUCLOUD_API_KEY: 'svc_sk_other_0123456789' };
+  const { code, stderr } = await world.cli(['instances', 'ssh-config'], { env });
+  expect(code).toBe(0);
+  expect(stderr.match(/^warning: .* account /gm)).toHaveLength(1);
+  expect(stderr.match(/^warning: The drives could not be read, /gm)).toHaveLength(1);
+});
+
 test('ssh-config keeps a file for each profile, and one Include line', async () => {
   const world = await worldWith({});
   await run(world, 'track', ID);

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
-import { readKnownMachines } from '../../../instances/known-machines.ts';
-import { readableJournal } from '../../../instances/pending.ts';
+import { drivesUnread, readKnownMachines } from '../../../instances/known-machines.ts';
 import type { View } from '../../../output/output.ts';
 import { knownHostsFile } from '../../../reach/known-hosts.ts';
 import {
@@ -65,12 +64,12 @@ export const sshConfig = action({
 /** Of all known instances; warns about those that could not be read. */
 async function readEntries(context: Context): Promise<HostEntry[]> {
   const api = await context.api();
-  await readableJournal(context);
   const known = await readKnownMachines(
     { all: false, drives: api.drives.list(), now: context.clock.now() },
     api,
     context,
   );
+  if (known.driveFault !== undefined) context.err.warn(drivesUnread(known.driveFault));
   const [fault] = known.faults;
   if (fault !== undefined && known.faults.length === known.asked) throw fault;
   if (fault !== undefined) {
