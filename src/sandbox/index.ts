@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { type BaseImage, IMAGES } from './catalog/images.ts';
 import { OFFERS, type PricedOffer } from './catalog/offers.ts';
-import type { RequestEntry } from './http/server.ts';
+import type { RequestEntry, Server } from './http/server.ts';
 import { freshState, type SeedOptions } from './seed.ts';
 import { authenticate, SANDBOX_API_KEY } from './service/api-keys.ts';
 import { roubles, topUp } from './service/ledger.ts';
@@ -19,27 +19,6 @@ export type { SandboxStatus } from './service/status.ts';
 export type { Fault } from './store/state.ts';
 export { SANDBOX_API_KEY };
 
-export interface SandboxOptions {
-  /** The state file (0600); its folder is made (0700) when it is not there. */
-  file: string;
-  clock: Clock;
-}
-
-export interface ListenOptions {
-  /** 0 takes any free port. */
-  port: number;
-  /** Called after each answered request. */
-  onRequest?: (entry: RequestEntry) => void;
-}
-
-export interface ListeningSandbox {
-  /** The base URL, such as `http://127.0.0.1:4242`. */
-  url: string;
-  /** A key that the service accepts; the same in every sandbox. */
-  apiKey: string;
-  close(): Promise<void>;
-}
-
 /**
  * The embedded copy of the service. Every method settles what is due on the virtual clock first,
  * and throws a CliError `storage` when the state file can't be read, understood or written. The
@@ -47,7 +26,12 @@ export interface ListeningSandbox {
  */
 export interface Sandbox {
   /** Serves the documented operations on 127.0.0.1. Throws a CliError `usage` for a taken port. */
-  listen(options: ListenOptions): Promise<ListeningSandbox>;
+  listen(options: {
+    /** 0 takes any free port. */
+    port: number;
+    /** Called after each answered request. */
+    onRequest?: (entry: RequestEntry) => void;
+  }): Promise<Server & { apiKey: string }>;
   /** Moves the virtual clock ahead, 366 days at most; everything due in between happens in order. */
   advance(milliseconds: number): Promise<SandboxStatus>;
   /** Virtual milliseconds per real one from now on; 0 stops the clock. */
@@ -65,29 +49,17 @@ export interface Sandbox {
   deposit(amount: string): Promise<SandboxStatus>;
 }
 
-interface Looked<T> {
-  value: T;
-  changed: boolean;
-}
-
-export function openSandbox({ file, clock }: SandboxOptions): Sandbox {
+/** The state file (0600) and its folder (0700) are made when they are not there. */
+export function openSandbox({ file, clock }: { file: string; clock: Clock }): Sandbox {
   const store = openStore(file);
 
   function change<T>(work: (state: State, now: number) => T): Promise<T> {
-    return look((state, now) => ({ value: work(state, now), changed: true }));
-  }
-
-  /** As `change`, for work that knows whether it changed anything. */
-  async function look<T>(work: (state: State, now: number) => Looked<T>): Promise<T> {
-    return await store.change(
+    return store.change(
       () => freshState(clock.now()),
-      (state, untouched) => {
-        const anchored = state.clock.realAnchor;
+      (state) => {
         const now = tick(state, clock.now());
-        const happened = settle(state, now) || state.clock.realAnchor !== anchored;
-        const { value, changed } = work(state, now);
-        if (!happened && !changed) untouched();
-        return value;
+        settle(state, now);
+        return work(state, now);
       },
     );
   }
@@ -104,10 +76,10 @@ export function openSandbox({ file, clock }: SandboxOptions): Sandbox {
           operations: OPERATIONS,
           now: () => clock.now(),
           onRequest,
-          run: (apiKey, reads, answer) =>
-            look((state, now) => {
-              const noted = authenticate(state, apiKey, now);
-              return { value: answer({ state, now }), changed: noted || !reads };
+          run: (apiKey, answer) =>
+            change((state, now) => {
+              authenticate(state, apiKey, now);
+              return answer({ state, now });
             }),
         },
         port,
@@ -115,20 +87,18 @@ export function openSandbox({ file, clock }: SandboxOptions): Sandbox {
       return { ...server, apiKey: SANDBOX_API_KEY };
     },
 
-    advance: async (milliseconds) => {
-      return await change((state, now) => {
+    advance: (milliseconds) =>
+      change((state, now) => {
         anchor(state, clock.now(), now + milliseconds);
         settle(state, now + milliseconds);
         return sandboxStatus(state, now + milliseconds);
-      });
-    },
+      }),
 
-    setSpeed: async (speed) => {
-      await change((state, now) => {
+    setSpeed: (speed) =>
+      change((state, now) => {
         anchor(state, clock.now(), now);
         state.clock.speed = speed;
-      });
-    },
+      }),
 
     reset: async (options = {}) => {
       const now = clock.now();
@@ -137,20 +107,19 @@ export function openSandbox({ file, clock }: SandboxOptions): Sandbox {
       return sandboxStatus(state, now);
     },
 
-    status: () => look((state, now) => ({ value: sandboxStatus(state, now), changed: false })),
+    status: () => change(sandboxStatus),
 
     catalog: async () => structuredClone({ offers: [...OFFERS], images: [...IMAGES] }),
 
-    inject: async (fault) => {
-      await change((state, now) => {
+    inject: (fault) =>
+      change((state, now) => {
         const running = state.instances.findLast((instance) => instance.status === 'ACTIVE');
         if (fault === 'fail-running' && running !== undefined) {
           failRunning(state, running, now);
         } else {
           state.faults.push(fault);
         }
-      });
-    },
+      }),
 
     clearFaults: () =>
       change((state) => {

@@ -19,11 +19,8 @@ export function parseBody<T>(schema: ZodMiniType<T>, body: RawBody): T {
 /** For operations without a body: none at all, or an empty object. */
 export function refuseBody(body: RawBody): void {
   if (body.text.trim() === '') return;
-  const json = parseJson(body.text);
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw badRequest('This operation takes no body');
-  }
-  if (Object.keys(json).length > 0) throw badRequest('This operation takes no body');
+  const isEmpty = JSON.stringify(parseJson(body.text)) === '{}';
+  if (!isEmpty) throw badRequest('This operation takes no body');
 }
 
 function parseJson(text: string): unknown {

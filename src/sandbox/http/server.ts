@@ -19,15 +19,11 @@ export interface Serving {
   /** Authenticates, settles and runs one operation on the state; throws a Refusal. */
   run(
     apiKey: string | undefined,
-    /** The operation changes nothing by itself. */
-    reads: boolean,
-    answer: (call: SharedCall) => Answer,
+    answer: (call: Pick<Call, 'state' | 'now'>) => Answer,
   ): Promise<Answer>;
   now(): number;
   onRequest: ((entry: RequestEntry) => void) | undefined;
 }
-
-type SharedCall = Pick<Call, 'state' | 'now'>;
 
 export interface Server {
   /** Where it listens, such as `http://127.0.0.1:4242`, without a slash at the end. */
@@ -98,9 +94,8 @@ function buildApp(serving: Serving): Hono {
         isJson: /^application\/json\s*(;|$)/i.test(context.req.header('content-type') ?? ''),
       };
       const id = context.req.param('id') ?? '';
-      const reads = operation.method === 'GET';
       let now = serving.now();
-      const answer = await serving.run(context.req.header('x-api-key'), reads, (call) => {
+      const answer = await serving.run(context.req.header('x-api-key'), (call) => {
         now = call.now;
         ahead = now - serving.now();
         return operation.answer({ ...call, id, body, query: (name) => context.req.query(name) });
@@ -113,7 +108,7 @@ function buildApp(serving: Serving): Hono {
   app.notFound(async (context) => {
     const { method, path } = context.req;
     try {
-      await serving.run(context.req.header('x-api-key'), true, () => {
+      await serving.run(context.req.header('x-api-key'), () => {
         throw notFound(`Cannot ${method} ${path}`);
       });
     } catch (error) {

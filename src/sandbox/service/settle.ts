@@ -16,15 +16,11 @@ type Happening<T> = (state: State, subject: T, at: number) => void;
  * Lets everything happen that is due up to a moment, in order of time: passing statuses, charges of
  * hours, ordered failures, synchronisations, deletions. Each happens at its own moment, not at the
  * one of the call, so one long jump of the clock gives the same books as many short ones.
- * Answers whether anything happened.
  */
-export function settle(state: State, until: number): boolean {
-  let happened = false;
+export function settle(state: State, until: number): void {
   for (let due = next(state, until); due !== undefined; due = next(state, until)) {
     due.happen();
-    happened = true;
   }
-  return happened;
 }
 
 function next(state: State, until: number): Due | undefined {

@@ -13,11 +13,10 @@ export interface Store {
   /**
    * Reads the state, lets `work` change it, and writes it when it changed, all under one lock.
    * A missing file is the state that `fresh` gives. What `work` changed before it threw a
-   * {@link Refusal} is kept; any other error changes nothing. Work that knows that it changed
-   * nothing calls `untouched`, which spares the writing down of a state that may be large.
+   * {@link Refusal} is kept; any other error changes nothing.
    * Throws a CliError `storage` for a file that can't be read, understood or written.
    */
-  change<T>(fresh: () => State, work: (state: State, untouched: () => void) => T): Promise<T>;
+  change<T>(fresh: () => State, work: (state: State) => T): Promise<T>;
   /** Writes a whole new state, whatever stood there, even something that can't be understood. */
   replace(state: State): Promise<void>;
 }
@@ -26,10 +25,9 @@ export function openStore(file: string): Store {
   // Calls of one process stand in line here, since the lock between processes is asked for by
   // trying again and again.
   let last: Promise<unknown> = Promise.resolve();
-  // What the file held when it was last seen: to understand it is the dearest part of a call, and
-  // most calls find what the one before them left. The bytes themselves are compared, since times
-  // and sizes can be the same for two contents.
-  let kept: { bytes: Buffer; state: State } | undefined;
+  // What the file held when it was last seen: to understand it is the dearest part of a call. The
+  // text is compared, since times and sizes can be the same for two contents.
+  let kept: { text: string; state: State } | undefined;
 
   function alone<T>(work: () => Promise<T>): Promise<T> {
     const turn = last.then(async () => {
@@ -40,9 +38,8 @@ export function openStore(file: string): Store {
     return turn;
   }
 
-  async function write(text: string): Promise<Buffer> {
-    await storing(file, () => replaceFile(file, text));
-    return Buffer.from(text);
+  function write(text: string): Promise<void> {
+    return storing(file, () => replaceFile(file, text));
   }
 
   return {
@@ -53,24 +50,14 @@ export function openStore(file: string): Store {
         if (before === undefined) {
           state = fresh();
         } else {
-          state = kept?.bytes.equals(before) === true ? kept.state : understand(file, before);
+          state = kept?.text === before ? kept.state : understand(file, before);
         }
         // Whatever goes wrong from here on leaves a state in memory that the file does not hold.
         kept = undefined;
-        let isUntouched = false;
-        const outcome = attempt(() =>
-          work(state, () => {
-            isUntouched = true;
-          }),
-        );
-        let bytes = before;
-        if (bytes === undefined || !isUntouched) {
-          const after = JSON.stringify(state);
-          if (bytes === undefined || !bytes.equals(Buffer.from(after))) {
-            bytes = await write(after);
-          }
-        }
-        kept = { bytes, state };
+        const outcome = attempt(() => work(state));
+        const text = JSON.stringify(state);
+        if (text !== before) await write(text);
+        kept = { text, state };
         if (!outcome.ok) throw outcome.refusal;
         // The next call changes the same state, and must not change what this one answers.
         return structuredClone(outcome.value);
@@ -112,19 +99,19 @@ async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function read(file: string): Promise<Buffer | undefined> {
+async function read(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file);
+    return await readFile(file, 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw storageError(file, 'could not be read', error);
   }
 }
 
-function understand(file: string, bytes: Buffer): State {
+function understand(file: string, text: string): State {
   let json: unknown;
   try {
-    json = JSON.parse(bytes.toString('utf8'));
+    json = JSON.parse(text);
   } catch (error) {
     throw corrupt(file, error);
   }
