@@ -4,7 +4,7 @@ import { wantsColour } from '../../output/index.ts';
 import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';
 
 /** As `engines` of the package has it. */
-const OLDEST_NODE = [20, 18, 1] as const;
+const OLDEST_NODE = '20.18.1';
 
 export function computerChecks(context: Context): Checks {
   return {
@@ -16,12 +16,10 @@ export function computerChecks(context: Context): Checks {
 }
 
 export function nodeCheck(version: string | undefined): Finding {
-  const parts = /^v?(\d+)\.(\d+)\.(\d+)/.exec(version ?? '')?.slice(1);
-  if (parts === undefined) return notChecked('the version of Node.js is not told');
-  const at = OLDEST_NODE.findIndex((oldest, place) => Number(parts[place]) !== oldest);
-  return at >= 0 && Number(parts[at]) < (OLDEST_NODE[at] ?? 0)
+  if (version === undefined) return notChecked('the version of Node.js is not told');
+  return version.localeCompare(`v${OLDEST_NODE}`, 'en', { numeric: true }) < 0
     ? fail(
-        `Node.js ${version} is older than ${OLDEST_NODE.join('.')}, the oldest that gpucloud works on`,
+        `Node.js ${version} is older than ${OLDEST_NODE}, the oldest that gpucloud works on`,
         'install a newer Node.js: https://nodejs.org',
       )
     : pass(`Node.js ${version}`);

@@ -33,12 +33,7 @@ async function found(path: string): Promise<{ mode: number; isFolder: boolean } 
 }
 
 async function folderCheck(path: string, platform: string): Promise<Finding> {
-  let folder: Awaited<ReturnType<typeof found>>;
-  try {
-    folder = await found(path);
-  } catch (error) {
-    return fail(`${path} can't be looked at (${faultOf(error)})`, 'see who owns it');
-  }
+  const folder = await found(path);
   if (folder === undefined) {
     return pass(`${path} is not there yet; it is made when it is first needed`);
   }

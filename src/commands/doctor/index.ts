@@ -1,8 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { Section, View } from '../../output/output.ts';
-import { type Check, type Checks, fail, failWith } from './check.ts';
+import { type Check, type Checks, type Finding, fail, failWith } from './check.ts';
 import { computerChecks } from './computer.ts';
 import { fileChecks, knowledgeChecks } from './files.ts';
 import { serviceChecks } from './service.ts';
@@ -73,7 +74,11 @@ export const doctor = action({
     // A slip in --query is no finding of the computer.
     await context.out.prepare();
     const progress = context.err.progress('Looking at the computer, the settings and the service');
-    const { late, clear } = deadlineIn(context.flags.timeout ?? TIMEOUT_MS);
+    const timeout = Math.min(context.flags.timeout ?? TIMEOUT_MS, LONGEST_TIMER);
+    // A real timer, not the clock's sleep: it has to end what hangs.
+    const late = setTimeout(timeout, fail('not finished within the time of --timeout'), {
+      ref: false,
+    });
     let checks: Check[];
     try {
       checks = [
@@ -85,7 +90,6 @@ export const doctor = action({
         ...(await made({ ...knowledgeChecks(context), ...serviceChecks(context) }, late)),
       ];
     } finally {
-      clear();
       progress.done();
     }
     // A program that the interrupt ended is no finding.
@@ -107,32 +111,13 @@ const TIMEOUT_MS = 60_000;
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Makes checks at once; one that is not finished by the deadline fails. */
-function made(checks: Checks, late: Promise<'late'>): Promise<Check[]> {
+function made(checks: Checks, late: Promise<Finding>): Promise<Check[]> {
   return Promise.all(
     Object.entries(checks).map(async ([id, check]) => {
-      const finding = await Promise.race([finish(check), late]);
-      return finding === 'late'
-        ? { id, ...fail('not finished within the time of --timeout') }
-        : { id, ...finding };
+      const finding = Promise.resolve().then(check).catch(failWith);
+      return { id, ...(await Promise.race([finding, late])) };
     }),
   );
-}
-
-async function finish(check: Checks[string]): Promise<Omit<Check, 'id'>> {
-  try {
-    return await check();
-  } catch (error) {
-    return failWith(error);
-  }
-}
-
-/** Uses a real timer, not the clock's sleep: it has to end what hangs. */
-function deadlineIn(milliseconds: number): { late: Promise<'late'>; clear: () => void } {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), Math.min(milliseconds, LONGEST_TIMER));
-  });
-  return { late, clear: () => clearTimeout(timer) };
 }
 
 /** Prints one document where there is structure, and rows when a format has rows alone. */

@@ -67,7 +67,7 @@ async function certificatesCheck({ env }: Context): Promise<Finding> {
 interface Heard {
   readonly hasKey: boolean;
   /** The last response, whatever its status; undefined when there was none. */
-  readonly answer?: RawResponse & { readonly sent: number; readonly received: number };
+  readonly answer: (RawResponse & { readonly sent: number; readonly received: number }) | undefined;
   readonly user?: User;
   readonly error?: unknown;
 }
@@ -94,10 +94,10 @@ async function ask(settings: Settings | undefined, context: Context): Promise<He
         answer = { ...raw, sent, received: clock.now() };
       },
     });
-    return { hasKey, user, ...(answer === undefined ? {} : { answer }) };
+    return { hasKey, user, answer };
   } catch (error) {
     signal.throwIfAborted();
-    return { hasKey, error, ...(answer === undefined ? {} : { answer }) };
+    return { hasKey, error, answer };
   }
 }
 
