@@ -2,13 +2,7 @@ import { confirm } from '../../cli/confirm.ts';
 import type { Group } from '../../cli/group.ts';
 import { checked, oneOf, ruled } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
-import {
-  type Profile,
-  profileNames,
-  profileOf,
-  withoutProfile,
-  withProfile,
-} from '../../config/file.ts';
+import { profileNames, profileOf, withoutProfile, withProfile } from '../../config/file.ts';
 import { keepKey } from '../../config/keep-key.ts';
 import { type KeyPlace, keyFields, keyPlace } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
@@ -17,6 +11,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { baseUrl } from '../../rules/service.ts';
 import {
   activeProfile,
+  addressOf,
   brokenBaseUrl,
   givenBaseUrl,
   keptText,
@@ -155,7 +150,7 @@ async function addProfile(name: string, context: Context): Promise<void> {
   const after = await (await context.config()).change((file) => {
     const there = profileOf(file, name);
     if (there === undefined) return withProfile(file, name, { base_url: address });
-    if (isAt(there, address)) return file;
+    if (addressOf(there) === address) return file;
     // Another address would strand the key that is stored with the first.
     throw usageError(
       `NAME "${name}": this profile exists, with the base URL ${there.base_url}`,
@@ -169,11 +164,6 @@ async function addProfile(name: string, context: Context): Promise<void> {
       : `The profile "${name}" has no key yet: gpucloud login --profile ${name}`,
   );
   await context.out.item(profile, profileView);
-}
-
-function isAt({ base_url }: Profile, address: string): boolean {
-  const own = baseUrl(base_url);
-  return own.ok && own.value === address;
 }
 
 async function askBaseUrl(context: Context): Promise<string> {

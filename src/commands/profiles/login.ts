@@ -10,8 +10,8 @@ import { profileName, SANDBOX } from '../../config/names.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { commandWords } from '../../rules/command-words.ts';
-import { baseUrl } from '../../rules/service.ts';
 import {
+  addressOf,
   givenBaseUrl,
   keptText,
   namedProfile,
@@ -96,7 +96,7 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   const before = await config.read();
   const given = givenBaseUrl(context);
   const name = nameFor(before, given, context);
-  const known = given ?? storedAddress(before, name);
+  const known = given ?? addressOf(profileOf(before, name));
   const { address, user } = await onCancel('Nothing was stored.', () =>
     proveKey(source, name, known, context),
   );
@@ -139,18 +139,9 @@ function nameFor(file: ConfigFile, given: string | undefined, context: Context):
   }
   if (named !== undefined) return checked(named.origin, named.name, profileName);
   const { current } = file;
-  const isSameService =
-    current !== undefined &&
-    profileOf(file, current) !== undefined &&
-    (given === undefined || given === storedAddress(file, current));
-  return isSameService ? current : 'default';
-}
-
-/** An address that is against the rules counts as none: signing in again replaces it. */
-function storedAddress(file: ConfigFile, name: string): string | undefined {
-  const profile = profileOf(file, name);
-  const verdict = profile === undefined ? undefined : baseUrl(profile.base_url);
-  return verdict?.ok === true ? verdict.value : undefined;
+  const profile = current === undefined ? undefined : profileOf(file, current);
+  const isSameService = given === undefined || given === addressOf(profile);
+  return current !== undefined && profile !== undefined && isSameService ? current : 'default';
 }
 
 /** So that the same key from the environment needs no request for it. */
@@ -175,7 +166,7 @@ function warnOfReplaced(
   const old = profileOf(before, name);
   if (old === undefined || keyPlace(old) === undefined) return;
   const { account } = old;
-  if (storedAddress(before, name) !== address.baseUrl) {
+  if (addressOf(old) !== address.baseUrl) {
     err.warn(`The profile "${name}" held a key of ${old.base_url}; this one took its place.`);
   } else if (account !== undefined && account.id !== user.id) {
     const former = account.email ?? account.name ?? account.id;

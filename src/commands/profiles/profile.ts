@@ -1,6 +1,6 @@
 import { brokenBy, checkedAddress } from '../../cli/parse.ts';
 import { shellLine } from '../../cli/shell-line.ts';
-import { type ConfigFile, profileNames, profileOf } from '../../config/file.ts';
+import { type ConfigFile, type Profile, profileNames, profileOf } from '../../config/file.ts';
 import { resolveSettings } from '../../config/index.ts';
 import type { KeptKey } from '../../config/keep-key.ts';
 import { keyPlace, type Store } from '../../config/key.ts';
@@ -64,25 +64,25 @@ const KEY_WORDS: Readonly<Record<Store, string>> = {
 };
 
 function keyText({ name, key_in }: ShownProfile): string {
-  if (name === SANDBOX) {
-    return 'none needed';
-  }
+  if (name === SANDBOX) return 'none needed';
   return key_in === null ? 'none' : KEY_WORDS[key_in];
 }
 
 /** Throws CliError('notFound') for a name that no profile has. */
-export function shownProfile(
-  file: ConfigFile,
-  name: string,
-  context: Pick<Context, 'flags' | 'env'>,
-): ShownProfile {
+export function shownProfile(file: ConfigFile, name: string, context: Context): ShownProfile {
   const active = activeProfile(context, file) === name;
   if (name === SANDBOX) {
     return { name, base_url: null, account: null, has_key: false, key_in: null, active };
   }
   const profile = profileOf(file, name);
   if (profile === undefined) {
-    throw noSuchProfile(file, name);
+    const names = profileNames(file);
+    const there = nearestFirst(name, names).join(', ');
+    const meant = nearest(name, names);
+    throw new CliError('notFound', `There is no profile "${name}"; there are: ${there}.`, {
+      hint: `${meant === undefined ? '' : `did you mean ${meant}? `}add one with: gpucloud login --profile NAME`,
+      resource: name,
+    });
   }
   const { base_url, account } = profile;
   const place = keyPlace(profile);
@@ -99,22 +99,12 @@ export function shownProfile(
   };
 }
 
-export function noSuchProfile(file: ConfigFile, name: string): CliError {
-  const names = profileNames(file);
-  const there = nearestFirst(name, names).join(', ');
-  const meant = nearest(name, names);
-  return new CliError('notFound', `There is no profile "${name}"; there are: ${there}.`, {
-    hint: `${meant === undefined ? '' : `did you mean ${meant}? `}add one with: gpucloud login --profile NAME`,
-    resource: name,
-  });
-}
-
 /**
  * The name of the profile that a command with the same flags and environment uses; undefined when
  * there is none. The error with which every command would be refused, otherwise.
  */
 export function activeProfile(
-  { flags, env }: Pick<Context, 'flags' | 'env'>,
+  { flags, env }: Context,
   file: ConfigFile,
 ): string | undefined | CliError {
   try {
@@ -125,30 +115,24 @@ export function activeProfile(
   }
 }
 
-/** A profile that was named for this run. */
-export interface NamedProfile {
-  readonly name: string;
-  /** `--profile` or GPUCLOUD_PROFILE. */
-  readonly origin: string;
-}
-
 /** The profile that a flag or the environment names; a variable that is empty names none. */
-export function namedProfile({
-  flags,
-  env,
-}: Pick<Context, 'flags' | 'env'>): NamedProfile | undefined {
-  if (flags.profile !== undefined) {
-    return { name: flags.profile, origin: '--profile' };
-  }
+export function namedProfile({ flags, env }: Context) {
+  if (flags.profile !== undefined) return { name: flags.profile, origin: '--profile' };
   const name = env.GPUCLOUD_PROFILE;
-  return name === undefined || name === '' ? undefined : { name, origin: 'GPUCLOUD_PROFILE' };
+  return name ? { name, origin: 'GPUCLOUD_PROFILE' } : undefined;
 }
 
 /** The address that a flag (checked where it was parsed) or the environment gives. */
-export function givenBaseUrl({ flags, env }: Pick<Context, 'flags' | 'env'>): string | undefined {
+export function givenBaseUrl({ flags, env }: Context): string | undefined {
   const text = env.GPUCLOUD_BASE_URL;
   if (flags.baseUrl !== undefined || text === undefined || text === '') return flags.baseUrl;
   return checkedAddress('GPUCLOUD_BASE_URL', text, baseUrl);
+}
+
+/** The address of a profile. One that is against the rules counts as none: signing in replaces it. */
+export function addressOf(profile: Profile | undefined): string | undefined {
+  const verdict = profile === undefined ? undefined : baseUrl(profile.base_url);
+  return verdict?.ok === true ? verdict.value : undefined;
 }
 
 /** The check of a prompt for an address. */
@@ -157,11 +141,7 @@ export function brokenBaseUrl(text: string): string | undefined {
 }
 
 /** Said where what is stored as current is not what the next command will use. */
-export function warnOfEnvironment(
-  name: string,
-  file: ConfigFile,
-  { env, err }: Pick<Context, 'env' | 'err'>,
-): void {
+export function warnOfEnvironment(name: string, file: ConfigFile, { env, err }: Context): void {
   if (env.GPUCLOUD_API_KEY) {
     err.warn('GPUCLOUD_API_KEY is set and goes before every stored key: unset it to use profiles.');
   }

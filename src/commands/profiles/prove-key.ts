@@ -85,11 +85,7 @@ async function readKey(
       : await readText('--key-file', keyFile, context);
   const key = checkedSecret(flag, text.replace(/\r?\n$/, ''), apiKey);
   // Windows has no such modes: Node makes them up there.
-  if (
-    keyFile !== undefined &&
-    platform() !== 'win32' &&
-    ((await stat(keyFile)).mode & 0o044) !== 0
-  ) {
+  if (keyFile !== undefined && platform() !== 'win32' && (await stat(keyFile)).mode & 0o044) {
     context.err.warn(
       `${keyFile} can be read by others on this computer: chmod 600 it, or make a new key.`,
     );
