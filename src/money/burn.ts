@@ -3,19 +3,13 @@ import type { Listed } from '../instances/known-machines.ts';
 import { type Money, money, zero } from '../rules/money.ts';
 import { instanceStatus } from '../rules/statuses.ts';
 
-/** The price of an instance or a drive. */
-export interface Priced {
-  readonly kind: 'instance' | 'drive';
-  readonly status: string | null | undefined;
-  /** Roubles per hour, a decimal string of the service. */
-  readonly price: string | null | undefined;
-}
-
 /** One thing that may bill. */
-export interface BillingItem extends Priced {
+export interface BillingItem {
+  readonly kind: 'instance' | 'drive';
   readonly id: string | null;
   readonly name: string;
   readonly status: string;
+  /** Roubles per hour, a decimal string of the service. */
   readonly price: string | null;
 }
 
@@ -41,20 +35,18 @@ const DRIVES: ReadonlyMap<string, Bills> = new Map([
   ['DELETED', 'no'],
 ]);
 
-export function billsOf({ kind, status }: Pick<Priced, 'kind' | 'status'>): Bills {
-  return kind === 'instance'
-    ? instanceStatus(status).bills
-    : (DRIVES.get(status ?? '') ?? 'untold');
+export function billsOf({ kind, status }: Pick<BillingItem, 'kind' | 'status'>): Bills {
+  return kind === 'instance' ? instanceStatus(status).bills : (DRIVES.get(status) ?? 'untold');
 }
 
 /** For JSON; null if the published API does not say whether it bills. */
-export function billsFlag(item: Priced): boolean | null {
+export function billsFlag(item: BillingItem): boolean | null {
   const bills = billsOf(item);
   return bills === 'untold' ? null : bills === 'yes';
 }
 
 /** What a set of instances and drives costs per hour. */
-export interface Burn<T> {
+export interface Burn {
   /** Roubles per hour of everything that certainly bills at a known price. */
   readonly perHour: Money;
   readonly instances: Money;
@@ -62,17 +54,15 @@ export interface Burn<T> {
   /** With the full price of what may bill; undefined if one of its prices is not known. */
   readonly atMost: Money | undefined;
   /** What is missing in `perHour`: its price is not known, or nobody says whether it bills. */
-  readonly uncounted: readonly Uncounted<T>[];
+  readonly uncounted: readonly {
+    readonly item: BillingItem;
+    readonly why: 'price' | 'status';
+  }[];
 }
 
-export interface Uncounted<T> {
-  readonly item: T;
-  readonly why: 'price' | 'status';
-}
-
-export function burnOf<T extends Priced>(items: readonly T[]): Burn<T> {
+export function burnOf(items: readonly BillingItem[]): Burn {
   const sums = { instance: zero(), drive: zero() };
-  const uncounted: Uncounted<T>[] = [];
+  const uncounted: Burn['uncounted'][number][] = [];
   let more: Money | undefined = zero();
   for (const item of items) {
     const bills = billsOf(item);
@@ -96,7 +86,11 @@ export function burnOf<T extends Priced>(items: readonly T[]): Burn<T> {
 }
 
 /** undefined for what is not a price: an hour never costs less than nothing. */
-export function priceOf({ price }: Pick<Priced, 'price'>): Money | undefined {
+export function priceOf({
+  price,
+}: {
+  readonly price: string | null | undefined;
+}): Money | undefined {
   const amount = money(price ?? '');
   return amount.ok && amount.value.gte(0) ? amount.value : undefined;
 }

@@ -1,7 +1,7 @@
 import { spanText } from '../output/time.ts';
 import { kopecksText, type Money, money, zero } from '../rules/money.ts';
 import type { AccountReading } from './account.ts';
-import { type BillingItem, type Burn, burnOf, driveItem, instanceItem } from './burn.ts';
+import { type Burn, burnOf, driveItem, instanceItem } from './burn.ts';
 import type { CheckedCharges } from './charges.ts';
 import { hoursText, type Runway, runwayOf } from './runway.ts';
 
@@ -9,7 +9,7 @@ import { hoursText, type Runway, runwayOf } from './runway.ts';
 export interface MoneyFacts {
   /** undefined if the profile was not read or its balance is not an amount. */
   readonly balance: Money | undefined;
-  readonly burn: Burn<BillingItem>;
+  readonly burn: Burn;
   /** Which parts of the burn rate could be read. */
   readonly read: { readonly instances: boolean; readonly drives: boolean };
   readonly charges: CheckedCharges | undefined;

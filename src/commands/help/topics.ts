@@ -1,3 +1,4 @@
+import { Help } from '../../cli/command.ts';
 import type { Topic } from '../../cli/help.ts';
 import { ENVIRONMENT } from '../../cli/reference/environment.ts';
 import { EXIT_CODES } from '../../cli/reference/index.ts';
@@ -117,23 +118,10 @@ function table(rows: readonly (readonly string[])[]): string {
   return rows
     .map((row) => {
       const before = widths.map((width, at) => `${(row[at] ?? '').padEnd(width)}  `).join('');
-      const [first = '', ...others] = wrapped(row[columns - 1] ?? '', 80 - indent);
+      const wrapped = new Help().boxWrap(row[columns - 1] ?? '', 80 - indent);
+      const [first = '', ...others] = wrapped.split('\n');
       const lines = [`  ${before}${first}`, ...others.map((line) => ' '.repeat(indent) + line)];
       return lines.map((line) => `${line.trimEnd()}\n`).join('');
     })
     .join('');
-}
-
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === '' ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line];
 }

@@ -74,7 +74,8 @@ function ended(response: ServerResponse): Promise<void> {
 
 function buildApp(serving: Serving): Hono {
   const app = new Hono();
-  // How far the sandbox's clock is ahead of this computer's, as of its last response.
+  // How far the sandbox's clock is ahead of this computer's, as of its last response: like the times
+  // of its events, that of a response is of the virtual clock.
   let ahead = 0;
   app.use(async (context, next) => {
     const started = serving.now();
@@ -94,27 +95,20 @@ function buildApp(serving: Serving): Hono {
         isJson: /^application\/json\s*(;|$)/i.test(context.req.header('content-type') ?? ''),
       };
       const id = context.req.param('id') ?? '';
-      let now = serving.now();
       const answer = await serving.run(context.req.header('x-api-key'), (call) => {
-        now = call.now;
-        ahead = now - serving.now();
+        ahead = call.now - serving.now();
         return operation.answer({ ...call, id, body, query: (name) => context.req.query(name) });
       });
-      return succeeded(answer, now);
+      return succeeded(answer);
     });
   }
 
   // A stranger learns nothing of which paths there are: the key is asked for first here, too.
-  app.notFound(async (context) => {
-    const { method, path } = context.req;
-    try {
-      await serving.run(context.req.header('x-api-key'), () => {
-        throw notFound(`Cannot ${method} ${path}`);
-      });
-    } catch (error) {
-      return failed(error);
-    }
-    return refused(notFound(`Cannot ${method} ${path}`));
+  app.all('*', async ({ req }) => {
+    const answer = await serving.run(req.header('x-api-key'), () => {
+      throw notFound(`Cannot ${req.method} ${req.path}`);
+    });
+    return succeeded(answer);
   });
   app.onError(failed);
   return app;
@@ -135,22 +129,15 @@ async function bodyText(body: ReadableStream<Uint8Array> | null): Promise<string
 }
 
 /** Spec: Conventions, success envelope. */
-function succeeded({ code, data, meta }: Answer, now: number): Response {
-  const response = json(code, { status: 'success', code, data, meta });
-  // Like the times of its events, that of the answer is of the virtual clock.
-  response.headers.set('date', new Date(now).toUTCString());
-  return response;
-}
-
-function refused(refusal: Refusal): Response {
-  return json(refusal.status, refusalBody(refusal));
+function succeeded({ code, data, meta }: Answer): Response {
+  return json(code, { status: 'success', code, data, meta });
 }
 
 function failed(error: unknown): Response {
-  if (error instanceof Refusal) return refused(error);
   // Of other errors only the words that were written for people leave the process.
   const words = error instanceof CliError ? error.message : 'The sandbox failed';
-  return refused(new Refusal(500, words));
+  const refusal = error instanceof Refusal ? error : new Refusal(500, words);
+  return json(refusal.status, refusalBody(refusal));
 }
 
 function json(status: number, body: Record<string, unknown>): Response {
