@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
@@ -76,8 +75,9 @@ export const doctor = action({
     const progress = context.err.progress('Looking at the computer, the settings and the service');
     const timeout = Math.min(context.flags.timeout ?? TIMEOUT_MS, LONGEST_TIMER);
     // A real timer, not the clock's sleep: it has to end what hangs.
-    const late = setTimeout(timeout, fail('not finished within the time of --timeout'), {
-      ref: false,
+    const late = new Promise<Finding>((resolve) => {
+      const finding = fail('not finished within the time of --timeout');
+      setTimeout(() => resolve(finding), timeout).unref();
     });
     let checks: Check[];
     try {
