@@ -1,5 +1,5 @@
 import { offerText } from './quote.ts';
-import { everyPlace, type Flag, flagValues, ownFlags, type Place, sharedFlags } from './tree.ts';
+import { everyPlace, type Flag, type Place } from './tree.ts';
 
 /** What a script of any shell is written from. */
 export interface Model {
@@ -49,11 +49,14 @@ export interface ModelValue {
 }
 
 export function modelOf(root: Place): Model {
-  const shared = sharedFlags(root);
+  const [, ...others] = everyPlace(root);
+  const shared = root.flags.filter(
+    (flag) => others.filter((place) => hasFlag(place, flag)).length * 2 > others.length,
+  );
   return {
     shared,
-    places: everyPlace(root).map((place) => {
-      const own = ownFlags(place, shared);
+    places: [root, ...others].map((place) => {
+      const shares = shared.every((flag) => hasFlag(place, flag));
       return {
         path: place.path.join(' '),
         steps: place.below.map((below) => ({
@@ -65,8 +68,10 @@ export function modelOf(root: Place): Model {
         aliases: place.below.flatMap((below) =>
           below.aliases.map((name) => ({ name, help: below.summary })),
         ),
-        flags: own ?? place.flags,
-        shares: own !== undefined,
+        flags: shares
+          ? place.flags.filter((flag) => !shared.some((one) => sameLook(one, flag)))
+          : place.flags,
+        shares,
         takes: place.takes.map(offerText),
         repeats: place.repeats,
       };
@@ -79,16 +84,32 @@ function topicsOf({ takes: [first] }: Place): Pick<Step, 'topics'> {
   return first?.kind === 'command' ? { topics: first.topics } : {};
 }
 
+function hasFlag(place: Place, flag: Flag): boolean {
+  return place.flags.some((one) => sameLook(one, flag));
+}
+
+function sameLook(one: Flag, other: Flag): boolean {
+  return one.names.join() === other.names.join() && one.help === other.help;
+}
+
 function valuesOf(root: Place): ModelValue[] {
+  const takenBy = ({ names, value }: Flag) => JSON.stringify([names, value]);
+  const everywhere = new Set(root.flags.map(takenBy));
+  const all = [
+    ...everyPlace(root).flatMap(({ path, flags }) =>
+      flags
+        .filter((flag) => !everywhere.has(takenBy(flag)))
+        .map((flag) => ({ path: path.join(' '), ...flag })),
+    ),
+    ...root.flags.map((flag) => ({ path: '*', ...flag })),
+  ];
   const grouped = new Map<string, { keys: string[]; offer: string }>();
-  for (const { path, names, value, optional } of flagValues(root)) {
+  for (const { path, names, value, optional } of all) {
+    if (value === undefined) continue;
     const offer = `${optional ? '=' : ''}${offerText(value)}`;
-    const group = `${path === undefined} ${offer}`;
+    const group = `${path === '*'} ${offer}`;
     const { keys } = grouped.get(group) ?? { keys: [] };
-    grouped.set(group, {
-      keys: [...keys, ...names.map((name) => `${path ?? '*'}:${name}`)],
-      offer,
-    });
+    grouped.set(group, { keys: [...keys, ...names.map((name) => `${path}:${name}`)], offer });
   }
   return [...grouped.values()];
 }

@@ -32,21 +32,6 @@ export type Lesson =
 /** Tab stays quick with this many, and nobody reads more. */
 const MOST_OF_A_KIND = 300;
 
-/**
- * A file of the cache holds what one place of a command line can take, so that a shell need not
- * choose among its lines. Terminated instances are good for other commands than living ones.
- */
-type Shelf = Exclude<NameKind, 'profile'> | 'terminated-instance';
-
-const SHELVES: Readonly<Record<Exclude<NameKind, 'profile'>, readonly Shelf[]>> = {
-  instance: ['instance', 'terminated-instance'],
-  drive: ['drive'],
-  'ssh-key': ['ssh-key'],
-  template: ['template'],
-  offer: ['offer'],
-  image: ['image'],
-};
-
 /** Where the names of a profile are: the scripts work out the same path. */
 export function namesFolder(cache: string, slot: string): string {
   return join(cache, 'completion', 'names', slot);
@@ -68,15 +53,18 @@ export function learnNames(folder: string, lessons: readonly Lesson[]): void {
   for (const kind of NAME_KINDS) {
     const some = lessons.filter((lesson) => kindOf(lesson) === kind);
     if (kind === 'profile' || some.length === 0) continue;
-    const shelves = SHELVES[kind].map((shelf) => {
+    // A file holds what one place of a command line can take, so that a shell need not choose among
+    // its lines: terminated instances are good for other commands than living ones.
+    const shelves = kind === 'instance' ? [kind, 'terminated-instance'] : [kind];
+    const files = shelves.map((shelf) => {
       const file = join(folder, `${shelf}.tsv`);
       return { shelf, file, before: textOf(file) };
     });
     const names = applied(
-      shelves.flatMap(({ before }) => parse(kind, before)),
+      files.flatMap(({ before }) => parse(kind, before)),
       some,
     );
-    for (const { shelf, file, before } of shelves) {
+    for (const { shelf, file, before } of files) {
       const after = textFor(shelf, names);
       if (after !== before) replace(file, after);
     }
@@ -122,7 +110,7 @@ function isIt(one: KnownName, { kind, id }: Pick<KnownName, 'kind' | 'id'>): boo
  * One line a name: kind, name, id and state, with tabs between them; a hyphen for none. Before them
  * stands a line of all the names, each after a tab: bash takes one line much quicker than a hundred.
  */
-export function textFor(shelf: Shelf, names: readonly KnownName[]): string {
+export function textFor(shelf: string, names: readonly KnownName[]): string {
   const some = names.filter((one) => shelfOf(one) === shelf).slice(0, MOST_OF_A_KIND);
   const lines = callable(some)
     .flatMap((one) => lineOf(shelf, one))
@@ -155,14 +143,10 @@ export function learnParts(
   const known = new Map(learned.filter((one) => one.kind === kind).map((one) => [one.id, one]));
   const file = join(folder, `${kind}.tsv`);
   const before = textOf(file);
-  const kept = before
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => `${line}\n`)
-    .filter((line) => {
-      const id = line.split('\t')[2] ?? '';
-      return !known.has(id) && !gone.has(id);
-    });
+  const kept = (before.match(/.+\n/g) ?? []).filter((line) => {
+    const id = line.split('\t')[2] ?? '';
+    return !known.has(id) && !gone.has(id);
+  });
   const fresh = [...known.values()].flatMap(({ id, name, parts }) =>
     parts
       .filter((part) => isPlain(part) && isPlain(id) && !gone.has(id))
@@ -200,13 +184,11 @@ function orDash(text: string): string {
 }
 
 /** What nearly all names are. The classes of all scripts take a millisecond to set up. */
-const IS_ASCII = /^[\u0000-\u007f]*$/;
 const PLAIN_ASCII = /^[a-zA-Z0-9_][a-zA-Z0-9_.+/:@()-]*( [a-zA-Z0-9_.+/:@()-]+)*$/;
 
 /** Letters and digits of any script, single blanks, and marks that are harmless in every shell. */
 export function isPlain(text: string): boolean {
   if (PLAIN_ASCII.test(text)) return text.length <= 100;
-  if (IS_ASCII.test(text)) return false;
   return (
     /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+/:@()-]*( [\p{L}\p{M}\p{N}_.+/:@()-]+)*$/u.test(text) &&
     text.length <= 100

@@ -17,7 +17,7 @@ const sequences = () =>
 const breaks = () => /\r\n|[\t\n\r\u2028\u2029]/g;
 
 /** What a person cannot see, or sees as another text than it is: C0, DEL, C1, bidi, zero-width. */
-const unseen = () =>
+export const unseen = () =>
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
 
 const loneSurrogates = () => /\p{Surrogate}/gu;

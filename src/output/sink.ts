@@ -60,8 +60,9 @@ export function createSink(
     ended = true;
     if (error instanceof CliError) {
       failure = error;
-    } else if (!READER_GONE.has(codeOf(error))) {
-      failure = new CliError('storage', `the result could not be written: ${reasonOf(error)}`, {
+    } else if (!READER_GONE.has(errorCode(error) ?? '')) {
+      const reason = error instanceof Error ? error.message : String(error);
+      failure = new CliError('storage', `the result could not be written: ${reason}`, {
         cause: error,
       });
     }
@@ -101,7 +102,7 @@ export function createSink(
       return () => waiting.delete(callback);
     },
     async whileWatched(work) {
-      const forget = watchReader?.(() => end(readerGone()));
+      const forget = watchReader?.(() => end(Object.assign(new Error(), { code: 'EPIPE' })));
       try {
         await work();
       } finally {
@@ -150,17 +151,4 @@ function fileOf(stream: Writable): number | undefined {
 function writeWhole(file: number, text: string | Uint8Array): void {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-}
-
-/** What a write would be told. */
-function readerGone(): Error {
-  return Object.assign(new Error('nobody reads any more'), { code: 'EPIPE' });
-}
-
-function codeOf(error: unknown): string {
-  return errorCode(error) ?? '';
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

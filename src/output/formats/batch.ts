@@ -31,13 +31,8 @@ export interface Batch {
 
 /**
  * With `prompt`, a batch also leaves as soon as its source pauses: nobody waits for a full one.
- * `finished` gets the text of a whole batch for what costs less once than text by text.
  */
-export function createBatch(
-  sink: Sink,
-  prompt: boolean,
-  finished: (batch: string) => string = (batch) => batch,
-): Batch {
+export function createBatch(sink: Sink, prompt: boolean): Batch {
   // Joined at the end: a text that grows by a row at a time is a deep tree, slow to write.
   let parts: string[] = [];
   let length = 0;
@@ -47,7 +42,7 @@ export function createBatch(
     const full = parts.join('');
     parts = [];
     length = 0;
-    return sink.write(finished(full));
+    return sink.write(full);
   }
 
   return {

@@ -16,11 +16,7 @@ export function jsonLine(value: unknown): string {
 }
 
 function encode(value: unknown, indent: number): string {
-  return escapeUnseen(unescaped(value, indent));
-}
-
-function unescaped(value: unknown, indent: number): string {
-  return JSON.stringify(value, null, indent) ?? 'null';
+  return escapeUnseen(JSON.stringify(value, null, indent) ?? 'null');
 }
 
 /** One document: a list is an array. */
@@ -35,11 +31,7 @@ export function jsonWriter<T>({ data }: Forms<T>): Writer<T> {
 export function jsonLinesWriter<T>({ data }: Forms<T>): Writer<T> {
   return {
     item: (value) => jsonLine(data(value)),
-    list: (rows, sink, coming) =>
-      writeLines(rows, (row) => `${unescaped(data(row), 0)}\n`, sink, {
-        coming,
-        finished: escapeUnseen,
-      }),
+    list: (rows, sink, coming) => writeLines(rows, (row) => jsonLine(data(row)), sink, { coming }),
   };
 }
 
@@ -53,12 +45,12 @@ async function writeArray<T>(
   sink: Sink,
   { live, onFlush }: Coming,
 ): Promise<void> {
-  const batch = createBatch(sink, live, escapeUnseen);
+  const batch = createBatch(sink, live);
   onFlush?.(() => batch.finish());
   let before = '[\n';
   await eachRow(rows, sink, (row) => {
     // As the element of an array it has the indentation of any element.
-    const text = before + unescaped([data(row)], 2).slice(2, -2);
+    const text = before + encode([data(row)], 2).slice(2, -2);
     before = ',\n';
     return batch.add(text);
   });

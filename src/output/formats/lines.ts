@@ -6,8 +6,6 @@ interface LinesOptions {
   /** Written before the first row. */
   readonly head?: string;
   readonly coming?: Coming;
-  /** See {@link createBatch}. */
-  readonly finished?: (batch: string) => string;
 }
 
 /**
@@ -18,9 +16,9 @@ export async function writeLines<T>(
   rows: Rows<T>,
   text: (row: T) => string,
   sink: Sink,
-  { head = '', coming, finished }: LinesOptions = {},
+  { head = '', coming }: LinesOptions = {},
 ): Promise<void> {
-  const batch = createBatch(sink, true, finished);
+  const batch = createBatch(sink, true);
   coming?.onFlush?.(() => batch.finish());
   if (head !== '') await batch.add(head);
   try {

@@ -1,6 +1,6 @@
 import type { Forms } from '../forms.ts';
 import { eachRow } from '../rows.ts';
-import { hasUnseen, wholeCharacters } from '../sanitise.ts';
+import { hasUnseen, unseen, wholeCharacters } from '../sanitise.ts';
 import { createBatch, type Writer } from './batch.ts';
 
 /** Loads the writer of a value as YAML, which readers of YAML 1.1 and 1.2 take for the same data. */
@@ -46,11 +46,9 @@ function isHostile(text: string): boolean {
 
 /** Any that is left is inside double quotes, in which `\u` is an escape. */
 function escapeRaw(yaml: string): string {
-  return yaml.replace(
-    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g,
-    (found) => {
-      const code = (found.codePointAt(0) ?? 0).toString(16);
-      return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
-    },
-  );
+  return yaml.replace(unseen(), (found) => {
+    if (found === '\n') return found;
+    const code = (found.codePointAt(0) ?? 0).toString(16);
+    return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
+  });
 }
