@@ -4,7 +4,6 @@ import type { Place } from './tree.ts';
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** The completion script of a shell for a tree of commands. */
 export async function scriptFor(shell: Shell, root: Place): Promise<string> {
   const model = modelOf(root);
   switch (shell) {

@@ -9,7 +9,6 @@ export interface Model {
   readonly values: readonly ModelValue[];
 }
 
-/** A word with what it is. */
 export interface Named {
   readonly name: string;
   readonly help: string;
@@ -18,14 +17,12 @@ export interface Named {
 export interface ModelPlace {
   /** `instances stop`; '' is the root. */
   readonly path: string;
-  /** Each word that leads from here to a place below. */
   readonly steps: readonly Step[];
   readonly below: readonly Named[];
   readonly aliases: readonly Named[];
   readonly flags: readonly Flag[];
   /** Whether the shared flags belong here too, beside `flags`. */
   readonly shares: boolean;
-  /** What the arguments take, one text each. */
   readonly takes: readonly string[];
   readonly repeats: boolean;
 }
@@ -122,7 +119,6 @@ export function flagWords(flags: readonly Flag[]): Named[] {
   return flags.flatMap(({ names, help }) => names.map((name) => ({ name, help })));
 }
 
-/** The head of each script. */
 export const HEAD = [
   'Written by "gpucloud completion": do not edit.',
   'Names come from files that gpucloud keeps in its cache folder: Tab starts no process, asks no',

@@ -127,7 +127,6 @@ export function headed(lines: readonly string[]): string {
 /** What an instance has: the names of its endpoints, the keys of its secrets. Never what they hold. */
 export interface Parts {
   readonly kind: PartKind;
-  /** The instance. */
   readonly id: string;
   readonly name: string;
   readonly parts: readonly string[];

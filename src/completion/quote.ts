@@ -10,7 +10,6 @@ export function fishQuoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
-/** The same for PowerShell. */
 export function powershellQuoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -26,14 +26,12 @@ export interface NameRecorder {
   journal(journal: Journal): Journal;
   catalog(catalog: Catalog): Catalog;
   config(config: Config): Config;
-  /** The sandbox of the built-in profile. */
   sandbox(sandbox: Sandbox): Sandbox;
   /** Writes what was learned. Never fails: names can be learned again, a command can't be undone. */
   keep(): Promise<void>;
 }
 
 export interface RecorderSettings {
-  /** The cache folder. May throw. */
   cache(): Promise<string>;
   /** Called only after something was learned. May throw. */
   settings(): Promise<Settings>;

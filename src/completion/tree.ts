@@ -10,7 +10,6 @@ export const NAME_KINDS = [
 ] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
-/** What an instance has, by name: the cache knows it since the instance was read. */
 export const PART_KINDS = ['endpoint', 'secret'] as const;
 export type PartKind = (typeof PART_KINDS)[number];
 
@@ -40,7 +39,6 @@ export interface Flag {
   /** `--output`, and `-o` after it if there is a short form. */
   readonly names: readonly [string, ...string[]];
   readonly help: string;
-  /** What it takes; undefined for a switch. */
   readonly value?: Offer;
   /** Its value may be left out, and is given after `=` alone. */
   readonly optional?: true;
@@ -54,14 +52,11 @@ export interface Place {
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly flags: readonly Flag[];
-  /** What each argument takes, in order. */
   readonly takes: readonly Offer[];
-  /** The last argument may be repeated. */
   readonly repeats: boolean;
   readonly below: readonly Place[];
 }
 
-/** Every place of the tree, the root first. */
 export function everyPlace(root: Place): Place[] {
   return [root, ...root.below.flatMap(everyPlace)];
 }

@@ -7,7 +7,6 @@ export type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold' | 'cyan';
  */
 export const TONES = { green: 28, yellow: 130, red: 160, cyan: 30 } as const;
 
-/** Colours a text, or returns it as it is if colours are off. */
 export type Paint = (colour: Colour | undefined, text: string) => string;
 
 export const unpainted: Paint = (_colour, text) => text;

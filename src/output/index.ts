@@ -27,9 +27,7 @@ export interface OutputOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly settings: OutputSettings;
-  /** Whether stdout gets colours; see {@link wantsColour}. */
   readonly colour: boolean;
-  /** Prints on stderr that a list for people is empty. */
   note(text: string): void;
   /** Calls a live view when it has to give the screen back; see Host. */
   borrowScreen?: (leave: () => void, back: () => void) => () => void;
@@ -162,7 +160,6 @@ export function createOutput(options: OutputOptions): Output {
     return createLive({ stdout, sink, colour, render, borrowScreen: options.borrowScreen });
   }
 
-  /** What is printed on a terminal of that many columns, as text. */
   async function render(
     write: (out: Output) => Promise<void>,
     columns: number | undefined,

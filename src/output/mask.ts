@@ -1,4 +1,3 @@
-/** Replaces a secret, in every format. */
 export const PLACEHOLDER = '********';
 
 /** Shorter secrets are not looked for in other fields: they would be found in innocent words. */

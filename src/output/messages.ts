@@ -13,7 +13,6 @@ export interface MessagesOptions {
   readonly clock: Clock;
   /** The profile that a flag named: commands in messages get it too. */
   readonly profile?: string;
-  /** Whether stderr gets colours; see wantsColour. */
   readonly colour: boolean;
   /** No spinner even in a terminal (`--debug` writes there too). */
   readonly quietProgress?: boolean;
@@ -37,7 +36,6 @@ export function createMessages(options: MessagesOptions): Messages {
   let lines: ProgressLines | undefined;
 
   let stream: Terminal | undefined;
-  /** Opened by the first message. */
   function opened(): Terminal {
     if (stream === undefined) {
       stream = options.stderr;

@@ -4,7 +4,6 @@ import type { Rows } from './rows.ts';
 export const FORMATS = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** How the result of one command is to be written. */
 export interface OutputSettings {
   format: Format;
   /** Column ids to show, in this order; the view's own choice when left out. */
@@ -38,7 +37,6 @@ export type Kind =
 export interface Column<T> {
   /** What `--columns` and `--sort` call it: the service's field name, if there is one. */
   readonly id: string;
-  /** Upper case, as in a table's head. */
   readonly header: string;
   readonly kind?: Kind;
   /** Shown only when `--columns` asks for it. */
@@ -61,7 +59,6 @@ export interface Section<T> {
   lines(value: T): readonly DetailLine[];
 }
 
-/** How one resource looks, in every format. */
 export interface View<T> {
   readonly columns: readonly Column<T>[];
   /** What `-q` prints; null for a row that has no id (then `-q` leaves the row out). */
@@ -72,7 +69,6 @@ export interface View<T> {
   readonly sections?: readonly Section<T>[];
   /** Dotted paths of secrets in a row: `connection_info.secrets`, `docker_config.env[].value`. */
   readonly secrets?: readonly string[];
-  /** The JSON form, if it is not the row itself. */
   json?(row: T): unknown;
 }
 
@@ -98,7 +94,6 @@ export interface Live {
   readonly ended: boolean;
   /** Shows what `write` prints, and under it a foot that is asked for at each frame. */
   draw(write: (out: Output) => Promise<void>, foot: () => readonly Foot[]): Promise<void>;
-  /** The same again, with the ages of now. */
   refresh(): Promise<void>;
   /** Prints the last frame in full below the typed command. */
   end(): Promise<void>;
@@ -117,7 +112,6 @@ export interface TableBlock {
   readonly heading?: string;
   readonly columns: readonly { readonly header: string; readonly kind?: Kind }[];
   readonly rows: readonly (readonly Cell[])[];
-  /** A line below, such as how many rows are not shown. */
   readonly more?: string | undefined;
 }
 

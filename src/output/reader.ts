@@ -34,7 +34,6 @@ export function watchReader(fd: number, gone: () => void): () => void {
   };
 }
 
-/** Throws what the file system throws. */
 function watchFor(fd: number, gone: () => void): () => void {
   const stat = fstatSync(fd);
   if (stat.isFIFO()) return watchPipe(fd, gone);

@@ -14,7 +14,6 @@ export function checkColumns<T>(view: View<T>, settings: Chosen): void {
   sortColumn(view, settings);
 }
 
-/** The columns to show, in the order asked for. */
 export function chosenColumns<T>(view: View<T>, settings: Chosen): readonly Column<T>[] {
   if (settings.columns === undefined) return view.columns.filter((column) => !column.hidden);
   if (settings.columns.length === 0) {
@@ -28,7 +27,6 @@ export interface Order<T> {
   readonly downwards: boolean;
 }
 
-/** How rows are sorted; undefined if they keep their order. */
 export function sortColumn<T>(view: View<T>, settings: Chosen): Order<T> | undefined {
   if (settings.sort === undefined) return undefined;
   const downwards = settings.sort.startsWith('-');

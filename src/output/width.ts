@@ -8,7 +8,6 @@ const NOT_SINGLE =
 const KNOWN =
   /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u20bd\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]*$/;
 
-/** Terminal cells that a clean line takes. */
 export function width(text: string): number {
   return NOT_SINGLE.test(text) ? stringWidth(text) : text.length;
 }
@@ -35,7 +34,6 @@ export function clamp(text: string, limit: number): string {
   return `${kept.join('')}…`;
 }
 
-/** How many spaces bring a text to `cells` cells. */
 export function padding(text: string, cells: number): string {
   return ' '.repeat(Math.max(0, cells - width(text)));
 }

@@ -1,22 +1,10 @@
-import type { Readable, Writable } from 'node:stream';
 import { CliError } from '../errors.ts';
 import { wantsColour } from '../output/colour.ts';
 import { clean } from '../output/sanitise.ts';
 import { asker } from './inquirer.ts';
 import { lineAsker } from './lines.ts';
-import type { Check, Choice, Prompts } from './prompts.ts';
+import type { Check, Choice, Prompts, PromptsOptions } from './prompts.ts';
 import { shown } from './words.ts';
-
-export interface PromptsOptions {
-  readonly stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown };
-  readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
-  /** For TERM, and for NO_COLOR and its like if `colour` is not given. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Whether stderr gets colours, as `--color` decided it. */
-  readonly colour?: boolean;
-  /** Takes the question back (a signal to the process); a reason that is a CliError is thrown on. */
-  readonly signal?: AbortSignal;
-}
 
 /**
  * Questions on stderr, so that stdout keeps to the result even when somebody is asked. A terminal

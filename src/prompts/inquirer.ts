@@ -3,7 +3,7 @@ import { paintFor } from '../output/colour.ts';
 import { clamp, width } from '../output/width.ts';
 import { cancelled, untilCancelled } from './cancel.ts';
 import { withoutColours } from './colourless.ts';
-import type { Check, Choice } from './prompts.ts';
+import type { Check, Choice, PromptsOptions } from './prompts.ts';
 import { matching, rowsOf } from './rows.ts';
 import { type QuestionTheme, themeOf } from './theme.ts';
 
@@ -31,13 +31,6 @@ export type Question =
       least: number;
     };
 
-export interface Asked {
-  readonly stdin: Readable & { isTTY?: boolean };
-  readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
-  readonly colour: boolean;
-  readonly signal?: AbortSignal;
-}
-
 /** A list of more than this is searched rather than walked through, and shows as many at most. */
 const LONG = 10;
 
@@ -64,7 +57,7 @@ export function asker({
   stderr,
   colour,
   signal,
-}: Asked): (question: Question) => Promise<unknown> {
+}: PromptsOptions & { readonly colour: boolean }): (question: Question) => Promise<unknown> {
   return (question) =>
     untilCancelled(stdin, signal, async (gone) => {
       const size = { columns: stderr.columns || USUAL_COLUMNS, rows: stderr.rows || USUAL_ROWS };
@@ -89,17 +82,11 @@ export function asker({
     });
 }
 
-interface Streams {
-  readonly input: Readable;
-  readonly output: Writable;
-  readonly signal: AbortSignal;
-}
-
 async function ask(
   question: Question,
   theme: QuestionTheme,
   size: Size,
-  streams: Streams,
+  streams: { input: Readable; output: Writable; signal: AbortSignal },
 ): Promise<unknown> {
   if (question.form === 'text') {
     const { checkedText } = await import('./checked-text.ts');
@@ -188,24 +175,19 @@ function searched(theme: QuestionTheme): QuestionTheme {
   };
 }
 
-interface Line {
-  readonly name: string;
-  readonly short: string;
-  readonly value: number;
-  /** It is no part of the list, as "another, by its id" is, and stays whatever is looked for. */
-  readonly stays: boolean;
-}
+type Line = ReturnType<typeof placed>[number];
 
 function placed(
   { message, choices }: Extract<Question, { choices: unknown }>,
   { columns }: Size,
   cursor: string,
-): Line[] {
+) {
   // A line that fills the last cell would wrap in some terminals.
   const rows = rowsOf(choices, columns - width(cursor) - 1);
   const room = Math.max(10, columns - width(message) - 4);
   return rows.map((name, value) => {
     const { name: whole = '', about = [] } = choices[value] ?? {};
+    // What is no part of the list, as "another, by its id", stays whatever is looked for.
     return { name, short: clamp(whole, room), value, stays: about.length === 0 };
   });
 }

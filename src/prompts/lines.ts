@@ -1,14 +1,8 @@
-import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { cancelled, untilCancelled } from './cancel.ts';
 import { type Question, tooFew } from './inquirer.ts';
+import type { PromptsOptions } from './prompts.ts';
 import { matching } from './rows.ts';
-
-export interface LineOptions {
-  readonly stdin: Readable & { setRawMode?: (raw: boolean) => unknown };
-  readonly stderr: Writable;
-  readonly signal?: AbortSignal;
-}
 
 type Asking<F extends Question['form']> = Extract<Question, { form: F }>;
 
@@ -24,7 +18,7 @@ export function lineAsker({
   stdin,
   stderr,
   signal,
-}: LineOptions): (question: Question) => Promise<unknown> {
+}: PromptsOptions): (question: Question) => Promise<unknown> {
   let typedAhead = '';
 
   function print(text: string): void {

@@ -1,3 +1,16 @@
+import type { Readable, Writable } from 'node:stream';
+
+export interface PromptsOptions {
+  readonly stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown };
+  readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
+  /** For TERM, and for NO_COLOR and its like if `colour` is not given. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Whether stderr gets colours, as `--color` decided it. */
+  readonly colour?: boolean;
+  /** Takes the question back (a signal to the process); a reason that is a CliError is thrown on. */
+  readonly signal?: AbortSignal;
+}
+
 /** One of several things to choose from, all of it cleaned before it is shown. */
 export interface Choice<T> {
   /** What the answer is called once it is given. */

@@ -10,7 +10,6 @@ export interface Port {
   is_main?: boolean;
 }
 
-/** A port number (spec: Limits): 1 to 65535. */
 export function portNumber(text: string): Verdict<number> {
   return wholeNumber(text, 1, 65535, 'a port');
 }

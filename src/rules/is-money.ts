@@ -5,7 +5,6 @@ export function isMoney(text: string): boolean {
   return kopecksOf(text) !== undefined || /^-?[0-9]{1,400}(\.[0-9]{1,400})?$/.test(text);
 }
 
-/** A whole number of them that a double holds exactly. */
 export type Kopecks = number;
 
 /** The longest amount that is counted in kopecks: a thousand of them are far below 2^53. */

@@ -15,7 +15,6 @@ export function money(text: string): Verdict<Money> {
     : broken('an amount is a decimal number of roubles, such as 1500 or 99.90');
 }
 
-/** The same above zero, for limits: nothing is rented for nothing. */
 export function positiveMoney(text: string): Verdict<Money> {
   const verdict = money(text);
   return verdict.ok && verdict.value.lte(0)
@@ -40,7 +39,6 @@ export function roublesText(text: string): string {
   return amount.ok ? `${kopecksText(amount.value)} ₽` : text;
 }
 
-/** Whether a text is an amount above zero. */
 export function isAboveZero(text: string | null | undefined): boolean {
   const amount = money(text ?? '');
   return amount.ok && amount.value.gt(0);

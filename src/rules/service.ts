@@ -28,7 +28,6 @@ export function baseUrl(text: string): Verdict<string> {
   return kept(`${url.origin}${withoutEndSlash(url.pathname)}`);
 }
 
-/** A path without the slashes at its end. */
 export function withoutEndSlash(path: string): string {
   return path.endsWith('/') ? path.replace(/\/+$/, '') : path;
 }

@@ -24,7 +24,6 @@ function isIPv6(text: string): boolean {
   return /^[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*$/.test(text) && URL.canParse(`http://[${text}]/`);
 }
 
-/** A user that ssh may be given. */
 export function sshUser(text: string): Verdict<string> {
   return /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/.test(text)
     ? kept(text)

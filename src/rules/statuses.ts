@@ -26,7 +26,6 @@ const STATUSES: Readonly<Record<string, InstanceStatus>> = {
 /** The service may add statuses. Nothing is promised of one, so it counts as billing. */
 const UNDOCUMENTED: InstanceStatus = { bills: 'untold', ssh: false, becomes: undefined };
 
-/** The words of the document, in its order. */
 export const INSTANCE_STATUSES: readonly string[] = Object.keys(STATUSES);
 
 export function instanceStatus(word: string | null | undefined): InstanceStatus {
@@ -49,7 +48,6 @@ export function leadsTo(goal: string, status: string | null | undefined): boolea
   return status === goal || instanceStatus(status).becomes === goal;
 }
 
-/** Whether an instance of this status can be entered. */
 export function hasSsh(status: string): boolean {
   return instanceStatus(status).ssh;
 }

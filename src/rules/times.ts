@@ -29,7 +29,6 @@ export function positiveDuration(text: string): Verdict<number> {
 /** The shortest pause between two readings of the same thing: rate limits are not documented. */
 const SHORTEST_POLL_MS = 500;
 
-/** The time between two readings. */
 export function pollInterval(text: string): Verdict<number> {
   const verdict = duration(text);
   return verdict.ok && verdict.value < SHORTEST_POLL_MS
@@ -85,7 +84,6 @@ function momentOf(text: string, daysOn: number): Verdict<Moment> {
   });
 }
 
-/** Milliseconds that a zone is ahead of UTC. */
 function offset(zone: string): number {
   if (zone === 'Z') return 0;
   const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4));

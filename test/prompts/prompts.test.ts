@@ -2,8 +2,8 @@ import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { createPrompts, type PromptsOptions } from '../../src/prompts/index.ts';
-import type { Prompts } from '../../src/prompts/prompts.ts';
+import { createPrompts } from '../../src/prompts/index.ts';
+import type { Prompts, PromptsOptions } from '../../src/prompts/prompts.ts';
 
 const ENTER = '\r';
 const DOWN = '\u001b[B';

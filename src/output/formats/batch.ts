@@ -17,7 +17,6 @@ export interface Coming {
 /** How a format other than the table writes the rows of one view. */
 export interface Writer<T> {
   list(rows: Rows<T>, sink: Sink, coming: Coming): Promise<void>;
-  /** The text of one thing. */
   item(value: T): string;
 }
 

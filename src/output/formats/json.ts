@@ -5,12 +5,10 @@ import type { Sink } from '../sink.ts';
 import { type Coming, createBatch, type Writer } from './batch.ts';
 import { writeLines } from './lines.ts';
 
-/** One document, indented by two spaces. */
 export function jsonText(value: unknown): string {
   return `${encode(value, 2)}\n`;
 }
 
-/** One value on one line. */
 export function jsonLine(value: unknown): string {
   return `${encode(value, 0)}\n`;
 }
@@ -19,7 +17,6 @@ function encode(value: unknown, indent: number): string {
   return escapeUnseen(JSON.stringify(value, null, indent) ?? 'null');
 }
 
-/** One document: a list is an array. */
 export function jsonWriter<T>({ data }: Forms<T>): Writer<T> {
   return {
     item: (value) => jsonText(data(value)),
@@ -27,7 +24,6 @@ export function jsonWriter<T>({ data }: Forms<T>): Writer<T> {
   };
 }
 
-/** A document on each line. */
 export function jsonLinesWriter<T>({ data }: Forms<T>): Writer<T> {
   return {
     item: (value) => jsonLine(data(value)),

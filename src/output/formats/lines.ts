@@ -3,7 +3,6 @@ import type { Sink } from '../sink.ts';
 import { type Coming, createBatch } from './batch.ts';
 
 interface LinesOptions {
-  /** Written before the first row. */
   readonly head?: string;
   readonly coming?: Coming;
 }

@@ -5,7 +5,6 @@ import { jsonLine, jsonText } from './json.ts';
 import { tsvLine } from './separated.ts';
 import { loadYaml } from './yaml.ts';
 
-/** Answers what a JMESPath expression finds in a value. */
 export type Query = (value: unknown) => unknown;
 
 /**

@@ -4,7 +4,6 @@ import { clean } from '../sanitise.ts';
 import type { Writer } from './batch.ts';
 import { writeLines } from './lines.ts';
 
-/** Loads what a format needs. */
 export async function loadWriter(
   format: Exclude<Format, 'table'>,
 ): Promise<<T>(forms: Forms<T>) => Writer<T>> {

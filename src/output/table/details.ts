@@ -1,14 +1,9 @@
-import type { Paint } from '../colour.ts';
 import type { Cell, Column, Kind, Section } from '../output.ts';
 import { clean, cleanLines } from '../sanitise.ts';
 import { padding, width } from '../width.ts';
-import { detailText, kindColour, type Reader, tableText } from './kinds.ts';
+import { detailText, kindColour, tableText } from './kinds.ts';
 import { trimLines } from './layout.ts';
-
-export interface DetailStyle extends Reader {
-  readonly paint: Paint;
-  readonly header: boolean;
-}
+import type { TableStyle } from './row-writers.ts';
 
 interface Line {
   readonly label: string;
@@ -25,7 +20,7 @@ interface Block {
 export function detailsText<T>(
   value: T,
   sections: readonly Section<T>[],
-  style: DetailStyle,
+  style: TableStyle,
 ): string {
   const blocks: Block[] = [];
   for (const section of sections) {
@@ -57,11 +52,7 @@ export function detailsText<T>(
  * One thing as its columns, a line each; with `--no-header` the bare values, so that
  * `--columns status --no-header` is one word.
  */
-export function columnsText<T>(
-  value: T,
-  columns: readonly Column<T>[],
-  style: DetailStyle,
-): string {
+export function columnsText<T>(value: T, columns: readonly Column<T>[], style: TableStyle): string {
   const lines = columns.map((column) => ({
     label: style.header ? clean(column.header) : '',
     text: textOrDash(column.value(value), column.kind, style),
@@ -72,12 +63,12 @@ export function columnsText<T>(
   return lines.map((line) => lineText(line, '', edge, style)).join('');
 }
 
-function textOrDash(value: Cell, kind: Kind | undefined, style: DetailStyle): string {
+function textOrDash(value: Cell, kind: Kind | undefined, style: TableStyle): string {
   const text = style.header ? clean(detailText(value, kind, style)) : tableText(value, kind, style);
   return text === '' ? '-' : text;
 }
 
-function lineText(line: Line, indent: string, edge: number, style: DetailStyle): string {
+function lineText(line: Line, indent: string, edge: number, style: TableStyle): string {
   const label = `${indent}${line.label}`;
   const margin = ' '.repeat(edge + 3);
   const value = painted(line, style).replaceAll('\n', `\n${margin}`);
@@ -85,6 +76,6 @@ function lineText(line: Line, indent: string, edge: number, style: DetailStyle):
   return `${trimLines(`${label}:${padding(label, edge)}  ${value}`)}\n`;
 }
 
-function painted(line: Line, style: DetailStyle): string {
+function painted(line: Line, style: TableStyle): string {
   return style.paint(kindColour(line.text, line.kind), line.text);
 }

@@ -29,7 +29,6 @@ export interface RowWriter<T> {
   cells(cells: readonly Shown[]): string;
 }
 
-/** A line for each row. */
 export function lineWriter<T>(
   columns: readonly Column<T>[],
   layout: Layout,
