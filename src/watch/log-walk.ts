@@ -1,5 +1,4 @@
 import { pagesOf } from '../api/pages.ts';
-import { CliError } from '../errors.ts';
 import { instant } from '../output/time.ts';
 import type { Cursor, Dated } from './cursor.ts';
 
@@ -70,9 +69,6 @@ const BOUNDS: Bounds = { news: 20_000, pages: 5_000 };
  */
 const SLIPS: Readonly<Record<Slip, number>> = { longer: 20, moved: 3, shorter: 3 };
 
-/** So many pages in a row without anything that was not on the pages before: it does not page. */
-const STUCK_PAGES = 200;
-
 /**
  * Walks a log from its newest event until what comes is known.
  *
@@ -102,20 +98,10 @@ export async function walkLog<E extends LogEvent>(
 type Slip = 'longer' | 'moved' | 'shorter';
 
 /** A page, and the log that it was cut from. */
-interface Cut {
-  readonly total: number;
-  readonly limit: number;
-  readonly length: number;
-  /** Of its first and its last event. */
-  readonly newest: number | undefined;
-  readonly oldest: number | undefined;
-}
+type Cut = ReturnType<typeof cutOf>;
 
-function cutOf<E extends LogEvent>({ data, meta }: LogPage<E>): Cut {
-  const times = data
-    .map(({ created_at }) => instant(created_at))
-    .filter((time) => time !== undefined);
-  const { total, limit } = meta;
+function cutOf<E extends LogEvent>({ data, meta: { total, limit } }: LogPage<E>) {
+  const times = data.flatMap(({ created_at }) => instant(created_at) ?? []);
   return { total, limit, length: data.length, newest: times[0], oldest: times.at(-1) };
 }
 
@@ -139,7 +125,6 @@ async function walkOnce<E extends LogEvent>(
   const older: Dated[] = [];
   let settled = 0;
   let past = 0;
-  let stuck = 0;
   let joined = false;
   let time: number | undefined;
   let before: Cut | undefined;
@@ -161,7 +146,6 @@ async function walkOnce<E extends LogEvent>(
     }
     before = cut;
 
-    const seenBefore = seen.size;
     let added: DatedEvent<E>[] = [];
     for (const event of page.data) {
       const { id } = event;
@@ -188,8 +172,6 @@ async function walkOnce<E extends LogEvent>(
     if (settled >= SETTLED && isDeep) return done('joined');
     if (isLast) break;
     if (news.length >= bounds.news || number >= bounds.pages) return done('bound');
-    stuck = seen.size === seenBefore ? stuck + 1 : 0;
-    if (stuck >= STUCK_PAGES) throw notPaged(number);
   }
   return done('log');
 }
@@ -211,12 +193,4 @@ function putBefore<E extends LogEvent>(
 /** The order of the log, turned round, holds within a moment: sorting keeps it. */
 function oldestFirst<E extends LogEvent>(news: readonly DatedEvent<E>[]): DatedEvent<E>[] {
   return [...news].reverse().sort((a, b) => a.time - b.time);
-}
-
-function notPaged(page: number): CliError {
-  return new CliError(
-    'notUnderstood',
-    `The service gives the same events on page after page (page ${page}): the log can't be read to its end.`,
-    { hint: 'read single pages with --page and --limit' },
-  );
 }

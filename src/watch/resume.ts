@@ -45,16 +45,7 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
   const saved = new Map(Object.entries(await read(path, named)));
 
   async function write(hint: string): Promise<void> {
-    const file: z.infer<ReturnType<typeof resumeFile>> = {
-      kind: 'gpucloud-follow',
-      version: 1,
-      instances: Object.fromEntries(
-        [...saved].map(([id, { horizon, known }]) => [
-          id,
-          { horizon, known: known.map(([event, time]) => [event, time]) },
-        ]),
-      ),
-    };
+    const file = { kind: 'gpucloud-follow', version: 1, instances: Object.fromEntries(saved) };
     try {
       await replaceFile(path, `${JSON.stringify(file)}\n`);
     } catch (error) {
