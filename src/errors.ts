@@ -240,3 +240,11 @@ export class SeveralErrors extends CliError {
     this.summary = summary;
   }
 }
+
+/** Throws what went wrong with some of several things; returns if nothing did. */
+export function throwAll(errors: readonly CliError[]): void {
+  const [first, ...others] = errors;
+  if (first !== undefined) {
+    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
+  }
+}

@@ -1,7 +1,7 @@
 import type { Api, Instance, InstanceEvent } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
-import { CliError, SeveralErrors, usageError } from '../errors.ts';
+import { CliError, throwAll, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import { type Cursor, createCursor, type SavedCursor } from '../watch/cursor.ts';
@@ -15,7 +15,7 @@ import type { Target } from './resolve.ts';
 /** As many requests at once as is polite to a service whose rate limits are not documented. */
 const AT_ONCE = 4;
 
-export interface FollowInput {
+interface FollowInput {
   readonly targets: readonly Target[];
   /** Events on a page. */
   readonly limit: number;
@@ -43,7 +43,10 @@ interface InstanceLog extends FollowedLog<InstanceEvent> {
 export async function followEvents(input: FollowInput, context: Context): Promise<void> {
   refuseWholes(context);
   const { targets } = input;
-  const resume = input.resume === undefined ? undefined : await openResume(input.resume);
+  const resume =
+    input.resume === undefined
+      ? undefined
+      : await (await import('../watch/resume.ts')).openResumeFile(input.resume);
   const api = await context.api();
   const left = new AbortController();
   const signal = AbortSignal.any([context.signal, left.signal]);
@@ -85,10 +88,7 @@ export async function followEvents(input: FollowInput, context: Context): Promis
     left.abort();
   }
   if (context.signal.aborted) throw interrupted(input, targets, context);
-  const [first, ...others] = [...story.gone, ...otherEnds.values()];
-  if (first !== undefined) {
-    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
-  }
+  throwAll([...story.gone, ...otherEnds.values()]);
 }
 
 /** These look at a list that is whole, and that of a follow never is. */
@@ -99,11 +99,6 @@ function refuseWholes({ flags }: Context): void {
   if (flags.query !== undefined) {
     throw usageError('--query: events that are followed are no list', 'try -o jsonl | jq');
   }
-}
-
-async function openResume(file: string): Promise<ResumeFile> {
-  const { openResumeFile } = await import('../watch/resume.ts');
-  return openResumeFile(file);
 }
 
 /** A log that has not been begun is begun by the next run. */

@@ -98,7 +98,7 @@ export function withBill(
  * What to throw when some of several instances failed. Ctrl-C ends all waits at once: a person gets
  * one line, and one command that ends the instances.
  */
-export function errorOfSeveral(
+function errorOfSeveral(
   errors: readonly [CliError, ...CliError[]],
   targets: readonly Target[],
 ): CliError {

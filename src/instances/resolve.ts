@@ -2,7 +2,7 @@ import { onCancel } from '../cli/confirm.ts';
 import { beginningSo } from '../cli/lookup.ts';
 import { checked } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
-import { CliError, SeveralErrors, usageError } from '../errors.ts';
+import { CliError, throwAll, usageError } from '../errors.ts';
 import type { Known, KnownInstance } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
 import { instant, relative } from '../output/time.ts';
@@ -21,7 +21,7 @@ export interface Target {
 }
 
 /** What the command is about to do with the instance. */
-export interface Purpose {
+interface Purpose {
   /** It changes something, so that a beginning of an id is taken only if no name is meant by it. */
   readonly changes?: true;
 }
@@ -60,11 +60,13 @@ export async function findInstances(
       missing.push(error);
     }
   }
-  const [first, ...others] = missing.map((error) =>
-    purpose.changes && found.size > 0 ? error.with(`${error.message} Nothing was changed.`) : error,
+  throwAll(
+    missing.map((error) =>
+      purpose.changes && found.size > 0
+        ? error.with(`${error.message} Nothing was changed.`)
+        : error,
+    ),
   );
-  if (first !== undefined)
-    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
   return [...found.values()];
 }
 

@@ -1,4 +1,4 @@
-import { type CliError, SeveralErrors } from '../errors.ts';
+import { type CliError, throwAll } from '../errors.ts';
 
 export type Part = 'profile' | 'instances' | 'drives' | 'transactions';
 
@@ -39,9 +39,9 @@ export function alikeFaults(faults: readonly PartFault[]): AlikeFaults[] {
 
 /** Ends a command that has shown what could be read. The worst fault decides the exit code. */
 export function assertWhole(faults: readonly PartFault[]): void {
-  const [first, ...others] = alikeFaults(faults).map(({ names, error }) =>
-    error.with(`${names} could not be read, the rest is shown: ${error.message}`),
+  throwAll(
+    alikeFaults(faults).map(({ names, error }) =>
+      error.with(`${names} could not be read, the rest is shown: ${error.message}`),
+    ),
   );
-  if (first === undefined) return;
-  throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
 }

@@ -6,7 +6,7 @@ import type { DetailLine } from '../output/output.ts';
 import { fillTemplate } from './url-template.ts';
 
 /** One way to reach what runs on an instance. */
-export interface Endpoint {
+interface Endpoint {
   readonly name: string;
   /** A link that a browser can open; null if none is known. */
   readonly url: string | null;

@@ -65,7 +65,7 @@ export function sshArgv(
   return ['ssh', ...shared(endpoint, ssh), ...terminal, ...destination(endpoint), ...command];
 }
 
-export interface Copying extends Omit<Copy, 'instance'> {
+interface Copying extends Omit<Copy, 'instance'> {
   readonly recursive?: boolean;
   readonly preserve?: boolean;
 }

@@ -52,7 +52,7 @@ export function hostBlock({ hosts, endpoint }: HostEntry, knownHosts: string): s
 }
 
 /** Our file that ssh reads, one for each profile. */
-export interface HostsFile {
+interface HostsFile {
   readonly path: string;
   /** The line that makes ssh read the files of all profiles. */
   readonly include: string;

@@ -3,7 +3,7 @@ import { errorCode } from '../files/error-code.ts';
 import type { Program, Running } from '../programs.ts';
 
 /** Gets what an ssh in the background prints. */
-export interface Listener {
+interface Listener {
   /** The session is open: a tunnel accepts connections. */
   open(): void;
   /** A line for the user: a banner of the instance, a warning from ssh. */
@@ -12,7 +12,7 @@ export interface Listener {
   log(line: string): void;
 }
 
-export interface SshProcess {
+interface SshProcess {
   /** Its exit code, and what it printed last. */
   readonly ended: Promise<{ readonly code: number; readonly output: string }>;
   close(): void;

@@ -8,7 +8,7 @@ import { freePort, isFree } from './ports.ts';
 import type { Reached } from './reach.ts';
 
 /** PORTS as it was typed, before the instance is known. */
-export interface WantedPorts {
+interface WantedPorts {
   /** undefined: the same number as on the instance, or any free one. 0: any free one. */
   readonly local: number | undefined;
   /** A port, the name of an endpoint, or undefined for the main one. */

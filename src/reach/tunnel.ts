@@ -12,7 +12,7 @@ const GIVE_UP_AFTER = 10 * 60_000;
 /** Milliseconds between two attempts: twice as long each time, up to the second. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [1_000, 30_000];
 
-export interface HowToHold extends HowToReach {
+interface HowToHold extends HowToReach {
   readonly reconnect: boolean;
   /** Prints where the tunnel is, once it is open. A failure closes the tunnel. */
   opened(): Promise<void>;

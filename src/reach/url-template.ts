@@ -1,6 +1,6 @@
 import { fieldOf } from '../api/open-fields.ts';
 
-export interface TemplateValues {
+interface TemplateValues {
   readonly ip: string | undefined;
   readonly port: number | undefined;
   /** `connection_info.secrets`, whose structure is open. */

@@ -11,7 +11,7 @@ export interface WaitTimes {
 export const DEFAULT_WAIT: WaitTimes = { timeout: 15 * 60_000, interval: 2_000 };
 
 /** What a wait for a starting instance ends with: its status, or a response of its SSH server. */
-export const STARTED = ['active', 'ssh'] as const;
+const STARTED = ['active', 'ssh'] as const;
 export type Started = (typeof STARTED)[number];
 
 /** `--wait[=active|ssh]`; bare `--wait` arrives as an empty value. */

@@ -15,7 +15,7 @@ export interface FollowedLog<E extends LogEvent> extends Follower<E> {
   hasEnded?(): Promise<boolean>;
 }
 
-export interface FollowOptions<L extends FollowedLog<E>, E extends LogEvent> {
+interface FollowOptions<L extends FollowedLog<E>, E extends LogEvent> {
   readonly logs: readonly L[];
   readonly clock: Clock;
   /** Ends the stream in order: what was handed on is taken. */
@@ -52,7 +52,7 @@ export interface FollowReport<L> {
   looked(shown: number): void;
 }
 
-export interface FollowedEvent<L, E extends LogEvent> {
+interface FollowedEvent<L, E extends LogEvent> {
   readonly log: L;
   readonly event: E;
 }

@@ -12,7 +12,7 @@ import {
 /** Milliseconds between two walks that look for late events among all that are remembered. */
 const SWEEP_EVERY = 60_000;
 
-export interface FollowerOptions<E extends LogEvent> {
+interface FollowerOptions<E extends LogEvent> {
   readonly read: ReadPage<E>;
   readonly cursor: Cursor;
   readonly clock: Pick<Clock, 'now'>;

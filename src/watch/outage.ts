@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { CliError } from '../errors.ts';
 
-export interface OutageReport {
+interface OutageReport {
   /** `asked`: milliseconds of the pause that the service asked for. */
   lost(error: CliError, asked: number | undefined): void;
   /** Milliseconds for which nothing could be read. */

@@ -17,9 +17,6 @@ export interface ResumeFile {
   save(logs: ReadonlyMap<string, SavedCursor>): Promise<void>;
 }
 
-/** Larger than any that this program writes for a few hundred instances. */
-const LARGEST = 64 * 1024 * 1024;
-
 const resumeFile = lazy(() =>
   z.strictObject({
     kind: z.literal('gpucloud-follow'),
@@ -68,11 +65,10 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
 }
 
 async function read(path: string, named: string): Promise<Record<string, SavedCursor>> {
-  let text: string | undefined;
+  let text = 'not a file';
   try {
-    const file = await stat(path);
     // A pipe would be waited for without an end.
-    text = file.isFile() && file.size <= LARGEST ? await readFile(path, 'utf8') : undefined;
+    if ((await stat(path)).isFile()) text = await readFile(path, 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return {};
     throw new CliError(
@@ -83,8 +79,8 @@ async function read(path: string, named: string): Promise<Record<string, SavedCu
       },
     );
   }
-  if (text?.trim() === '') return {};
-  const result = resumeFile().safeParse(parsed(text ?? ''));
+  if (text.trim() === '') return {};
+  const result = resumeFile().safeParse(parsed(text));
   if (!result.success) {
     throw new CliError(
       'storage',

@@ -1,14 +1,10 @@
+import type { Instance } from '../api/index.ts';
 import { CliError } from '../errors.ts';
 import type { Verdict } from '../rules/rule.ts';
 import { sshHost, sshPort, sshUser } from '../rules/ssh.ts';
 
-/** The fields of an instance that SSH needs (API document: Instance). */
-export interface Enterable {
-  readonly id: string;
-  readonly ip_address?: string | null | undefined;
-  readonly ssh_username?: string | null | undefined;
-  readonly ssh_port?: number | null | undefined;
-}
+/** The fields of an instance that SSH needs. */
+type Enterable = Pick<Instance, 'id' | 'ip_address' | 'ssh_username' | 'ssh_port'>;
 
 /** Where ssh connects to. No part can be read as an option or as a second word. */
 export interface SshEndpoint {
@@ -19,12 +15,6 @@ export interface SshEndpoint {
   readonly user: string;
 }
 
-/** Overrides what the service sends. */
-export interface Chosen {
-  readonly user?: string | undefined;
-  readonly port?: number | undefined;
-}
-
 /**
  * The SSH endpoint of an instance.
  *
@@ -32,9 +22,14 @@ export interface Chosen {
  * exactly like an address, a user and a port is accepted. `-oProxyCommand=…`, spaces, line ends and
  * percent signs (which ssh replaces with values) are not.
  *
+ * `user` and `port` replace what the service sends.
+ *
  * @throws CliError `wrongState` if a part is missing, `notUnderstood` if one is not accepted.
  */
-export function sshEndpoint(instance: Enterable, { user, port }: Chosen = {}): SshEndpoint {
+export function sshEndpoint(
+  instance: Enterable,
+  { user, port }: { readonly user?: string | undefined; readonly port?: number | undefined } = {},
+): SshEndpoint {
   return {
     id: instance.id,
     ...sshAddress(instance, port),

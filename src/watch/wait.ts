@@ -1,14 +1,11 @@
+import type { Instance } from '../api/index.ts';
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
 import { mayBill } from '../rules/statuses.ts';
 import { poll } from './poll.ts';
 
-/** What a wait needs to know of an instance (API document: Instance). */
-export interface Watched {
-  readonly id: string;
-  readonly status: string;
-  readonly failure_reason?: string | null | undefined;
-}
+/** What a wait needs to know of an instance. */
+export type Watched = Pick<Instance, 'id' | 'status' | 'failure_reason'>;
 
 export interface Also<T extends Watched> {
   /** Completes "The machine is ACTIVE, but …": `SSH has not answered`. */

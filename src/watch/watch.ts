@@ -8,7 +8,7 @@ import { poll, type Turn } from './poll.ts';
 import { LONGEST_WITHIN_MS } from './transient.ts';
 
 /** What a verb with `--watch` reads and shows; see {@link watch}. */
-export interface Watching<T, R> {
+interface Watching<T, R> {
   /** One reading. It prints nothing; a fault that is thrown is shown until a reading succeeds. */
   read(options: CallOptions): Promise<T>;
   /** Prints what the command prints without `--watch`: a frame of the view in a terminal. */

@@ -6,7 +6,7 @@ import { findOne } from '../../cli/lookup.ts';
 import { refuseSecret } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import { CliError, SeveralErrors } from '../../errors.ts';
+import { CliError, throwAll } from '../../errors.ts';
 import { add } from './add.ts';
 import { sshKeyView } from './view.ts';
 
@@ -126,9 +126,7 @@ async function deleteKeys(typed: readonly string[], context: Context): Promise<v
   if (deleted.length > 0 || context.out.format !== 'table') {
     await context.out.list(deleted, sshKeyView);
   }
-  const [first, ...others] = errors;
-  if (first !== undefined)
-    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
+  throwAll(errors);
 }
 
 function question(names: readonly string[]): string {

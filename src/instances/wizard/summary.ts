@@ -27,7 +27,7 @@ interface Row {
   readonly text: string | undefined;
 }
 
-export interface Summary {
+interface Summary {
   readonly made: MadeRequest;
   readonly wish: Wish;
   /** The flags that the answers stand for. */

@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import type { View } from '../../../output/output.ts';
 
 /** A program and its arguments. */
-export type Argv = readonly string[];
+type Argv = readonly string[];
 
 /** Prints a command instead of running it: as a line to be copied, or in JSON as its words. */
 export async function printCommand(argv: Argv, context: Context): Promise<void> {

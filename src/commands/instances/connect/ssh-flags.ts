@@ -62,7 +62,7 @@ function sshWord(text: string): Verdict<string> {
 }
 
 /** What commander makes of {@link withSshFlags}. */
-export interface SshFlags {
+interface SshFlags {
   readonly identity?: string | undefined;
   readonly user?: string | undefined;
   readonly port?: number | undefined;
