@@ -18,9 +18,9 @@ export const list = action({
   view: listedView,
   notes:
     'The published API has no list of machines: these are the ones that this computer rented, was\n' +
-    'told of, or found attached to a drive, each read afresh, the newest first. UNKNOWN marks a request whose answer\n' +
-    'was lost, IN_FLIGHT one that another process waits for, GONE a machine that the service does\n' +
-    'not find.',
+    'told of, or found attached to a drive, each read afresh, the newest first. UNKNOWN marks a\n' +
+    'request whose answer was lost, IN_FLIGHT one that another process waits for, GONE a machine\n' +
+    'that the service does not find.',
   examples: [
     'gpucloud instances list',
     'gpucloud instances list --all --json',
