@@ -1,11 +1,9 @@
-import { sentence } from '../../api/calls/errors.ts';
 import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../api/index.ts';
-import { writeCreated } from '../../cli/creation.ts';
 import { hintOf } from '../../cli/hints.ts';
 import { each, ruled, ruledEach } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import { CliError, unforeseen, usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
 import { ensureNoPending } from '../../instances/pending.ts';
 import { beforeSending, nothingCreated } from '../../instances/preflight.ts';
@@ -18,20 +16,17 @@ import {
   missingFlags,
 } from '../../instances/request/body.ts';
 import { isOfSandbox, notePrice, warnIfDearer } from '../../instances/request/hardware.ts';
-import { waitFor } from '../../instances/waiting.ts';
 import { publishedPort, volume } from '../../rules/container.ts';
 import type { Money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import { sharedMemoryGb } from '../../rules/numbers.ts';
-import { hasSsh } from '../../rules/statuses.ts';
 import {
   pollIntervalOption,
   statusFor,
-  type WaitTimes,
   waitStartedOption,
   waitTimeoutOption,
 } from '../../watch/flags.ts';
-import { knownSshEndpoint } from '../../watch/ssh-endpoint.ts';
+import { showRented, type Wait, warnIfClosed } from './rented.ts';
 import { createRequestView, instanceView } from './view.ts';
 
 export const create = action({
@@ -126,13 +121,10 @@ function oneName(argument: string | undefined, flag: string | undefined): string
   return argument ?? flag;
 }
 
-interface CreateInput {
+interface CreateInput extends Wait {
   readonly flags: CreateFlags;
   readonly maxPrice: Money | undefined;
   readonly dryRun: boolean;
-  /** A status, or `ssh`; undefined without `--wait`. */
-  readonly until: string | undefined;
-  readonly times: WaitTimes;
 }
 
 async function createInstance(input: CreateInput, context: Context): Promise<void> {
@@ -226,85 +218,6 @@ async function createNow(
   await showRented(created, input, context);
 }
 
-/**
- * A machine that nobody can enter bills like any other. Whether a default key is put on one that asked
- * for none is not documented, so that the answer decides; what has a template or a container may be
- * meant for its endpoints alone, and Windows is entered otherwise.
- */
-function warnIfClosed(created: Instance, body: CreateInstanceBody, { err }: Context): void {
-  const isBare = body.template_id === undefined && body.docker_config === undefined;
-  if (!isBare || !isKeyless(created) || created.base_image?.os_type === 'windows') return;
-  err.warn(
-    `No SSH key is on ${created.name ?? created.id}, and the published API has no way to add one: --ssh-key does at creation. To end it: gpucloud instances terminate ${created.id}`,
-  );
-}
-
-/** An answer that tells no list of keys tells nothing of them. */
-function isKeyless({ ssh_keys }: Instance): boolean {
-  return ssh_keys?.length === 0;
-}
-
 function requestOf(body: CreateInstanceBody) {
   return { operation: 'create', name: body.instance_name, offer_id: body.offer_id, body } as const;
-}
-
-/**
- * Waits when it was asked for, then prints the machine. A wait that ends early still prints it,
- * since it was rented all the same.
- */
-export async function showRented(
-  rented: Instance,
-  { until, times }: Pick<CreateInput, 'until' | 'times'>,
-  context: Context,
-): Promise<void> {
-  const name = rented.name ?? rented.id;
-  context.err.note(`Rented ${name} (${rented.id}).`);
-  let latest = rented;
-  let early: unknown;
-  if (until !== undefined) {
-    try {
-      const onReading = (reading: Instance) => {
-        latest = reading;
-      };
-      const awaited = { target: { id: rented.id, name }, until, after: rented.status, onReading };
-      await waitFor(awaited, times, context);
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      early = error;
-    }
-  }
-  const made = { what: 'The machine', id: rented.id, remedy: remedyFor(rented.id) };
-  await writeCreated(made, () => context.out.item(latest, instanceView));
-  if (early !== undefined) throw early;
-  if (context.signal.aborted) throw rentedAllTheSame(rented, context);
-  nextSteps(latest, context);
-}
-
-/** Ctrl-C came while the answer was on its way, and the answer was waited for. */
-function rentedAllTheSame({ id, name }: Instance, { signal }: Context): CliError {
-  const reason = signal.reason instanceof CliError ? signal.reason : unforeseen(signal.reason);
-  return reason.with(
-    `${sentence(reason.message)} The machine ${name ?? id} (${id}) was rented all the same, and is billing.`,
-    { hint: remedyFor(id), resource: id, mayBeBilling: true },
-  );
-}
-
-function remedyFor(id: string): string {
-  return `end it with "gpucloud instances terminate ${id}", see it with "gpucloud instances get ${id}"`;
-}
-
-/** What is typed for a machine: its name where it follows the rule, so that it pastes as it is. */
-function typedForm({ id, name }: Instance): string {
-  return name != null && instanceName(name).ok ? name : id;
-}
-
-function nextSteps(instance: Instance, context: Context): void {
-  const name = typedForm(instance);
-  const isOpen = hasSsh(instance.status) && !isKeyless(instance);
-  if (isOpen && knownSshEndpoint(instance) !== undefined) {
-    context.err.note(`Connect:     gpucloud instances ssh ${name}`);
-  } else {
-    context.err.note(`See it:      gpucloud instances get ${name}`);
-  }
-  context.err.note(`Stop paying: gpucloud instances terminate ${name}`);
 }

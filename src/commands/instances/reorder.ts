@@ -12,7 +12,7 @@ import {
   waitStartedOption,
   waitTimeoutOption,
 } from '../../watch/flags.ts';
-import { showRented } from './create.ts';
+import { showRented } from './rented.ts';
 import { instanceView } from './view.ts';
 
 export const reorder = action({
