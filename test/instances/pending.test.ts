@@ -162,3 +162,14 @@ describe('a key from the environment', () => {
     expect({ code, posts: posts(requests) }).toEqual({ code: 1, posts: 0 });
   });
 });
+
+test('rents for an account whose id is no id of a path', async () => {
+  for (const [at, me] of ['auth0|5f 1/../x', '..', 'ann@example.com'].entries()) {
+    service.me = me;
+    const env = { GPUCLOUD_API_KEY: `svc_sk_${at}` };
+    const { code } = await world.cli([...CREATE, '-q'], { env });
+    expect({ me, code }).toEqual({ me, code: 0 });
+    const { stdout } = await world.cli(['instances', 'list', '-q'], { env });
+    expect(stdout).toBe(`${NEW}\n`);
+  }
+});

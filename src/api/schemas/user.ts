@@ -5,9 +5,10 @@ import { fields, filled, type Infer, ruled } from './fields.ts';
 
 /** API document: Resources, User. */
 export const user = lazy(() => {
-  const { id, text, flag } = fields();
+  const { text, flag } = fields();
   return z.looseObject({
-    id,
+    // No path holds it, so it may have any form, such as that of a sign-in provider.
+    id: filled(),
     role: text,
     name: text,
     email: text,
