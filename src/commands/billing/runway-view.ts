@@ -1,24 +1,37 @@
-import type { BurnJson, ChargesJson, RunwayJson } from '../../money/facts.ts';
+import type { AccountReading } from '../../money/account.ts';
+import { burnJson, chargesJson, type MoneyFacts, runwayJson } from '../../money/facts.ts';
 import type { Block, View } from '../../output/output.ts';
 import { minuteText, spanText } from '../../output/time.ts';
-import { isAboveZero, roublesText } from '../../rules/money.ts';
+import { isAboveZero, kopecksText, roublesText } from '../../rules/money.ts';
+import type { Limit } from './fail-below.ts';
+
+export type RunwayReport = ReturnType<typeof reportOf>;
 
 /** The JSON of `billing runway`. Amounts are roubles. */
-export interface RunwayReport extends RunwayJson {
-  readonly as_of: string;
-  /** As the service wrote it; null if it was not read. */
-  readonly balance: string | null;
-  /** The known burn rate and what only the charges show; null if a part could not be read. */
-  readonly per_hour: string | null;
-  /** null if the charges were not compared with what is known. */
-  readonly unexplained_per_hour: string | null;
-  readonly burn: BurnJson;
-  readonly charges: ChargesJson | null;
-  readonly fail_below: string | null;
-  /** Whether the limit is not met; null without one, and if too little is known. */
-  readonly below: boolean | null;
-  /** The parts that could not be read. */
-  readonly unread: readonly string[];
+export function reportOf(
+  reading: AccountReading,
+  facts: MoneyFacts,
+  failBelow: Limit | undefined,
+  below: boolean | null,
+) {
+  return {
+    as_of: new Date(reading.now).toISOString(),
+    /** As the service wrote it; null if it was not read. */
+    balance: reading.user?.balance ?? null,
+    /** The known burn rate and what only the charges show; null if a part could not be read. */
+    per_hour: facts.read.instances && facts.read.drives ? kopecksText(facts.perHour) : null,
+    /** null if the charges were not compared with what is known. */
+    unexplained_per_hour:
+      facts.charges === undefined ? null : kopecksText(facts.unexplainedPerHour),
+    ...runwayJson(facts),
+    burn: burnJson(facts),
+    charges: chargesJson(facts.charges),
+    fail_below: failBelow?.text ?? null,
+    /** Whether the limit is not met; null without one, and if too little is known. */
+    below,
+    /** The parts that could not be read. */
+    unread: reading.faults.map(({ part }) => part),
+  };
 }
 
 export const runwayView: View<RunwayReport> = {

@@ -2,19 +2,10 @@ import { ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { type AccountReading, readAccount } from '../../money/account.ts';
-import {
-  burnJson,
-  chargesJson,
-  type MoneyFacts,
-  moneyFacts,
-  runwayJson,
-  UNCHECKED,
-  unexplainedText,
-} from '../../money/facts.ts';
+import { type MoneyFacts, moneyFacts, UNCHECKED, unexplainedText } from '../../money/facts.ts';
 import { assertWhole } from '../../money/faults.ts';
-import { kopecksText } from '../../rules/money.ts';
-import { doubtOf, type Limit, limit, shortage } from './fail-below.ts';
-import { type RunwayReport, runwayBlocks, runwayView } from './runway-view.ts';
+import { doubtOf, limit, shortage } from './fail-below.ts';
+import { reportOf, runwayBlocks, runwayView } from './runway-view.ts';
 
 export const runway = action({
   view: runwayView,
@@ -54,27 +45,6 @@ export const runway = action({
     if (doubt !== undefined) throw doubt;
   },
 });
-
-function reportOf(
-  reading: AccountReading,
-  facts: MoneyFacts,
-  failBelow: Limit | undefined,
-  below: boolean | null,
-): RunwayReport {
-  return {
-    as_of: new Date(reading.now).toISOString(),
-    balance: reading.user?.balance ?? null,
-    per_hour: facts.read.instances && facts.read.drives ? kopecksText(facts.perHour) : null,
-    unexplained_per_hour:
-      facts.charges === undefined ? null : kopecksText(facts.unexplainedPerHour),
-    ...runwayJson(facts),
-    burn: burnJson(facts),
-    charges: chargesJson(facts.charges),
-    fail_below: failBelow?.text ?? null,
-    below,
-    unread: reading.faults.map(({ part }) => part),
-  };
-}
 
 function warn(
   { burn, charges, unexplainedPerHour }: MoneyFacts,

@@ -1,27 +1,34 @@
+import { labelOf, type Step, startOf } from '../../money/calendar.ts';
+import { netOf, type Spent } from '../../money/spend.ts';
 import type { Block, Column, View } from '../../output/output.ts';
-import { money, roublesText, zero } from '../../rules/money.ts';
+import { kopecksText, money, roublesText, zero } from '../../rules/money.ts';
+
+export type SpendRow = ReturnType<typeof rowOf>;
 
 /** One period in the JSON of `billing spend`. Amounts are roubles. */
-export interface SpendRow {
-  /** `2026-01-15`, `2026-W03`, `2026-01`. */
-  readonly period: string;
-  /** The requested part of the period: from `from` on, before `to`. */
-  readonly from: string;
-  readonly to: string;
-  /** Charged, less refunded. */
-  readonly spent: string;
-  readonly charged: string;
-  readonly refunded: string;
-  readonly deposited: string;
-  readonly bonus: string;
-  /** Types that the published API does not have, or that go another way. They are in no sum. */
-  readonly other: readonly {
-    readonly type: string;
-    readonly direction: string | null;
-    readonly amount: string;
-    readonly count: number;
-  }[];
-  readonly transactions: number;
+export function rowOf(spent: Spent, by: Step) {
+  const { sums, other, count, from, to } = spent;
+  return {
+    /** `2026-01-15`, `2026-W03`, `2026-01`. */
+    period: labelOf(by, startOf(by, from)),
+    /** The requested part of the period: from `from` on, before `to`. */
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    /** Charged, less refunded. */
+    spent: kopecksText(netOf(spent)),
+    charged: kopecksText(sums.charged),
+    refunded: kopecksText(sums.refunded),
+    deposited: kopecksText(sums.deposited),
+    bonus: kopecksText(sums.bonus),
+    /** Types that the published API does not have, or that go another way. They are in no sum. */
+    other: other.map(({ type, direction, amount, count: times }) => ({
+      type,
+      direction: direction ?? null,
+      amount: kopecksText(amount),
+      count: times,
+    })),
+    transactions: count,
+  };
 }
 
 const columns: readonly Column<SpendRow>[] = [

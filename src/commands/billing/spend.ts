@@ -3,14 +3,14 @@ import { oneOf, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { labelOf, STEPS, type Step, startOf, zoneText } from '../../money/calendar.ts';
+import { STEPS, type Step, startOf, zoneText } from '../../money/calendar.ts';
 import { wholeHistory } from '../../money/history.ts';
-import { type Books, netOf, openBooks, type Spent } from '../../money/spend.ts';
+import { type Books, netOf, openBooks } from '../../money/spend.ts';
 import { localTime } from '../../output/time.ts';
 import { kopecksText, zero } from '../../rules/money.ts';
 import { since, until } from '../../rules/times.ts';
 import { periodOf } from './period.ts';
-import { type SpendRow, spendBlocks, spendView } from './spend-view.ts';
+import { rowOf, spendBlocks, spendView } from './spend-view.ts';
 
 /** How far back without `--since`. */
 const BACK: Readonly<Record<Step, number>> = { day: 29, week: 11, month: 11 };
@@ -81,27 +81,6 @@ async function fill(books: Books, api: Api, context: Context): Promise<void> {
   } finally {
     progress.done();
   }
-}
-
-function rowOf(spent: Spent, by: Step): SpendRow {
-  const { sums, other, count, from, to } = spent;
-  return {
-    period: labelOf(by, startOf(by, from)),
-    from: new Date(from).toISOString(),
-    to: new Date(to).toISOString(),
-    spent: kopecksText(netOf(spent)),
-    charged: kopecksText(sums.charged),
-    refunded: kopecksText(sums.refunded),
-    deposited: kopecksText(sums.deposited),
-    bonus: kopecksText(sums.bonus),
-    other: other.map(({ type, direction, amount, count: times }) => ({
-      type,
-      direction: direction ?? null,
-      amount: kopecksText(amount),
-      count: times,
-    })),
-    transactions: count,
-  };
 }
 
 /** One line for what was spent and one for the rest: together they are wider than most terminals. */

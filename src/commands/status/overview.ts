@@ -1,42 +1,11 @@
 import type { AccountReading } from '../../money/account.ts';
-import {
-  type BurnJson,
-  burnJson,
-  type ChargesJson,
-  chargesJson,
-  moneyFacts,
-  type RunwayJson,
-  runwayJson,
-} from '../../money/facts.ts';
+import { burnJson, chargesJson, moneyFacts, runwayJson } from '../../money/facts.ts';
 import { typedName } from '../../rules/names.ts';
 import { isTerminated } from '../../rules/statuses.ts';
-import { type Attention, attentionOf } from './attention.ts';
+import { attentionOf } from './attention.ts';
 import { byPrice, type DriveRow, driveRow, type InstanceRow, instanceRow } from './rows.ts';
 
-/** The JSON of `status`: names and amounts of the service, and a few of ours. */
-export interface Overview extends RunwayJson {
-  readonly as_of: string;
-  readonly account: {
-    readonly id: string;
-    readonly email: string | null;
-    readonly is_active: boolean | null;
-  } | null;
-  /** The wallet balance of the profile, as the service wrote it. */
-  readonly balance: string | null;
-  readonly burn: BurnJson;
-  readonly charges: ChargesJson | null;
-  /** Those known to this computer: the published API has no list of instances. */
-  readonly instances: readonly InstanceRow[];
-  readonly drives: readonly DriveRow[];
-  readonly attention: readonly Attention[];
-  readonly next: readonly NextStep[];
-  /** The parts that could not be read; the worst decides the exit code. */
-  readonly unread: readonly {
-    readonly part: string;
-    readonly code: string;
-    readonly message: string;
-  }[];
-}
+export type Overview = ReturnType<typeof overviewOf>;
 
 /** A command that fits the account. */
 export interface NextStep {
@@ -45,7 +14,8 @@ export interface NextStep {
   readonly purpose: string;
 }
 
-export function overviewOf(reading: AccountReading): Overview {
+/** The JSON of `status`: names and amounts of the service, and a few of ours. */
+export function overviewOf(reading: AccountReading) {
   const { now, user, faults } = reading;
   const facts = moneyFacts(reading);
   const instances = (reading.instances?.rows ?? [])
@@ -60,14 +30,17 @@ export function overviewOf(reading: AccountReading): Overview {
       user === undefined
         ? null
         : { id: user.id, email: user.email ?? null, is_active: user.is_active ?? null },
+    /** The wallet balance of the profile, as the service wrote it. */
     balance: user?.balance ?? null,
     burn: burnJson(facts),
     ...runwayJson(facts),
     charges: chargesJson(facts.charges),
+    /** Those known to this computer: the published API has no list of instances. */
     instances,
     drives,
     attention: attentionOf({ reading, facts, instances, drives }),
     next: nextSteps(mayBillIn(instances), drives, canRent),
+    /** The parts that could not be read; the worst decides the exit code. */
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
   };
 }

@@ -5,31 +5,16 @@ import { deletionOf } from '../../money/suspension.ts';
 import { instant } from '../../output/time.ts';
 import { type Money, money } from '../../rules/money.ts';
 
-/** An instance in the JSON of `status`. */
-export interface InstanceRow {
-  /** null for a request whose response was lost. */
-  readonly id: string | null;
-  readonly name: string;
-  readonly status: string;
-  /** null if the published API does not say whether this status bills. */
-  readonly bills: boolean | null;
-  readonly price_per_hour_snapshot: string | null;
-  readonly offer: string | null;
-  readonly created_at: string | null;
-  readonly age_seconds: number | null;
-  readonly paid_until: string | null;
-  readonly failure_reason: string | null;
-  /** The status is what was last seen, at `last_seen_at`. */
-  readonly unread: boolean;
-  readonly last_seen_at: string | null;
-}
+export type InstanceRow = ReturnType<typeof instanceRow>;
 
-export function instanceRow(row: Listed, now: number): InstanceRow {
+/** An instance in the JSON of `status`. */
+export function instanceRow(row: Listed, now: number) {
   const { id, name, status, instance, last } = row;
   const created = instance?.created_at ?? last?.created_at ?? row.asked_at ?? null;
   const since = instant(created);
   const item = instanceItem(row);
   return {
+    /** null for a request whose response was lost. */
     id,
     name,
     status,
@@ -40,27 +25,16 @@ export function instanceRow(row: Listed, now: number): InstanceRow {
     age_seconds: since === undefined ? null : Math.max(0, Math.floor((now - since) / 1000)),
     paid_until: instance?.paid_until ?? null,
     failure_reason: instance?.failure_reason ?? null,
+    /** The status is what was last seen, at `last_seen_at`. */
     unread: row.unread === true,
     last_seen_at: last?.seen_at ?? null,
   };
 }
 
-/** A drive in the JSON of `status`. */
-export interface DriveRow {
-  readonly id: string;
-  readonly name: string | null;
-  readonly status: string | null;
-  readonly bills: boolean | null;
-  readonly price_per_hour: string | null;
-  readonly size_gb: number | null;
-  readonly current_instance_id: string | null;
-  readonly paid_until: string | null;
-  /** Of a suspended drive: the range in which it is deleted for good. */
-  readonly deleted_at_earliest: string | null;
-  readonly deleted_at_latest: string | null;
-}
+export type DriveRow = ReturnType<typeof driveRow>;
 
-export function driveRow(drive: Drive): DriveRow {
+/** A drive in the JSON of `status`. */
+export function driveRow(drive: Drive) {
   const deletion = drive.status === 'SUSPENDED' ? deletionOf(drive) : undefined;
   return {
     id: drive.id,
@@ -71,6 +45,7 @@ export function driveRow(drive: Drive): DriveRow {
     size_gb: drive.size_gb ?? null,
     current_instance_id: drive.current_instance_id ?? null,
     paid_until: drive.paid_until ?? null,
+    /** Of a suspended drive: the range in which it is deleted for good. */
     deleted_at_earliest: isoOrNull(deletion?.earliest),
     deleted_at_latest: isoOrNull(deletion?.latest),
   };

@@ -1,73 +1,31 @@
-/** Spec: Template, endpoint item. */
-export interface TemplateEndpoint {
-  auth: { type: string; token_key: string };
-  name: string;
-  port: number;
-  is_main: boolean;
-  protocol: string;
-  url_template: string;
-}
-
-/** Spec: Template, variables schema item. */
-export interface TemplateVariable {
-  key: string;
-  type: string;
-  label: string;
-  length: number;
-  generator: string;
-}
-
-/** Spec: Template. */
-export interface Template {
-  id: string;
-  slug: string;
-  name: string;
-  description: string;
-  readme: string;
-  tags: string[];
-  logo_url: string;
-  image_name: string;
-  run_command: string;
-  shm_size: string | null;
-  endpoints: TemplateEndpoint[];
-  volumes: { host_path: string; container_path: string }[];
-  env_vars: Record<string, string>;
-  post_start_script: string | null;
-  min_disk_gb: number;
-  min_cuda_version: string;
-  is_active: boolean;
-  sort_order: number;
-  variables_schema: TemplateVariable[];
-  created_at: string;
-  updated_at: string;
-}
-
 const SINCE = '2025-01-01T00:00:00.000Z';
 
-/** All fields in the document's order; a template gives those that are its own. */
-const PLAIN: Template = {
+/** Spec: Template. All fields in the document's order; a template gives those that are its own. */
+const PLAIN = {
   id: '',
   slug: '',
   name: '',
   description: '',
   readme: '',
-  tags: [],
+  tags: [] as string[],
   logo_url: '',
   image_name: '',
   run_command: '',
-  shm_size: null,
-  endpoints: [],
-  volumes: [],
-  env_vars: {},
-  post_start_script: null,
+  shm_size: null as string | null,
+  endpoints: [] as ReturnType<typeof endpoint>[],
+  volumes: [] as { host_path: string; container_path: string }[],
+  env_vars: {} as Record<string, string>,
+  post_start_script: null as string | null,
   min_disk_gb: 20,
   min_cuda_version: '',
   is_active: true,
   sort_order: 0,
-  variables_schema: [],
+  variables_schema: [] as ReturnType<typeof secret>[],
   created_at: SINCE,
   updated_at: SINCE,
 };
+
+export type Template = typeof PLAIN;
 
 function template(own: Partial<Template> & Pick<Template, 'id' | 'slug' | 'name'>): Template {
   return { ...PLAIN, logo_url: `https://sandbox.invalid/logos/${own.slug}.svg`, ...own };
@@ -79,12 +37,12 @@ function endpoint(
   url_template: string,
   type: string,
   token_key: string,
-): TemplateEndpoint {
+) {
   const auth = { type, token_key };
   return { auth, name, port, is_main: true, protocol: 'TCP', url_template };
 }
 
-function secret(key: string, label: string, length: number): TemplateVariable {
+function secret(key: string, label: string, length: number) {
   return { key, type: 'generated', label, length, generator: 'hex' };
 }
 
