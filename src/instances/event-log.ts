@@ -1,27 +1,19 @@
 import type { Api, InstanceEvent } from '../api/index.ts';
 import { pagesOf } from '../api/pages.ts';
 import type { Context } from '../context.ts';
+import { lazy } from '../lazy.ts';
 import { instant } from '../output/time.ts';
 import { type Moment, timeOf } from '../rules/times.ts';
 
-/** The moment from which on events are asked for. */
-export interface Beginning {
-  /** Milliseconds since 1970; the same each time. To be asked once a response has come. */
-  time(): number;
-}
+/** Milliseconds since 1970 from which on events are asked for. To be called once a response has come. */
+export type Beginning = () => number;
 
 /** What `--since 10m` means to the service, whose clock wrote the times of the events. */
 export function beginningAt(
   moment: Moment,
   { serviceClock }: Pick<Context, 'serviceClock'>,
 ): Beginning {
-  let time: number | undefined;
-  return {
-    time() {
-      time ??= timeOf(moment, serviceClock.now());
-      return time;
-    },
-  };
+  return lazy(() => timeOf(moment, serviceClock.now()));
 }
 
 /** So many events from before the beginning say that no others come; a few may be late ones. */
@@ -42,7 +34,7 @@ export async function* eachEvent(
   let before = 0;
   const read = (page: number) => api.instances.events(id, { page, limit });
   for await (const { page } of pagesOf(read)) {
-    const from = beginning?.time() ?? Number.NEGATIVE_INFINITY;
+    const from = beginning?.() ?? Number.NEGATIVE_INFINITY;
     for (const event of page.data) {
       if (seen.has(event.id)) continue;
       seen.add(event.id);

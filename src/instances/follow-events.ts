@@ -129,7 +129,7 @@ function logsOf(targets: readonly Target[], input: FollowInput, parts: Parts): I
         api.instances.events(target.id, { page, limit }, follower.hasStarted() ? later : options),
       cursor,
       clock: context.clock,
-      ...(beginning === undefined ? {} : { since: beginning.time }),
+      ...(beginning === undefined ? {} : { since: beginning }),
     });
     return {
       target,

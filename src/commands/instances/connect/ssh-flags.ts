@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Command, Option, type OptionValues } from '../../../cli/command.ts';
+import type { Command, OptionValues } from '../../../cli/command.ts';
 import { ruled, ruledEach } from '../../../cli/parse.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
@@ -16,29 +16,26 @@ export function withSshFlags<Args extends unknown[], Flags extends OptionValues>
   command: Command<Args, Flags>,
 ) {
   return command
-    .addOption(new Option('-i, --identity <file>', 'the file of the private key to sign in with'))
-    .addOption(
-      new Option(
-        '--user <name>',
-        'the user on the machine (default: as the service tells)',
-      ).argParser(ruled('--user', sshUser)),
+    .option('-i, --identity <file>', 'the file of the private key to sign in with')
+    .option(
+      '--user <name>',
+      'the user on the machine (default: as the service tells)',
+      ruled('--user', sshUser),
     )
-    .addOption(
-      new Option('--port <number>', 'the port of SSH (default: as the service tells)').argParser(
-        ruled('--port', sshPort),
-      ),
+    .option(
+      '--port <number>',
+      'the port of SSH (default: as the service tells)',
+      ruled('--port', sshPort),
     )
-    .addOption(
-      new Option(
-        '--ssh-option <key=value>',
-        'an option as in ssh_config; may be repeated',
-      ).argParser(ruledEach('--ssh-option', sshOption)),
+    .option(
+      '--ssh-option <key=value>',
+      'an option as in ssh_config; may be repeated',
+      ruledEach('--ssh-option', sshOption),
     )
-    .addOption(
-      new Option(
-        '--ssh-arg <word>',
-        'one word more for ssh, such as -A; may be repeated',
-      ).argParser(ruledEach('--ssh-arg', sshWord)),
+    .option(
+      '--ssh-arg <word>',
+      'one word more for ssh, such as -A; may be repeated',
+      ruledEach('--ssh-arg', sshWord),
     )
     .option('--wait', 'wait until the machine answers, however new it is')
     .addOption(waitTimeoutOption())
