@@ -42,8 +42,6 @@ export function moneyFacts({ user, instances, drives, charges, now }: AccountRea
   };
 }
 
-export type BurnJson = ReturnType<typeof burnJson>;
-
 /** The burn rate in JSON: a contract with scripts. */
 export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>) {
   const { perHour, instances, drives, atMost, uncounted } = burn;
@@ -73,8 +71,6 @@ export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>) {
   };
 }
 
-export type RunwayJson = ReturnType<typeof runwayJson>;
-
 export function runwayJson({ runway, read }: Pick<MoneyFacts, 'runway' | 'read'>) {
   const known = read.instances && read.drives ? runway : undefined;
   return {
@@ -97,8 +93,6 @@ export function unexplainedText({ charged, atMost, from, to }: CheckedCharges): 
   const span = Number.isInteger(hours) ? `${hours} h` : spanText(Math.floor((to - from) / 1000));
   return `Something unknown may be billing: ${kopecksText(charged)} RUB was charged in the last ${span}, and all that is known here explains ${kopecksText(atMost)} RUB at most`;
 }
-
-export type ChargesJson = ReturnType<typeof chargesJson>;
 
 /** The compared charges in JSON. */
 export function chargesJson(charges: CheckedCharges | undefined) {

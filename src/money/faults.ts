@@ -15,15 +15,8 @@ const NAMES: Readonly<Record<Part, string>> = {
   transactions: 'the transactions',
 };
 
-export interface AlikeFaults {
-  /** `The drives, the transactions`. */
-  readonly names: string;
-  readonly parts: readonly Part[];
-  readonly error: CliError;
-}
-
-/** Groups parts that failed in the same way. */
-export function alikeFaults(faults: readonly PartFault[]): AlikeFaults[] {
+/** Groups parts that failed in the same way, with their names: `The drives, the transactions`. */
+export function alikeFaults(faults: readonly PartFault[]) {
   const alike = new Map<string, { error: CliError; parts: Part[] }>();
   for (const { part, error } of faults) {
     const key = `${error.failure} ${error.message}`;

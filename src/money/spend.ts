@@ -48,13 +48,6 @@ export interface Books {
   readonly left: LeftOut;
 }
 
-export interface BooksOf {
-  readonly step: Step;
-  /** Only transactions from here on, and before `to`. */
-  readonly from: number;
-  readonly to: number;
-}
-
 /** With more periods than this, those in which nothing happened are left out. */
 const MOST_ROWS = 4000;
 
@@ -64,7 +57,8 @@ interface Page {
   count: number;
 }
 
-export function openBooks({ step, from, to }: BooksOf): Books {
+/** Counts only transactions from `from` on, and before `to`. */
+export function openBooks({ step, from, to }: { step: Step; from: number; to: number }): Books {
   const pages = new Map<number, Page>();
   const total = newPage();
   const left = createLeftOut();

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { apiPath, segmentsOf } from './path.ts';
 
-export interface ApiInput {
+interface ApiInput {
   readonly method: string;
   readonly path: string;
   /** `name=value`, the value a string. */

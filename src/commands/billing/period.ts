@@ -2,7 +2,7 @@ import { usageError } from '../../errors.ts';
 import { type Moment, timeOf } from '../../rules/times.ts';
 
 /** Milliseconds since 1970: from `from` on, before `to`. */
-export interface Period {
+interface Period {
   readonly from: number;
   readonly to: number;
 }

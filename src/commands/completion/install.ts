@@ -8,26 +8,15 @@ import { faultOf } from '../../files/error-code.ts';
 import { makeFolders } from '../../files/make-folders.ts';
 import { replaceFile } from '../../files/replace.ts';
 
-export interface Installed {
-  readonly file: string;
-  /** Whether the file was written, or held the script already. */
-  readonly changed: boolean;
-  /** What is left for the user to do, and how to have it in this shell at once. */
-  readonly advice: readonly string[];
-}
-
 type Env = Context['env'];
 
 /**
  * Puts the script where its shell looks for it. No file of the user's own, such as `.zshrc`, is
  * touched: what belongs there is said. Throws CliError('storage') when it can't be written.
  */
-export async function install(
-  shell: Shell,
-  script: string,
-  { env }: Pick<Context, 'env'>,
-): Promise<Installed> {
+export async function install(shell: Shell, script: string, { env }: Pick<Context, 'env'>) {
   const file = fileFor(shell, env);
+  // It may hold the script already.
   const changed = (await textOf(file)) !== script;
   if (changed) {
     try {
@@ -72,6 +61,7 @@ function fileFor(shell: Shell, env: Env): string {
   }
 }
 
+/** What is left for the user to do, and how to have it in this shell at once. */
 function adviceFor(shell: Shell, file: string): string[] {
   const word = shellLine([file]);
   switch (shell) {

@@ -2,12 +2,12 @@ import type { DetailLine, Section, View } from '../../output/output.ts';
 import type { BaseImage, PricedOffer, SandboxStatus } from '../../sandbox/index.ts';
 
 /** A moment of the virtual clock: never relative, as real times are. */
-export function virtualTime(iso: string): string {
+function virtualTime(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
 /** The state of a sandbox, and for `advance` what that cost. */
-export interface ShownStatus extends SandboxStatus {
+interface ShownStatus extends SandboxStatus {
   /** Roubles that left the balance during this command. */
   readonly charged?: string;
 }

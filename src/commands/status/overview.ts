@@ -8,7 +8,7 @@ import { byPrice, type DriveRow, driveRow, type InstanceRow, instanceRow } from 
 export type Overview = ReturnType<typeof overviewOf>;
 
 /** A command that fits the account. */
-export interface NextStep {
+interface NextStep {
   readonly command: string;
   /** A word or two. */
   readonly purpose: string;

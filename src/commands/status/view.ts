@@ -38,7 +38,7 @@ export const idView: View<InstanceRow> = {
   empty: 'No machine bills.',
 };
 
-export interface ScreenOf {
+interface ScreenOf {
   /** A terminal shows the first of many; a pipe shows all. */
   readonly all: boolean;
   /** Puts a profile that was named by a flag into commands. */

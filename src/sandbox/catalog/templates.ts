@@ -204,12 +204,6 @@ export function findTemplate(id: string): Template | undefined {
 
 /** What an instance shows of its template; the document leaves the fields of that object open. */
 export function templateInInstance(template: Template): Record<string, unknown> {
-  return {
-    id: template.id,
-    slug: template.slug,
-    name: template.name,
-    description: template.description,
-    logo_url: template.logo_url,
-    image_name: template.image_name,
-  };
+  const { id, slug, name, description, logo_url, image_name } = template;
+  return { id, slug, name, description, logo_url, image_name };
 }

@@ -13,7 +13,7 @@ const SYNCING_TIME = 2 * SECOND;
 /** Spec: Limits, SUSPENDED drive. */
 const SUSPENDED_TIME = 7 * DAY;
 
-export interface DriveWish {
+interface DriveWish {
   name: string;
   size_gb: number;
 }

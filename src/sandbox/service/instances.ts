@@ -14,7 +14,7 @@ import { beginStopping, PHASES } from './lifecycle.ts';
 import { beginHour, closeHour, releaseReserved, reserveHour } from './rent.ts';
 
 /** The body of POST /instances. */
-export interface InstanceWish {
+interface InstanceWish {
   offer_id: string;
   image_id: string;
   instance_name: string;

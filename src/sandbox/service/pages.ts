@@ -14,7 +14,7 @@ export interface Page<T> {
 }
 
 /** The document names no largest page; a larger `limit` is cut to this, and `meta` shows it. */
-export const LARGEST_PAGE = 100;
+const LARGEST_PAGE = 100;
 
 export function pageOf<I, T>(
   items: readonly I[],

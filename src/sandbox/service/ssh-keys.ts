@@ -4,7 +4,7 @@ import { badRequest, conflict, Refusal } from '../refusal.ts';
 import type { SshKey, State } from '../store/state.ts';
 import { iso } from '../time.ts';
 
-export interface SshKeyWish {
+interface SshKeyWish {
   name: string;
   public_key: string;
   is_default?: boolean | undefined;

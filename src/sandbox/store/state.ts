@@ -35,22 +35,8 @@ export const INSTANCE_STATUSES = [
   'ERROR',
 ] as const;
 
-/** Spec: States and transitions, Drive status. */
-export const DRIVE_STATUSES = [
-  'AVAILABLE',
-  'IN_USE',
-  'SYNCING',
-  'DELETING',
-  'DELETED',
-  'SUSPENDED',
-  'ERROR',
-] as const;
-
 /** Spec: Transaction. */
 export const TRANSACTION_TYPES = ['DEPOSIT', 'USAGE_CHARGE', 'BONUS', 'REFUND'] as const;
-
-/** Spec: Instance event. */
-export const EVENT_TYPES = ['INFO', 'WARNING', 'ERROR', 'STATUS_CHANGE', 'BILLING'] as const;
 
 export const FAULT_NAMES = [
   'fail-start',
@@ -71,7 +57,7 @@ const moment = number();
 
 const event = strictObject({
   id: string(),
-  type: within(EVENT_TYPES),
+  type: within(['INFO', 'WARNING', 'ERROR', 'STATUS_CHANGE', 'BILLING']),
   message: string(),
   payload: nullable(record(string(), unknown())),
   at: moment,
@@ -125,7 +111,7 @@ const drive = strictObject({
   id: string(),
   name: string(),
   sizeGb: number(),
-  status: within(DRIVE_STATUSES),
+  status: within(['AVAILABLE', 'IN_USE', 'SYNCING', 'DELETING', 'DELETED', 'SUSPENDED', 'ERROR']),
   usedBytes: number(),
   /** Hours that could not be paid and are charged at the next top-up or resume. */
   debt: decimal,
