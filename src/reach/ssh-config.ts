@@ -62,7 +62,8 @@ export async function hostsFile(context: Context): Promise<HostsFile> {
   const folder = join((await context.folders()).state, 'ssh');
   const { profile } = await context.settings();
   return {
-    path: join(folder, `${profile?.value ?? 'default'}.conf`),
+    // No profile has a name with "@".
+    path: join(folder, `${profile?.value ?? '@environment'}.conf`),
     include: `Include ${configWord(join(folder, '*.conf'))}`,
   };
 }

@@ -147,7 +147,7 @@ describe.skipIf(NO_SSHD !== undefined)(`instances ssh-config${WHY}`, () => {
     );
   const config = () => join(world.computer.home, '.ssh', 'config');
   const folder = () => join(world.computer.home, 'state', 'ssh');
-  const installed = () => join(folder(), 'default.conf');
+  const installed = () => join(folder(), '@environment.conf');
   const include = () => `Include ${join(folder(), '*.conf')}`;
   const install = () => world.gpucloud(['instances', 'ssh-config', '--install']);
 

@@ -248,14 +248,24 @@ test('ssh-config warns once about each thing that could not be read', async () =
   expect(stderr.match(/^warning: The drives could not be read, /gm)).toHaveLength(1);
 });
 
-test('ssh-config keeps a file for each profile, and one Include line', async () => {
+test('ssh-config keeps a file for each profile, one for a key without a profile, and one Include line', async () => {
   const world = await worldWith({});
   await run(world, 'track', ID);
   expect((await run(world, 'ssh-config', '--install')).code).toBe(0);
-  expect((await run(world, 'ssh-config', '--install', '--profile', 'sandbox')).code).toBe(0);
+  for (const profile of ['default', 'sandbox']) {
+    await world.cli(['profiles', 'add', profile, '--base-url', world.service.url]);
+    const argv = ['instances', 'ssh-config', '--install', '--profile', profile];
+    expect((await world.cli(argv)).code).toBe(0);
+  }
   const folder = join(world.home, 'state', 'ssh');
-  expect((await readdir(folder)).sort()).toEqual(['default.conf', 'known_hosts', 'sandbox.conf']);
-  expect(await readFile(join(folder, 'default.conf'), 'utf8')).toContain('Host gpucloud-trainer ');
+  expect((await readdir(folder)).sort()).toEqual([
+    '@environment.conf',
+    'default.conf',
+    'known_hosts',
+    'sandbox.conf',
+  ]);
+  const ours = await readFile(join(folder, '@environment.conf'), 'utf8');
+  expect(ours).toContain('Host gpucloud-trainer ');
   expect(await readFile(join(world.home, '.ssh', 'config'), 'utf8')).toBe(
     `Include ${join(folder, '*.conf')}\n`,
   );
