@@ -57,7 +57,7 @@ export function instancesApi(run: Run) {
           call,
           {
             heading: 'POST /instances/{id}/reorder',
-            doing: `to reorder the instance ${id}`,
+            doing: `to reorder the instance ${id} as ${body.new_name}`,
             ...about(id),
             body: bodyOf(reorderInstanceBody, body),
             bills: true,

@@ -142,12 +142,16 @@ async function notMade(
       request,
     );
   }
+  // Of a reorder, the request's own resource is the terminated instance.
+  const { name: resource } = request;
   const reason: unknown = second.reason;
-  if (!second.aborted || !(reason instanceof CliError)) return error;
+  if (!second.aborted || !(reason instanceof CliError)) {
+    return error.with(error.message, { resource, mayBeBilling: true });
+  }
   return reason.with(`${reason.message} ${error.message}`, {
     hint: settleHint(request),
     mayBeBilling: true,
-    resource: error.resource ?? request.name,
+    resource,
   });
 }
 

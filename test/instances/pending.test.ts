@@ -173,3 +173,14 @@ test('rents for an account whose id is no id of a path', async () => {
     expect(stdout).toBe(`${NEW}\n`);
   }
 });
+
+test.each([CREATE, REORDER])(
+  'a lost response is reported with the name that was asked for: %j',
+  async (...argv) => {
+    service.posts.push(() => 'hangUp');
+    const { stderr } = await world.cli([...argv, '--json']);
+    const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+    expect(error).toMatchObject({ resource: 'trainer', may_be_billing: true });
+    expect(error.message).toContain('trainer');
+  },
+);
