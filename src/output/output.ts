@@ -85,7 +85,7 @@ export interface ListOptions {
 /** A line under a view that is redrawn, such as the age of what it shows. */
 export interface Foot {
   readonly text: string;
-  readonly colour?: 'dim' | 'yellow' | 'red';
+  readonly colour?: Tone;
 }
 
 /** A view that is redrawn in place until it is ended. */

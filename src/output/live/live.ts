@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { type Colour, type Paint, paintFor } from '../colour.ts';
+import { type Paint, paintFor } from '../colour.ts';
 import type { Foot, Live, Output } from '../output.ts';
 import { clean } from '../sanitise.ts';
 import type { Sink } from '../sink.ts';
@@ -156,7 +156,7 @@ function shortened(lines: readonly string[], room: number, columns: number): str
 }
 
 function footText({ text, colour }: Foot, paint: Paint): string {
-  return paint(colour as Colour | undefined, clean(text));
+  return paint(colour, clean(text));
 }
 
 /** Turns one frame into the other; '' if they are the same. */
