@@ -23,7 +23,6 @@ export type {
 } from './schemas/billing.ts';
 export type { Drive, DriveBody } from './schemas/drive.ts';
 export type {
-  ConnectionInfo,
   EventsQuery,
   Instance,
   InstanceEvent,
@@ -36,7 +35,7 @@ export type {
   ReorderInstanceBody,
 } from './schemas/instance-body.ts';
 export { checkCreateFields } from './schemas/instance-body.ts';
-export type { BaseImage, GpuModel, Offer, Provider } from './schemas/offer.ts';
+export type { BaseImage, Offer, Provider } from './schemas/offer.ts';
 export type { Meta } from './schemas/page.ts';
 export type { AddSshKeyBody, SshKey } from './schemas/ssh-key.ts';
 export type { Template, TemplateEndpoint, TemplateVariable } from './schemas/template.ts';

@@ -67,7 +67,6 @@ export const instanceEvents = lazy(() => z.array(instanceEvent()));
 /** API document: Endpoints, GET /instances/{id}/events. */
 export const eventsQuery = lazy(() => z.strictObject({ page: count(), limit: count() }));
 
-export type ConnectionInfo = Infer<typeof connectionInfo>;
 export type Instance = Infer<typeof instance>;
 export type StatusChange = Infer<typeof statusChange>;
 export type InstanceEvent = Infer<typeof instanceEvent>;

@@ -66,7 +66,6 @@ export const baseImage = lazy(() => {
   });
 });
 
-export type GpuModel = Infer<typeof gpuModel>;
 export type Offer = Infer<typeof offer>;
 export type Provider = Infer<typeof provider>;
 export type BaseImage = Infer<typeof baseImage>;
