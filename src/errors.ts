@@ -60,14 +60,14 @@ export interface ErrorDetails {
   /** The machine-readable code, if it says more than the failure's own: `name_taken`. */
   code?: string;
   /** What to do next, best an exact command. */
-  hint?: string;
-  request?: FailedRequest;
+  hint?: string | undefined;
+  request?: FailedRequest | undefined;
   /** The HTTP status of the answer that caused it, where there was one. */
-  httpStatus?: number;
+  httpStatus?: number | undefined;
   /** Whether the very same command may succeed later, and is safe to repeat. */
   retryable?: boolean;
   /** The id or name of the thing that the error is about. */
-  resource?: string;
+  resource?: string | undefined;
   /** Whether a machine may exist, and cost money, although the command failed. */
   mayBeBilling?: boolean;
   /** The last of what the service logged about the thing, oldest first. */
@@ -75,7 +75,7 @@ export interface ErrorDetails {
   /** A person has no need to be told: they ended a view that has no end. The exit code stands. */
   untold?: boolean;
   /** Milliseconds that the service asked to wait before the next request. */
-  retryAfterMs?: number;
+  retryAfterMs?: number | undefined;
   cause?: unknown;
 }
 
@@ -120,19 +120,18 @@ export class CliError extends Error {
    * cause.
    */
   with(message: string, details: ErrorDetails = {}): CliError {
-    const { hint, request, httpStatus, resource, retryAfterMs } = this;
     return new CliError(this.failure, message, {
       code: this.code,
+      hint: this.hint,
+      request: this.request,
+      httpStatus: this.httpStatus,
       retryable: this.retryable,
+      resource: this.resource,
       mayBeBilling: this.mayBeBilling,
       events: this.events,
       untold: this.untold,
+      retryAfterMs: this.retryAfterMs,
       cause: this,
-      ...(hint === undefined ? {} : { hint }),
-      ...(request === undefined ? {} : { request }),
-      ...(httpStatus === undefined ? {} : { httpStatus }),
-      ...(resource === undefined ? {} : { resource }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       ...details,
     });
   }
@@ -188,7 +187,7 @@ export function unforeseenIn(failure: CliError | undefined): Error | undefined {
 }
 
 export function usageError(message: string, hint?: string): CliError {
-  return new CliError('usage', message, hint === undefined ? {} : { hint });
+  return new CliError('usage', message, { hint });
 }
 
 /** How grave each failure is when several happen in one command, gravest first. */
@@ -231,10 +230,10 @@ export class SeveralErrors extends CliError {
       retryable: errors.every((error) => error.retryable),
       mayBeBilling: errors.some((error) => error.mayBeBilling),
       ...(asked.length === 0 ? {} : { retryAfterMs: Math.max(...asked) }),
-      ...(worst.hint === undefined ? {} : { hint: worst.hint }),
-      ...(worst.request === undefined ? {} : { request: worst.request }),
-      ...(worst.httpStatus === undefined ? {} : { httpStatus: worst.httpStatus }),
-      ...(worst.resource === undefined ? {} : { resource: worst.resource }),
+      hint: worst.hint,
+      request: worst.request,
+      httpStatus: worst.httpStatus,
+      resource: worst.resource,
     });
     this.errors = errors;
     this.summary = summary;

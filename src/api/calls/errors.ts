@@ -27,7 +27,6 @@ export function refusal(operation: Operation, call: Call, response: HttpResponse
   const { status } = response;
   const words = messageOf(response, call.hide);
   const wait = retryAfterMs(response.headers['retry-after'], call.clock.now());
-  const asked = wait === undefined ? {} : { retryAfterMs: wait };
   const fail = (failure: Failure, text: string, details: ErrorDetails = {}) =>
     new CliError(failure, sentence(text), {
       httpStatus: status,
@@ -53,13 +52,13 @@ export function refusal(operation: Operation, call: Call, response: HttpResponse
     return fail(
       kinds[status] ?? 'refused',
       `The request ${operation.doing} was ${failed ? 'not answered' : 'refused'} (${status}): ${words}`,
-      { retryable: failed, ...asked, ...factsOf(operation, 'web page') },
+      { retryable: failed, retryAfterMs: wait, ...factsOf(operation, 'web page') },
     );
   }
   if (failed) {
     return fail('refused', `The service failed ${operation.doing} (${status}): ${words}`, {
       retryable: true,
-      ...asked,
+      retryAfterMs: wait,
     });
   }
   switch (status) {
@@ -67,11 +66,10 @@ export function refusal(operation: Operation, call: Call, response: HttpResponse
     case 403: {
       const what =
         status === 401 ? 'did not accept the API key' : 'does not allow this with the API key';
-      const hint = call.keyRemedy();
       return new CliError('authentication', sentence(`The service ${what} (${status}): ${words}`), {
         httpStatus: status,
         request: { operation: operation.heading },
-        ...(hint === undefined ? {} : { hint }),
+        hint: call.keyRemedy(),
       });
     }
     case 402:
@@ -119,7 +117,7 @@ export function notReached(operation: Operation, call: Call, fault: Fault): unkn
     : `The service could not be reached: ${fault.message}`;
   return new CliError('unreachable', `${words}. Nothing was changed.`, {
     retryable: true,
-    ...(fault.hint === undefined ? {} : { hint: fault.hint }),
+    hint: fault.hint,
     ...factsOf(operation, fault.stopped ? 'deadline' : 'network'),
   });
 }
@@ -141,7 +139,7 @@ export function outcomeUnknown(operation: Operation, why: string, httpStatus?: n
     {
       mayBeBilling: operation.bills ?? false,
       retryable: isRepeatable(operation),
-      ...(httpStatus === undefined ? {} : { httpStatus }),
+      httpStatus,
       ...factsOf(operation),
     },
   );

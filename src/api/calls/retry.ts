@@ -94,7 +94,7 @@ export function rateLimited(status: number, waitMs: number | undefined): CliErro
     {
       httpStatus: status,
       retryable: true,
-      ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+      retryAfterMs: waitMs,
     },
   );
 }

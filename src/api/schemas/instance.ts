@@ -51,7 +51,7 @@ export const statusChange = lazy(() =>
 );
 
 /** API document: Resources, Instance event. */
-export const instanceEvent = lazy(() => {
+const instanceEvent = lazy(() => {
   const { id, text, open } = fields();
   return z.looseObject({
     id,
