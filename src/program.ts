@@ -5,7 +5,7 @@ import { addGlobalOptions, firstWord } from './cli/globals.ts';
 import { addListed, type Group, namedBy, type Runtime, undocumented } from './cli/group.ts';
 import { helpStyle } from './cli/help.ts';
 
-export interface ProgramSettings {
+interface ProgramSettings {
   readonly runtime: Runtime;
   readonly version: string;
   /** Where help and the version go. */

@@ -26,7 +26,7 @@ export type Completes =
   | { readonly list: readonly string[] };
 
 /** By the name of an argument (`name`) or of a flag (`--for`). */
-export type CompletesMap = Readonly<Record<string, Completes>>;
+type CompletesMap = Readonly<Record<string, Completes>>;
 
 /** What the frame knows of a command beside what commander does. */
 export interface About {

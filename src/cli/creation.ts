@@ -75,11 +75,10 @@ export async function writeCreated(
     const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
     // What is the matter with the output is told as the end of a sentence.
     const link = error.failure === 'storage' ? ', but' : '.';
-    const hint = error.hint ?? remedy;
     throw error.with(`${what} ${id} was created${link} ${error.message}`, {
       resource: id,
       mayBeBilling: true,
-      ...(hint === undefined ? {} : { hint }),
+      hint: error.hint ?? remedy,
     });
   }
 }

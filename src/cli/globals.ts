@@ -83,7 +83,7 @@ export function addGlobalOptions(command: AnyCommand, but: readonly string[] = [
 }
 
 /** The global flags as given on a command or any of its parents; the nearest wins. */
-export function globalFlagsOf(command: AnyCommand): GlobalFlags {
+function globalFlagsOf(command: AnyCommand): GlobalFlags {
   const given: Record<string, unknown> = {};
   for (let at: AnyCommand | null = command; at !== null; at = at.parent) {
     for (const option of at.options) {

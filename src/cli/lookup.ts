@@ -9,7 +9,7 @@ export interface Named {
   readonly name?: string | null | undefined;
 }
 
-export interface Lookup<T extends Named> {
+interface Lookup<T extends Named> {
   /** The flag or argument that names it, for messages. */
   readonly flag: string;
   /** `an SSH key`, for messages. */

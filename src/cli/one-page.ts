@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { View } from '../output/output.ts';
 
 /** One page of a list, as it was asked for and as it came. */
-export interface OnePage {
+interface OnePage {
   readonly meta: Meta;
   /** Rows that came, before any of them were left out here. */
   readonly rows: number;

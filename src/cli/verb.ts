@@ -6,7 +6,7 @@ import { addGlobalOptions } from './globals.ts';
 import type { Listed, Register, Runtime, Verb } from './group.ts';
 import { argumentTerm } from './help.ts';
 
-export interface VerbHelp extends Omit<About, 'nearest' | 'local'> {
+interface VerbHelp extends Omit<About, 'nearest' | 'local'> {
   /** Whole command lines, at least one. */
   examples: readonly [string, ...string[]];
   /** Global flags in whose place the verb has one of its own: `--timeout`. */
@@ -37,7 +37,7 @@ function withHelp(command: AnyCommand, help: VerbHelp): Command {
   return command as unknown as Command;
 }
 
-export interface VerbSpec<Args extends unknown[], Flags extends OptionValues> extends VerbHelp {
+interface VerbSpec<Args extends unknown[], Flags extends OptionValues> extends VerbHelp {
   /** Adds its arguments and flags, in commander's words, so that their types reach `run`. */
   takes(command: Command): Command<Args, Flags>;
   run(context: Context, ...given: [...Args, Flags, Invocation]): Promise<void>;

@@ -4,7 +4,7 @@ import type { KeyPlace } from './key.ts';
 import { runKeyCommand } from './key-command.ts';
 import { NoKeyring, openKeyring, SERVICE, type Start } from './keyring.ts';
 
-export interface KeysSettings {
+interface KeysSettings {
   /** The program that asks the system's keyring; undefined where there is none. */
   readonly helper: (() => { file: string; args: readonly string[] }) | undefined;
   readonly start: Start;

@@ -16,7 +16,7 @@ export interface Service extends Pick<Context, 'apiFor'> {
   close(): Promise<void>;
 }
 
-export interface ServiceParts {
+interface ServiceParts {
   readonly host: Host;
   readonly flags: GlobalFlags;
   readonly version: string;

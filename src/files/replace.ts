@@ -13,7 +13,7 @@ import { platform } from 'node:os';
 import { dirname } from 'node:path';
 import { readPlain } from './plain.ts';
 
-export interface HowToReplace {
+interface HowToReplace {
   /** 0600 where it is left out. */
   readonly mode?: number;
   /** The new file gets this owner where it would have another. */

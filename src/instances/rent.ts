@@ -195,7 +195,7 @@ function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliErr
       resource: id,
       mayBeBilling: true,
       cause: error,
-      ...(httpStatus === undefined ? {} : { httpStatus }),
+      httpStatus,
     },
   );
 }

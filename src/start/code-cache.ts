@@ -24,7 +24,7 @@ export interface CodeCache {
   save(): void;
 }
 
-export interface CodeCacheSettings {
+interface CodeCacheSettings {
   /** Of this bundle, Node version and processor; undefined keeps nothing. */
   readonly folder: string | undefined;
   /** Each command keeps the functions that it runs. */
