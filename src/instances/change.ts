@@ -3,13 +3,13 @@ import type { Api, Instance } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
 import { shellLine } from '../cli/shell-line.ts';
 import type { Context } from '../context.ts';
-import { CliError, isInterrupt, SeveralErrors } from '../errors.ts';
+import { CliError, isInterrupt, SeveralErrors, throwAll } from '../errors.ts';
 import { leadsTo, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { attempt, type Changed, type Outcome, outcomeOf } from './outcome.ts';
 import { beforeSending, titled } from './preflight.ts';
-import { findInstances, type Target } from './resolve.ts';
+import { findEach, type Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 import { waitForEach } from './waiting.ts';
 
@@ -41,11 +41,13 @@ export async function changeEach(
   context: Context,
 ): Promise<Outcome> {
   let targets = [...new Set(typed)].map((text): Target => ({ id: text, name: text }));
+  let missing: CliError[] = [];
   const api = await beforeSending(
     context,
     (interrupt) => noneSent(interrupt, targets, change),
     async () => {
-      targets = await findInstances(typed, context, { changes: true });
+      ({ targets, missing } = await findEach(typed, context, { changes: true }));
+      if (targets.length === 0) throwAll(missing);
       await change.before?.(targets, context);
       return context.api();
     },
@@ -54,7 +56,7 @@ export async function changeEach(
     attempt(target, () => send(change, target, { api, waits: until !== undefined }, context)),
   );
   const outcomes = until === undefined ? sent : await waitForEach(sent, until, times, context);
-  return outcomeOf(outcomes, targets);
+  return outcomeOf([...outcomes, ...missing], targets);
 }
 
 interface Sending {

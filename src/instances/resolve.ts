@@ -39,15 +39,26 @@ export async function findInstance(
   return find(typed, purpose, knownIn(context), context);
 }
 
-/**
- * Finds several instances, each once, in the order in which they were given.
- * One that is not found stops a change of the others too, and its error says so.
- */
+/** Finds several instances, each once, in the order in which they were given. */
 export async function findInstances(
   typed: readonly string[],
   context: Context,
   purpose: Purpose = {},
 ): Promise<Target[]> {
+  const { targets, missing } = await findEach(typed, context, purpose);
+  throwAll(missing);
+  return targets;
+}
+
+/**
+ * The same, for a command that acts on those that exist and reports the others as failed: one
+ * mistyped name may not keep a cleanup from terminating the rest.
+ */
+export async function findEach(
+  typed: readonly string[],
+  context: Context,
+  purpose: Purpose = {},
+): Promise<{ targets: Target[]; missing: CliError[] }> {
   const known = knownIn(context);
   const found = new Map<string, Target>();
   const missing: CliError[] = [];
@@ -60,14 +71,7 @@ export async function findInstances(
       missing.push(error);
     }
   }
-  throwAll(
-    missing.map((error) =>
-      purpose.changes && found.size > 0
-        ? error.with(`${error.message} Nothing was changed.`)
-        : error,
-    ),
-  );
-  return [...found.values()];
+  return { targets: [...found.values()], missing };
 }
 
 /** The known instances, read once however many are looked for in them. */

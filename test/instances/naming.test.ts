@@ -119,13 +119,11 @@ describe('a text that fits nothing known', () => {
     expect(stderr).toContain('did you mean prod-db?');
   });
 
-  test('stops a command that names others too, and reports each', async () => {
-    const { code, stderr, sent } = await changes('terminate', 'prod-db', 'one', 'two', '--yes');
-    expect({ code, sent }).toEqual({ code: 3, sent: 0 });
-    expect(stderr.match(/^error: INSTANCE "(?:one|two)".* Nothing was changed\.$/gm)).toHaveLength(
-      2,
-    );
-    expect(statuses.get(PROD)).toBe('ACTIVE');
+  test('keeps no other instance from being terminated, and is reported as failed', async () => {
+    const { code, stderr, sent } = await changes('terminate', 'one', 'prod-db', 'two', '--yes');
+    expect({ code, sent }).toEqual({ code: 3, sent: 1 });
+    expect(stderr.match(/^error: INSTANCE "(?:one|two)"/gm)).toHaveLength(2);
+    expect(statuses.get(PROD)).toBe('TERMINATED');
   });
 
   test('is sent if it is a UUID, since the service may know it', async () => {
