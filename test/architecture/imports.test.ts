@@ -98,7 +98,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
 };
 
 /** Files directly in one folder. */
-const MOST_FILES = 16;
+const MOST_FILES = 15;
 
 interface Import {
   readonly from: string;

@@ -63,11 +63,11 @@ export async function sendOnce(call: Call, request: ApiRequest): Promise<HttpRes
 
 /** The pause before a request is made once more: Retry-After where it came, else full jitter. */
 export function waitMs(call: Call, response: HttpResponse | undefined, tried: number): number {
-  const told = retryAfterMs(response?.headers['retry-after'], call.clock.now());
-  if (response === undefined || told === undefined) return backoffMs(call, tried);
-  if (told > Math.min(call.remainingMs(), call.longestPauseMs))
-    throw rateLimited(response.status, told);
-  return told;
+  const asked = retryAfterMs(response?.headers['retry-after'], call.clock.now());
+  if (response === undefined || asked === undefined) return backoffMs(call, tried);
+  if (asked > Math.min(call.remainingMs(), call.longestPauseMs))
+    throw rateLimited(response.status, asked);
+  return asked;
 }
 
 function backoffMs(call: Call, tried: number): number {
