@@ -6,7 +6,7 @@ import { namedHome } from './config/folders.ts';
 import type { Host } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
 import { errorCode } from './files/error-code.ts';
-import { watchReader } from './output/reader.ts';
+import { onReaderGone } from './output/reader.ts';
 import { whenStopped } from './output/sink.ts';
 import { startProgram } from './programs.ts';
 import { faultReport } from './report.ts';
@@ -16,7 +16,7 @@ import { run } from './run.ts';
 async function main(): Promise<void> {
   let isStdoutOpen = false;
   let isStderrOpen = false;
-  const plain = plainOut();
+  const plain = syncWrite();
   // A hundred requests may listen to one signal at once.
   setMaxListeners(0);
   const [first, second] = [new AbortController(), new AbortController()];
@@ -38,8 +38,8 @@ async function main(): Promise<void> {
       return process.stderr;
     },
     // Nothing may overtake what the stream still has to write.
-    plainOut: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
-    watchReader: (gone) => watchReader(1, gone),
+    syncWrite: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
+    onReaderGone: (gone) => onReaderGone(1, gone),
     env: process.env,
     endsAtOnce: true,
     clock: {
@@ -95,7 +95,7 @@ const SHORT = 16 * 1024;
  * write in just the same way; a pipe that may have to be waited for is left to its stream, since
  * whoever waits in a write hears no signal.
  */
-function plainOut(): Host['plainOut'] {
+function syncWrite(): Host['syncWrite'] {
   let stat: Stats;
   try {
     stat = fstatSync(1);

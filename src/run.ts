@@ -43,7 +43,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     },
     rerun(words, changes) {
       // Only the stdout of the process is watched for its reader.
-      const own = changes.stdout === undefined ? {} : { watchReader: undefined };
+      const own = changes.stdout === undefined ? {} : { onReaderGone: undefined };
       return run(words, { ...host, ...changes, ...own, endsAtOnce: false });
     },
   };
@@ -120,13 +120,13 @@ function refuseKeys(argv: readonly string[]): void {
 /** Writes help to stdout, which is the whole result when it was asked for. */
 async function print(text: string, host: Host): Promise<void> {
   if (text === '') return;
-  const { plainOut: plain, interrupts } = host;
+  const { syncWrite: plain, interrupts } = host;
   await createSink(() => host.stdout, { plain, stop: interrupts.second }).write(text);
 }
 
 /** Help reads best in lines that are not too long; a pipe has no width. */
 function helpWidth(host: Host): number {
-  const width = host.plainOut === undefined ? (host.stdout.columns ?? 0) : 0;
+  const width = host.syncWrite === undefined ? (host.stdout.columns ?? 0) : 0;
   return width > 0 ? Math.min(width, 120) : 100;
 }
 

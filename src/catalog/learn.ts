@@ -82,10 +82,10 @@ export function learned(
 ): NameRecord {
   const known: NameRecord = before ?? { service, kind, id };
   const after: NameRecord = { ...known, ...facts, ...priceFields(known, price, now) };
-  const isNew = Object.keys(after).some((field) => after[field] !== known[field]);
+  const isChanged = Object.keys(after).some((field) => after[field] !== known[field]);
   // A clock that was set back must not stop the date for good.
   const isRecent = Math.abs(now - Date.parse(known.seen_at ?? '')) < SEEN_STEP;
-  return isNew || !isRecent ? { ...after, seen_at: new Date(now).toISOString() } : known;
+  return isChanged || !isRecent ? { ...after, seen_at: new Date(now).toISOString() } : known;
 }
 
 /** An older instance's price never takes the place of a newer one's. */

@@ -99,23 +99,23 @@ export function createRecorder({ cache, settings }: RecorderSettings): NameRecor
 
     journal: (journal) => ({
       ...journal,
-      read: told(journal.read, ({ instances: machines }, how) => {
+      read: afterwards(journal.read, ({ instances: machines }, how) => {
         const wanted = machines.filter(({ untracked }) => !untracked);
         // Without the archive, terminated machines are not told whole.
         all('instance', wanted.map(machineName), how?.archived === true ? undefined : 'TERMINATED');
       }),
-      untrack: told(journal.untrack, (_nothing, id) => gone('instance', id)),
+      untrack: afterwards(journal.untrack, (_nothing, id) => gone('instance', id)),
     }),
 
     catalog: (catalog) => ({
       ...catalog,
-      entries: told(catalog.entries, catalogued),
-      known: told(catalog.known, catalogued),
-      add: told(catalog.add, () => {
+      entries: afterwards(catalog.entries, catalogued),
+      known: afterwards(catalog.known, catalogued),
+      add: afterwards(catalog.add, () => {
         learnedOf = catalog;
       }),
-      remove: told(catalog.remove, (_nothing, kind, id) => gone(kind, id)),
-      learn: told(catalog.learn, () => {
+      remove: afterwards(catalog.remove, (_nothing, kind, id) => gone(kind, id)),
+      learn: afterwards(catalog.learn, () => {
         learnedOf = catalog;
       }),
     }),
@@ -124,18 +124,22 @@ export function createRecorder({ cache, settings }: RecorderSettings): NameRecor
       const kept = (file: ConfigFile) => {
         profiles = file;
       };
-      return { ...config, read: told(config.read, kept), change: told(config.change, kept) };
+      return {
+        ...config,
+        read: afterwards(config.read, kept),
+        change: afterwards(config.change, kept),
+      };
     },
 
     sandbox: (sandbox) => ({
       ...sandbox,
-      catalog: told(sandbox.catalog, ({ offers, images }) => {
+      catalog: afterwards(sandbox.catalog, ({ offers, images }) => {
         const names = (kind: NameKind, known: readonly { id: string; name: string }[]) =>
           known.map(({ id, name }) => ({ kind, id, name: slug(name), state: '' }));
         ofSandbox.push({ what: 'all', kind: 'offer', names: names('offer', offers) });
         ofSandbox.push({ what: 'all', kind: 'image', names: names('image', images) });
       }),
-      reset: told(sandbox.reset, () => {
+      reset: afterwards(sandbox.reset, () => {
         for (const kind of ['instance', 'drive', 'ssh-key'] as const) {
           ofSandbox.push({ what: 'all', kind, names: [] });
         }
@@ -153,14 +157,14 @@ export function createRecorder({ cache, settings }: RecorderSettings): NameRecor
   };
 }
 
-/** The same method, after whose success someone is told what came of it. */
-function told<A extends readonly unknown[], R>(
+/** The same method; what a successful call returned goes to `learn`. */
+function afterwards<A extends readonly unknown[], R>(
   method: (...args: A) => Promise<R>,
-  tell: (result: R, ...args: A) => void,
+  learn: (result: R, ...args: A) => void,
 ): (...args: A) => Promise<R> {
   return async (...args) => {
     const result = await method(...args);
-    tell(result, ...args);
+    learn(result, ...args);
     return result;
   };
 }

@@ -33,21 +33,21 @@ export function openKeyring(
 ): Keyring {
   async function ask(question: Question): Promise<unknown> {
     if (helper === undefined) throw new NoKeyring('no keyring can be reached from here');
-    let told = '';
+    let output = '';
     let complaint = '';
     const running = await start({
       ...helper(),
       say: JSON.stringify({ ...question, service: SERVICE }),
       timeout: PATIENCE,
       hear: (text, from) => {
-        if (from === 'stdout') told += text;
+        if (from === 'stdout') output += text;
         else complaint += text;
       },
     });
     await running.ended.catch((error: unknown) => {
       throw new NoKeyring(`its program can't be started (${faultOf(error)})`);
     });
-    const answer = parsed(told);
+    const answer = parsed(output);
     if (answer === undefined) {
       throw new NoKeyring(
         running.isLate ? `it did not answer within ${PATIENCE / 1000} s` : withoutAnswer(complaint),

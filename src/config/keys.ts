@@ -49,7 +49,7 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings): Keys 
     async read(profile, place) {
       if (place.kind === 'file') return place.key;
       if (place.kind === 'command') return await print(profile, place.argv);
-      const key = await asked(
+      const key = await orExplain(
         keyring.get(place.entry).finally(() => stop.throwIfAborted()),
         (why) => notReadable(profile, why),
       );
@@ -59,7 +59,7 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings): Keys 
 
     async putIntoKeyring(profile, key) {
       const entry = `${profile} ${randomUUID().slice(0, 8)}`;
-      await asked(
+      await orExplain(
         keyring.set(entry, key).catch((error: unknown) => {
           // Ctrl-C ended its program, and is no fault of the keyring that the file would make up for.
           stop.throwIfAborted();
@@ -75,7 +75,7 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings): Keys 
 
     async remove(profile, place) {
       if (place?.kind !== 'keyring') return;
-      await asked(
+      await orExplain(
         keyring.delete(place.entry),
         (why) =>
           new CliError(
@@ -90,11 +90,11 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings): Keys 
   };
 }
 
-async function asked<T>(question: Promise<T>, told: (why: string) => CliError): Promise<T> {
+async function orExplain<T>(call: Promise<T>, explain: (why: string) => CliError): Promise<T> {
   try {
-    return await question;
+    return await call;
   } catch (error) {
-    throw error instanceof NoKeyring ? told(error.message) : error;
+    throw error instanceof NoKeyring ? explain(error.message) : error;
   }
 }
 

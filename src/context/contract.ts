@@ -21,12 +21,12 @@ export interface Host {
    * Where stdout is no terminal: writes to it without opening the stream, which costs more than a
    * short text does, and answers how many of the bytes were taken. The others are for the stream.
    */
-  readonly plainOut?: ((bytes: Uint8Array) => number) | undefined;
+  readonly syncWrite?: ((bytes: Uint8Array) => number) | undefined;
   /**
    * Calls back once when nobody reads stdout any more, where the system tells that without a write.
    * The answer ends the watch.
    */
-  readonly watchReader?: ((gone: () => void) => () => void) | undefined;
+  readonly onReaderGone?: ((gone: () => void) => () => void) | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /** The process ends with the run, so that the system closes the connections that are open. */

@@ -13,7 +13,7 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
   // A stream is opened only when something is written, or when it alone knows what it is.
   const stdout = {
     get isTTY() {
-      return host.plainOut === undefined && host.stdout.isTTY === true;
+      return host.syncWrite === undefined && host.stdout.isTTY === true;
     },
   };
   const format = formatOf(flags, env);
@@ -36,8 +36,8 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
     get stdout() {
       return host.stdout;
     },
-    ...(host.plainOut === undefined ? {} : { plainOut: host.plainOut }),
-    ...(host.watchReader === undefined ? {} : { watchReader: host.watchReader }),
+    ...(host.syncWrite === undefined ? {} : { syncWrite: host.syncWrite }),
+    ...(host.onReaderGone === undefined ? {} : { onReaderGone: host.onReaderGone }),
     stop: interrupts.second,
     env,
     clock: { ...clock, now },

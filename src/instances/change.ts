@@ -8,7 +8,7 @@ import { leadsTo, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { attempt, type Changed, type Outcome, outcomeOf } from './outcome.ts';
-import { beforeSending, titled } from './preflight.ts';
+import { runPreflight, titled } from './preflight.ts';
 import { findEach, type Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 import { waitForEach } from './waiting.ts';
@@ -42,7 +42,7 @@ export async function changeEach(
 ): Promise<Outcome> {
   let targets = [...new Set(typed)].map((text): Target => ({ id: text, name: text }));
   let missing: CliError[] = [];
-  const api = await beforeSending(
+  const api = await runPreflight(
     context,
     (interrupt) => noneSent(interrupt, targets, change),
     async () => {

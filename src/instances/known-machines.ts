@@ -103,7 +103,7 @@ export async function readKnownMachines(
   const isOver = ({ id, status }: Listed) => archived.has(id ?? '') && isTerminated(status);
   const rows = [...(await reading), ...attached.filter((row) => !isOver(row))];
   const lost = known.unknown.map((rental) => unknownRow(rental, now));
-  const inFlight = known.inFlight.map((rental) => underwayRow(rental, now));
+  const inFlight = known.inFlight.map((rental) => inFlightRow(rental, now));
   const inOrder = [...newestFirst(lost), ...newestFirst(inFlight), ...newestFirst(rows)];
   return { rows: inOrder, asked: rows.length, faults, driveFault: fault };
 }
@@ -201,7 +201,7 @@ function unknownRow({ uid, name, asked_at, offer_id }: OpenRequest, now: number)
 }
 
 /** Another process waits for its answer; should it stand still, nobody else tells of its machine. */
-function underwayRow(rental: OpenRequest, now: number): Listed {
+function inFlightRow(rental: OpenRequest, now: number): Listed {
   return {
     ...unknownRow(rental, now),
     status: 'IN_FLIGHT',

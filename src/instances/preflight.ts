@@ -18,7 +18,7 @@ const READ_AT_ONCE = 8;
  * An interrupt in that time ends with what `meaning` makes of it, unless a question that it ended
  * has already said what it means.
  */
-export async function beforeSending<T>(
+export async function runPreflight<T>(
   context: Context,
   meaning: (interrupt: CliError) => CliError,
   work: () => Promise<T>,

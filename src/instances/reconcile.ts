@@ -116,11 +116,11 @@ async function attachedIds(api: Api, context: Context): Promise<readonly string[
 
 function isOf(
   { name, created_at }: Instance,
-  { name: asked, asked_at }: OpenRequest,
+  { name: wanted, asked_at }: OpenRequest,
   { clock, serviceClock }: Context,
 ): boolean {
   const created = instant(created_at);
-  if (name !== asked || created === undefined) return false;
+  if (name !== wanted || created === undefined) return false;
   // How far the service's clock was ahead when the request was made is not known: it only widens.
   const ahead = serviceClock.now() - clock.now();
   const age = created - Date.parse(asked_at);

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { CliError, type Failure, isInterrupt } from '../errors.ts';
 import { answerId, type OpenedRequest, type RentalRequest } from '../journal/index.ts';
 import { openAlone } from './pending.ts';
-import { beforeSending, nothingCreated } from './preflight.ts';
+import { nothingCreated, runPreflight } from './preflight.ts';
 
 /**
  * Sends the one request that rents (design: The journal):
@@ -25,7 +25,7 @@ export async function rent(
 ): Promise<Instance> {
   const request = { ...asked, timeout_ms: context.flags.timeout ?? DEFAULT_TIMEOUT_MS };
   const { name } = request;
-  const { api, opened } = await beforeSending(context, nothingCreated, async () => ({
+  const { api, opened } = await runPreflight(context, nothingCreated, async () => ({
     api: await context.api(),
     opened: await openAlone(request, context),
   }));

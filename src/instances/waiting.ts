@@ -70,11 +70,11 @@ export async function waitFor(
   });
   let last: Instance | undefined;
   const outage = createOutage(clock, {
-    lost(fault, asked) {
+    lost(fault, retryAfter) {
       const goesOn =
-        asked === undefined
+        retryAfter === undefined
           ? 'Waiting goes on.'
-          : `It is read again in ${Math.ceil(asked / 1000)} s.`;
+          : `It is read again in ${Math.ceil(retryAfter / 1000)} s.`;
       err.warn(`${target.name} could not be read: ${fault.message} ${goesOn}`);
     },
     over: () => err.note(`${target.name} can be read again: ${last?.status}.`),

@@ -56,13 +56,13 @@ export function known(
       const last = snapshotOf(observation, kept?.record, seen_at);
       const record = kept?.record ?? newInstance(id, origin, seen_at);
       const isWanted = origin === 'track' && record.untracked_at !== undefined;
-      const isNew = kept === undefined || isWanted;
+      const isAdded = kept === undefined || isWanted;
       const isPassing = origin === 'read' || origin === 'drive';
       if (isPassing && (isUnwritable || accounts.account() === undefined)) {
         // Without an account a new instance has no place; a known one keeps its own.
         if (kept === undefined || isUnwritable) return false;
       }
-      if (isNew || kept.isTorn || !isOldNews(record.last, last)) {
+      if (isAdded || kept.isTorn || !isOldNews(record.last, last)) {
         const next = { ...record, name: last.name, last };
         try {
           await writing(() =>
@@ -77,7 +77,7 @@ export function known(
           throw error;
         }
       }
-      return isNew;
+      return isAdded;
     },
 
     track: (id) =>

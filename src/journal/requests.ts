@@ -131,8 +131,8 @@ function tornUid(file: string, changed: number): string {
   return `torn-${hashOf(`${file} ${changed}`)}`;
 }
 
-function isPlace(name: string, { name: asked, uid }: RequestRecord): boolean {
-  return name === fileName(asked) || name === `${fileName(asked)}~${uid}`;
+function isPlace(name: string, { name: wanted, uid }: RequestRecord): boolean {
+  return name === fileName(wanted) || name === `${fileName(wanted)}~${uid}`;
 }
 
 function mainPath(folder: string, name: string): string {

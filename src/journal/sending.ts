@@ -20,7 +20,7 @@ const SHOWN = 60;
 
 /** Requests that rent: written before they are sent, and what became of them. */
 export function sending(store: Store): Pick<Journal, 'open' | 'requests' | 'settle' | 'forget'> {
-  const { settings, reading, writing, find, openRequests, tidy } = store;
+  const { settings, reading, writing, find, openRequests, removeSettled } = store;
 
   /** Writes that an instance came of a request. */
   async function madeBy(id: string, request: RequestRecord, folder: string): Promise<void> {
@@ -41,7 +41,7 @@ export function sending(store: Store): Pick<Journal, 'open' | 'requests' | 'sett
       },
       async made(id) {
         await writing(() => madeBy(id, record, folder));
-        tidy({ ...record, folder });
+        removeSettled({ ...record, folder });
       },
       notMade: () => writing(() => removeRequest(folder, record)),
       unknown: () => writing(() => giveUpRequest(folder, record)),
@@ -82,7 +82,7 @@ export function sending(store: Store): Pick<Journal, 'open' | 'requests' | 'sett
         const request = (await openRequests()).find((one) => one.uid === uid);
         if (request === undefined) return;
         await madeBy(id, request, request.folder);
-        tidy(request);
+        removeSettled(request);
       }),
 
     forget: (uid) =>

@@ -22,7 +22,7 @@ export interface Store {
   /** The requests that are not settled, oldest first in each folder. */
   openRequests(): Promise<KeptRequest[]>;
   /** Removes a settled request. A file that stays is removed by a later command. */
-  tidy(request: Pick<KeptRequest, 'folder' | 'name' | 'uid'>): void;
+  removeSettled(request: Pick<KeptRequest, 'folder' | 'name' | 'uid'>): void;
 }
 
 export function openStore(settings: JournalSettings): Store {
@@ -76,7 +76,7 @@ export function openStore(settings: JournalSettings): Store {
       return found;
     });
 
-  function tidy(request: Pick<KeptRequest, 'folder' | 'name' | 'uid'>): void {
+  function removeSettled(request: Pick<KeptRequest, 'folder' | 'name' | 'uid'>): void {
     try {
       removeRequest(request.folder, request);
     } catch {
@@ -104,9 +104,9 @@ export function openStore(settings: JournalSettings): Store {
       const known = await instances(['instances', 'archive']);
       const made = new Set(known.map(({ record }) => record.request));
       const isSettled = ({ uid, isInFlight }: KeptRequest) => !isInFlight && made.has(uid);
-      for (const request of kept.filter(isSettled)) tidy(request);
+      for (const request of kept.filter(isSettled)) removeSettled(request);
       return kept.filter((request) => !isSettled(request));
     },
-    tidy,
+    removeSettled,
   };
 }

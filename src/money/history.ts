@@ -34,14 +34,14 @@ export async function* wholeHistory(
   for await (const { number, page, isLast } of pagesOf(read, { ahead: true })) {
     const { data, meta } = page;
     seen ??= createSeenSet(Math.max(REMEMBERED, 2 * limit, 2 * data.length));
-    const { isNew } = seen;
+    const { add } = seen;
     if (meta.total < total) {
       err.warn(
         'The history became shorter while it was read: some transactions may be missing here. Run the command again.',
       );
     }
     total = meta.total;
-    const fresh = data.filter(({ id }) => isNew(id));
+    const fresh = data.filter(({ id }) => add(id));
     repeated = fresh.length > 0 ? 0 : repeated + 1;
     given += fresh.length;
     yield fresh;

@@ -1,7 +1,7 @@
 /** Remembers at least the last `least` texts, and at most twice as many, however many come. */
 export interface SeenSet {
-  /** Whether a text is not remembered; from now on it is. */
-  isNew(text: string): boolean;
+  /** Remembers a text; returns whether it was new. */
+  add(text: string): boolean;
 }
 
 /** Two generations: dropping the oldest of one large set one by one would take quadratic time. */
@@ -9,7 +9,7 @@ export function createSeenSet(least: number): SeenSet {
   let young = new Set<string>();
   let old = new Set<string>();
   return {
-    isNew(text) {
+    add(text) {
       if (young.has(text) || old.has(text)) return false;
       young.add(text);
       if (young.size >= least) {

@@ -8,7 +8,7 @@ import { type Forms, formsOf } from './forms.ts';
 import type { Block, ListOptions, Live, Output, OutputSettings, View } from './output.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
 import { clean } from './sanitise.ts';
-import { createSink, type PlainOut, type WatchReader } from './sink.ts';
+import { createSink, type OnReaderGone, type SyncWrite } from './sink.ts';
 
 export { wantsColour } from './colour.ts';
 export { mask, PLACEHOLDER } from './mask.ts';
@@ -20,8 +20,8 @@ export interface OutputOptions {
   /** May be opened by being asked for. */
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** The way to a stdout that is no terminal, without opening it; see Host. */
-  readonly plainOut?: PlainOut;
-  readonly watchReader?: WatchReader;
+  readonly syncWrite?: SyncWrite;
+  readonly onReaderGone?: OnReaderGone;
   /** Ends the wait for a reader who takes nothing. */
   readonly stop?: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -39,10 +39,10 @@ export interface OutputOptions {
  */
 export function createOutput(options: OutputOptions): Output {
   // Not `stdout`: to read it opens it.
-  const { settings, clock, plainOut, watchReader, stop, env, colour } = options;
+  const { settings, clock, syncWrite, onReaderGone, stop, env, colour } = options;
   const { format, header } = settings;
-  const sink = createSink(() => options.stdout, { plain: plainOut, watchReader, stop });
-  const isTerminal = () => plainOut === undefined && options.stdout.isTTY === true;
+  const sink = createSink(() => options.stdout, { plain: syncWrite, onReaderGone, stop });
+  const isTerminal = () => syncWrite === undefined && options.stdout.isTTY === true;
 
   let compiled: Promise<Query> | undefined;
   async function query(): Promise<Query | undefined> {

@@ -16,7 +16,7 @@ const LOOK_MS = 1_000;
  *
  * @param fd a descriptor that is written to; nothing is written to it here.
  */
-export function watchReader(fd: number, gone: () => void): () => void {
+export function onReaderGone(fd: number, gone: () => void): () => void {
   let stop: () => void = () => undefined;
   const begin = () => {
     try {

@@ -31,14 +31,14 @@ const READER_GONE = new Set([
 ]);
 
 /** Writes what it can at once, and answers how many of the bytes were taken; see Host. */
-export type PlainOut = (bytes: Uint8Array) => number;
+export type SyncWrite = (bytes: Uint8Array) => number;
 
 /** Tells when nobody reads any more, where that shows without a write; see Host. */
-export type WatchReader = (gone: () => void) => () => void;
+export type OnReaderGone = (gone: () => void) => () => void;
 
 export interface SinkOptions {
-  readonly plain?: PlainOut | undefined;
-  readonly watchReader?: WatchReader | undefined;
+  readonly plain?: SyncWrite | undefined;
+  readonly onReaderGone?: OnReaderGone | undefined;
   /** Ends the wait for a reader who takes nothing: the write fails with its reason. */
   readonly stop?: AbortSignal | undefined;
 }
@@ -49,7 +49,7 @@ export interface SinkOptions {
  */
 export function createSink(
   open: () => Writable,
-  { plain, watchReader, stop }: SinkOptions = {},
+  { plain, onReaderGone, stop }: SinkOptions = {},
 ): Sink {
   let ended = false;
   let failure: CliError | undefined;
@@ -102,7 +102,7 @@ export function createSink(
       return () => waiting.delete(callback);
     },
     async whileWatched(work) {
-      const forget = watchReader?.(() => end(Object.assign(new Error(), { code: 'EPIPE' })));
+      const forget = onReaderGone?.(() => end(Object.assign(new Error(), { code: 'EPIPE' })));
       try {
         await work();
       } finally {

@@ -17,7 +17,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
   const ask = byLines ? lineAsker(options) : asker({ ...options, colour });
 
   return {
-    tell(line) {
+    print(line) {
       if (!options.stderr.destroyed) options.stderr.write(`${clean(line)}\n`);
     },
 

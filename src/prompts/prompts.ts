@@ -31,7 +31,7 @@ export type Check = (text: string) => string | undefined;
  */
 export interface Prompts {
   /** A line between two questions, for whoever answers them: it is shown in every mode of output. */
-  tell(line: string): void;
+  print(line: string): void;
   /**
    * A line of text; `check` is asked as they type. `answered`
    * makes what is left of the answer on the screen, if part of it is a secret.

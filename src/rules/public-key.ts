@@ -146,14 +146,14 @@ function fieldsOf(blob: Buffer): Buffer[] {
 }
 
 /**
- * Whether a fingerprint that the service told is that of a key. The document calls it a "key hash"
+ * Whether a fingerprint that the service reported is that of a key. The document calls it a "key hash"
  * and gives no form: SHA-256 and MD5 are read in the usual ones, anything else can't be compared.
  */
 export function compareFingerprint(
   key: PublicKey,
-  told: string | null | undefined,
+  reported: string | null | undefined,
 ): 'same' | 'different' | 'unreadable' {
-  const text = (told ?? '').trim();
+  const text = (reported ?? '').trim();
   const sha256 = /^(?:SHA256:)?([A-Za-z0-9+/]{43})=?$/i.exec(text)?.[1];
   if (sha256 !== undefined) return `SHA256:${sha256}` === key.fingerprint ? 'same' : 'different';
   const hex = /^(?:MD5:)?((?:[0-9a-f]{2}:){15}[0-9a-f]{2}|[0-9a-f]{32})$/i.exec(text)?.[1];

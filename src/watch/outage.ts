@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts';
 import type { CliError } from '../errors.ts';
 
 interface OutageReport {
-  /** `asked`: milliseconds of the pause that the service asked for. */
-  lost(error: CliError, asked: number | undefined): void;
+  /** `retryAfter`: milliseconds of the pause that the service asked for. */
+  lost(error: CliError, retryAfter: number | undefined): void;
   /** Milliseconds for which nothing could be read. */
   over?(after: number): void;
 }
@@ -16,11 +16,11 @@ export function createOutage(clock: Pick<Clock, 'now'>, report: OutageReport) {
   let since: number | undefined;
   let hasAsked = false;
   return {
-    failed(error: CliError, asked?: number): void {
-      const isNews = since === undefined || (asked !== undefined && !hasAsked);
+    failed(error: CliError, retryAfter?: number): void {
+      const isNews = since === undefined || (retryAfter !== undefined && !hasAsked);
       since ??= clock.now();
-      hasAsked ||= asked !== undefined;
-      if (isNews) report.lost(error, asked);
+      hasAsked ||= retryAfter !== undefined;
+      if (isNews) report.lost(error, retryAfter);
     },
     mended(): void {
       if (since === undefined) return;

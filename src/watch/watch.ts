@@ -74,7 +74,7 @@ async function printChanges<T, R>(
   async function* rowsOf(): AsyncGenerator<readonly R[]> {
     const { clock, err, out } = context;
     const outage = createOutage(clock, {
-      lost: (error, asked) => err.warn(`${error.message} ${againIn(asked)}`),
+      lost: (error, retryAfter) => err.warn(`${error.message} ${againIn(retryAfter)}`),
       over: () => err.note('The service answers again.'),
     });
     let isFirst = true;
@@ -182,9 +182,9 @@ async function redraw<T, R>(
 const LATE_MS = 3_000;
 
 /** Our own pauses are short; the service may ask for a longer one. */
-function againIn(asked: number | undefined): string {
-  return asked !== undefined && asked > 0
-    ? `Trying again in ${inSeconds(asked)}.`
+function againIn(retryAfter: number | undefined): string {
+  return retryAfter !== undefined && retryAfter > 0
+    ? `Trying again in ${inSeconds(retryAfter)}.`
     : 'Trying again.';
 }
 

@@ -5,12 +5,12 @@ import { createSeenSet } from '../../src/money/seen-set.ts';
 it('remembers the last ones and forgets those long past', () => {
   for (let back = 0; back < 3; back += 1) {
     const seen = createSeenSet(3);
-    for (let at = 1; at <= 100; at += 1) expect(seen.isNew(`t-${at}`)).toBe(true);
-    expect(seen.isNew(`t-${100 - back}`)).toBe(false);
+    for (let at = 1; at <= 100; at += 1) expect(seen.add(`t-${at}`)).toBe(true);
+    expect(seen.add(`t-${100 - back}`)).toBe(false);
   }
   const seen = createSeenSet(3);
-  for (let at = 1; at <= 100; at += 1) seen.isNew(`t-${at}`);
-  expect(seen.isNew('t-94')).toBe(true);
+  for (let at = 1; at <= 100; at += 1) seen.add(`t-${at}`);
+  expect(seen.add('t-94')).toBe(true);
 });
 
 it('remembers as many as it has to, whatever they are', () => {
@@ -20,7 +20,7 @@ it('remembers as many as it has to, whatever they are', () => {
       const seen = createSeenSet(given.length);
       const all = new Set<string>();
       for (const id of given) {
-        expect(seen.isNew(id)).toBe(!all.has(id));
+        expect(seen.add(id)).toBe(!all.has(id));
         all.add(id);
       }
     }),

@@ -223,7 +223,7 @@ describe('writing', () => {
 
   it('is looked for only while rows may never come, since other work is not left half done', async () => {
     let goes: (() => void) | undefined;
-    const watchReader = (gone: () => void) => {
+    const onReaderGone = (gone: () => void) => {
       goes = gone;
       return () => {
         goes = undefined;
@@ -232,7 +232,7 @@ describe('writing', () => {
     const stdout = new Failing(Number.POSITIVE_INFINITY, '');
     const out = createOutput({
       stdout,
-      watchReader,
+      onReaderGone,
       env: {},
       clock: { now: () => 0, random: () => 0, sleep: async () => undefined },
       settings: { format: 'jsonl', header: true, showSecrets: false },

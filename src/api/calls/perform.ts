@@ -28,10 +28,10 @@ export async function getPage<T>(
   call: Call,
   operation: Operation,
   schema: Schema<T[]>,
-  asked: { page: number; limit: number },
+  requested: { page: number; limit: number },
 ): Promise<Page<T>> {
   const { response } = await repeated(call, operation);
-  return understood(operation, call, response, (whole) => pageOf(whole, schema, asked));
+  return understood(operation, call, response, (whole) => pageOf(whole, schema, requested));
 }
 
 /** A DELETE. After a doubtful try of ours a 404 says that it was that try which did it. */

@@ -63,11 +63,11 @@ export async function sendOnce(call: Call, request: ApiRequest): Promise<HttpRes
 
 /** The pause before a request is made once more: Retry-After where it came, else full jitter. */
 export function waitMs(call: Call, response: HttpResponse | undefined, tried: number): number {
-  const asked = retryAfterMs(response?.headers['retry-after'], call.clock.now());
-  if (response === undefined || asked === undefined) return backoffMs(call, tried);
-  if (asked > Math.min(call.remainingMs(), call.longestPauseMs))
-    throw rateLimited(response.status, asked);
-  return asked;
+  const retryAfter = retryAfterMs(response?.headers['retry-after'], call.clock.now());
+  if (response === undefined || retryAfter === undefined) return backoffMs(call, tried);
+  if (retryAfter > Math.min(call.remainingMs(), call.longestPauseMs))
+    throw rateLimited(response.status, retryAfter);
+  return retryAfter;
 }
 
 function backoffMs(call: Call, tried: number): number {

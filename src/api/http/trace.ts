@@ -22,7 +22,7 @@ export function createTracer(
     return { request() {}, response() {}, fault() {} };
   }
   const secrets = new Set([apiKey]);
-  const tell = (mark: string, text: string) => {
+  const print = (mark: string, text: string) => {
     trace(shortened(`${mark} ${hidden(oneLine(hidden(text, secrets)), secrets)}`, MOST_CHARACTERS));
   };
   const body = (mark: string, text: string | undefined) => {
@@ -33,26 +33,26 @@ export function createTracer(
     } catch {
       shown = `(${Buffer.byteLength(text)} bytes that are not JSON)`;
     }
-    tell(mark, shown);
+    print(mark, shown);
   };
   return {
     request(request) {
-      tell('>', `${request.method} ${origin}${request.path}`);
+      print('>', `${request.method} ${origin}${request.path}`);
       for (const [name, value] of Object.entries(request.headers)) {
-        tell('>', `${name}: ${name.toLowerCase() === 'x-api-key' ? '***' : value}`);
+        print('>', `${name}: ${name.toLowerCase() === 'x-api-key' ? '***' : value}`);
       }
       body('>', request.body);
     },
     response(response) {
-      tell('<', `${response.status}${response.cut ? ' (cut off)' : ''}`);
+      print('<', `${response.status}${response.cut ? ' (cut off)' : ''}`);
       for (const name of SHOWN_HEADERS) {
         const value = response.headers[name];
-        if (value !== undefined) tell('<', `${name}: ${value}`);
+        if (value !== undefined) print('<', `${name}: ${value}`);
       }
       body('<', response.text);
     },
     fault(words) {
-      tell('!', words);
+      print('!', words);
     },
   };
 }

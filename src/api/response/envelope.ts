@@ -26,11 +26,11 @@ export function acknowledged(response: HttpResponse): Understood<void> {
   return body.ok ? { ok: true, value: undefined, odd: [] } : body;
 }
 
-/** A list with its pagination object; `asked` fills what the service leaves out of it. */
+/** A list with its pagination object; `requested` fills what the service leaves out of it. */
 export function pageOf<T>(
   response: HttpResponse,
   schema: Schema<T[]>,
-  asked: { page: number; limit: number },
+  requested: { page: number; limit: number },
 ): Understood<Page<T>> {
   const body = bodyOf(response);
   if (!body.ok) return body;
@@ -40,7 +40,7 @@ export function pageOf<T>(
   if (!pagination.ok) {
     return { ok: false, what: placed('meta', pagination) };
   }
-  const whole = completed(pagination.value ?? {}, asked, data.value.length);
+  const whole = completed(pagination.value ?? {}, requested, data.value.length);
   return { ok: true, value: { data: data.value, meta: whole }, odd: data.odd };
 }
 
@@ -84,17 +84,17 @@ function isObject(json: unknown): json is Record<string, unknown> {
  * the last; one that is fuller than asked for says that the service does not page at all.
  */
 function completed(
-  told: { [field in keyof Meta]?: number | null | undefined },
-  asked: { page: number; limit: number },
+  totals: { [field in keyof Meta]?: number | null | undefined },
+  requested: { page: number; limit: number },
   length: number,
 ): Meta {
-  const page = told.page ?? asked.page;
-  const limit = told.limit ?? asked.limit;
+  const page = totals.page ?? requested.page;
+  const limit = totals.limit ?? requested.limit;
   const seen = Math.max(0, page - 1) * limit + length;
-  const total = told.total ?? seen;
+  const total = totals.total ?? seen;
   const pages =
-    told.total === undefined || told.total === null
+    totals.total === undefined || totals.total === null
       ? page + (length === limit ? 1 : length === 0 ? -1 : 0)
       : Math.ceil(total / Math.max(1, limit));
-  return { total, page, limit, total_pages: told.total_pages ?? Math.max(0, pages) };
+  return { total, page, limit, total_pages: totals.total_pages ?? Math.max(0, pages) };
 }

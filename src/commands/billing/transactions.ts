@@ -1,7 +1,7 @@
 import type { Transaction, TransactionsQuery } from '../../api/index.ts';
-import { pageView, tellOtherPages } from '../../cli/one-page.ts';
+import { noteUndocumented, typesOf } from '../../cli/documented-words.ts';
+import { noteOtherPages, pageView } from '../../cli/pagination.ts';
 import { ruled } from '../../cli/parse.ts';
-import { tellUndocumented, typesOf } from '../../cli/types.ts';
 import { action } from '../../cli/verb.ts';
 import { usageError } from '../../errors.ts';
 import { wholeHistory } from '../../money/history.ts';
@@ -48,7 +48,7 @@ export const transactions = action({
     if (all && page !== undefined) throw usageError('--all and --page exclude each other');
     const api = await context.api();
     const period = periodOf(flags, context.serviceClock.now());
-    tellUndocumented(type, TYPES, context);
+    noteUndocumented(type, TYPES, context);
     if (period !== undefined) {
       const read = page === undefined ? 'the whole history is read' : `page ${page} alone is read`;
       err.note(
@@ -88,7 +88,7 @@ export const transactions = action({
       const { meta, data } = await api.billing.transactions(asked);
       const shown = { meta, rows: data.length, asked: page, what: 'transactions' };
       await out.list({ pages: chosen([data]) }, pageView(transactionView, shown));
-      tellOtherPages(shown, context);
+      noteOtherPages(shown, context);
     }
     if (undated > 0) err.warn(`Shown although their time could not be read: ${undated}.`);
     for (const line of totals?.lines() ?? []) err.note(line);

@@ -164,6 +164,6 @@ async function complete({ name, size }: CreateInput, context: Context): Promise<
     ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
     ...['drives', 'create', `--name=${named}`, '--size', `${gigabytes}GB`],
   ];
-  prompts.tell(`The same without questions: ${shellLine(words)}`);
+  prompts.print(`The same without questions: ${shellLine(words)}`);
   return { name: named, size: gigabytes };
 }

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
 import { ensureNoPending } from '../../instances/pending.ts';
-import { beforeSending, nothingCreated } from '../../instances/preflight.ts';
+import { nothingCreated, runPreflight } from '../../instances/preflight.ts';
 import {
   type CreateFlags,
   type MadeRequest,
@@ -128,7 +128,7 @@ interface CreateInput extends Wait {
 }
 
 async function createInstance(input: CreateInput, context: Context): Promise<void> {
-  const { made, until, worded } = await beforeSending(context, nothingCreated, () =>
+  const { made, until, worded } = await runPreflight(context, nothingCreated, () =>
     prepare(input, context),
   );
   await createNow(made, { ...input, until }, context, worded);

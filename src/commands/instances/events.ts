@@ -1,9 +1,9 @@
 import type { InstanceEvent } from '../../api/index.ts';
 import { Option } from '../../cli/command.ts';
+import { noteUndocumented, refuseMistyped, typesOf } from '../../cli/documented-words.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
-import { pageView, tellOtherPages } from '../../cli/one-page.ts';
+import { noteOtherPages, pageView } from '../../cli/pagination.ts';
 import { brokenRule, ruled } from '../../cli/parse.ts';
-import { refuseMistyped, tellUndocumented, typesOf } from '../../cli/types.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -129,8 +129,8 @@ export const events = action({
   async run(context, instances, flags) {
     checkTogether(flags);
     const { type, until, since, limit = WHOLE_LOG_PAGE } = flags;
-    tellUndocumented(type ?? [], TYPES, context);
-    tellUndocumented(
+    noteUndocumented(type ?? [], TYPES, context);
+    noteUndocumented(
       until === undefined ? [] : [until],
       STATUSES_AND_TYPES,
       context,
@@ -222,7 +222,7 @@ async function onePage(
   });
   const shown = { meta, rows: data.length, asked: page, what: 'events' };
   await context.out.list(data, pageView(viewOf([target]), shown));
-  tellOtherPages(shown, context);
+  noteOtherPages(shown, context);
 }
 
 async function* ofTypes(

@@ -1,14 +1,14 @@
 import { Option } from '../../cli/command.ts';
 import { confirm } from '../../cli/confirm.ts';
+import { noteUndocumented, refuseMistyped } from '../../cli/documented-words.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { brokenRule, ruled } from '../../cli/parse.ts';
-import { refuseMistyped, tellUndocumented } from '../../cli/types.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
 import { type Change, changeEach } from '../../instances/change.ts';
 import { type Outcome, outcomeOf, withBill } from '../../instances/outcome.ts';
-import { beforeSending, reservationNote, terminateQuestion } from '../../instances/preflight.ts';
+import { reservationNote, runPreflight, terminateQuestion } from '../../instances/preflight.ts';
 import { findInstances, pickInstances } from '../../instances/resolve.ts';
 import { waitForEach } from '../../instances/waiting.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
@@ -126,12 +126,12 @@ export const wait = action({
       .addOption(pollIntervalOption()),
   async run(context, typed, { for: until, timeout, pollInterval: interval }) {
     const named = await severalGiven('INSTANCE', typed, context);
-    const targets = await beforeSending(
+    const targets = await runPreflight(
       context,
       (interrupt) => notAwaited(interrupt, named, until),
       () => findInstances(named, context),
     );
-    if (until !== 'ssh') tellUndocumented([until], INSTANCE_STATUSES, context, 'status');
+    if (until !== 'ssh') noteUndocumented([until], INSTANCE_STATUSES, context, 'status');
     const outcomes = await waitForEach(targets, until, { timeout, interval }, context);
     await show(outcomeOf(outcomes, targets), context);
   },

@@ -3,7 +3,7 @@ import { action } from '../../cli/verb.ts';
 import { usageError } from '../../errors.ts';
 import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
 import { ensureNoPending } from '../../instances/pending.ts';
-import { beforeSending, nothingCreated, reorderNote } from '../../instances/preflight.ts';
+import { nothingCreated, reorderNote, runPreflight } from '../../instances/preflight.ts';
 import { findInstance } from '../../instances/resolve.ts';
 import { anyName, instanceName } from '../../rules/names.ts';
 import {
@@ -40,7 +40,7 @@ export const reorder = action({
     if (name === undefined) throw usageError('instances reorder: missing NEW-NAME (or --name)');
     // The document gives `new_name` no rule.
     const new_name = checked('NEW-NAME', name, flags.anyName === true ? anyName : instanceName);
-    const source = await beforeSending(context, nothingCreated, async () => {
+    const source = await runPreflight(context, nothingCreated, async () => {
       const found = await findInstance(instance, context, { changes: true });
       await ensureNoPending(new_name, context);
       await reorderNote(found, context);

@@ -51,7 +51,7 @@ export async function proveKey(
     } catch (error) {
       const isRefused = error instanceof CliError && error.failure === 'authentication';
       if (!isTyped || !isRefused || tries >= TRIES) throw error;
-      prompts?.tell(error.message);
+      prompts?.print(error.message);
     }
   }
 }

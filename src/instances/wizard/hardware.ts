@@ -22,7 +22,7 @@ export async function askHardware(
     const chosen = await prompts.choose(QUESTION[kind], choicesOf(kind, entries));
     if (chosen !== undefined) return { [kind]: chosen };
   } else {
-    prompts.tell(
+    prompts.print(
       `The published API has no list of ${kind}s, and none has been seen here yet: the web console shows their ids.`,
     );
   }

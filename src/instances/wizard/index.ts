@@ -70,8 +70,8 @@ async function ask(
     if (made instanceof CliError) {
       // What a flag says was checked before: an answer is at fault, and the others are kept.
       if (answers.size === 0) throw made;
-      prompts.tell('');
-      prompts.tell(`This can not be asked for: ${made.message}`);
+      prompts.print('');
+      prompts.print(`This can not be asked for: ${made.message}`);
     } else {
       showRequest({ made, wish, answered, rows, lists }, prompts, context);
       if (wish.dryRun || context.flags.yes === true) return made;

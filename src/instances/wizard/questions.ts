@@ -54,7 +54,7 @@ export async function askKeys(
   prompts: Prompts,
 ): Promise<CreateFlags> {
   if (keys.length === 0) {
-    prompts.tell('The account has no SSH key, and without one nobody can log in by SSH.');
+    prompts.print('The account has no SSH key, and without one nobody can log in by SSH.');
     if (await prompts.confirm('Go on without a key?', false)) return { sshKey: [] };
     throw new CliError('interrupted', 'Cancelled: add an SSH key first.', {
       hint: 'gpucloud ssh-keys add',

@@ -41,17 +41,19 @@ export function showRequest(summary: Summary, prompts: Prompts, context: Context
   const { made, wish, answered, rows } = summary;
   const name = wish.flags.name ?? made.body.instance_name;
   const typed = { ...wish.flags, name, ...answered };
-  prompts.tell('');
-  prompts.tell(wish.dryRun ? 'This would be rented:' : 'To be rented, and billed from then on:');
+  prompts.print('');
+  prompts.print(wish.dryRun ? 'This would be rented:' : 'To be rented, and billed from then on:');
   showRows([...rows, ...moneyRows(summary, context)], prompts, context.host.stderr.columns);
-  prompts.tell('');
-  prompts.tell('The same without questions:');
-  prompts.tell(`  ${commandLine(typed, summary, context)}`);
+  prompts.print('');
+  prompts.print('The same without questions:');
+  prompts.print(`  ${commandLine(typed, summary, context)}`);
   const variables = variablesOf(typed);
   if (variables.length > 0) {
-    prompts.tell(`  with ${variables.join(', ')} in the environment: values are not repeated here`);
+    prompts.print(
+      `  with ${variables.join(', ')} in the environment: values are not repeated here`,
+    );
   }
-  prompts.tell('');
+  prompts.print('');
 }
 
 function moneyRows({ made: { offer }, wish, lists }: Summary, { clock }: Context): Row[] {
@@ -97,7 +99,7 @@ function showRows(rows: readonly Row[], prompts: Prompts, columns: number | unde
   const room = Math.max(Math.min(columns || USUAL, WIDEST) - edge - 1, NARROWEST);
   for (const { label, text } of present) {
     for (const [at, line] of paragraph(shown(text), room).entries()) {
-      prompts.tell(`  ${(at === 0 ? label : '').padEnd(edge - 2)}${line}`);
+      prompts.print(`  ${(at === 0 ? label : '').padEnd(edge - 2)}${line}`);
     }
   }
 }

@@ -40,7 +40,7 @@ export function atTerminal(
     text: (question, options) => ask(question, options?.check),
     secret: ask,
     confirm: async (question) => (await ask(question)) === 'yes',
-    tell: () => undefined,
+    print: () => undefined,
     chooseSeveral: () => Promise.reject(new Error('no choice of several is asked for here')),
     choose: () => Promise.reject(new Error('no choice is asked for here')),
   };

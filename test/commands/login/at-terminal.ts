@@ -33,7 +33,7 @@ export async function atTerminal(world: World, answers: readonly string[]): Prom
     text: (question, options) => ask(question, options?.check),
     secret: ask,
     confirm: async (question) => (await ask(question, undefined)) === 'yes',
-    tell: () => undefined,
+    print: () => undefined,
     chooseSeveral: () => Promise.reject(new Error('no choice of several is asked for here')),
     choose: () => Promise.reject(new Error('login asks for no choice')),
   };

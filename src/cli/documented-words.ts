@@ -51,7 +51,7 @@ function isAnother(word: string, documented: string): boolean {
 }
 
 /** The service may have words that the document does not know (it shows new ones as they are). */
-export function tellUndocumented(
+export function noteUndocumented(
   types: readonly string[],
   documented: readonly string[],
   { err }: Context,

@@ -24,7 +24,7 @@ export function pageView<T>(view: View<T>, page: OnePage): View<T> {
  * whoever adds up the rows must not take a part for the whole. Whoever named a page knows that it is
  * one of several. A --limit alone is no such word: it may have been meant as the size of a page.
  */
-export function tellOtherPages(page: OnePage, { out, err }: Context): void {
+export function noteOtherPages(page: OnePage, { out, err }: Context): void {
   const { meta, asked, what } = page;
   const past = pastEnd(page);
   if (past !== undefined) {
