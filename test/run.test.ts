@@ -371,16 +371,6 @@ describe('the table of failures', () => {
     expect(table).toEqual(DOCUMENTED);
   });
 
-  test('the README tells the same codes in the same words', async () => {
-    const { readFile } = await import('node:fs/promises');
-    const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
-    for (const { exit, meaning } of Object.values(FAILURES)) {
-      const told =
-        exit > 100 ? '129, 130, 143 | hang-up, interrupt, termination' : `${exit} | ${meaning}`;
-      expect(readme).toContain(`| ${told} |`);
-    }
-  });
-
   test('codes are snake case', () => {
     expect(new CliError('outcomeUnknown', 'x').code).toBe('outcome_unknown');
   });

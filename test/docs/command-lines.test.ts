@@ -13,9 +13,11 @@ import { commandLinesOf } from './command-lines.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DOCUMENTS = [
   'README.md',
-  ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
+  ...['docs', 'docs/ru'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`),
+  ),
 ];
 
 let computer: Computer;
@@ -24,46 +26,47 @@ beforeEach(async () => {
 });
 afterEach(() => computer.remove());
 
-describe.each(DOCUMENTS)('%s', (name) => {
-  const { steps, notRun } = commandLinesOf(readFileSync(join(ROOT, name), 'utf8'));
+const WALKTHROUGHS = DOCUMENTS.map((name) => ({
+  name,
+  ...commandLinesOf(readFileSync(join(ROOT, name), 'utf8')),
+}));
 
-  test.runIf(steps.length > 0)(
-    'every command line works as it stands there',
-    { timeout: 120_000 },
-    async () => {
-      const ended = join(computer.home, 'ended');
-      const script = [
-        'exec < /dev/null',
-        'gpucloud() { "$GPUCLOUD_NODE" "$GPUCLOUD_PROGRAM" "$@" $yes; }',
-        'export GPUCLOUD_PROFILE=sandbox',
-        'yes=--yes; gpucloud sandbox reset --speed 600 --balance 100000 > /dev/null',
-        ...steps.map(
-          ({ text, yes }, at) =>
-            `yes=${yes ? '--yes' : ''}; echo '--- ${at}' >&2; ${text}\necho "${at} $?" >> "${ended}"`,
-        ),
-      ].join('\n');
-      const { stderr } = await computer.bash(script, { env: { TERM: 'dumb' } });
-      const codes = new Map(
-        (await readFile(ended, 'utf8'))
-          .trim()
-          .split('\n')
-          .map((line) => {
-            const [at = '', code = ''] = line.split(' ');
-            return [Number(at), Number(code)];
-          }),
-      );
-      const said = stderr.split(/^--- \d+$/m).slice(1);
-      const wrong = steps.flatMap(({ line, text, exit }, at) => {
-        const code = codes.get(at);
-        return code === exit ? [] : [{ line: `${name}:${line}`, text, code, said: said[at] }];
-      });
-      expect(wrong).toEqual([]);
-    },
-  );
-
-  test('what is not run has a reason', () => {
-    expect(notRun.filter(({ reason }) => !/^[a-z].{15,}$/s.test(reason))).toEqual([]);
+describe.each(WALKTHROUGHS.filter(({ steps }) => steps.length > 0))('$name', ({ name, steps }) => {
+  test('runs every command line as printed', { timeout: 120_000 }, async () => {
+    const ended = join(computer.home, 'ended');
+    const script = [
+      'exec < /dev/null',
+      'gpucloud() { "$GPUCLOUD_NODE" "$GPUCLOUD_PROGRAM" "$@" $yes; }',
+      'export GPUCLOUD_PROFILE=sandbox',
+      'yes=--yes; gpucloud sandbox reset --speed 600 --balance 100000 > /dev/null',
+      ...steps.map(
+        ({ text, yes }, at) =>
+          `yes=${yes ? '--yes' : ''}; echo '--- ${at}' >&2; ${text}\necho "${at} $?" >> "${ended}"`,
+      ),
+    ].join('\n');
+    const { stderr } = await computer.bash(script, { env: { TERM: 'dumb' } });
+    const codes = new Map(
+      (await readFile(ended, 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => {
+          const [at = '', code = ''] = line.split(' ');
+          return [Number(at), Number(code)];
+        }),
+    );
+    const said = stderr.split(/^--- \d+$/m).slice(1);
+    const wrong = steps.flatMap(({ line, text, exit }, at) => {
+      const code = codes.get(at);
+      return code === exit ? [] : [{ line: `${name}:${line}`, text, code, said: said[at] }];
+    });
+    expect(wrong).toEqual([]);
   });
+});
+
+test('gives a reason for every block that is not run', () => {
+  const blocks = WALKTHROUGHS.flatMap(({ notRun }) => notRun);
+  expect(blocks.filter(({ reason }) => !/^[a-z].{15,}$/s.test(reason))).toEqual([]);
+  expect(blocks.length).toBeGreaterThan(5);
 });
 
 describe('command lines of a document', () => {
@@ -91,6 +94,12 @@ describe('command lines of a document', () => {
       '$ not a console',
       '```',
       '',
+      '   <!-- exit 3 -->',
+      '   ```shell',
+      '   gpucloud six \\',
+      '     --pasted',
+      '   ```',
+      '',
     ].join('\n');
     expect(commandLinesOf(text)).toEqual({
       steps: [
@@ -98,6 +107,7 @@ describe('command lines of a document', () => {
         { line: 6, text: 'gpucloud three', yes: false, exit: 0 },
         { line: 11, text: 'touch box', yes: false, exit: 0 },
         { line: 12, text: 'gpucloud four', yes: true, exit: 7 },
+        { line: 25, text: 'gpucloud six \\\n     --pasted', yes: false, exit: 3 },
       ],
       notRun: [{ line: 17, reason: 'it needs an account' }],
     });

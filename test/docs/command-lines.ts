@@ -16,18 +16,25 @@ export interface Walkthrough {
   readonly notRun: readonly { readonly line: number; readonly reason: string }[];
 }
 
-const BLOCK = /^((?:<!--[\s\S]*?-->\n+)*)```console\n([\s\S]*?)^```$/gm;
+const BLOCK = /^((?:[ \t]*<!--[\s\S]*?-->\n+)*)[ \t]*```(console|shell)\n([\s\S]*?)^[ \t]*```$/gm;
+
+/** What starts a command in each kind of block. */
+const COMMAND = {
+  console: /^[ \t]*\$ ((?:.*\\\n)*.*)$/gm,
+  shell: /^[ \t]*(\S(?:.*\\\n)*.*)$/gm,
+};
 
 /**
- * Reads the `console` blocks of a document from top to bottom. A command starts with `$ `, goes on
- * after a backslash at a line's end, and whatever else stands there is what it prints.
+ * Reads the `console` and `shell` blocks of a document from top to bottom. A command continues after
+ * a backslash at the end of a line. In a `console` block it starts with `$ ` and the other lines are
+ * its output; a `shell` block holds commands only, ready to paste.
  */
 export function commandLinesOf(markdown: string): Walkthrough {
   const steps: CommandLine[] = [];
   const notRun: { line: number; reason: string }[] = [];
   for (const block of markdown.matchAll(BLOCK)) {
-    const [whole, marks = '', body = ''] = block;
-    const first = lineAt(markdown, block.index + whole.indexOf('```console')) + 1;
+    const [whole, marks = '', kind, body = ''] = block;
+    const first = lineAt(markdown, block.index + whole.indexOf(`\`\`\`${kind}`)) + 1;
     const all = (name: string) =>
       [...marks.matchAll(new RegExp(`<!-- ${name}:?\\s([\\s\\S]*?)\\s*-->`, 'g'))].map(
         ([, text = '']) => text,
@@ -40,7 +47,7 @@ export function commandLinesOf(markdown: string): Walkthrough {
       continue;
     }
     const exit = Number.parseInt(mark('exit') ?? '0', 10);
-    for (const command of body.matchAll(/^\$ ((?:.*\\\n)*.*)$/gm)) {
+    for (const command of body.matchAll(kind === 'shell' ? COMMAND.shell : COMMAND.console)) {
       steps.push({
         line: first + lineAt(body, command.index) - 1,
         text: command[1] ?? '',

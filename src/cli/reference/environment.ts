@@ -6,7 +6,7 @@ export interface Setting {
   readonly meaning: string;
 }
 
-/** Every variable that is read, for the help, the reference and the README. */
+/** Every variable that is read, for the help, the reference and docs/settings.md. */
 export const ENVIRONMENT: readonly Setting[] = [
   { variables: ['GPUCLOUD_PROFILE'], flag: '--profile', meaning: 'which profile' },
   {
