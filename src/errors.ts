@@ -33,6 +33,23 @@ export const FAILURES = {
 
 export type Failure = keyof typeof FAILURES;
 
+/** Codes in JSON mode that say more than their failure's own, with the same exit code. */
+export const FINER_CODES = [
+  { failure: 'refused', code: 'unavailable', meaning: 'the service is not available (503)' },
+  { failure: 'wrongState', code: 'name_taken', meaning: 'a living instance has the name' },
+  { failure: 'wrongState', code: 'insufficient_funds', meaning: 'the balance is too low' },
+  {
+    failure: 'wrongState',
+    code: 'conflict',
+    meaning: 'the name may be taken, or the balance too low',
+  },
+  {
+    failure: 'rateLimited',
+    code: 'unavailable',
+    meaning: 'the service is not available (503), and asks to wait longer than --timeout',
+  },
+] as const satisfies readonly { failure: Failure; code: string; meaning: string }[];
+
 /** The machine-readable code of a failure: `not_found`, `outcome_unknown`. */
 export function codeOf(failure: Failure): string {
   return failure.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -57,8 +74,8 @@ export interface FailedRequest {
 }
 
 export interface ErrorDetails {
-  /** The machine-readable code, if it says more than the failure's own: `name_taken`. */
-  code?: string;
+  /** One of {@link FINER_CODES}. */
+  code?: string | undefined;
   /** What to do next, best an exact command. */
   hint?: string | undefined;
   request?: FailedRequest | undefined;

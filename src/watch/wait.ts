@@ -1,3 +1,4 @@
+import { unavailableIf } from '../api/calls/retry.ts';
 import type { Instance } from '../api/index.ts';
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
@@ -101,6 +102,7 @@ function askedTooMuch(
     'rateLimited',
     `${fault.message} It may be asked again in ${inSeconds(asked)}, and this wait would be over in ${inSeconds(Math.max(0, left))}; the machine ${seen}.`,
     {
+      code: unavailableIf(fault.httpStatus),
       retryable: true,
       retryAfterMs: asked,
       cause: fault,

@@ -46,7 +46,12 @@ describe('GET, PATCH, DELETE', () => {
   test('three tries, then it is refused and retryable', async () => {
     const { api, server } = await run([status(503), status(503), status(503), data(USER)]);
     const error = await failureOf(api.users.me());
-    expect(error).toMatchObject({ failure: 'refused', retryable: true, httpStatus: 503 });
+    expect(error).toMatchObject({
+      failure: 'refused',
+      code: 'unavailable',
+      retryable: true,
+      httpStatus: 503,
+    });
     expect(server.calls()).toHaveLength(3);
   });
 
@@ -139,6 +144,7 @@ describe('Retry-After', () => {
     const { api, clock, server } = await run([status(code, { 'retry-after': '21' }), data(USER)]);
     const error = await failureOf(api.users.me());
     expect(error).toMatchObject({ failure: 'rateLimited', retryable: true, httpStatus: code });
+    expect(error.code).toBe(code === 503 ? 'unavailable' : 'rate_limited');
     expect(error.message).toContain('21 s');
     expect(clock.sleeps).toEqual([]);
     expect(server.calls()).toHaveLength(1);

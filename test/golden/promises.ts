@@ -42,7 +42,10 @@ export function promisesOf(reference: Reference): Promises {
     ),
     global_flags: ofFlags(global_flags),
     exit_codes: Object.fromEntries(
-      exit_codes.map(({ exit_code, code }) => [exit_code, [code ?? 'done']]),
+      exit_codes.map(({ exit_code }) => [
+        exit_code,
+        exit_codes.filter((row) => row.exit_code === exit_code).map(({ code }) => code ?? 'done'),
+      ]),
     ),
     formats,
     topics: topics.map(({ name }) => name),

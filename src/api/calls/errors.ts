@@ -5,7 +5,7 @@ import { isWebPage, messageOf } from '../response/message.ts';
 import { oneLine, shortened } from '../response/one-line.ts';
 import type { Call } from './call.ts';
 import { isRepeatable, type Operation } from './operation.ts';
-import { rateLimited, retryAfterMs } from './retry.ts';
+import { rateLimited, retryAfterMs, unavailableIf } from './retry.ts';
 
 // Errors of operations: what failed, whether it was sent, what the service said. What to do next is
 // chosen above, from `CliError.request`.
@@ -29,6 +29,7 @@ export function refusal(operation: Operation, call: Call, response: HttpResponse
   const wait = retryAfterMs(response.headers['retry-after'], call.clock.now());
   const fail = (failure: Failure, text: string, details: ErrorDetails = {}) =>
     new CliError(failure, sentence(text), {
+      code: unavailableIf(status),
       httpStatus: status,
       ...factsOf(operation),
       ...details,

@@ -92,11 +92,17 @@ export function rateLimited(status: number, waitMs: number | undefined): CliErro
       ? `The service takes no more requests for now (429)${asks}.`
       : `The service is not available for now (${status})${asks}.`,
     {
+      code: unavailableIf(status),
       httpStatus: status,
       retryable: true,
       retryAfterMs: waitMs,
     },
   );
+}
+
+/** The finer code of an error that a response of this status caused. */
+export function unavailableIf(status: number | undefined): 'unavailable' | undefined {
+  return status === 503 ? 'unavailable' : undefined;
 }
 
 /**

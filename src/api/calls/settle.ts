@@ -6,7 +6,7 @@ import type { Call } from './call.ts';
 import { factsOf, outcomeUnknown, sentence } from './errors.ts';
 import type { Operation } from './operation.ts';
 import type { Posted } from './perform.ts';
-import { waitMs } from './retry.ts';
+import { unavailableIf, waitMs } from './retry.ts';
 
 /** A POST whose effect can be read, so that a doubt can be settled. */
 export interface Settled<T, S> {
@@ -69,6 +69,7 @@ function failedTwice<T>(
     'refused',
     sentence(`The service failed twice ${operation.doing}: ${reason}`),
     {
+      code: unavailableIf(status),
       httpStatus: status,
       retryable: true,
       mayBeBilling: operation.bills ?? false,

@@ -1,5 +1,5 @@
 import type { Offer } from '../../completion/tree.ts';
-import { codeOf, FAILURES, type Failure } from '../../errors.ts';
+import { codeOf, FAILURES, type Failure, FINER_CODES } from '../../errors.ts';
 import { FORMATS, type View } from '../../output/output.ts';
 import { type AnyCommand, about, isLocal, type Option } from '../command.ts';
 import { argumentTerm, GLOBAL_HEADING, TOPICS } from '../help.ts';
@@ -19,11 +19,14 @@ export type FlagReference = ReturnType<typeof flagOf>;
 /** Every exit code, success first. */
 export const EXIT_CODES = [
   { exit_code: 0, code: null, meaning: 'done' },
-  ...(Object.keys(FAILURES) as Failure[]).map((failure) => ({
-    exit_code: FAILURES[failure].exit,
-    code: codeOf(failure),
-    meaning: FAILURES[failure].meaning,
-  })),
+  ...(Object.keys(FAILURES) as Failure[]).flatMap((failure) => {
+    const { exit: exit_code, meaning } = FAILURES[failure];
+    const finer = FINER_CODES.filter((one) => one.failure === failure);
+    return [
+      { exit_code, code: codeOf(failure), meaning },
+      ...finer.map(({ code, meaning }) => ({ exit_code, code, meaning })),
+    ];
+  }),
 ];
 
 /** Describes a whole tree; what the help hides is left out. */

@@ -1,4 +1,4 @@
-import { rateLimited, retryAfterMs } from '../../api/calls/retry.ts';
+import { rateLimited, retryAfterMs, unavailableIf } from '../../api/calls/retry.ts';
 import type { RawRequest, RawResponse } from '../../api/index.ts';
 import { messageOf } from '../../api/response/message.ts';
 import { hidden, secretsIn } from '../../api/response/secrets.ts';
@@ -34,6 +34,7 @@ export async function failureOf(
     failure,
     `${method} ${path.split('?', 1)} was answered with ${status}: ${words}.${isUnknown ? ' The service may have acted on it all the same.' : ''}`,
     {
+      code: isUnknown ? undefined : unavailableIf(status),
       httpStatus: status,
       retryable: isPassing && (failure === 'refused' || method === 'PATCH' || method === 'DELETE'),
       mayBeBilling: isUnknown && method === 'POST',

@@ -379,7 +379,10 @@ describe('a change that is refused', () => {
       for (const argv of [stop, terminate]) {
         const { code, stderr } = await near.cli(argv);
         expect(code).not.toBe(0);
-        expect(JSON.parse(stderr).error).toMatchObject({ may_be_billing: billing });
+        const { error } = JSON.parse(stderr);
+        expect(error).toMatchObject({ may_be_billing: billing });
+        if (status === 503)
+          expect({ code, as: error.code }).toEqual({ code: 1, as: 'unavailable' });
       }
     },
   );
