@@ -1,3 +1,4 @@
+import type { StdioOptions } from 'node:child_process';
 import { constants } from 'node:os';
 
 /** A program of this computer. Its arguments are words and never a line: no shell reads them. */
@@ -15,6 +16,21 @@ export interface Program {
   readonly say?: string;
   /** Milliseconds after which it is ended: one that hangs would keep this one from its end. */
   readonly timeout?: number;
+  /** It has none of our streams, and outlives this run: no signal of ours reaches it. */
+  readonly detached?: boolean;
+}
+
+/** A program as commands ask for it. Its environment is this run's, without the API key. */
+export interface Child extends Omit<Program, 'env'> {
+  /** Keeps the API key in the environment: a password manager may be started through gpucloud. */
+  readonly keepsApiKey?: boolean;
+}
+
+export type Start = (child: Child) => Promise<Running>;
+
+/** The environment of a child that has no business with the API key. */
+export function withoutApiKey({ GPUCLOUD_API_KEY: _key, ...rest }: Program['env']): Program['env'] {
+  return rest;
 }
 
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL';
@@ -43,6 +59,10 @@ const GRACE = 1_000;
 /** Milliseconds after the end of a program in which its pipes are closed, unless others have them. */
 const LAST_WORDS = 200;
 
+function stdioOf(hear: Program['hear'], say: string | undefined): StdioOptions {
+  return hear === undefined ? 'inherit' : [say === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'];
+}
+
 /** Starts a program. What comes of it, a failure to start included, is told by `ended`. */
 export async function startProgram({
   file,
@@ -51,6 +71,7 @@ export async function startProgram({
   hear,
   say,
   timeout,
+  detached = false,
 }: Program): Promise<Running> {
   // Most commands start none.
   const { spawn } = await import('node:child_process');
@@ -58,8 +79,10 @@ export async function startProgram({
     env: { ...env },
     shell: false,
     windowsHide: true,
-    stdio: hear === undefined ? 'inherit' : [say === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    detached,
+    stdio: detached ? 'ignore' : stdioOf(hear, say),
   });
+  if (detached) child.unref();
   for (const from of ['stdout', 'stderr'] as const) {
     child[from]?.setEncoding('utf8').on('data', (text: string) => hear?.(text, from));
   }

@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
-import type { Start } from './keyring.ts';
+import type { Start } from '../programs.ts';
 
 /** Milliseconds: somebody may have to type a passphrase or to touch a token. */
 const PATIENCE = 60_000;
@@ -28,6 +28,7 @@ export async function runKeyCommand(
   const running = await start({
     file,
     args,
+    keepsApiKey: true,
     timeout: PATIENCE,
     hear: (text, from) => {
       if (from === 'stderr') complain(text);

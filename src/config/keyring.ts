@@ -1,8 +1,5 @@
 import { faultOf } from '../files/error-code.ts';
-import type { Program, Running } from '../programs.ts';
-
-/** Starts a program with the environment of this run. */
-export type Start = (program: Omit<Program, 'env'>) => Promise<Running>;
+import type { Start } from '../programs.ts';
 
 export interface Keyring {
   /** undefined where there is no such entry. Throws {@link NoKeyring}. */

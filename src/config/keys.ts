@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { CliError } from '../errors.ts';
+import type { Start } from '../programs.ts';
 import type { KeyPlace } from './key.ts';
 import { runKeyCommand } from './key-command.ts';
-import { NoKeyring, openKeyring, SERVICE, type Start } from './keyring.ts';
+import { NoKeyring, openKeyring, SERVICE } from './keyring.ts';
 
 interface KeysSettings {
   /** The program that asks the system's keyring; undefined where there is none. */

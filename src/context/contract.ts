@@ -7,7 +7,7 @@ import type { Keys } from '../config/keys.ts';
 import type { Settings } from '../config/resolve.ts';
 import type { Journal, Scope } from '../journal/index.ts';
 import type { Messages, Output } from '../output/output.ts';
-import type { Program, Running } from '../programs.ts';
+import type { Program, Running, Start } from '../programs.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { ServiceClock } from './service-clock.ts';
@@ -100,10 +100,10 @@ export interface Context {
   readonly signal: AbortSignal;
   readonly flags: GlobalFlags;
   /**
-   * Starts a program of the computer in the environment of this run. What interrupts this run
-   * interrupts the program too.
+   * Starts a program of the computer in the environment of this run, without the API key. What
+   * interrupts this run interrupts the program too.
    */
-  start(program: Omit<Program, 'env'>): Promise<Running>;
+  readonly start: Start;
   /** The exit code of a run that fails in nothing itself: that of the program it was run for. */
   endWith(code: number): void;
   /** What {@link endWith} was told; 0 without it. */

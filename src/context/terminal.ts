@@ -2,7 +2,7 @@ import { CliError, type Failure, usageError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { createMessages, createOutput, parseFormat, wantsColour } from '../output/index.ts';
 import type { Format } from '../output/output.ts';
-import type { Program, Running, Signal } from '../programs.ts';
+import { type Child, type Running, type Signal, withoutApiKey } from '../programs.ts';
 import type { Context, GlobalFlags, Host } from './contract.ts';
 
 export type Terminal = Pick<Context, 'out' | 'err' | 'warnings' | 'prompts' | 'start'>;
@@ -76,10 +76,11 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
 
 /** Starts a program and passes on every signal: only a terminal sends one to all its programs. */
 async function startProgram(
-  program: Omit<Program, 'env'>,
+  { keepsApiKey = false, ...program }: Child,
   { start, env, interrupts }: Host,
 ): Promise<Running> {
-  const running = await start({ ...program, env });
+  const running = await start({ ...program, env: keepsApiKey ? env : withoutApiKey(env) });
+  if (program.detached) return running;
   const listeners = [interrupts.first, interrupts.second].map((signal) => {
     const pass = () => running.kill(signalOf(signal.reason));
     if (signal.aborted) pass();

@@ -1,53 +1,88 @@
 import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { faultOf } from '../files/error-code.ts';
+import { inThrowawayFolder } from '../files/throwaway-folder.ts';
 
 /** Milliseconds after which a browser that requested nothing is given up. */
 const PATIENCE = 30_000;
+
+/** The programs that open a file in the default browser, by platform; the first that works does. */
+const LAUNCHERS: Readonly<Record<string, readonly (readonly [string, ...string[]])[]>> = {
+  darwin: [['open']],
+  win32: [['rundll32', 'url.dll,FileProtocolHandler']],
+};
+const ELSEWHERE: (typeof LAUNCHERS)[string] = [['xdg-open'], ['x-www-browser'], ['wslview']];
 
 /**
  * Opens a link in the person's browser and returns once the browser has requested it.
  *
  * A link may hold a token, and every user of a computer can read the arguments of a process. So the
- * browser is started with a loopback address that can't be guessed, which redirects once.
+ * browser gets the path of a page that only this user can read. The page leads to a loopback
+ * address, which redirects to the link: the link itself is never on disk, and the page goes as soon
+ * as it was used.
  */
 export async function openInBrowser(url: string, context: Context): Promise<void> {
   const signpost = await startSignpost(url);
-  const waited = new AbortController();
+  const over = new AbortController();
+  const signal = AbortSignal.any([context.signal, over.signal]);
   try {
-    const { default: open } = await import('open');
-    const child = await open(signpost.address);
-    const failed = new Promise<never>((_resolve, reject) => child.once('error', reject));
-    const late = context.clock.sleep(PATIENCE, AbortSignal.any([context.signal, waited.signal]));
-    await Promise.race([signpost.passed, failed, late.then(tooLate)]);
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CliError('refused', `The browser could not be started: ${reason}`, {
-      hint: 'print the link instead: --print',
-      cause: error,
+    await inThrowawayFolder('gpucloud-open', async (folder) => {
+      const page = join(folder, 'open.html');
+      await writeFile(page, pageTo(signpost.address), { mode: 0o600 });
+      const late = context.clock.sleep(PATIENCE, signal).then(tooLate);
+      await Promise.race([signpost.passed, launch(page, context), late]);
     });
   } finally {
-    waited.abort();
+    over.abort();
     signpost.close();
   }
 }
 
+function pageTo(address: string): string {
+  return `<!doctype html>
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url=${address}">
+<a href="${address}">Continue</a>
+`;
+}
+
+/** Starts the browser. Never resolves: the browser requests the link some time later. */
+async function launch(page: string, { start, host }: Context): Promise<never> {
+  const reasons: string[] = [];
+  for (const [file, ...args] of LAUNCHERS[host.platform] ?? ELSEWHERE) {
+    try {
+      const { ended } = await start({ file, args: [...args, page], detached: true });
+      const code = await ended;
+      if (code === 0) return await new Promise<never>(() => undefined);
+      reasons.push(`${file} ended with exit code ${code}`);
+    } catch (error) {
+      reasons.push(`${file}: ${faultOf(error)}`);
+    }
+  }
+  throw new CliError('refused', `Could not start a browser: ${reasons.join('; ')}.`, {
+    hint: 'print the link instead: --print',
+  });
+}
+
 function tooLate(): never {
-  throw new CliError('deadline', 'No browser has asked for the link.', {
+  throw new CliError('deadline', 'The browser did not open the link.', {
     hint: 'print it instead: --print',
   });
 }
 
 interface Signpost {
   readonly address: string;
-  /** Resolves when a browser was sent on. */
+  /** Resolves when a browser was redirected. */
   readonly passed: Promise<void>;
   close(): void;
 }
 
+/** Redirects once, from an address that only the page holds. */
 async function startSignpost(url: string): Promise<Signpost> {
   const path = `/${randomBytes(16).toString('hex')}`;
   let pass: () => void = () => undefined;

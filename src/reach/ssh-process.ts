@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
-import type { Program, Running } from '../programs.ts';
+import type { Start } from '../programs.ts';
 
 /** Gets what an ssh in the background prints. */
 interface Listener {
@@ -27,7 +27,7 @@ const KEPT = 4_000;
  */
 export async function startSsh(
   argv: readonly string[],
-  start: (program: Omit<Program, 'env'>) => Promise<Running>,
+  start: Start,
   listener: Partial<Listener>,
 ): Promise<SshProcess> {
   const [file = 'ssh', ...args] = argv;

@@ -46,7 +46,6 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   '@napi-rs/keyring': /^keyring\.ts$/,
   hono: /^sandbox\/http\/server\.ts$/,
   '@hono/node-server': /^sandbox\/http\/server\.ts$/,
-  open: /^reach\/browser\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^files\/lock\.ts$/,
 };
@@ -79,7 +78,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   // createRequire would load what no rule here sees.
   'node:module': NOWHERE,
   // api/: the tunnel through a proxy. sandbox/: it serves itself, and names statuses as HTTP does.
-  // browser: a signpost on loopback, since a link with a token may not be an argument.
+  // browser: a signpost on loopback, since no file may hold a link with a token.
   'node:http':
     /^(api\/http\/(transport|connect)|sandbox\/(http\/server|refusal)|reach\/browser)\.ts$/,
   'node:https': NOWHERE,

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { runKeyCommand } from '../../src/config/key-command.ts';
-import type { Start } from '../../src/config/keyring.ts';
-import { startProgram } from '../../src/programs.ts';
+import { type Start, startProgram } from '../../src/programs.ts';
 
 const KEY = 'svc_sk_test_0123456789abcdef';
 const never = new AbortController().signal;

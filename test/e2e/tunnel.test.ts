@@ -1,6 +1,7 @@
 import { createServer as createHttp, type Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { installBrowser } from '../support/browser.ts';
 import { freePort, listenOn } from '../support/ports.ts';
 import { heard, outcomeOf } from '../support/program.ts';
 import {
@@ -211,17 +212,13 @@ describe.skipIf(NO_SSHD !== undefined)(`instances tunnel${WHY}`, () => {
     });
     await new Promise<void>((resolve) => seen.listen(0, '127.0.0.1', resolve));
     const { port } = seen.address() as AddressInfo;
-    // The browser of this computer: it asks for what it is started with, and follows.
-    await world.computer.bash(
-      `mkdir bin && printf '#!/bin/sh\\nexec "$NODE" -e "fetch(process.argv[1])" "$1"\\n' > bin/xdg-open && chmod +x bin/xdg-open`,
-    );
+    const { bin } = await installBrowser(world.computer.home);
     const child = world.computer.start(
       ['instances', 'tunnel', ...world.own, ID, `0:${port}`, '--open'],
       {
         env: {
           ...world.service.env,
-          NODE: process.execPath,
-          PATH: `${world.computer.home}/bin:${process.env.PATH}`,
+          PATH: `${bin}:${process.env.PATH}`,
         },
       },
     );

@@ -1,0 +1,49 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
+import type { Handler } from '../support/service.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const DATA: Readonly<Record<string, object>> = {
+  '/users/me': { id: 'user-1', email: 'anna@example.com', name: 'Anna', balance: '1' },
+  [`/instances/${ID}`]: {
+    id: ID,
+    name: 'trainer',
+    status: 'ACTIVE',
+    ip_address: '192.168.5.6',
+    ssh_username: 'root',
+    ssh_port: 22,
+  },
+};
+const handler: Handler = ({ path }) =>
+  path in DATA
+    ? { status: 200, body: { status: 'success', code: 200, data: DATA[path] } }
+    : { status: 404, body: { statusCode: 404, message: 'no', error: 'Not Found' } };
+
+let world: World;
+afterEach(() => world.close());
+
+/** Puts a program on PATH that prints the API key of its environment, or "none". */
+async function install(name: string): Promise<Record<string, string>> {
+  const bin = join(world.home, 'bin');
+  await mkdir(bin, { recursive: true });
+  await writeFile(join(bin, name), '#!/bin/sh\necho "${GPUCLOUD_API_KEY-none}"\n', { mode: 0o755 });
+  return { PATH: `${bin}:/usr/bin:/bin` };
+}
+
+test('ssh starts without the API key', async () => {
+  world = await createWorld({ handler });
+  const env = await install('ssh');
+  const { stdout } = await world.cli(['instances', 'ssh', ID], { env });
+  expect(stdout).toBe('none\n');
+});
+
+test('a key command has the whole environment', async () => {
+  world = await createWorld({ handler });
+  const env = await install('vault');
+  const login = ['login', '--base-url', world.service.url, '--key-command', 'vault'];
+  const { code, requests } = await world.cli(login, { env });
+  expect(code).toBe(0);
+  expect(requests[0]?.headers['x-api-key']).toBe(TEST_KEY);
+});
