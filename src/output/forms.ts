@@ -9,6 +9,8 @@ export interface Forms<T> {
   /** By what rows are sorted; undefined if they stay as they come. */
   readonly order: Order<T> | undefined;
   id(row: T): string | null;
+  /** Equal in two readings unless more than ages and clocks differ. */
+  steady(row: T): unknown;
   /** The row without its secrets. */
   safe(row: T): T;
   /** Its form in JSON and YAML. With `--columns`, an object of just these. */
@@ -25,6 +27,7 @@ export function formsOf<T>(view: View<T>, settings: OutputSettings): Forms<T> {
     header: settings.header,
     order: sortColumn(view, settings),
     id: (row) => view.id(row),
+    steady: (row) => (view.steady === undefined ? row : view.steady(row)),
     safe,
     data(row) {
       const masked = safe(row);

@@ -70,6 +70,8 @@ export interface View<T> {
   /** Dotted paths of secrets in a row: `connection_info.secrets`, `docker_config.env[].value`. */
   readonly secrets?: readonly string[];
   json?(row: T): unknown;
+  /** The row without ages and clocks: `--watch` prints it again only if this differs. */
+  steady?(row: T): unknown;
 }
 
 export interface ListOptions {

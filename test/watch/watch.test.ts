@@ -78,9 +78,70 @@ describe('--watch of several things that are read at once', () => {
   );
 });
 
+describe('status --watch off a terminal', () => {
+  const MACHINE = '00000000-1111-4222-8333-444455556666';
+
+  /** Reads an account five times, 10 minutes apart; the balance falls before the fourth reading. */
+  async function watchedStatus(flags: readonly string[]) {
+    const interrupt = new AbortController();
+    let reading = 0;
+    const here = await createWorld({
+      handler({ path }) {
+        const ok = (data: unknown) => ({
+          status: 200,
+          body: { status: 'success', code: 200, data },
+        });
+        if (path === '/users/me') {
+          reading += 1;
+          if (reading === 5) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+          return ok({ id: 'u1', email: 'a@example.com', balance: reading < 4 ? '100' : '90' });
+        }
+        if (path.startsWith('/instances/')) {
+          return ok({
+            id: MACHINE,
+            name: 'a',
+            status: 'ACTIVE',
+            price_per_hour_snapshot: '10.00',
+            created_at: '2026-01-15T11:00:00.000Z',
+            paid_until: '2026-01-15T12:05:00.000Z',
+          });
+        }
+        if (path !== '/storage/drives') return ok([]);
+        return ok([{ ...A, price_per_hour: '1.00', current_instance_id: MACHINE }]);
+      },
+    });
+    world = here;
+    const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+    const argv = ['status', '--watch', '--interval', '10m', ...flags];
+    return (await here.cli(argv, { interrupts })).stdout;
+  }
+
+  test('prints a row when the balance or what needs attention changes, not when clocks go on', async () => {
+    const lines = (await watchedStatus(['--columns', 'as_of,balance,attention']))
+      .trim()
+      .split('\n');
+    expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
+      ['AS OF', 'BALANCE', 'ATTENTION'],
+      ['2026-01-15T12:00:00.000Z', '100', '1'],
+      // From now on the instance is overdue.
+      ['2026-01-15T12:20:00.000Z', '100', '2'],
+      ['2026-01-15T12:30:00.000Z', '90', '2'],
+    ]);
+  });
+
+  test.each([
+    ['--json', (text: string) => JSON.parse(text).hours_left],
+    ['--query=hours_left', (text: string) => JSON.parse(text)],
+  ])('prints %s by the same rule', async (flag, hours) => {
+    const lines = (await watchedStatus([flag])).trim().split('\n');
+    expect(lines.map(hours)).toEqual(
+      flag === '--json' ? ['9.09', '9.09', '8.18'] : ['9.09', '8.18'],
+    );
+  });
+});
+
 describe('--watch off a terminal', () => {
   test.each([
-    ['nothing else', [], {}],
     ['--json', ['--json'], {}],
     ['GPUCLOUD_OUTPUT=json', [], { GPUCLOUD_OUTPUT: 'json' }],
   ])('with %s is a line of JSON for each change', async (_what, flags, env) => {
@@ -95,22 +156,21 @@ describe('--watch off a terminal', () => {
     expect(JSON.parse(stderr).error.code).toBe('interrupted');
   });
 
-  test('with -o table is plain rows, and Ctrl-C needs no words', async () => {
-    const { code, stdout, stderr } = await watched(READINGS, [
-      '-o',
-      'table',
-      '--columns',
-      'name,status',
-    ]);
-    expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
-    expect(stdout.split('\n').map((line) => line.split(/ +/))).toEqual([
-      ['NAME', 'STATUS'],
-      ['a', 'AVAILABLE'],
-      ['a', 'IN_USE'],
-      ['b', 'AVAILABLE'],
-      [''],
-    ]);
-  });
+  test.each([[[]], [['-o', 'table']]])(
+    'with %j prints the header once and a row per change',
+    async (flags) => {
+      const columns = ['--columns', 'name,status'];
+      const { code, stdout, stderr } = await watched(READINGS, [...flags, ...columns]);
+      expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
+      expect(stdout.split('\n').map((line) => line.split(/ +/))).toEqual([
+        ['NAME', 'STATUS'],
+        ['a', 'AVAILABLE'],
+        ['a', 'IN_USE'],
+        ['b', 'AVAILABLE'],
+        [''],
+      ]);
+    },
+  );
 
   test('warns of what needs attention once, and again when it comes again', async () => {
     const bad = [drive('a', 'SUSPENDED')];

@@ -51,6 +51,8 @@ export const listedView: View<Listed> = {
   ],
   id: (row) => row.id,
   empty: 'No machines are known to this computer. Terminated ones are shown with --all.',
+  // A note has ages.
+  steady: ({ note: _note, ...row }) => row,
   secrets: (instanceView.secrets ?? []).map((path) => `instance.${path}`),
   json: (row) =>
     row.instance ?? {

@@ -29,6 +29,13 @@ export const statusView: View<Overview> = {
   // There is one status to an account, and it has no id.
   id: () => null,
   empty: 'There is no status.',
+  // The window of the charges moves with the clock, and a new charge shows in the balance.
+  steady: ({ as_of, hours_left, runs_out_at, charges, ...status }) => ({
+    ...status,
+    instances: status.instances.map(({ age_seconds, ...row }) => row),
+    attention: status.attention.map(({ code, resource }) => [code, resource]),
+    unread: status.unread.map(({ part, code }) => [part, code]),
+  }),
 };
 
 /** What `-q` prints: of these instances the ids alone. */

@@ -22,58 +22,66 @@ export async function writeChanges<T>(
   readings: AsyncIterable<readonly T[]>,
   { forms, format, sink, query, one, rows }: ChangesTarget<T>,
 ): Promise<void> {
-  const { id, data, columns, safe } = forms;
+  const { id, data, columns, safe, steady } = forms;
   if (query !== undefined) {
-    const found = changedTexts(readings, (reading) => {
+    const found = changedTexts(readings, steady, (reading) => {
       const all = reading.map(data);
       return findingText(query(one ? all[0] : all), format);
     });
     return sink.whileWatched(() => writeLines(found, (text) => text, sink));
   }
+  const keyOf = (row: T, name: string | null) => (one ? 'one' : (name ?? textOf(steady(row))));
+  const changesBy = (printed: (row: T) => unknown) =>
+    changesOf(readings, { id, keyOf, steady, printed });
   if (format === 'json' || format === 'jsonl') {
-    const changes = changesOf(readings, id, data);
     const line = (change: Change<T>) =>
       jsonLine('row' in change ? data(change.row) : { id: change.removed, removed: true });
-    return sink.whileWatched(() => writeLines(changes, line, sink));
+    return sink.whileWatched(() => writeLines(changesBy(data), line, sink));
   }
   const cells = (row: T) => {
     const masked = safe(row);
     return columns.map((column) => column.value(masked) ?? null);
   };
-  return rows(changedRows(changesOf(readings, id, cells)));
+  return rows(changedRows(changesBy(cells)));
 }
 
 type Change<T> = { readonly row: T } | { readonly removed: string };
 
-interface Known {
-  readonly text: string;
-  readonly name: string | null;
+interface Look<T> {
+  id(row: T): string | null;
+  /** Finds the same thing in the next reading. */
+  keyOf(row: T, id: string | null): string;
+  steady(row: T): unknown;
+  printed(row: T): unknown;
 }
 
-/**
- * What each reading changes, in its order. A row that prints the same has not changed, and rows
- * without an id are told apart by what they print.
- */
+/** Yields what each reading changes, in its order. A row that prints the same has not changed. */
 async function* changesOf<T>(
   readings: AsyncIterable<readonly T[]>,
-  id: (row: T) => string | null,
-  printed: (row: T) => unknown,
+  { id, keyOf, steady, printed }: Look<T>,
 ): AsyncGenerator<Change<T>> {
-  let before = new Map<string, Known>();
+  let before = new Map<string, { name: string | null; lasting: string; text: string }>();
   for await (const rows of readings) {
-    const now = new Map<string, Known>();
+    const now: typeof before = new Map();
     for (const row of rows) {
-      const text = JSON.stringify(printed(row)) ?? '';
       const name = id(row);
-      const key = name === null ? `row ${text}` : `id ${name}`;
-      now.set(key, { text, name });
-      if (before.get(key)?.text !== text) yield { row };
+      const key = keyOf(row, name);
+      const known = before.get(key);
+      const lasting = textOf(steady(row));
+      // Only a clock went on: what was printed stays what the next reading is compared with.
+      const text = known?.lasting === lasting ? known.text : textOf(printed(row));
+      now.set(key, { name, lasting, text });
+      if (known?.text !== text) yield { row };
     }
     for (const [key, { name }] of before) {
       if (name !== null && !now.has(key)) yield { removed: name };
     }
     before = now;
   }
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value) ?? '';
 }
 
 async function* changedRows<T>(changes: AsyncIterable<Change<T>>): AsyncGenerator<T> {
@@ -83,13 +91,16 @@ async function* changedRows<T>(changes: AsyncIterable<Change<T>>): AsyncGenerato
 }
 
 async function* changedTexts<T>(
-  readings: AsyncIterable<T>,
-  textOf: (reading: T) => Promise<string>,
+  readings: AsyncIterable<readonly T[]>,
+  steady: (row: T) => unknown,
+  find: (reading: readonly T[]) => Promise<string>,
 ): AsyncGenerator<string> {
-  let before: string | undefined;
+  let before = { lasting: '', text: '' };
   for await (const reading of readings) {
-    const text = await textOf(reading);
-    if (text !== before) yield text;
-    before = text;
+    const lasting = textOf(reading.map(steady));
+    if (lasting === before.lasting) continue;
+    const text = await find(reading);
+    if (text !== before.text) yield text;
+    before = { lasting, text };
   }
 }
