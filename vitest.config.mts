@@ -1,4 +1,8 @@
+import { randomInt } from 'node:crypto';
 import { configDefaults, defineConfig } from 'vitest/config';
+
+// Each run tries other random values; GPUCLOUD_SEED repeats those of another run.
+process.env.GPUCLOUD_SEED ??= String(randomInt(2 ** 31));
 
 /** Tests that start the built program, or processes of their own. Each file gets its own process. */
 const PROGRAM = [
@@ -34,8 +38,7 @@ export default defineConfig({
   test: {
     // Two cores are the least machine.
     maxWorkers: 2,
-    reporters: ['default', 'json'],
-    outputFile: { json: 'coverage/results.json' },
+    reporters: ['default', './scripts/summary.mjs'],
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

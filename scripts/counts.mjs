@@ -1,8 +1,9 @@
-// Tells which tests failed, and why, and prints the counts of test runs as one line at the end:
+// Prints which tests failed and why, what was not tested here, and last the counts of test runs:
 // `N passed, N failed, N skipped`. A long run is often known by its last lines alone.
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { skipsLine } from './summary.mjs';
 
 const given = process.argv.slice(2);
 const files = given.length === 0 ? ['coverage/results.json'] : given;
@@ -28,6 +29,7 @@ function tell(run, file, title, messages) {
   console.log(lines.map((line) => `  ${line}`).join('\n'));
 }
 
+const lacks = [];
 const counts = { passed: 0, failed: 0, skipped: 0 };
 for (const run of files) {
   const results = resultsOf(run);
@@ -35,6 +37,7 @@ for (const run of files) {
   counts.failed += results.numFailedTests;
   counts.skipped += results.numPendingTests;
   for (const { name, status, message, assertionResults } of results.testResults) {
+    for (const { meta } of assertionResults) if (meta?.lacks !== undefined) lacks.push(meta.lacks);
     const failed = assertionResults.filter((each) => each.status === 'failed');
     for (const each of failed) tell(run, name, each.fullName, each.failureMessages);
     // A file whose tests could not begin has none that failed.
@@ -44,4 +47,5 @@ for (const run of files) {
     }
   }
 }
+console.log(skipsLine(lacks));
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);

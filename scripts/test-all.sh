@@ -11,11 +11,13 @@ vitest() {
   shift
   # A run that is ended from outside leaves no result, which counts as a failure.
   : > "$results"
-  npx --no-install vitest run --reporter=dot --reporter=json --outputFile.json="$results" "$@" || code=1
+  npx --no-install vitest run --reporter=dot --reporter=./scripts/summary.mjs --reporter=json --outputFile.json="$results" "$@" || code=1
 }
 
 vitest rest --project rest
 # The tests of the code have run before; this run is for the share of lines that they reach.
 npx --no-install vitest run --project code --coverage --reporter=dot || code=1
 scripts/nodes.sh || code=1
+# Its counts, and what none of these runs could test.
+node scripts/counts.mjs coverage/results-*.json
 exit "$code"

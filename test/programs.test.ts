@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { access, chmod, copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Running, startProgram } from '../src/programs.ts';
+import { needs } from './support/needs.ts';
 import { outcomeOf } from './support/program.ts';
 
 // Real programs. Where one would be waited for in vain, the test ends at its time limit.
@@ -144,11 +145,7 @@ describe('a program that hears no signal', () => {
   });
 });
 
-const isRoot = process.getuid?.() === 0;
-const canBeAnother = isRoot && spawnSync('setpriv', ['--reuid=65534', 'true']).status === 0;
-const WHY = canBeAnother ? '' : ' (skipped: it takes root, and setpriv)';
-
-test.skipIf(!canBeAnother)(`a program of another user is let go of${WHY}`, async () => {
+test('lets go of a program of another user', needs('another user'), async () => {
   // As sudo is, which not even SIGKILL of ours reaches.
   const sudo = join(folder, 'sudo');
   await chmod(folder, 0o755);

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DEEPEST, isTooDeep } from '../../src/api/response/depth.ts';
+import { fc } from '../support/random.ts';
 
 const nested = (levels: number, open = '[', close = ']') =>
   `${open.repeat(levels)}1${close.repeat(levels)}`;

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseExactly } from '../../src/api/response/exact.ts';
+import { fc } from '../support/random.ts';
 
 const BIG = '12345678901234567890';
 

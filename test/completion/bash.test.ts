@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { headed } from '../../src/completion/names.ts';
-import { COMPLETIONS, programPath, script } from './shells.ts';
+import { needs, programAt } from '../support/needs.ts';
+import { COMPLETIONS, script } from './shells.ts';
 
-const BASH = programPath('bash') ?? 'bash';
+const BASH = programAt('bash') ?? 'bash';
 const SCRIPT = join(COMPLETIONS, 'gpucloud.bash');
 
 let home: string;
@@ -232,34 +233,30 @@ describe('the script', () => {
     expect(code).not.toMatch(/\beval\b|\bcompgen\b/);
   });
 
-  const traced = spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0;
-  test.skipIf(!traced)(
-    `starts no process for 100 names${traced ? '' : ' (skipped: strace can not be used here)'}`,
-    async () => {
-      await keep(
-        'names/office/instance.tsv',
-        Array.from({ length: 100 }, (_, at) => machine(`box-${at}`)),
-      );
-      const { stdout, stderr } = spawnSync(
-        'strace',
-        [
-          ...['-f', '-qq', '-e', 'trace=fork,vfork,clone,clone3,execve'],
-          ...[BASH, '--norc', '-c'],
-          'source "$1"; COMP_LINE="gpucloud instances stop " COMP_POINT=24 COMP_CWORD=3; COMP_WORDS=(gpucloud instances stop ""); _gpucloud; echo ${#COMPREPLY[@]}',
-          ...['bash', SCRIPT],
-        ],
-        {
-          encoding: 'utf8',
-          env: {
-            PATH: process.env.PATH,
-            GPUCLOUD_STATE_DIR: join(home, 'state'),
-            GPUCLOUD_PROFILE: 'office',
-          },
+  test('starts no process for 100 names', needs('strace'), async () => {
+    await keep(
+      'names/office/instance.tsv',
+      Array.from({ length: 100 }, (_, at) => machine(`box-${at}`)),
+    );
+    const { stdout, stderr } = spawnSync(
+      'strace',
+      [
+        ...['-f', '-qq', '-e', 'trace=fork,vfork,clone,clone3,execve'],
+        ...[BASH, '--norc', '-c'],
+        'source "$1"; COMP_LINE="gpucloud instances stop " COMP_POINT=24 COMP_CWORD=3; COMP_WORDS=(gpucloud instances stop ""); _gpucloud; echo ${#COMPREPLY[@]}',
+        ...['bash', SCRIPT],
+      ],
+      {
+        encoding: 'utf8',
+        env: {
+          PATH: process.env.PATH,
+          GPUCLOUD_STATE_DIR: join(home, 'state'),
+          GPUCLOUD_PROFILE: 'office',
         },
-      );
-      expect(stdout).toBe('100\n');
-      // The one line is bash itself.
-      expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('execve(')]);
-    },
-  );
+      },
+    );
+    expect(stdout).toBe('100\n');
+    // The one line is bash itself.
+    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('execve(')]);
+  });
 });

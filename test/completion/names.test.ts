@@ -1,8 +1,8 @@
 import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isPlain, learnNames, textFor } from '../../src/completion/names.ts';
+import { fc } from '../support/random.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 

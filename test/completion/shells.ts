@@ -1,18 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { programAt } from '../support/needs.ts';
 import { openShell, type Shell } from './terminal.ts';
 
 export const COMPLETIONS = fileURLToPath(new URL('../../completions/', import.meta.url));
-
-/** Where a program is, or undefined where this computer does not have it. */
-export function programPath(name: string): string | undefined {
-  const { status, stdout } = spawnSync('bash', ['-c', 'type -P "$1"', 'bash', name], {
-    encoding: 'utf8',
-  });
-  return status === 0 ? stdout.trim() : undefined;
-}
 
 export type Known = 'bash' | 'zsh' | 'fish';
 
@@ -47,7 +39,7 @@ export async function completingShell(
 ): Promise<ReadyShell> {
   const { args, before } = STARTS[shell];
   const opened = openShell({
-    program: programPath(shell) ?? shell,
+    program: programAt(shell) ?? shell,
     args,
     env: { ...world.env, HISTFILE: '/dev/null' },
     cwd: world.home,

@@ -18,10 +18,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ConfigFile } from '../../src/config/file.ts';
 import { openConfig, profileOf, withProfile } from '../../src/config/index.ts';
 import { CliError, usageError } from '../../src/errors.ts';
+import { needs } from '../support/needs.ts';
 
 const CANARY = 'svc_sk_canary';
 const WORK = { base_url: 'https://api.example.com/v1', api_key: CANARY };
-const root = process.getuid?.() === 0;
+const _root = process.getuid?.() === 0;
 
 let folder: string;
 let path: string;
@@ -266,7 +267,7 @@ test('twenty changes at once in one process: none is lost', async () => {
   expect(Object.keys((await config.read()).profiles)).toHaveLength(20);
 });
 
-test.runIf(root)('a change made by root leaves the file to its owner', async () => {
+test('leaves the file to its owner when root changes it', needs('root'), async () => {
   await mkdir(folder);
   await writeFile(path, '{"profiles":{}}');
   await chown(path, 65534, 65534);

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import {
   chmod,
   chown,
@@ -14,14 +13,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { bundledChild, start } from './processes.ts';
 
 const NOBODY = 65534;
 const root = process.getuid?.() === 0;
-const mounts =
-  spawnSync('unshare', ['--mount', '--map-root-user', 'sh', '-c', 'mount -t tmpfs t /mnt'])
-    .status === 0;
-const traces = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 
 let bundles: string;
 let child: string;
@@ -156,8 +152,9 @@ test.each([{}, { SNAP: '/snap/x' }])(
   },
 );
 
-test.runIf(traces)(
-  'the file is on the disk before it takes its name, the name afterwards',
+test(
+  'puts the file on the disk before it takes its name, the name afterwards',
+  needs('strace'),
   async () => {
     await mkdir(folder);
     const trace = join(place, 'trace');
@@ -182,8 +179,9 @@ function last(call: string): string {
   return /["<](\/[^">]*)[">][^"<]*$/.exec(call)?.[1] ?? '';
 }
 
-test.runIf(mounts)(
-  'a full disk: the file is as before, and a change goes through later',
+test(
+  'leaves the file as before on a full disk, and takes a change later',
+  needs('mount namespaces'),
   async () => {
     await mkdir(folder);
     const script = `unshare --mount --map-root-user bash -c '
@@ -218,7 +216,7 @@ test.runIf(mounts)(
   },
 );
 
-test.runIf(mounts)('a read-only disk can be read, and is told', async () => {
+test('reads from a read-only disk, and reports it', needs('mount namespaces'), async () => {
   await mkdir(folder);
   await writeFile(path, ONE);
   const found = await shell(`unshare --mount --map-root-user bash -c '

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { outcomeOf } from '../support/program.ts';
 import type { World } from '../support/run-cli.ts';
 import { commandsWhose, prepare, recipe } from './tree.ts';
@@ -32,8 +32,9 @@ async function led(command: string, where: string, ...flags: string[]) {
 const WRITING = commandsWhose(({ notJson }) => notJson === undefined);
 
 describe('the built program', () => {
-  test.skipIf(!existsSync('/dev/full')).each(WRITING)(
+  test.each(WRITING)(
     '%s tells a full disk behind stdout by exit 9',
+    needs('/dev/full'),
     async (command) => {
       const { code, stdout, stderr } = await led(command, '> /dev/full', '--json');
       expect({ code, stdout }).toEqual({ code: 9, stdout: '' });

@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { needs } from '../support/needs.ts';
 import { type Computer, createComputer, type Outcome, outcomeOf } from '../support/program.ts';
 import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import { startService } from '../support/service.ts';
@@ -59,10 +60,6 @@ const TESTED = [
   'A check of the budget',
   'Without paying',
 ];
-
-const hasTools = ['bash', 'jq', 'awk'].every(
-  (tool) => spawnSync(tool, ['--version']).error === undefined,
-);
 
 let computer: Computer;
 let bin: string;
@@ -151,7 +148,7 @@ test('every snippet of bash has a test, and every heading a snippet', () => {
   );
 });
 
-describe.skipIf(!hasTools)('in bash, with jq and awk', () => {
+describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
   describe('rent, run, copy back, end', () => {
     const job = () => first(bash('Rent, run, copy back, end'));
 

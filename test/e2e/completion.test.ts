@@ -4,13 +4,8 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { headed } from '../../src/completion/names.ts';
-import {
-  COMPLETIONS,
-  completingShell,
-  type Known,
-  programPath,
-  type ReadyShell,
-} from '../completion/shells.ts';
+import { COMPLETIONS, completingShell, type Known, type ReadyShell } from '../completion/shells.ts';
+import { needs } from '../support/needs.ts';
 import { type Computer, createComputer } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 
@@ -24,10 +19,6 @@ afterEach(async () => {
   shell = undefined;
   await computer.remove();
 });
-
-const there = (program: string) => programPath(program) !== undefined;
-const why = (program: string) =>
-  there(program) ? program : `${program} (skipped: ${program} is not installed here)`;
 
 async function keepNames(kind: string, lines: readonly string[]): Promise<void> {
   const folder = join(computer.home, 'state', 'cache', 'completion', 'names', 'work');
@@ -45,7 +36,7 @@ const HOSTILE = [
 ];
 
 for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[]) {
-  describe.skipIf(!there(program))(`Tab in ${why(program)}`, () => {
+  describe(`Tab in ${program}`, program === 'bash' ? {} : needs(program), () => {
     test('commands, names that exist in the sandbox, formats and profiles', async () => {
       await computer.gpucloud(['profiles', 'use', 'sandbox']);
       await computer.gpucloud(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
@@ -165,7 +156,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
   });
 }
 
-describe.skipIf(!there('zsh'))(`descriptions in ${why('zsh')}`, () => {
+describe('descriptions in zsh', needs('zsh'), () => {
   test('stand beside commands and flags', async () => {
     shell = await completingShell('zsh', computer);
     shell.type('gpucloud instances st\t');
@@ -188,7 +179,7 @@ describe.skipIf(!there('zsh'))(`descriptions in ${why('zsh')}`, () => {
   });
 });
 
-describe.skipIf(!there('fish'))(`descriptions in ${why('fish')}`, () => {
+describe('descriptions in fish', needs('fish'), () => {
   test('stand beside commands', async () => {
     shell = await completingShell('fish', computer);
     shell.type('gpucloud instances st\t');
@@ -214,10 +205,10 @@ describe('Tab in bash without a PATH', () => {
   });
 });
 
-describe(`the script of ${why('pwsh')}`, () => {
+describe('the script of PowerShell', () => {
   const file = join(COMPLETIONS, 'gpucloud.ps1');
 
-  test.skipIf(!there('pwsh'))('is parsed without an error, and completes', async () => {
+  test('is parsed without an error, and completes', needs('pwsh'), async () => {
     await keepNames('instance', ["instance\tit's\tid-1\tACTIVE"]);
     const run = (code: string) =>
       spawnSync('pwsh', ['-NoProfile', '-NonInteractive', '-Command', code], {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
 import { type Service, startService } from '../support/service.ts';
 import { openTerminal } from '../support/terminal.ts';
@@ -186,7 +187,7 @@ test('a follower that is left does not keep the process alive', async () => {
 });
 
 // Others tell it at the next write alone.
-describe.skipIf(process.platform !== 'linux')('a reader who goes (needs Linux)', () => {
+describe('a reader who goes', needs('Linux'), () => {
   test('ends it, though nothing ever comes', async () => {
     log = () => logOf(1);
     const line = `gpucloud ${FOLLOW.join(' ')} -q | head -1; echo "code \${PIPESTATUS[0]}"`;

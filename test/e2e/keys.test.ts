@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import {
   type Computer,
   createComputer,
@@ -254,14 +255,9 @@ describe('without a keyring', () => {
   });
 });
 
-function hasProgram(name: string): boolean {
-  return spawnSync('sh', ['-c', `command -v ${name}`]).status === 0;
-}
+const KEYRING = needs('dbus-run-session', 'gnome-keyring-daemon');
 
-const missing = ['dbus-run-session', 'gnome-keyring-daemon'].filter((name) => !hasProgram(name));
-const why = missing.length === 0 ? '' : ` (skipped: no ${missing.join(', ')} here)`;
-
-describe.skipIf(missing.length > 0)(`gnome-keyring on a bus of its own${why}`, () => {
+describe('gnome-keyring on a bus of its own', KEYRING, () => {
   /** Runs lines of bash on a bus with an unlocked keyring; `gpucloud` is the built program. */
   async function session(lines: string): Promise<Outcome> {
     const script = `
@@ -355,10 +351,7 @@ describe.skipIf(missing.length > 0)(`gnome-keyring on a bus of its own${why}`, (
     expect(stdout).toBe('{"found":null}\n'.repeat(3));
   });
 
-  const traces = spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0;
-  const untraced = traces ? '' : ' (skipped: no strace here)';
-
-  test.skipIf(!traces)(`no process ever has the key among its arguments${untraced}`, async () => {
+  test('no process ever has the key among its arguments', needs('strace'), async () => {
     const { code, stdout } = await session(`
       set -e
       gpucloud() { strace -f -qq -e trace=execve -s 100000 -A -o started.txt "$NODE" "$PROGRAM" "$@"; }

@@ -11,6 +11,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import {
   box,
   createSshSite,
@@ -20,7 +21,6 @@ import {
   type SshSite,
   type SshWorld,
 } from '../support/ssh-world.ts';
-import { NO_SSHD, programAt } from '../support/sshd.ts';
 
 let site: SshSite;
 let world: SshWorld;
@@ -28,24 +28,20 @@ let world: SshWorld;
 let here: string;
 let there: string;
 
-const WHY = NO_SSHD === undefined ? '' : ` (skipped: ${NO_SSHD})`;
-const NO_RSYNC = programAt('rsync') === undefined ? ' (skipped: there is no rsync here)' : '';
-
 beforeAll(async () => {
-  if (NO_SSHD === undefined) site = await createSshSite();
+  site = await createSshSite();
 });
-afterAll(() => site?.close());
+afterAll(() => site.close());
 beforeEach(async () => {
-  if (NO_SSHD !== undefined) return;
   world = await createSshWorld(site);
   here = join(world.computer.home, 'here');
   there = join(world.computer.home, 'there');
   await mkdir(here);
   await mkdir(there);
 });
-afterEach(() => world?.close());
+afterEach(() => world.close());
 
-describe.skipIf(NO_SSHD !== undefined)(`instances scp${WHY}`, () => {
+describe('instances scp', needs('ssh'), () => {
   test('10 MB go there and come back the same', async () => {
     const bytes = randomBytes(10_000_000);
     await writeFile(join(here, 'model.bin'), bytes);
@@ -139,7 +135,7 @@ describe.skipIf(NO_SSHD !== undefined)(`instances scp${WHY}`, () => {
   });
 });
 
-describe.skipIf(NO_SSHD !== undefined)(`instances ssh-config${WHY}`, () => {
+describe('instances ssh-config', needs('ssh'), () => {
   /** Plain ssh as the person has it, whose own configuration is the one of this test's home. */
   const plain = (line: string) =>
     world.computer.bash(
@@ -164,7 +160,7 @@ describe.skipIf(NO_SSHD !== undefined)(`instances ssh-config${WHY}`, () => {
     });
   });
 
-  test.skipIf(NO_RSYNC !== '')(`serves rsync too${NO_RSYNC}`, async () => {
+  test('serves rsync too', needs('rsync'), async () => {
     await install();
     await writeFile(join(here, 'data'), randomBytes(100_000));
     const { code, stderr } = await world.computer.bash(

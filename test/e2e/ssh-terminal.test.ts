@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { PROGRAM } from '../support/program.ts';
 import {
   createSshSite,
@@ -7,18 +8,16 @@ import {
   type SshSite,
   type SshWorld,
 } from '../support/ssh-world.ts';
-import { NO_SSHD } from '../support/sshd.ts';
 import { openTerminal, type Terminal } from '../support/terminal.ts';
 
 let site: SshSite;
 let world: SshWorld;
 let terminal: Terminal | undefined;
 
-const WHY = NO_SSHD === undefined ? '' : ` (skipped: ${NO_SSHD})`;
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 
-describe.skipIf(NO_SSHD !== undefined)(`instances ssh in a terminal${WHY}`, () => {
+describe('instances ssh in a terminal', needs('ssh'), () => {
   beforeAll(async () => {
     site = await createSshSite();
   });

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { freePort, listenOn } from '../support/ports.ts';
 import { heard, outcomeOf } from '../support/program.ts';
 import {
@@ -15,233 +16,218 @@ import {
   type SshWorld,
   until,
 } from '../support/ssh-world.ts';
-import { NO_SSHD, USER } from '../support/sshd.ts';
+import { USER } from '../support/sshd.ts';
 
 // The built program and the system's own OpenSSH, against a server of the test's own on loopback.
 
 let site: SshSite;
 let world: SshWorld;
 
-describe.skipIf(NO_SSHD !== undefined)(
-  `instances ssh${NO_SSHD ? ` (skipped: ${NO_SSHD})` : ''}`,
-  () => {
-    beforeAll(async () => {
-      site = await createSshSite();
-    });
-    afterAll(() => site.close());
-    beforeEach(async () => {
-      world = await createSshWorld(site);
-    });
-    afterEach(() => world.close());
+describe('instances ssh', needs('ssh'), () => {
+  beforeAll(async () => {
+    site = await createSshSite();
+  });
+  afterAll(() => site.close());
+  beforeEach(async () => {
+    world = await createSshWorld(site);
+  });
+  afterEach(() => world.close());
 
-    test('runs a command there; its output and its exit code are ours', async () => {
-      const first = await world.instances('ssh', ID, '--', 'echo out; echo err >&2; exit 42');
-      expect({ code: first.code, stdout: first.stdout }).toEqual({ code: 42, stdout: 'out\n' });
-      expect(first.stderr).toMatch(
-        new RegExp(
-          `^Warning: Permanently added '${ID}' \\(ED25519\\) to the list of known hosts\\.\\r\\nerr\\n$`,
-        ),
-      );
-      const second = await world.instances('ssh', ID, '--', 'echo err >&2');
-      expect(second).toEqual({ code: 0, stdout: '', stderr: 'err\n' });
-    });
+  test('runs a command there; its output and its exit code are ours', async () => {
+    const first = await world.instances('ssh', ID, '--', 'echo out; echo err >&2; exit 42');
+    expect({ code: first.code, stdout: first.stdout }).toEqual({ code: 42, stdout: 'out\n' });
+    expect(first.stderr).toMatch(
+      new RegExp(
+        `^Warning: Permanently added '${ID}' \\(ED25519\\) to the list of known hosts\\.\\r\\nerr\\n$`,
+      ),
+    );
+    const second = await world.instances('ssh', ID, '--', 'echo err >&2');
+    expect(second).toEqual({ code: 0, stdout: '', stderr: 'err\n' });
+  });
 
-    test("a remote command's own 255 is passed on without a word", async () => {
-      await world.instances('ssh', ID, '--', 'true');
-      const { code, stderr } = await world.instances('ssh', ID, '--', 'exit 255');
-      expect({ code, stderr }).toEqual({ code: 255, stderr: '' });
-    });
+  test("a remote command's own 255 is passed on without a word", async () => {
+    await world.instances('ssh', ID, '--', 'true');
+    const { code, stderr } = await world.instances('ssh', ID, '--', 'exit 255');
+    expect({ code, stderr }).toEqual({ code: 255, stderr: '' });
+  });
 
-    test('what follows the name is the command, flags like ours included', async () => {
-      const { code, stdout } = await world.instances('ssh', ID, 'echo', '--json', '-q', '--wait');
-      expect({ code, stdout }).toEqual({ code: 0, stdout: '--json -q --wait\n' });
-    });
+  test('what follows the name is the command, flags like ours included', async () => {
+    const { code, stdout } = await world.instances('ssh', ID, 'echo', '--json', '-q', '--wait');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '--json -q --wait\n' });
+  });
 
-    test('stdin goes there, byte for byte, and comes back', async () => {
-      const text = `${randomBytes(200_000).toString('base64')}\n`;
-      const { code, stdout } = await world.gpucloud(
-        ['instances', 'ssh', ...world.own, ID, '--', 'cat'],
-        text,
-      );
-      expect(code).toBe(0);
-      expect(stdout === text).toBe(true);
-    });
+  test('stdin goes there, byte for byte, and comes back', async () => {
+    const text = `${randomBytes(200_000).toString('base64')}\n`;
+    const { code, stdout } = await world.gpucloud(
+      ['instances', 'ssh', ...world.own, ID, '--', 'cat'],
+      text,
+    );
+    expect(code).toBe(0);
+    expect(stdout === text).toBe(true);
+  });
 
-    test('in a JSON mode stdout is still that of the command', async () => {
-      const { code, stdout } = await world.instances(
-        'ssh',
-        '--json',
-        ID,
-        '--',
-        'echo there; exit 3',
-      );
-      expect({ code, stdout }).toEqual({ code: 3, stdout: 'there\n' });
-    });
+  test('in a JSON mode stdout is still that of the command', async () => {
+    const { code, stdout } = await world.instances('ssh', '--json', ID, '--', 'echo there; exit 3');
+    expect({ code, stdout }).toEqual({ code: 3, stdout: 'there\n' });
+  });
 
-    test('a new machine at a recycled address is no alarm; another key of the same one is refused', async () => {
-      const port = await freePort();
-      const { machines } = world.service;
-      const before = await site.start({ port });
+  test('a new machine at a recycled address is no alarm; another key of the same one is refused', async () => {
+    const port = await freePort();
+    const { machines } = world.service;
+    const before = await site.start({ port });
+    machines.set(ID, box(port));
+    expect((await world.instances('ssh', ID, '--', 'true')).code).toBe(0);
+    await before.stop();
+
+    // The same address and port, and another machine behind them.
+    const later = await site.start({ port, hostKey: site.otherHostKey });
+    try {
+      machines.set(ID, box(port, { status: 'TERMINATED', ip_address: null }));
+      machines.set(OTHER, box(port, { id: OTHER, name: 'new-box' }));
+      const recycled = await world.instances('ssh', OTHER, '--', 'echo in');
+      expect(recycled).toMatchObject({ code: 0, stdout: 'in\n' });
+      expect(recycled.stderr).not.toContain('IDENTIFICATION HAS CHANGED');
+      expect(recycled.stderr.trim().split('\n')).toHaveLength(1);
+
       machines.set(ID, box(port));
-      expect((await world.instances('ssh', ID, '--', 'true')).code).toBe(0);
-      await before.stop();
+      const changed = await world.instances('ssh', ID, '--', 'echo in');
+      expect(changed).toMatchObject({ code: 255, stdout: '' });
+      expect(changed.stderr).toContain('REMOTE HOST IDENTIFICATION HAS CHANGED');
+      const last = changed.stderr.trim().split('\n').at(-1) ?? '';
+      expect(last).toContain(`box (${ID}) shows another host key`);
+      // The command that it names does what it says.
+      const [, forget = ''] = /(ssh-keygen -f .+)$/.exec(last) ?? [];
+      expect((await world.computer.bash(forget)).code).toBe(0);
+      const again = await world.instances('ssh', ID, '--', 'echo in');
+      expect(again).toMatchObject({ code: 0, stdout: 'in\n' });
+    } finally {
+      await later.stop();
+    }
+  });
 
-      // The same address and port, and another machine behind them.
-      const later = await site.start({ port, hostKey: site.otherHostKey });
-      try {
-        machines.set(ID, box(port, { status: 'TERMINATED', ip_address: null }));
-        machines.set(OTHER, box(port, { id: OTHER, name: 'new-box' }));
-        const recycled = await world.instances('ssh', OTHER, '--', 'echo in');
-        expect(recycled).toMatchObject({ code: 0, stdout: 'in\n' });
-        expect(recycled.stderr).not.toContain('IDENTIFICATION HAS CHANGED');
-        expect(recycled.stderr.trim().split('\n')).toHaveLength(1);
+  test("the user's own known_hosts is neither read nor written", async () => {
+    await world.instances('ssh', ID, '--', 'true');
+    const known = join(world.computer.home, 'state', 'ssh', 'known_hosts');
+    expect(await readFile(known, 'utf8')).toMatch(new RegExp(`^${ID} ssh-ed25519 `));
+    expect((await world.instances('ssh', ID, '--print')).stdout).toContain(
+      `-o UserKnownHostsFile=${known} `,
+    );
+  });
 
-        machines.set(ID, box(port));
-        const changed = await world.instances('ssh', ID, '--', 'echo in');
-        expect(changed).toMatchObject({ code: 255, stdout: '' });
-        expect(changed.stderr).toContain('REMOTE HOST IDENTIFICATION HAS CHANGED');
-        const last = changed.stderr.trim().split('\n').at(-1) ?? '';
-        expect(last).toContain(`box (${ID}) shows another host key`);
-        // The command that it names does what it says.
-        const [, forget = ''] = /(ssh-keygen -f .+)$/.exec(last) ?? [];
-        expect((await world.computer.bash(forget)).code).toBe(0);
-        const again = await world.instances('ssh', ID, '--', 'echo in');
-        expect(again).toMatchObject({ code: 0, stdout: 'in\n' });
-      } finally {
-        await later.stop();
-      }
+  test('--print is a line that does the same when it is pasted', async () => {
+    const printed = await world.instances('ssh', ID, '--print', '--', "echo 'a  b' $HOME; exit 7");
+    const pasted = await world.computer.bash(printed.stdout);
+    expect(pasted).toMatchObject({ code: 7, stdout: expect.stringMatching(/^a {2}b \/.+\n$/) });
+    const words = await world.instances('ssh', ID, '--print', '--json', '--', 'echo', 'a  b');
+    expect(JSON.parse(words.stdout).slice(-3)).toEqual([`${USER}@127.0.0.1`, 'echo', 'a  b']);
+  });
+
+  test('a key that is not taken is told with the keys that would be', async () => {
+    world.service.machines.set(
+      ID,
+      box(site.sshd.port, {
+        ssh_keys: [{ id: 'k1', name: 'laptop', fingerprint: 'SHA256:abc' }],
+      }),
+    );
+    const { code, stderr } = await world.gpucloud([
+      'instances',
+      'ssh',
+      ID,
+      '--ssh-arg=-F/dev/null',
+      '--identity',
+      site.otherHostKey,
+      '--',
+      'true',
+    ]);
+    expect(code).toBe(255);
+    expect(stderr).toContain('Permission denied (publickey)');
+    expect(stderr).toContain(
+      'takes none of the keys that were tried: the keys on it are laptop SHA256:abc',
+    );
+  });
+
+  test('a port on which nobody answers is told with --wait', async () => {
+    world.service.machines.set(ID, box(await freePort()));
+    const { code, stderr } = await world.instances('ssh', ID, '--', 'true');
+    expect(code).toBe(255);
+    expect(stderr).toContain('SSH of box does not answer at 127.0.0.1 port');
+  });
+
+  test('without ssh on PATH is one clear line', async () => {
+    const { code, stdout, stderr } = await world.computer.gpucloud(['instances', 'ssh', ID], {
+      env: { ...world.service.env, PATH: world.computer.home },
     });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^error: There is no ssh on PATH/);
+  });
 
-    test("the user's own known_hosts is neither read nor written", async () => {
-      await world.instances('ssh', ID, '--', 'true');
-      const known = join(world.computer.home, 'state', 'ssh', 'known_hosts');
-      expect(await readFile(known, 'utf8')).toMatch(new RegExp(`^${ID} ssh-ed25519 `));
-      expect((await world.instances('ssh', ID, '--print')).stdout).toContain(
-        `-o UserKnownHostsFile=${known} `,
-      );
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('%s ends ssh with it, and is exit %i', async (signal, code) => {
+    const child = world.computer.start(
+      ['instances', 'ssh', ...world.own, ID, '--', 'echo there; exec sleep 60'],
+      { env: world.service.env },
+    );
+    const ended = outcomeOf(child);
+    await heard(child, 'stdout', /there/);
+    child.kill(signal);
+    expect((await ended).code).toBe(code);
+  });
+
+  test.each([
+    ['ssh --wait', (...own: string[]) => ['ssh', ...own, '--wait', ID, '--', 'echo in']],
+    ['wait --for ssh', () => ['wait', ID, '--for', 'ssh', '--columns', 'status', '--no-header']],
+  ])('%s waits behind a port that accepts and says nothing', async (_what, argvOf) => {
+    const port = await freePort();
+    world.service.machines.set(ID, box(port, { status: 'PROVISIONING', ip_address: null }));
+    const argv = ['instances', ...argvOf(...world.own)];
+    argv.splice(2, 0, '--poll-interval', '500ms');
+    let isOver = false;
+    const waiting = world.gpucloud(argv).finally(() => {
+      isOver = true;
     });
-
-    test('--print is a line that does the same when it is pasted', async () => {
-      const printed = await world.instances(
-        'ssh',
-        ID,
-        '--print',
-        '--',
-        "echo 'a  b' $HOME; exit 7",
-      );
-      const pasted = await world.computer.bash(printed.stdout);
-      expect(pasted).toMatchObject({ code: 7, stdout: expect.stringMatching(/^a {2}b \/.+\n$/) });
-      const words = await world.instances('ssh', ID, '--print', '--json', '--', 'echo', 'a  b');
-      expect(JSON.parse(words.stdout).slice(-3)).toEqual([`${USER}@127.0.0.1`, 'echo', 'a  b']);
+    await until(() => world.service.requests.length >= 2);
+    const silent: Socket[] = [];
+    const silence = createServer((socket) => {
+      socket.on('error', () => undefined);
+      silent.push(socket);
     });
-
-    test('a key that is not taken is told with the keys that would be', async () => {
-      world.service.machines.set(
-        ID,
-        box(site.sshd.port, {
-          ssh_keys: [{ id: 'k1', name: 'laptop', fingerprint: 'SHA256:abc' }],
-        }),
-      );
-      const { code, stderr } = await world.gpucloud([
-        'instances',
-        'ssh',
-        ID,
-        '--ssh-arg=-F/dev/null',
-        '--identity',
-        site.otherHostKey,
-        '--',
-        'true',
-      ]);
-      expect(code).toBe(255);
-      expect(stderr).toContain('Permission denied (publickey)');
-      expect(stderr).toContain(
-        'takes none of the keys that were tried: the keys on it are laptop SHA256:abc',
-      );
-    });
-
-    test('a port on which nobody answers is told with --wait', async () => {
-      world.service.machines.set(ID, box(await freePort()));
-      const { code, stderr } = await world.instances('ssh', ID, '--', 'true');
-      expect(code).toBe(255);
-      expect(stderr).toContain('SSH of box does not answer at 127.0.0.1 port');
-    });
-
-    test('without ssh on PATH is one clear line', async () => {
-      const { code, stdout, stderr } = await world.computer.gpucloud(['instances', 'ssh', ID], {
-        env: { ...world.service.env, PATH: world.computer.home },
+    await listenOn(silence, port);
+    world.service.machines.set(ID, box(port));
+    await until(() => silent.length > 0);
+    // One that speaks, but not as an SSH server, is none either.
+    silent[0]?.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    await until(() => silent.length > 1);
+    expect(isOver).toBe(false);
+    silence.close();
+    for (const socket of silent) socket.destroy();
+    const late = await site.start({ port });
+    try {
+      expect(await waiting).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^(?:in|ACTIVE)\n$/),
       });
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(/^error: There is no ssh on PATH/);
-    });
+    } finally {
+      await late.stop();
+    }
+  });
 
-    test.each([
-      ['SIGINT', 130],
-      ['SIGTERM', 143],
-      ['SIGHUP', 129],
-    ] as const)('%s ends ssh with it, and is exit %i', async (signal, code) => {
-      const child = world.computer.start(
-        ['instances', 'ssh', ...world.own, ID, '--', 'echo there; exec sleep 60'],
-        { env: world.service.env },
-      );
-      const ended = outcomeOf(child);
-      await heard(child, 'stdout', /there/);
-      child.kill(signal);
-      expect((await ended).code).toBe(code);
+  test('Ctrl-C before a tunnel is there is exit 130', async () => {
+    const port = await freePort();
+    const asked: Socket[] = [];
+    const silence = createServer((socket) => asked.push(socket));
+    await listenOn(silence, port);
+    world.service.machines.set(ID, box(port));
+    const child = world.computer.start(['instances', 'tunnel', ...world.own, ID, '0:80'], {
+      env: world.service.env,
     });
-
-    test.each([
-      ['ssh --wait', (...own: string[]) => ['ssh', ...own, '--wait', ID, '--', 'echo in']],
-      ['wait --for ssh', () => ['wait', ID, '--for', 'ssh', '--columns', 'status', '--no-header']],
-    ])('%s waits behind a port that accepts and says nothing', async (_what, argvOf) => {
-      const port = await freePort();
-      world.service.machines.set(ID, box(port, { status: 'PROVISIONING', ip_address: null }));
-      const argv = ['instances', ...argvOf(...world.own)];
-      argv.splice(2, 0, '--poll-interval', '500ms');
-      let isOver = false;
-      const waiting = world.gpucloud(argv).finally(() => {
-        isOver = true;
-      });
-      await until(() => world.service.requests.length >= 2);
-      const silent: Socket[] = [];
-      const silence = createServer((socket) => {
-        socket.on('error', () => undefined);
-        silent.push(socket);
-      });
-      await listenOn(silence, port);
-      world.service.machines.set(ID, box(port));
-      await until(() => silent.length > 0);
-      // One that speaks, but not as an SSH server, is none either.
-      silent[0]?.end('HTTP/1.1 400 Bad Request\r\n\r\n');
-      await until(() => silent.length > 1);
-      expect(isOver).toBe(false);
-      silence.close();
-      for (const socket of silent) socket.destroy();
-      const late = await site.start({ port });
-      try {
-        expect(await waiting).toMatchObject({
-          code: 0,
-          stdout: expect.stringMatching(/^(?:in|ACTIVE)\n$/),
-        });
-      } finally {
-        await late.stop();
-      }
-    });
-
-    test('Ctrl-C before a tunnel is there is exit 130', async () => {
-      const port = await freePort();
-      const asked: Socket[] = [];
-      const silence = createServer((socket) => asked.push(socket));
-      await listenOn(silence, port);
-      world.service.machines.set(ID, box(port));
-      const child = world.computer.start(['instances', 'tunnel', ...world.own, ID, '0:80'], {
-        env: world.service.env,
-      });
-      const ended = outcomeOf(child);
-      await until(() => asked.length > 0);
-      child.kill('SIGINT');
-      expect(await ended).toMatchObject({ code: 130, stdout: '' });
-      silence.close();
-      for (const socket of asked) socket.destroy();
-    });
-  },
-);
+    const ended = outcomeOf(child);
+    await until(() => asked.length > 0);
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 130, stdout: '' });
+    silence.close();
+    for (const socket of asked) socket.destroy();
+  });
+});

@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { type Computer, createComputer } from '../support/program.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -40,17 +40,15 @@ async function bash(line: string): Promise<string> {
   return stdout;
 }
 
-const has = (tool: string) => spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0;
-
 describe('other tools take the outputs as they are', () => {
-  test.skipIf(!has('jq'))('jq reads json and jsonl, to the last character', async () => {
+  test('jq reads json and jsonl, to the last character', needs('jq'), async () => {
     expect(JSON.parse(await bash("keys --json | jq '.[0].name'"))).toBe(NAME);
     await computer.remove();
     await service.close();
     expect(await bash('keys -o jsonl | jq -r .id')).toBe('k1\nk2\n');
   });
 
-  test.skipIf(!has('jq'))('jq reads a list although one name holds half a character', async () => {
+  test('jq reads a list although one name holds half a character', needs('jq'), async () => {
     KEYS.push({ ...(KEYS[1] as (typeof KEYS)[number]), id: 'k3', name: 'half \ud83d' });
     try {
       expect(await bash("keys --json | jq -r '.[].id'")).toBe('k1\nk2\nk3\n');
@@ -75,7 +73,7 @@ describe('other tools take the outputs as they are', () => {
     expect(await bash('keys -o tsv --columns name,id --no-header | cut -f2')).toBe('k1\nk2\n');
   });
 
-  test.skipIf(!has('python3'))('a reader of csv (RFC 4180) finds the name whole', async () => {
+  test('a reader of csv (RFC 4180) finds the name whole', needs('python3'), async () => {
     const reader = 'import csv, json, sys; print(json.dumps(list(csv.reader(sys.stdin))))';
     const rows = JSON.parse(await bash(`keys -o csv --columns id,name | python3 -c '${reader}'`));
     expect(rows).toEqual([

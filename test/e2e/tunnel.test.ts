@@ -2,6 +2,7 @@ import { createServer as createHttp, type Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { installBrowser } from '../support/browser.ts';
+import { needs } from '../support/needs.ts';
 import { freePort, listenOn } from '../support/ports.ts';
 import { heard, outcomeOf } from '../support/program.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type SshWorld,
   until,
 } from '../support/ssh-world.ts';
-import { NO_SSHD } from '../support/sshd.ts';
 
 const TOKEN = 'f00dfeedf00dfeed';
 
@@ -23,9 +23,7 @@ let world: SshWorld;
 let app: Server;
 let appPort: number;
 
-const WHY = NO_SSHD === undefined ? '' : ` (skipped: ${NO_SSHD})`;
-
-describe.skipIf(NO_SSHD !== undefined)(`instances tunnel${WHY}`, () => {
+describe('instances tunnel', needs('ssh'), () => {
   beforeAll(async () => {
     site = await createSshSite();
     app = createHttp((request, response) => response.end(`app ${request.url}`));

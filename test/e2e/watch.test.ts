@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
 import { type Answer, type Service, startService } from '../support/service.ts';
 import { openTerminal, type Terminal, type TerminalOptions } from '../support/terminal.ts';
@@ -300,28 +300,25 @@ describe('a terminal on which nothing can be redrawn', () => {
   });
 
   // Linux alone tells how long a thread wanted to run.
-  test.skipIf(!existsSync(SCHEDULED))(
-    'that has no columns does not spin (needs Linux)',
-    async () => {
-      await rented(2);
-      const shown = watch([], {
-        program: 'bash',
-        args: ['-c', `stty cols 0 rows 0; exec "$0" "$@"`, process.execPath, PROGRAM, ...LIST],
-      });
-      await shown.shows(() => /box-1[^\n]*\n/.test(shown.written()));
-      const written = shown.written();
-      const before = await sleptFor(shown.pid);
-      const readings = machines.service.requests.length;
-      await shown.shows(() => machines.service.requests.length > readings + 12);
-      expect(shown.written()).toBe(written);
-      // Twelve requests are four readings with three pauses of half a second between them, in which
-      // there is nothing to do: however busy the computer is, it sleeps through them. What spins never
-      // sleeps, since to wait for a processor is not to sleep.
-      expect((await sleptFor(shown.pid)) - before).toBeGreaterThan(750);
-      shown.type(CTRL_C);
-      expect(await shown.ended()).toBe(130);
-    },
-  );
+  test('that has no columns does not spin', needs('/proc/self/schedstat'), async () => {
+    await rented(2);
+    const shown = watch([], {
+      program: 'bash',
+      args: ['-c', `stty cols 0 rows 0; exec "$0" "$@"`, process.execPath, PROGRAM, ...LIST],
+    });
+    await shown.shows(() => /box-1[^\n]*\n/.test(shown.written()));
+    const written = shown.written();
+    const before = await sleptFor(shown.pid);
+    const readings = machines.service.requests.length;
+    await shown.shows(() => machines.service.requests.length > readings + 12);
+    expect(shown.written()).toBe(written);
+    // Twelve requests are four readings with three pauses of half a second between them, in which
+    // there is nothing to do: however busy the computer is, it sleeps through them. What spins never
+    // sleeps, since to wait for a processor is not to sleep.
+    expect((await sleptFor(shown.pid)) - before).toBeGreaterThan(750);
+    shown.type(CTRL_C);
+    expect(await shown.ended()).toBe(130);
+  });
 });
 
 /** Nanoseconds that a thread has run for, and those for which it waited for a processor. */
@@ -387,8 +384,9 @@ describe('off a terminal', () => {
   });
 
   // Others tell it at the next write alone.
-  test.skipIf(process.platform !== 'linux').each(['', '--json', '-o csv --no-header', '-o yaml'])(
-    'a reader who has enough ends it though nothing changes (needs Linux): %s',
+  test.each(['', '--json', '-o csv --no-header', '-o yaml'])(
+    'a reader who has enough ends it though nothing changes: %s',
+    needs('Linux'),
     async (format) => {
       await rented(1);
       const line = `gpucloud ${LIST.join(' ')} ${format} | head -n 1 > /dev/null; echo "\${PIPESTATUS[0]}"`;

@@ -3,12 +3,12 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { outcomeOf } from '../support/program.ts';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { type Bundle, builtBundle } from './bundle.ts';
 import { NO_FAULT, type Point } from './proxy.ts';
 import { argvFor, openRig, type Rig, type Row } from './rig.ts';
-import { HAS_BASH, HAS_PRLIMIT } from './tools.ts';
 
 const run = promisify(execFile);
 const CREATE = argvFor('create', 'trainer');
@@ -39,8 +39,7 @@ function made(): string {
 }
 
 describe('a limit on the size of files', { timeout: 120_000 }, () => {
-  test('that is there from the start: nothing is sent, exit 9', async (task) => {
-    task.skip(!HAS_BASH, 'needs bash for its ulimit');
+  test('that is there from the start: nothing is sent, exit 9', async () => {
     const line = 'ulimit -f 0; exec "$@"';
     const argv = ['-c', line, 'bash', process.execPath, bundle.path, ...CREATE];
     const { code, stderr } = await outcomeOf(
@@ -54,38 +53,40 @@ describe('a limit on the size of files', { timeout: 120_000 }, () => {
     expect(await rows()).toEqual([]);
   });
 
-  test('that comes while the answer is awaited: the id is told, exit 9', async (task) => {
-    task.skip(!HAS_PRLIMIT, 'needs prlimit');
-    let pid: number | undefined;
-    await rig.proxy.arm(NO_FAULT, async (point: Point) => {
-      if (point === 'acted') await run('prlimit', ['--pid', String(pid), '--fsize=0']);
-    });
-    const child = rig.start(CREATE);
-    pid = child.pid;
-    const { code, stdout, stderr } = await outcomeOf(child);
-    const id = made();
-    expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
-    expect(JSON.parse(stderr)).toMatchObject({
-      error: {
-        code: 'storage',
-        resource: id,
-        may_be_billing: true,
-        message: expect.stringContaining(id),
-      },
-    });
-    expect(await rows()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }]);
-  });
+  test(
+    'that comes while the answer is awaited: the id is told, exit 9',
+    needs('prlimit'),
+    async () => {
+      let pid: number | undefined;
+      await rig.proxy.arm(NO_FAULT, async (point: Point) => {
+        if (point === 'acted') await run('prlimit', ['--pid', String(pid), '--fsize=0']);
+      });
+      const child = rig.start(CREATE);
+      pid = child.pid;
+      const { code, stdout, stderr } = await outcomeOf(child);
+      const id = made();
+      expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+      expect(JSON.parse(stderr)).toMatchObject({
+        error: {
+          code: 'storage',
+          resource: id,
+          may_be_billing: true,
+          message: expect.stringContaining(id),
+        },
+      });
+      expect(await rows()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }]);
+    },
+  );
 });
 
-describe('a full disk', { timeout: 120_000 }, () => {
+describe('a full disk', { timeout: 120_000, ...needs('the right to mount') }, () => {
   let disk: SmallDisk;
   beforeEach(async () => {
     disk = await mountSmallDisk('128k');
   });
   afterEach(() => disk.remove());
 
-  test('before the request: nothing is sent, exit 9', async (task) => {
-    task.skip(!disk.isMounted, 'needs the right to mount a tmpfs');
+  test('before the request: nothing is sent, exit 9', async () => {
     const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
     await disk.fill();
     const { code, stderr } = await rig.gpucloud(CREATE, { env });
@@ -94,8 +95,7 @@ describe('a full disk', { timeout: 120_000 }, () => {
     expect(rig.proxy.posts).toBe(0);
   });
 
-  test('before the answer: the error shows the id, and the request stays', async (task) => {
-    task.skip(!disk.isMounted, 'needs the right to mount a tmpfs');
+  test('before the answer: the error shows the id, and the request stays', async () => {
     const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
     await rig.proxy.arm(NO_FAULT, (point) => (point === 'acted' ? disk.fill() : undefined));
     const { code, stdout, stderr } = await rig.gpucloud(CREATE, { env });

@@ -3,12 +3,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { FAILURES } from '../../src/errors.ts';
 import { openShell } from '../completion/terminal.ts';
 import { DRIVE_ID, INSTANCE_ID, SSH_KEY_ID } from '../openapi/samples.ts';
+import { needs } from '../support/needs.ts';
 import { outcomeOf } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { type Bundle, builtBundle } from './bundle.ts';
 import { type EchoService, startEcho } from './echo.ts';
 import { openRig, type Rig } from './rig.ts';
-import { HAS_SCRIPT, SOAK } from './tools.ts';
+import { SOAK } from './tools.ts';
 
 /**
  * OSC 52 (the clipboard), OSC 8, CSI of two kinds, DCS, a single ESC, C1, CR over what stands
@@ -146,13 +147,15 @@ describe('no control character of the service reaches a person', () => {
     300_000,
   );
 
-  test('in a terminal: tables, colours and spinners', async (task) => {
-    task.skip(!HAS_SCRIPT, 'needs util-linux script for a terminal');
+  test('in a terminal: tables, colours and spinners', {
+    timeout: 180_000,
+    ...needs('script'),
+  }, async () => {
     const text = await inTerminal([...READING, ...CHANGING]);
     expect(text.length).toBeGreaterThan(5000);
     expect(text).not.toMatch(/\u001b\[(5;95m|13;37H)/);
     expect(found(text.replace(OWN, '\n'))).toEqual([]);
-  }, 180_000);
+  });
 
   test.for([
     // The name of the machine is the one that tracking has put into the journal.

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { has, needs } from '../support/needs.ts';
+import { randomNumbers } from '../support/random.ts';
 import { type Bundle, builtBundle } from './bundle.ts';
 import { ANY_CALLS, diskKills, FILE_KILLS, NETWORK_KILLS } from './kills.ts';
 import { FAULTS, NO_FAULT } from './proxy.ts';
 import { type Kill, playAll, type Scenario } from './rig.ts';
-import { countOf, HAS_STRACE, SOAK, sample } from './tools.ts';
+import { countOf, SOAK, sample } from './tools.ts';
 
 const OPERATIONS = ['create', 'reorder'] as const;
-const NO_STRACE = 'strace is not there, or may not be used here';
 const HOUR = 3_600_000;
+const random = randomNumbers();
 /** Each call to the disk × each fault would be thousands; of each operation so many, spread. */
 const MOST_DISK_CALLS = 200;
 
@@ -69,9 +71,8 @@ describe('kill -9', () => {
 
   test.for(OPERATIONS)(
     'before each call to the disk: %s',
-    { timeout: HOUR },
-    async (operation, task) => {
-      task.skip(!HAS_STRACE, NO_STRACE);
+    { timeout: HOUR, ...needs('strace') },
+    async (operation) => {
       const first = await diskKills(bundle.path, operation, 'first');
       // The folders, the intent, the outcome, the machine and the way out of the request.
       expect(first.length).toBeGreaterThan(25);
@@ -84,37 +85,35 @@ describe('kill -9', () => {
     },
   );
 
-  test(
-    'before each call to the disk, through every fault',
-    async (task) => {
-      task.skip(!HAS_STRACE, NO_STRACE);
-      // A later rental makes no folders, and the calls of the two operations are not the same.
-      const scenarios: Scenario[] = [];
-      for (const operation of OPERATIONS) {
-        const later = await diskKills(bundle.path, operation, 'later');
-        scenarios.push(...matrix(later, 8, [operation], MOST_DISK_CALLS));
-      }
-      const { violations, killed, played } = await playAll(bundle.path, scenarios);
-      tell('calls to the disk × faults', { played, killed });
-      expect(violations).toEqual([]);
-      // Where the network fails first, the later calls never come.
-      expect(killed).toBeGreaterThan(played / 4);
-    },
-    HOUR,
-  );
+  test('before each call to the disk, through every fault', {
+    timeout: HOUR,
+    ...needs('strace'),
+  }, async () => {
+    // A later rental makes no folders, and the calls of the two operations are not the same.
+    const scenarios: Scenario[] = [];
+    for (const operation of OPERATIONS) {
+      const later = await diskKills(bundle.path, operation, 'later');
+      scenarios.push(...matrix(later, 8, [operation], MOST_DISK_CALLS));
+    }
+    const { violations, killed, played } = await playAll(bundle.path, scenarios);
+    tell('calls to the disk × faults', { played, killed });
+    expect(violations).toEqual([]);
+    // Where the network fails first, the later calls never come.
+    expect(killed).toBeGreaterThan(played / 4);
+  });
 
   test(
     'at random',
     async () => {
       const count = SOAK ? countOf('GPUCLOUD_SOAK_KILLS', 2000) : 12;
       const scenarios = Array.from({ length: count }, (_, at): Scenario => {
-        const isCall = HAS_STRACE && at % 2 === 0;
+        const isCall = has('strace') && at % 2 === 0;
         return {
           operation: pick(OPERATIONS),
-          fault: Math.random() < 0.5 ? NO_FAULT : pick(FAULTS),
+          fault: random() < 0.5 ? NO_FAULT : pick(FAULTS),
           kill: isCall
-            ? { call: pick(ANY_CALLS), nth: 1 + Math.floor(Math.random() ** 2 * 60) }
-            : { afterMs: 80 + Math.random() * 400 },
+            ? { call: pick(ANY_CALLS), nth: 1 + Math.floor(random() ** 2 * 60) }
+            : { afterMs: 80 + random() * 400 },
         };
       });
       const { violations, killed, played } = await playAll(bundle.path, scenarios);
@@ -127,7 +126,7 @@ describe('kill -9', () => {
 });
 
 function pick<T>(items: readonly T[]): T {
-  const item = items[Math.floor(Math.random() * items.length)];
+  const item = items[Math.floor(random() * items.length)];
   if (item === undefined) throw new Error('nothing to pick from');
   return item;
 }

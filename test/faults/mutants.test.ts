@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { has, needs } from '../support/needs.ts';
 import { type Mutant, mutantBundle } from './bundle.ts';
 import { disorder } from './order.ts';
 import { FAULTS, type Fault, NO_FAULT, type Point } from './proxy.ts';
 import { races } from './race.ts';
 import { type Kill, playAll } from './rig.ts';
-import { HAS_STRACE, SOAK } from './tools.ts';
+import { SOAK } from './tools.ts';
 
 interface Case extends Mutant {
   /** What of the suite has to turn red: a list of complaints that may not be empty. */
@@ -118,22 +119,17 @@ test.each(MUTANTS)(
 
 // One of them in `npm test`; all in the soak.
 describe('without a safeguard the suite turns red', () => {
-  test.for(SOAK ? MUTANTS : MUTANTS.slice(0, 1))(
-    '$name',
-    { timeout: 300_000 },
-    async (mutant, task) => {
-      task.skip(
-        mutant.needsStrace === true && !HAS_STRACE,
-        'strace is not there, or may not be used',
-      );
+  for (const mutant of SOAK ? MUTANTS : MUTANTS.slice(0, 1)) {
+    const needed = mutant.needsStrace === true ? needs('strace') : {};
+    test(mutant.name, { timeout: 300_000, ...needed }, async () => {
       const bundle = await mutantBundle(mutant);
       try {
         expect(await mutant.check(bundle.path)).not.toEqual([]);
       } finally {
         await bundle.remove();
       }
-    },
-  );
+    });
+  }
 
   test('and with all of them it is green', async () => {
     const same = {
@@ -145,7 +141,7 @@ describe('without a safeguard the suite turns red', () => {
     const bundle = await mutantBundle(same);
     try {
       for (const { check, needsStrace } of SOAK ? MUTANTS : MUTANTS.slice(0, 1)) {
-        if (needsStrace !== true || HAS_STRACE) expect(await check(bundle.path)).toEqual([]);
+        if (needsStrace !== true || has('strace')) expect(await check(bundle.path)).toEqual([]);
       }
     } finally {
       await bundle.remove();

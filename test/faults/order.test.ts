@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { type Bundle, builtBundle } from './bundle.ts';
 import { disorder } from './order.ts';
-import { HAS_STRACE } from './tools.ts';
 
 let bundle: Bundle;
 beforeAll(async () => {
@@ -12,9 +12,8 @@ afterAll(() => bundle.remove());
 describe('strace shows', () => {
   test.for(['create', 'reorder'] as const)(
     'the intent and its folder on the disk before the request, the outcome before the words: %s',
-    { timeout: 120_000 },
-    async (operation, task) => {
-      task.skip(!HAS_STRACE, 'strace is not there, or may not be used');
+    { timeout: 120_000, ...needs('strace') },
+    async (operation) => {
       expect(await disorder(bundle.path, operation)).toEqual([]);
     },
   );

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createComputer } from '../support/program.ts';
+import { randomNumbers } from '../support/random.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { type Handler, startService } from '../support/service.ts';
 
@@ -18,6 +19,8 @@ interface Thing {
   readonly status: string;
 }
 
+const random = randomNumbers();
+
 /** Half of the races start all processes at the same moment, right before they send. */
 const TOGETHER = 0.5;
 
@@ -32,7 +35,7 @@ export async function race(bundle: string, { kind, processes }: Race): Promise<s
   const wrong: string[] = [];
   let open = 0;
   let posts = 0;
-  const isTogether = Math.random() < TOGETHER;
+  const isTogether = random() < TOGETHER;
   const waiting: (() => void)[] = [];
   const ok = (data: unknown) => ({ status: 200, body: { status: 'success', code: 200, data } });
   const handler: Handler = async ({ method, path, body }) => {
@@ -40,7 +43,7 @@ export async function race(bundle: string, { kind, processes }: Race): Promise<s
       open += 1;
       posts += 1;
       if (open > 1) wrong.push(`${open} POSTs at the same time`);
-      await pause(100 + Math.random() * 300);
+      await pause(100 + random() * 300);
       open -= 1;
       const { instance_name, new_name, name } = body as Record<string, string>;
       const made = {

@@ -1,5 +1,3 @@
-import { spawnSync } from 'node:child_process';
-
 /** What a soak runs in full; `npm test` runs a sample. See docs/reliability.md. */
 export const SOAK = process.env.GPUCLOUD_SOAK !== undefined;
 
@@ -8,16 +6,6 @@ export function countOf(variable: string, full: number): number {
   const given = Number(process.env[variable] ?? full);
   return Number.isInteger(given) && given > 0 ? given : full;
 }
-
-function works(command: string, argv: readonly string[]): boolean {
-  return spawnSync(command, argv, { stdio: 'ignore' }).status === 0;
-}
-
-/** Some systems have strace and forbid its use. */
-export const HAS_STRACE = works('strace', ['-f', '-qq', '-o', '/dev/null', 'true']);
-export const HAS_PRLIMIT = works('prlimit', ['--version']);
-export const HAS_SCRIPT = works('script', ['-qec', 'true', '/dev/null']);
-export const HAS_BASH = works('bash', ['-c', 'true']);
 
 /**
  * Some of a list, always the same ones, spread as by chance: a fixed step would meet the same

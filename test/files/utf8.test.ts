@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { textOfUtf8 } from '../../src/files/utf8.ts';
+import { fc } from '../support/random.ts';
 
 function slowly(bytes: Uint8Array): string | undefined {
   try {

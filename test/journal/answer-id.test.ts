@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { answerId } from '../../src/journal/index.ts';
+import { fc } from '../support/random.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const NESTED = '99999999-1111-4222-8333-444455556666';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/index.ts';
 import { manualClock } from '../support/clock.ts';
+import { needs } from '../support/needs.ts';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -13,9 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => disk.remove());
 
-describe('a full disk', () => {
-  test('lets no request out before, and loses none after', async (task) => {
-    task.skip(!disk.isMounted, 'needs the right to mount a tmpfs');
+describe('a full disk', needs('the right to mount'), () => {
+  test('lets no request out before, and loses none after', async () => {
     const journal = () =>
       openJournal({
         state: join(disk.path, 'state'),

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fileName, serviceFolder, textOf } from '../../src/journal/names.ts';
+import { fc } from '../support/random.ts';
 
 const LETTERS = [...'aAzZ09._-~+%/\\: äЖ漢😀'];
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../support/random.ts';
 
 /** Decimals of the tests' own arithmetic: whole numbers of 10⁻²⁰, which is none of the program's. */
 export const UNIT = 10n ** 20n;

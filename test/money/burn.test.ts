@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type BillingItem, billsOf, burnOf } from '../../src/money/burn.ts';
+import { fc } from '../support/random.ts';
 import { amount, sumOf, units } from './amounts.ts';
 
 const BILLING = [

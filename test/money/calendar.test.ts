@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { labelOf, STEPS, startOf, zoneText } from '../../src/money/calendar.ts';
+import { fc } from '../support/random.ts';
 
 const TZ = process.env.TZ;
 afterEach(() => {

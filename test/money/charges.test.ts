@@ -1,7 +1,7 @@
 import Big from 'big.js';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Chargeable, checkCharges, type Window } from '../../src/money/charges.ts';
+import { fc } from '../support/random.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 0, 15);

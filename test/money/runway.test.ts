@@ -1,7 +1,7 @@
 import Big from 'big.js';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hoursText, runwayOf } from '../../src/money/runway.ts';
+import { fc } from '../support/random.ts';
 import { amount, units } from './amounts.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00.000Z');

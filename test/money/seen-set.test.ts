@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createSeenSet } from '../../src/money/seen-set.ts';
+import { fc } from '../support/random.ts';
 
 it('remembers the last ones and forgets those long past', () => {
   for (let back = 0; back < 3; back += 1) {

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { STEPS } from '../../src/money/calendar.ts';
 import type { Entry } from '../../src/money/ledger.ts';
 import { netOf, openBooks } from '../../src/money/spend.ts';
+import { fc } from '../support/random.ts';
 import { amount, sumOf, units } from './amounts.ts';
 
 const START = Date.UTC(2026, 0, 1);

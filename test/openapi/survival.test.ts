@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fc } from '../support/random.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import type { Answer } from '../support/service.ts';
 import { type Schema, schemaOf } from './description.ts';

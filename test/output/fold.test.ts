@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fold } from '../../src/output/live/fold.ts';
 import { width } from '../../src/output/width.ts';
+import { fc } from '../support/random.ts';
 
 const bare = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
 

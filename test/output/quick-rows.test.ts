@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Cell, Kind, View } from '../../src/output/output.ts';
 import { cleanData, escapeUnseen } from '../../src/output/sanitise.ts';
 import { kindColour, tableText } from '../../src/output/table/kinds.ts';
 import { layoutOf, lineOf, NO_CELL, type Shown } from '../../src/output/table/layout.ts';
+import { fc } from '../support/random.ts';
 import { NOW, written } from './world.ts';
 
 // Most cells are plain ASCII and are written as they are, and JSON is looked over in batches. Whatever

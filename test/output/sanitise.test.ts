@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { View } from '../../src/output/output.ts';
 import { clean, cleanLines } from '../../src/output/sanitise.ts';
+import { fc } from '../support/random.ts';
 import { written } from './world.ts';
 
 const FORBIDDEN =

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createWriteStream, existsSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createOutput } from '../../src/output/index.ts';
 import type { Format } from '../../src/output/output.ts';
 import { createSink } from '../../src/output/sink.ts';
+import { needs } from '../support/needs.ts';
 import { type Machine, machines, outputOn, view } from './world.ts';
 
 const row = machines[0] as Machine;
@@ -136,7 +137,7 @@ describe('a result that could not be written', () => {
     await expect(out.item(row, view)).rejects.toMatchObject({ failure: 'storage' });
   });
 
-  it.runIf(existsSync('/dev/full'))('is told on a device that is always full', async () => {
+  it('is told on a device that is always full', needs('/dev/full'), async () => {
     const out = outputOn(createWriteStream('/dev/full'), { format: 'json' });
     await expect(out.list(machines, view)).rejects.toMatchObject({
       failure: 'storage',

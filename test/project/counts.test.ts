@@ -14,7 +14,7 @@ beforeAll(() => {
   writeFileSync(
     join(folder, 'some.test.js'),
     `test('holds', () => {});
-     test.skip('is left out', () => {});
+     test('needs zsh', { skip: true, meta: { lacks: 'zsh' } }, () => {});
      describe('sums', () => { test('do not add up', () => { expect(1 + 1).toBe(3); }); });`,
   );
   writeFileSync(
@@ -36,15 +36,16 @@ function counts(...files: string[]): string[] {
     .split('\n');
 }
 
-test('each failed test is told by its run, file, name and reason, and then the counts', () => {
+test('prints each failed test with its run, file, name and reason, and then the counts', () => {
   const lines = counts('node-1.json');
+  expect(lines.at(-2)).toBe('not tested here: zsh 1');
   expect(lines.at(-1)).toBe('1 passed, 3 failed, 2 skipped');
   const at = lines.indexOf('failed (node-1): some.test.js: sums do not add up');
   expect(lines[at + 1]).toBe('  AssertionError: expected 2 to be 3 // Object.is equality');
   expect(lines.filter((line) => line.startsWith('failed'))).toHaveLength(3);
 });
 
-test('so is a file whose tests could not begin', () => {
+test('prints a file whose tests could not begin', () => {
   const lines = counts('node-1.json');
   const hook = lines.findIndex((line) => line.startsWith('failed (node-1): hook.test.js: '));
   expect(lines[hook + 1]).toContain('no service');
@@ -52,10 +53,11 @@ test('so is a file whose tests could not begin', () => {
   expect(lines[broken + 1]).toContain('missing.js');
 });
 
-test('a run that left no result counts as one that failed', () => {
+test('counts a run that left no result as one that failed', () => {
   expect(counts('node-1.json', 'never.json').at(-1)).toBe('1 passed, 4 failed, 2 skipped');
   expect(counts('never.json')).toEqual([
     'failed (never): it left no result',
+    'not tested here: nothing',
     '0 passed, 1 failed, 0 skipped',
   ]);
 });

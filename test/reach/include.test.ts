@@ -11,9 +11,9 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addInclude } from '../../src/reach/ssh-config.ts';
+import { fc } from '../support/random.ts';
 
 const OURS = 'Include /state/ssh/*.conf';
 

@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shellLine } from '../../src/cli/shell-line.ts';
 import { CliError } from '../../src/errors.ts';
 import { probeArgv, scpArgv, sshArgv, tunnelArgv } from '../../src/reach/ssh-argv.ts';
 import { hostBlock, hostEntries } from '../../src/reach/ssh-config.ts';
 import { knownSshEndpoint, sshEndpoint } from '../../src/watch/ssh-endpoint.ts';
-import { NO_SSHD, programAt } from '../support/sshd.ts';
+import { needs, programAt } from '../support/needs.ts';
+import { fc } from '../support/random.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const SSH = { knownHosts: '/state/ssh/known_hosts', options: [], words: [] };
@@ -223,65 +223,62 @@ describe('nothing that the service sends', () => {
   });
 });
 
-describe.skipIf(NO_SSHD !== undefined)(
-  `ssh itself agrees${NO_SSHD ? ` (skipped: ${NO_SSHD})` : ''}`,
-  () => {
-    let folder: string;
-    beforeAll(() => {
-      folder = mkdtempSync(join(tmpdir(), 'gpucloud-endpoint-'));
+describe('ssh itself agrees', needs('ssh'), () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gpucloud-endpoint-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** What ssh would do, in its own words: `hostname 203.0.113.7`. */
+  function understood(args: readonly string[]): Map<string, string> {
+    const told = execFileSync(programAt('ssh') ?? '', ['-G', ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
-    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+    return new Map(
+      told.split('\n').map((line) => {
+        const at = line.indexOf(' ');
+        return [line.slice(0, at), line.slice(at + 1)];
+      }),
+    );
+  }
 
-    /** What ssh would do, in its own words: `hostname 203.0.113.7`. */
-    function understood(args: readonly string[]): Map<string, string> {
-      const told = execFileSync(programAt('ssh') ?? '', ['-G', ...args], {
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      });
-      return new Map(
-        told.split('\n').map((line) => {
-          const at = line.indexOf(' ');
-          return [line.slice(0, at), line.slice(at + 1)];
-        }),
-      );
-    }
+  /** ssh writes an address in its shortest form, and a name in small letters. */
+  function canonical(host: string): string {
+    return host.includes(':')
+      ? new URL(`http://[${host}]/`).hostname.slice(1, -1)
+      : host.toLowerCase();
+  }
 
-    /** ssh writes an address in its shortest form, and a name in small letters. */
-    function canonical(host: string): string {
-      return host.includes(':')
-        ? new URL(`http://[${host}]/`).hostname.slice(1, -1)
-        : host.toLowerCase();
-    }
-
-    test('about the words of the command and about the file', { timeout: 120_000 }, () => {
-      fc.assert(
-        fc.property(machine, text, (sent, name) => {
-          const endpoint = knownSshEndpoint(sent);
-          fc.pre(endpoint !== undefined);
-          if (endpoint === undefined) return;
-          const ssh = { ...SSH, knownHosts: '/st ate/100%/known_hosts' };
-          const [, ...args] = sshArgv(endpoint, ssh, { command: ['-oProxyCommand=id'] });
-          const file = join(folder, 'config');
-          const [entry] = hostEntries([{ ...sent, name, status: 'ACTIVE' }]);
-          if (entry === undefined) throw new Error('an instance with an endpoint has an entry');
-          writeFileSync(file, hostBlock(entry, ssh.knownHosts), { mode: 0o600 });
-          const asked = [['-F', 'none', ...args], ...entry.hosts.map((host) => ['-F', file, host])];
-          for (const words of asked) {
-            const told = understood(words);
-            expect(told.get('hostname')).toBe(canonical(endpoint.host));
-            expect(told.get('user')).toBe(endpoint.user);
-            expect(told.get('port')).toBe(String(endpoint.port));
-            expect(told.get('hostkeyalias')).toBe(ID);
-            expect(told.get('stricthostkeychecking')).toBe('accept-new');
-            expect(told.get('proxycommand')).toBeUndefined();
-            expect(told.get('localcommand')).toBeUndefined();
-          }
-        }),
-        { numRuns: 150 },
-      );
-    });
-  },
-);
+  test('about the words of the command and about the file', { timeout: 120_000 }, () => {
+    fc.assert(
+      fc.property(machine, text, (sent, name) => {
+        const endpoint = knownSshEndpoint(sent);
+        fc.pre(endpoint !== undefined);
+        if (endpoint === undefined) return;
+        const ssh = { ...SSH, knownHosts: '/st ate/100%/known_hosts' };
+        const [, ...args] = sshArgv(endpoint, ssh, { command: ['-oProxyCommand=id'] });
+        const file = join(folder, 'config');
+        const [entry] = hostEntries([{ ...sent, name, status: 'ACTIVE' }]);
+        if (entry === undefined) throw new Error('an instance with an endpoint has an entry');
+        writeFileSync(file, hostBlock(entry, ssh.knownHosts), { mode: 0o600 });
+        const asked = [['-F', 'none', ...args], ...entry.hosts.map((host) => ['-F', file, host])];
+        for (const words of asked) {
+          const told = understood(words);
+          expect(told.get('hostname')).toBe(canonical(endpoint.host));
+          expect(told.get('user')).toBe(endpoint.user);
+          expect(told.get('port')).toBe(String(endpoint.port));
+          expect(told.get('hostkeyalias')).toBe(ID);
+          expect(told.get('stricthostkeychecking')).toBe('accept-new');
+          expect(told.get('proxycommand')).toBeUndefined();
+          expect(told.get('localcommand')).toBeUndefined();
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
 
 describe('a line to be copied', () => {
   test('is read by bash as the words that it was made of', { timeout: 60_000 }, () => {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manPages, referenceFiles } from '../../scripts/reference.mjs';
 import type { Reference } from '../../src/cli/reference/index.ts';
+import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -87,9 +88,7 @@ describe('the generated reference', () => {
   });
 });
 
-const hasGroff = spawnSync('groff', ['--version']).status === 0;
-
-describe.skipIf(!hasGroff)('groff', () => {
+describe('groff', needs('groff'), () => {
   test('reads every man page without a warning', () => {
     for (const page of filesIn('man/')) {
       const { status, stderr } = spawnSync(

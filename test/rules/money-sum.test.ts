@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isMoney } from '../../src/rules/is-money.ts';
 import {
@@ -9,6 +8,7 @@ import {
   money,
   zero,
 } from '../../src/rules/money.ts';
+import { fc } from '../support/random.ts';
 
 const digits = (most: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: most });

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { holdsPrivateKey } from '../../src/rules/private-key.ts';
+import { fc } from '../support/random.ts';
 
 /** The rule without the plain searches that go first. */
 function slowly(text: string): boolean {

@@ -3,10 +3,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { holdsPrivateKey } from '../../src/rules/private-key.ts';
 import { compareFingerprint, publicKey, sameKey } from '../../src/rules/public-key.ts';
+import { needs } from '../support/needs.ts';
+import { fc } from '../support/random.ts';
 import { blobOf, lineOf, sshPublicKey, TYPES } from '../support/ssh-key.ts';
 
 /** A key of each kind, made anew for each run. */
@@ -37,17 +38,6 @@ function field(bytes: Buffer | string): Buffer {
   return Buffer.concat([length, content]);
 }
 
-const sshKeygen = hasSshKeygen();
-
-function hasSshKeygen(): boolean {
-  try {
-    execFileSync('ssh-keygen', ['-l', '-f', '/nonexistent'], { stdio: 'ignore' });
-    return true;
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
-  }
-}
-
 describe('a valid key', () => {
   test.each(TYPES)('%s is kept with its comment and its fingerprint', (type) => {
     const line = key(type);
@@ -61,7 +51,7 @@ describe('a valid key', () => {
     expect(keptKey(`\uFEFF${line}`).comment).toBe('');
   });
 
-  test.runIf(sshKeygen)('has the fingerprints that ssh-keygen works out', () => {
+  test('has the fingerprints that ssh-keygen works out', needs('ssh-keygen'), () => {
     const folder = mkdtempSync(join(tmpdir(), 'gpucloud-keys-'));
     const shapes: [string, string[]][] = [
       ['ed25519', []],

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   environmentKey,
@@ -14,6 +13,7 @@ import { count, sharedMemoryGb } from '../../src/rules/numbers.ts';
 import type { Rule } from '../../src/rules/rule.ts';
 import { apiKey, baseUrl } from '../../src/rules/service.ts';
 import { duration, positiveDuration } from '../../src/rules/times.ts';
+import { fc } from '../support/random.ts';
 
 function accepted<T>(rule: Rule<T>, text: string): T {
   const verdict = rule(text);

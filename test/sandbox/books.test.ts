@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Money, money, zero } from '../../src/rules/money.ts';
 import { OFFERS } from '../../src/sandbox/catalog/offers.ts';
@@ -22,6 +21,7 @@ import {
   type State,
   stateSchema,
 } from '../../src/sandbox/store/state.ts';
+import { fc } from '../support/random.ts';
 import { HOUR, JUPYTERLAB, START, UBUNTU } from './support.ts';
 
 function decimal(text: string): Money {

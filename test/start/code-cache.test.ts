@@ -11,11 +11,11 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { type Installation, install, POISON, poison, rewrite, SOUND } from './installation.ts';
 
 const HELP = ['--help'];
-const IS_ROOT = process.geteuid?.() === 0;
 const STRANGER = 12_345;
 
 let at: Installation;
@@ -119,8 +119,7 @@ describe('code that does not belong to the run is not run', () => {
     await soundHelp();
   });
 
-  test('from a file of another user', async (task) => {
-    task.skip(!IS_ROOT, 'only root can give files away');
+  test('from a file of another user', needs('root'), async () => {
     await chown(await poison(at, HELP), STRANGER, STRANGER);
     await soundHelp();
   });
@@ -149,8 +148,8 @@ describe('a cache that cannot be kept changes nothing', () => {
     expect(await readFile(at.codeFolder, 'utf8')).toBe('a file');
   });
 
-  test('in a folder that may not be written', async (task) => {
-    task.skip(!IS_ROOT, 'root starts it as another user, for whom the folder is closed');
+  // Root starts it as another user, for whom the folder is closed.
+  test('in a folder that may not be written', needs('root'), async () => {
     const home = join(at.root, 'home');
     await mkdir(home, { mode: 0o555 });
     await chmod(home, 0o555);
@@ -169,10 +168,9 @@ describe('a cache that cannot be kept changes nothing', () => {
     expect(await readdir(home)).toEqual([]);
   });
 
-  test('on a full disk, where nothing is left behind', async (task) => {
+  test('on a full disk, where nothing is left behind', needs('the right to mount'), async () => {
     const disk = await mountSmallDisk('512k');
     try {
-      task.skip(!disk.isMounted, 'no small disk can be mounted here');
       const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
       await disk.fill();
       for (const argv of [HELP, ['instances', '--help']]) {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { outcomeOf } from '../support/program.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
@@ -60,7 +61,7 @@ function run(...argv: string[]) {
   return outcomeOf(started);
 }
 
-describe.skipIf(process.platform === 'win32')('a fault that nobody caught (needs signals)', () => {
+describe('a fault that nobody caught', needs('POSIX'), () => {
   test('is told as any other, without its stack', async () => {
     strikes = () => true;
     const { code, stdout, stderr } = await run('instances', 'get', ID, '--json');

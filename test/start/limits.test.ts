@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { HAS_BASH } from '../faults/tools.ts';
+import { needs } from '../support/needs.ts';
 import { type Outcome, outcomeOf } from '../support/program.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
@@ -34,9 +34,8 @@ function bash(line: string, env: Readonly<Record<string, string>> = {}): Promise
 }
 
 const major = Number(process.versions.node.split('.')[0]);
-const isLinux = process.platform === 'linux';
 
-describe.skipIf(!HAS_BASH || !isLinux)('a limit of addresses (needs bash and Linux)', () => {
+describe('a limit of addresses', needs('Linux'), () => {
   const limited = `ulimit -v ${ROOM_KIB}; PROGRAM`;
   const done = { code: 0, stdout: `${ID}\n`, stderr: '' };
 
@@ -72,7 +71,7 @@ const FULL = `
   };
 `;
 
-describe.skipIf(!HAS_BASH || !isLinux)('a limit of open files (needs bash and Linux)', () => {
+describe('a limit of open files', needs('Linux'), () => {
   test('that leaves none for the connection is told for what it is', async () => {
     const full = join(at.root, 'full.cjs');
     await writeFile(full, FULL);

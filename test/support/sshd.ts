@@ -1,27 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { programAt } from './needs.ts';
 import { freePort } from './ports.ts';
-
-const PLACES = [
-  ...(process.env.PATH ?? '').split(delimiter),
-  '/usr/sbin',
-  '/usr/local/sbin',
-  '/sbin',
-];
-
-/** Where a program is, those that are for administrators included. */
-export function programAt(name: string): string | undefined {
-  return PLACES.map((folder) => join(folder, name)).find((path) => existsSync(path));
-}
-
-/** Why tests with a real SSH server are skipped; undefined where they run. */
-export const NO_SSHD = ['sshd', 'ssh', 'scp', 'ssh-keygen', 'ps']
-  .filter((name) => programAt(name) === undefined)
-  .map((name) => `there is no ${name} here`)[0];
 
 export const USER = userInfo().username;
 

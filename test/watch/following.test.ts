@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SOAK } from '../faults/tools.ts';
+import { fc } from '../support/random.ts';
 import { anyShuffledStory, anyStory, brokenPromises, type Story } from './following.ts';
 import { WRONG_FOLLOWERS } from './wrong-followers.ts';
 

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import type { Clock } from '../../src/clock.ts';
 import { CliError } from '../../src/errors.ts';
 import { type Cursor, createCursor } from '../../src/watch/cursor.ts';
 import { type FollowedLog, follow } from '../../src/watch/follow.ts';
 import { createFollower, type Follower } from '../../src/watch/follower.ts';
 import type { ReadPage } from '../../src/watch/log-walk.ts';
+import { fc } from '../support/random.ts';
 import { type Happening, type SimulatedEvent, SimulatedLog, Unreadable } from './simulated-log.ts';
 
 /** So few events are remembered that a short log outgrows the cursor. */

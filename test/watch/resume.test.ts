@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openResumeFile } from '../../src/watch/resume.ts';
+import { needs } from '../support/needs.ts';
 
 const cursor = { horizon: null, known: [['e1', 5]] as const };
 
@@ -79,7 +80,7 @@ describe('the file of --resume', () => {
   });
 
   // Nothing is read-only to root.
-  test.skipIf(process.getuid?.() === 0)('a folder that may not be written to', async () => {
+  test('fails if the folder may not be written to', needs('an ordinary user'), async () => {
     await chmod(folder, 0o500);
     await expect(openResumeFile(file)).rejects.toMatchObject({ failure: 'storage' });
     await chmod(folder, 0o700);

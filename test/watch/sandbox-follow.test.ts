@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { SOAK } from '../faults/tools.ts';
+import { needs } from '../support/needs.ts';
 import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
 import { createSandboxWorld, createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -92,50 +92,46 @@ describe('following the sandbox at 50 events a second, one answer in five lost',
     expect(proxied.dropped()).toBeGreaterThan(5);
   });
 
-  test.runIf(SOAK)(
-    'for a minute of the wall clock, by the built program: the same events as the service has',
-    { timeout: 400_000 },
-    async () => {
-      computer = await createComputer();
-      const own = computer;
-      const sandbox = { env: { GPUCLOUD_PROFILE: 'sandbox' } };
-      await own.gpucloud(['sandbox', 'reset', '--balance', BALANCE, '-y']);
-      const created = await own.gpucloud(
-        ['instances', 'create', 'box', ...HARDWARE, '-q'],
-        sandbox,
-      );
-      const id = created.stdout.trim();
-      const server = own.start(['sandbox', 'serve', '--speed', String(SPEED), '--json']);
-      const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n/));
-      const proxied = droppingAnswers(forwardTo(url));
-      proxy = await startService(proxied.handler);
-      const follower = own.start(['instances', 'events', id, '-f', '-q'], {
-        env: { GPUCLOUD_BASE_URL: proxy.url, GPUCLOUD_API_KEY: api_key },
-      });
-      let heardOf = '';
-      follower.stdout.on('data', (chunk) => {
-        heardOf += chunk;
-      });
-      const outcome = outcomeOf(follower);
-      await new Promise((resolve) => setTimeout(resolve, 60_000));
-      server.kill('SIGTERM');
-      await outcomeOf(server);
-      // The same account, whose clock stands still from here on.
-      const port = new URL(url).port;
-      const still = own.start(['sandbox', 'serve', '--speed', '0', '--port', port, '--json']);
-      await heard(still, 'stdout', /\n/);
-      const there = await idsAt(url, api_key, id);
-      for (let seconds = 0; seconds < 60 && !heardOf.includes(there[0] ?? ''); seconds += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
-      }
-      follower.kill('SIGINT');
-      const { code, stdout, stderr } = await outcome;
-      still.kill('SIGTERM');
-      await outcomeOf(still);
-      expect({ code, stderr: stderr.includes('missing') }).toEqual({ code: 130, stderr: false });
-      expect(there.length).toBeGreaterThan(50 * EVENTS_PER_SECOND);
-      expect(stdout.trim().split('\n')).toEqual(there.reverse());
-      expect(proxied.dropped()).toBeGreaterThan(10);
-    },
-  );
+  test('for a minute of the wall clock, by the built program: the same events as the service has', {
+    timeout: 400_000,
+    ...needs('soak'),
+  }, async () => {
+    computer = await createComputer();
+    const own = computer;
+    const sandbox = { env: { GPUCLOUD_PROFILE: 'sandbox' } };
+    await own.gpucloud(['sandbox', 'reset', '--balance', BALANCE, '-y']);
+    const created = await own.gpucloud(['instances', 'create', 'box', ...HARDWARE, '-q'], sandbox);
+    const id = created.stdout.trim();
+    const server = own.start(['sandbox', 'serve', '--speed', String(SPEED), '--json']);
+    const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n/));
+    const proxied = droppingAnswers(forwardTo(url));
+    proxy = await startService(proxied.handler);
+    const follower = own.start(['instances', 'events', id, '-f', '-q'], {
+      env: { GPUCLOUD_BASE_URL: proxy.url, GPUCLOUD_API_KEY: api_key },
+    });
+    let heardOf = '';
+    follower.stdout.on('data', (chunk) => {
+      heardOf += chunk;
+    });
+    const outcome = outcomeOf(follower);
+    await new Promise((resolve) => setTimeout(resolve, 60_000));
+    server.kill('SIGTERM');
+    await outcomeOf(server);
+    // The same account, whose clock stands still from here on.
+    const port = new URL(url).port;
+    const still = own.start(['sandbox', 'serve', '--speed', '0', '--port', port, '--json']);
+    await heard(still, 'stdout', /\n/);
+    const there = await idsAt(url, api_key, id);
+    for (let seconds = 0; seconds < 60 && !heardOf.includes(there[0] ?? ''); seconds += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+    follower.kill('SIGINT');
+    const { code, stdout, stderr } = await outcome;
+    still.kill('SIGTERM');
+    await outcomeOf(still);
+    expect({ code, stderr: stderr.includes('missing') }).toEqual({ code: 130, stderr: false });
+    expect(there.length).toBeGreaterThan(50 * EVENTS_PER_SECOND);
+    expect(stdout.trim().split('\n')).toEqual(there.reverse());
+    expect(proxied.dropped()).toBeGreaterThan(10);
+  });
 });

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { apiPath, segmentsOf } from '../../../src/commands/api/path.ts';
+import { fc } from '../../support/random.ts';
 import {
   createSandboxWorld,
   createWorld,

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { OFFERS } from '../../../src/sandbox/catalog/offers.ts';
 import { sumOf, UNIT, units } from '../../money/amounts.ts';
+import { randomNumbers } from '../../support/random.ts';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE } from '../../support/sandbox-ids.ts';
 
@@ -102,20 +103,12 @@ async function assertStatus(): Promise<void> {
   }
 }
 
-/** The same numbers at every run, as a coin that is thrown once and written down. */
-function dice(seed: number) {
-  let state = seed;
-  return (sides: number): number => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return Math.floor((state / 0x80000000) * sides);
-  };
-}
-
 describe('over a simulated month', () => {
   test.each([1, 2, 3])(
     'the figures are those of the books, to the kopeck (dice %i)',
     async (seed) => {
-      const roll = dice(seed);
+      const random = randomNumbers(seed);
+      const roll = (sides: number) => Math.floor(random() * sides);
       const offers = OFFERS.filter(({ in_stock }) => in_stock).slice(0, 3);
       await world.sandbox.reset({ balance: '25000.005' });
       const started = world.clock.now();

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { endpointsOf } from '../../../src/reach/endpoints.ts';
 import { fillTemplate } from '../../../src/reach/url-template.ts';
 import { installBrowser } from '../../support/browser.ts';
 import { manualClock } from '../../support/clock.ts';
+import { fc } from '../../support/random.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import type { Answer } from '../../support/service.ts';

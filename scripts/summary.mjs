@@ -1,0 +1,17 @@
+/** What was not tested for lack of something on this computer: `not tested here: SSH (no sshd) 53, zsh 12`. */
+export function skipsLine(lacks) {
+  const counts = new Map();
+  for (const lack of lacks) counts.set(lack, (counts.get(lack) ?? 0) + 1);
+  const parts = [...counts].sort((a, b) => b[1] - a[1]).map(([lack, count]) => `${lack} ${count}`);
+  return `not tested here: ${parts.length === 0 ? 'nothing' : parts.join(', ')}`;
+}
+
+/** Ends a run of vitest with the seed of its random tests, and what was not tested. */
+export default class Summary {
+  onTestRunEnd(modules) {
+    const skipped = modules.flatMap(({ children }) => [...children.allTests('skipped')]);
+    const lacks = skipped.map((test) => test.meta().lacks).filter((lack) => lack !== undefined);
+    console.log(`random tests: GPUCLOUD_SEED=${process.env.GPUCLOUD_SEED}`);
+    console.log(skipsLine(lacks));
+  }
+}

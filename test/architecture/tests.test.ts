@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+const FILES = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+
+/** Files in which the pattern is, except those that may have it. */
+function having(pattern: RegExp, ...except: string[]): string[] {
+  return FILES.filter(({ path, text }) => !except.includes(path) && pattern.test(text)).map(
+    ({ path }) => path,
+  );
+}
+
+test('names what a skipped test lacks, by needs()', () => {
+  const skip = /\b(test|it|describe|task|context|ctx)\.(skip|skipIf|runIf|todo)\(/;
+  expect(having(skip)).toEqual([]);
+});
+
+test('takes the numbers of random tests from the seed of the run', () => {
+  const own = 'architecture/tests.test.ts';
+  expect(having(/Math\.random|from 'fast-check'/, 'support/random.ts', own)).toEqual([]);
+});

@@ -1,0 +1,109 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import type { TaskMeta, TestOptions } from 'vitest';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** What this computer does not have, so that the test is skipped. */
+    lacks?: string;
+  }
+}
+
+const FOLDERS = [
+  ...(process.env.PATH ?? '').split(delimiter),
+  '/usr/sbin',
+  '/usr/local/sbin',
+  '/sbin',
+];
+
+/** The path of a program, including those in the folders of administrators. */
+export function programAt(name: string): string | undefined {
+  return FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+function works(command: string, argv: readonly string[]): boolean {
+  return spawnSync(command, argv, { stdio: 'ignore' }).status === 0;
+}
+
+function mountsDisks(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'gpucloud-mount-'));
+  try {
+    return works('mount', ['-t', 'tmpfs', 'tmpfs', folder]) && works('umount', [folder]);
+  } finally {
+    rmdirSync(folder);
+  }
+}
+
+const isRoot = process.geteuid?.() === 0;
+const SHELL_OF_OWN = ['--mount', '--map-root-user', 'sh', '-c', 'mount -t tmpfs t /mnt'];
+
+/** More than a program that has to be there. */
+const CHECKS = {
+  // Some systems have strace and forbid its use.
+  strace: () => works('strace', ['-f', '-qq', '-o', '/dev/null', 'true']),
+  script: () => works('script', ['-qec', 'true', '/dev/null']),
+  root: () => isRoot,
+  'an ordinary user': () => !isRoot,
+  'another user': () => isRoot && works('setpriv', ['--reuid=65534', 'true']),
+  'the right to mount': mountsDisks,
+  'mount namespaces': () => works('unshare', SHELL_OF_OWN),
+  Linux: () => process.platform === 'linux',
+  POSIX: () => process.platform !== 'win32',
+  soak: () => process.env.GPUCLOUD_SOAK !== undefined,
+} as const;
+
+const SSH = ['sshd', 'ssh', 'scp', 'ssh-keygen', 'ps'];
+
+type Check = keyof typeof CHECKS;
+type Program =
+  | 'awk'
+  | 'dbus-run-session'
+  | 'fish'
+  | 'gnome-keyring-daemon'
+  | 'groff'
+  | 'jq'
+  | 'prlimit'
+  | 'pwsh'
+  | 'python3'
+  | 'rsync'
+  | 'ssh-keygen'
+  | 'zsh';
+type Need = 'ssh' | Check | Program | `/${string}`;
+
+const known = new Map<Need, string | undefined>();
+
+/** How the end of a run names what is not there. */
+function lackOf(need: Need): string | undefined {
+  if (!known.has(need)) known.set(need, findLack(need));
+  return known.get(need);
+}
+
+function findLack(need: Need): string | undefined {
+  if (need === 'ssh') {
+    const absent = SSH.find((name) => programAt(name) === undefined);
+    return absent && `SSH (no ${absent})`;
+  }
+  const isHere =
+    need in CHECKS
+      ? CHECKS[need as Check]()
+      : need.startsWith('/')
+        ? existsSync(need)
+        : programAt(need) !== undefined;
+  return isHere ? undefined : need;
+}
+
+/**
+ * Options of a test, or of a group of tests: skips it if something that it needs is not on this computer.
+ * The end of the run names what was lacking.
+ */
+export function needs(...all: readonly Need[]): TestOptions & { meta?: Partial<TaskMeta> } {
+  const lacks = all.map(lackOf).find((lack) => lack !== undefined);
+  return lacks === undefined ? {} : { skip: true, meta: { lacks } };
+}
+
+/** Whether this computer has it, for a test that does less without it. */
+export function has(need: Need): boolean {
+  return lackOf(need) === undefined;
+}
