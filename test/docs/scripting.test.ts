@@ -52,13 +52,13 @@ function first(texts: readonly string[]): string {
 }
 
 const TESTED = [
-  'Rent, run, copy back, end',
+  'Rent, run, copy back, terminate',
   'Rent without renting twice',
-  'Tell failures apart',
-  'Lists in and out',
-  'Stop what is idle',
-  'A check of the budget',
-  'Without paying',
+  'Handle failures',
+  'Pipe lists',
+  'Stop idle instances',
+  'Check the budget',
+  'Test for free',
 ];
 
 let computer: Computer;
@@ -150,7 +150,7 @@ test('every snippet of bash has a test, and every heading a snippet', () => {
 
 describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
   describe('rent, run, copy back, end', () => {
-    const job = () => first(bash('Rent, run, copy back, end'));
+    const job = () => first(bash('Rent, run, copy back, terminate'));
 
     beforeEach(async () => {
       await computer.gpucloud(['ssh-keys', 'add', '-', '--name', 'laptop'], {
@@ -258,7 +258,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
   });
 
   describe('tell failures apart', () => {
-    const startIt = () => first(bash('Tell failures apart'));
+    const startIt = () => first(bash('Handle failures'));
 
     test('a machine that is stopped starts', async () => {
       await rent('trainer');
@@ -285,7 +285,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
   });
 
   test('lists in and out', async () => {
-    const [pipes = '', forms = '', ...others] = bash('Lists in and out');
+    const [pipes = '', forms = '', ...others] = bash('Pipe lists');
     expect(others).toEqual([]);
     await rent('job-one');
     await rent('keeper');
@@ -306,11 +306,11 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
   });
 
   test('a CI job: each step runs in turn, and the last one whatever happened', async () => {
-    const { text } = SNIPPETS.find(({ heading }) => heading === 'A CI job') ?? { text: '' };
+    const { text } = SNIPPETS.find(({ heading }) => heading === 'Run a CI job') ?? { text: '' };
     const { steps } = parse(text).jobs.train as {
       steps: { name: string; if?: string; run: string }[];
     };
-    expect(steps.at(-1)).toMatchObject({ name: 'End', if: 'always()' });
+    expect(steps.at(-1)).toMatchObject({ name: 'Terminate', if: 'always()' });
     const handed = join(computer.home, 'github-env');
     await writeFile(handed, '');
     for (const { name, run: lines } of steps) {
@@ -335,7 +335,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
   });
 
   describe('stop what is idle', () => {
-    const stopIdle = () => first(bash('Stop what is idle'));
+    const stopIdle = () => first(bash('Stop idle instances'));
 
     test('stops the idle one, and leaves the busy one and the silent one alone', async () => {
       await rent('busy');
@@ -370,7 +370,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
   });
 
   test('a check of the budget', async () => {
-    const budget = first(bash('A check of the budget'));
+    const budget = first(bash('Check the budget'));
     expect(await run(budget)).toMatchObject({
       code: 0,
       stdout: '100000.00 RUB, 0.00 RUB an hour\n',
@@ -385,7 +385,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
   });
 
   test('without paying', async () => {
-    const { code, stdout, stderr } = await run(first(bash('Without paying')));
+    const { code, stdout, stderr } = await run(first(bash('Test for free')));
     expect(code, stderr).toBe(0);
     expect(stdout.match(/Charged 89\.90/g)?.length).toBeGreaterThan(3);
     expect(await statuses()).toHaveProperty('night-run');
