@@ -88,11 +88,6 @@ async function ask(
   size: Size,
   streams: { input: Readable; output: Writable; signal: AbortSignal },
 ): Promise<unknown> {
-  if (question.form === 'text') {
-    const { checkedText } = await import('./checked-text.ts');
-    const { message, initial, check, answered } = question;
-    return checkedText({ message, theme, initial, check, answered }, streams);
-  }
   const { createPromptModule } = (await import('inquirer')).default;
   const prompt = createPromptModule(streams);
   const form = {
@@ -107,12 +102,18 @@ async function ask(
 }
 
 /** The question in inquirer's words. Of a choice its place is asked for: a value may be anything. */
-function formOf(
-  question: Exclude<Question, { form: 'text' }>,
-  theme: QuestionTheme,
-  size: Size,
-): object {
+function formOf(question: Question, theme: QuestionTheme, size: Size): object {
   switch (question.form) {
+    case 'text': {
+      const { initial, check, answered = (text: string) => text } = question;
+      return {
+        type: 'input',
+        default: initial,
+        validate: (text: string) => check?.(text) ?? true,
+        transformer: (text: string, { isFinal }: { isFinal: boolean }) =>
+          isFinal ? answered(text) : text,
+      };
+    }
     case 'secret': {
       const { check } = question;
       // inquirer offers a key that shows what is typed; a secret stays out of sight.

@@ -6,9 +6,6 @@ import { matching } from './rows.ts';
 
 type Asking<F extends Question['form']> = Extract<Question, { form: F }>;
 
-/** A longer list is not printed before something of the name was typed. */
-const LONG = 20;
-
 /**
  * The same questions line by line, for the shell of an editor (`TERM=dumb`) and for screen readers:
  * nothing moves the cursor, draws again or needs a key other than Enter. A list is numbered, and a
@@ -69,17 +66,17 @@ export function lineAsker({
   }
 
   /** A line that is not shown: the terminal hands over each key, and shows none. */
-  async function hidden(gone: AbortSignal, leave: () => void): Promise<string> {
+  async function hidden(gone: AbortController): Promise<string> {
     stdin.setRawMode?.(true);
     let text = '';
     try {
-      return await read(gone, (typed) => {
+      return await read(gone.signal, (typed) => {
         for (const key of typed) {
           if (key === '\r' || key === '\n') {
             print('\n');
             return text;
           }
-          if (key === '\u0003' || key === '\u0004') leave();
+          if (key === '\u0003' || key === '\u0004') gone.abort();
           else if (key === '\u007f' || key === '\b') text = [...text].slice(0, -1).join('');
           else if (key === '\u0015') text = '';
           else if (key >= ' ') text += key;
@@ -91,20 +88,14 @@ export function lineAsker({
     }
   }
 
-  async function text({ message, initial = '', check }: Asking<'text'>, gone: AbortSignal) {
+  async function text(
+    { message, check }: Asking<'text' | 'secret'>,
+    initial: string,
+    readLine: () => Promise<string>,
+  ) {
     for (;;) {
       print(`${message}${initial === '' ? '' : ` [${initial}]`} `);
-      const typed = (await line(gone)) || initial;
-      const broken = check?.(typed);
-      if (broken === undefined) return typed;
-      print(`  ${broken}\n`);
-    }
-  }
-
-  async function secret({ message, check }: Asking<'secret'>, gone: AbortController) {
-    for (;;) {
-      print(`${message} (what you type is not shown) `);
-      const typed = await hidden(gone.signal, () => gone.abort());
+      const typed = (await readLine()) || initial;
       const broken = check?.(typed);
       if (broken === undefined) return typed;
       print(`  ${broken}\n`);
@@ -124,15 +115,15 @@ export function lineAsker({
 
   async function choose({ message, choices, initial = 0 }: Asking<'choose'>, gone: AbortSignal) {
     const lines = choices.map(lineOf);
-    if (lines.length <= LONG) printAll(message, lines);
-    else print(`${message} (${lines.length} to choose from)\n`);
+    printAll(message, lines);
     for (;;) {
       print(`Number, or a part of the name [${initial + 1}] `);
       const typed = (await line(gone)).trim();
       if (typed === '') return initial;
-      const place = placeOf(typed, lines);
-      if (typeof place === 'number') return place;
-      printSome(place, lines);
+      const places = placesOf(typed, lines);
+      if (places.length === 1) return places[0];
+      if (places.length === 0) print('  nothing of the list is called that\n');
+      for (const at of places) print(`  ${at + 1}. ${lines[at]}\n`);
     }
   }
 
@@ -157,19 +148,15 @@ export function lineAsker({
     print(`${message}\n${lines.map((one, at) => `  ${at + 1}. ${one}\n`).join('')}`);
   }
 
-  function printSome(places: readonly number[], lines: readonly string[]): void {
-    if (places.length === 0) print('  nothing of the list is called that\n');
-    for (const at of places.slice(0, LONG)) print(`  ${at + 1}. ${lines[at]}\n`);
-    if (places.length > LONG) print(`  and ${places.length - LONG} more\n`);
-  }
-
   return (question) =>
     untilCancelled(stdin, signal, (gone): Promise<unknown> => {
       switch (question.form) {
         case 'text':
-          return text(question, gone.signal);
-        case 'secret':
-          return secret(question, gone);
+          return text(question, question.initial ?? '', () => line(gone.signal));
+        case 'secret': {
+          const message = `${question.message} (what you type is not shown)`;
+          return text({ ...question, message }, '', () => hidden(gone));
+        }
         case 'confirm':
           return confirm(question, gone.signal);
         case 'choose':
@@ -190,12 +177,10 @@ function numbered(word: string, lines: readonly string[]): number | undefined {
   return number >= 1 && number <= lines.length ? number - 1 : undefined;
 }
 
-/** The place that a number or a part of a name means; the places that it may mean. */
-function placeOf(typed: string, lines: readonly string[]): number | readonly number[] {
+/** The places that a number or a part of a name may mean. */
+function placesOf(typed: string, lines: readonly string[]): number[] {
   const number = numbered(typed, lines);
-  if (number !== undefined) return number;
+  if (number !== undefined) return [number];
   const fits = matching(typed);
-  const places = lines.flatMap((one, at) => (fits(one) ? [at] : []));
-  const [first, ...others] = places;
-  return first !== undefined && others.length === 0 ? first : places;
+  return lines.flatMap((one, at) => (fits(one) ? [at] : []));
 }

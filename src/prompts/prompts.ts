@@ -33,8 +33,8 @@ export interface Prompts {
   /** A line between two questions, for whoever answers them: it is shown in every mode of output. */
   print(line: string): void;
   /**
-   * A line of text; `check` is asked as they type. `answered`
-   * makes what is left of the answer on the screen, if part of it is a secret.
+   * A line of text; `check` is asked at Enter. `answered` makes what is left of the answer on the
+   * screen, if part of it is a secret.
    */
   text(
     question: string,

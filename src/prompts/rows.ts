@@ -1,58 +1,21 @@
-import { unpainted } from '../output/colour.ts';
-import { clean } from '../output/sanitise.ts';
-import { GAP, layoutOf, lineOf, type Shown } from '../output/table/layout.ts';
-import { clamp, width } from '../output/width.ts';
+import { clamp, padding, width } from '../output/width.ts';
 import type { Choice } from './prompts.ts';
 
-/** So much is left of a name, and of the last column, before that column goes. */
-const NAME = 16;
-const LAST = 24;
+/** One endless text must not push the columns of all the others off the screen. */
+const WIDEST_CELL = 32;
 
-/** More than this of a column between them is cut: one long text would cost all rows the columns. */
-const BETWEEN = 28;
-
-/** The choices as lines of a table, none longer than `room` cells. */
+/** The choices as lines of aligned columns, none longer than `room` cells. */
 export function rowsOf(choices: readonly Choice<unknown>[], room: number): string[] {
-  const last = Math.max(0, ...choices.map(({ about = [] }) => about.length));
-  const cells = choices.map(({ name, about = [] }) =>
-    [name, ...about]
-      .map(clean)
-      .map((text, at) => (at === 0 || at === last ? text : clamp(text, BETWEEN))),
+  const rows = choices.map(({ name, about = [] }) =>
+    about.length === 0 ? [name] : [name, ...about].map((text) => clamp(text, WIDEST_CELL)),
   );
-  const columns = fittingColumns(cells, room);
-  // What has no columns (`Paste another id`) widens none.
-  const rows = cells.filter((row) => row.length > 1).map((row) => shown(row, columns));
-  const layout = layoutOf(Array(columns).fill(''), [], rows, room);
-  return cells.map((row) =>
-    row.length > 1
-      ? clamp(lineOf(shown(row, columns), layout, unpainted).trimEnd(), room)
-      : clamp(row[0] ?? '', room),
-  );
-}
-
-/** As many columns as fit beside a name that is not cut to nothing. */
-function fittingColumns(cells: readonly (readonly string[])[], room: number): number {
-  const count = Math.max(1, ...cells.map((row) => row.length));
-  const tabular = cells.filter((row) => row.length > 1);
-  for (let columns = count; columns > 1; columns -= 1) {
-    let sum = 0;
-    for (let at = 0; at < columns; at += 1) {
-      const widest = Math.max(0, ...tabular.map((row) => width(row[at] ?? '')));
-      if (at === 0) sum += Math.min(widest, NAME);
-      else sum += GAP + (at === count - 1 ? Math.min(widest, LAST) : widest);
-    }
-    if (sum <= room) return columns;
-  }
-  return 1;
-}
-
-function shown(row: readonly string[], columns: number): Shown[] {
-  return Array.from({ length: columns }, (_, at) => ({
-    text: row[at] ?? '',
-    colour: undefined,
-    // Everything is aligned left, numbers too.
-    numeric: false,
-  }));
+  // What has no columns (`Another, by its id`) widens none.
+  const tabular = rows.filter((row) => row.length > 1);
+  const widest = (at: number) => Math.max(0, ...tabular.map((row) => width(row[at] ?? '')));
+  return rows.map((row) => {
+    const cells = row.map((text, at) => text + padding(text, widest(at)));
+    return clamp(cells.join('  ').trimEnd(), room);
+  });
 }
 
 /** Whether a line holds each word that a person typed. */

@@ -42,7 +42,6 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   yaml: /^(output\/formats\/yaml|instances\/request\/manifest)\.ts$/,
   conf: /^config\//,
   inquirer: /^prompts\/inquirer\.ts$/,
-  '@inquirer/core': /^prompts\/checked-text\.ts$/,
   '@napi-rs/keyring': /^keyring\.ts$/,
   hono: /^sandbox\/http\/server\.ts$/,
   '@hono/node-server': /^sandbox\/http\/server\.ts$/,

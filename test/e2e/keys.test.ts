@@ -154,17 +154,15 @@ describe('a password manager keeps the key', () => {
     },
   );
 
-  test('doctor says where it is, and does not run it for that', async () => {
+  test('doctor runs it for the active profile only', async () => {
     const env = await manager(`echo x >> "$HOME/calls"; echo ${key}`);
     await login(env, 'vault');
     await computer.gpucloud(['--profile', 'sandbox', 'doctor'], { env });
     expect(await readFile(join(computer.home, 'calls'), 'utf8')).toBe('x\n');
     const { stdout } = await computer.gpucloud(['doctor', '--json'], { env });
     const { checks } = JSON.parse(stdout);
-    expect(checks.find(({ id }: { id: string }) => id === 'keys')).toMatchObject({
-      status: 'pass',
-      message: 'default: with "vault", which is not run for this',
-    });
+    expect(checks.find(({ id }: { id: string }) => id === 'api_key')?.status).toBe('pass');
+    expect(await readFile(join(computer.home, 'calls'), 'utf8')).toMatch(/^x\nx\n/);
   });
 });
 
@@ -316,9 +314,9 @@ describe('gnome-keyring on a bus of its own', KEYRING, () => {
     expect(await file('again.json')).not.toContain(key);
     expect(await file('out.json')).not.toContain('keyring');
     const { checks } = JSON.parse(await file('doctor.json'));
-    expect(checks.find(({ id }: { id: string }) => id === 'keys')).toMatchObject({
+    expect(checks.find(({ id }: { id: string }) => id === 'api_key')).toMatchObject({
       status: 'pass',
-      message: 'work: in the system keyring, where it can be read',
+      message: expect.stringMatching(/, from the profile$/),
     });
   });
 

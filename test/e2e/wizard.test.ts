@@ -175,7 +175,7 @@ describe('instances create without anything', () => {
     );
     await one.answers(/\? Image of the container *$/m, `nginx${enter}`);
     await one.answers(/\? Command \(Enter: its own\) *$/m, enter);
-    await one.answers(/\? Ports, .* *$/m, '80');
+    await one.answers(/\? Ports, .* *$/m, `80${enter}`);
     await one.answers(
       'a port is written EXTERNAL:INTERNAL',
       `${clearLine}8080:80 53:53/udp${enter}`,
@@ -202,25 +202,25 @@ describe('instances create without anything', () => {
     });
   });
 
-  test('the rule of a name is told as it is typed, Enter on it is refused, Tab takes what is offered', async () => {
+  test('refuses a name at Enter with its rule, and keeps what was typed', async () => {
     const one = person(['instances', 'create']);
-    await one.answers(/\? Name/, '9');
-    await one.reads(/Name of the machine 9\n {2}an instance name starts with a letter$/);
-    await one.type(`${clearLine}a`);
-    await one.reads(/ a\n {2}an instance name is 3 to 50 characters long$/);
-    await one.type(enter);
+    await one.answers(/\? Name/, `a${enter}`);
     await one.reads(/ a\n> an instance name is 3 to 50 characters long$/);
-    await one.type('-box');
-    await one.reads(/ a-box$/);
-    await one.type(clearLine);
-    await one.reads(/\? Name of the machine \(\w+-\w+\)$/);
-    await one.type(tab);
+    await one.type(`${clearLine}9ab${enter}`);
+    await one.reads(/ 9ab\n> an instance name starts with a letter$/);
+    await one.type(`${clearLine}a-box${enter}`);
+    await one.reads(/✔ Name of the machine a-box\n/);
+  });
+
+  test('takes the offered name with Tab', async () => {
+    const one = person(['instances', 'create']);
+    await one.answers(/\? Name of the machine \(\w+-\w+\)$/m, tab);
     await one.reads(/\? Name of the machine \w+-\w+$/);
     await one.type(enter);
     await one.reads(/✔ Name of the machine \w+-\w+\n/);
   });
 
-  test('a name that a machine has is refused as it is typed', async () => {
+  test('refuses the name of a known machine', async () => {
     await run(
       computer,
       'instances',
@@ -232,7 +232,7 @@ describe('instances create without anything', () => {
       'ubuntu-22-04',
     );
     const one = person(['instances', 'create']);
-    await one.answers(/\? Name/, 'taken');
+    await one.answers(/\? Name/, `taken${enter}`);
     await one.reads('a machine of that name is known here, and names are unique');
   });
 
@@ -560,7 +560,7 @@ describe('the other verbs', () => {
   test('drives create', async () => {
     const one = person(['drives', 'create']);
     await one.answers(/\? Name of the drive\? *$/m, `данные 数据${enter}`);
-    await one.answers(/\? Size .* *$/m, '5x');
+    await one.answers(/\? Size .* *$/m, `5x${enter}`);
     await one.answers('a size is a whole number', `${clearLine}500GB${enter}`);
     await one.answers(
       /drives create '--name=данные 数据' --size 500GB[\s\S]*\(y\/N\)/,
@@ -601,7 +601,7 @@ describe('the other verbs', () => {
         server.stdout.once('data', (chunk: Buffer) => resolve(JSON.parse(String(chunk))));
       });
       const one = person(['login'], { env: { GPUCLOUD_PROFILE: '' } });
-      await one.answers(/\? Address of the service *$/m, `ftp://x`);
+      await one.answers(/\? Address of the service *$/m, `ftp://x${enter}`);
       await one.answers('a base URL starts with https://', `${clearLine}${url}${enter}`);
       await one.answers(/\? API key for /, `svc_sk_wrong${enter}`);
       await one.answers(/did not accept the API key[\s\S]*\? API key for /, `${api_key}${enter}`);

@@ -40,6 +40,8 @@ export interface CliOptions {
   readonly interrupts?: Interrupts;
   /** Whether a process runs; none does. */
   readonly isAlive?: (pid: number) => boolean;
+  /** As `v20.20.2`. */
+  readonly nodeVersion?: string | undefined;
 }
 
 /** A computer with a home of its own, a clock and one service that it can reach. */
@@ -182,6 +184,7 @@ async function runCli(
     clock,
     home,
     platform: 'linux',
+    ...(options.nodeVersion === undefined ? {} : { nodeVersion: options.nodeVersion }),
     pid: 4242,
     isAlive: options.isAlive ?? (() => false),
     interrupts: options.interrupts ?? {

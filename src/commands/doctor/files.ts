@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { shellLine } from '../../cli/shell-line.ts';
 import type { Context } from '../../context.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
-import { type Checks, type Finding, fail, notChecked, pass, settingsOf, warn } from './check.ts';
+import { type Checks, type Finding, fail, pass, warn } from './check.ts';
 
 export function fileChecks(context: Context): Checks {
   const { platform } = context.host;
@@ -14,11 +14,6 @@ export function fileChecks(context: Context): Checks {
     state_folder: async () => folderCheck((await context.folders()).state, platform),
     state_writable: () => writableCheck(context),
   };
-}
-
-/** What the files of instances and names hold. */
-export function knowledgeChecks(context: Context): Checks {
-  return { journal: () => journalCheck(context), catalog: () => catalogCheck(context) };
 }
 
 /** The permissions of a file or folder; undefined when there is none. Throws what `stat` throws. */
@@ -99,37 +94,4 @@ async function writableCheck(context: Context): Promise<Finding> {
 async function nearest(path: string): Promise<string> {
   const parent = dirname(path);
   return (await found(path)) !== undefined || parent === path ? path : nearest(parent);
-}
-
-const NO_SERVICE = notChecked('no service is in force');
-
-async function hasService(context: Context): Promise<boolean> {
-  const settings = await settingsOf(context);
-  return settings !== undefined && (settings.sandbox || settings.baseUrl !== undefined);
-}
-
-async function journalCheck(context: Context): Promise<Finding> {
-  if (!(await hasService(context))) return NO_SERVICE;
-  const { instances, unknown } = await (await context.journal()).read();
-  const known = `${instances.length} ${instances.length === 1 ? 'machine' : 'machines'} known here`;
-  return unknown.length === 0
-    ? pass(known)
-    : warn(
-        `${known}, and ${unknown.length} asked for with an outcome that is not known: it may be billing`,
-        'gpucloud instances list',
-      );
-}
-
-/** A fault is a warning: without names every command still works with ids. */
-async function catalogCheck(context: Context): Promise<Finding> {
-  if (!(await hasService(context))) return NO_SERVICE;
-  try {
-    const { length } = await (await context.catalog()).entries();
-    return pass(`${length} ${length === 1 ? 'offer or image' : 'offers and images'} known here`);
-  } catch (error) {
-    return warn(
-      error instanceof Error ? error.message : String(error),
-      'correct the file or move it away: names are learned again from machines that are read',
-    );
-  }
 }

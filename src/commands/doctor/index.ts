@@ -4,14 +4,14 @@ import { CliError } from '../../errors.ts';
 import type { Section, View } from '../../output/output.ts';
 import { type Check, type Checks, type Finding, fail, failWith } from './check.ts';
 import { computerChecks } from './computer.ts';
-import { fileChecks, knowledgeChecks } from './files.ts';
+import { fileChecks } from './files.ts';
 import { serviceChecks } from './service.ts';
 import { settingsChecks } from './settings.ts';
 
 const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
-  Computer: ['node', 'terminal', 'locale', 'ssh'],
-  Settings: ['profile', 'base_url', 'api_key', 'keys'],
-  Files: ['config_folder', 'config_file', 'state_folder', 'state_writable', 'journal', 'catalog'],
+  Computer: ['node', 'ssh'],
+  Settings: ['profile', 'base_url', 'api_key'],
+  Files: ['config_folder', 'config_file', 'state_folder', 'state_writable'],
   Service: ['proxy', 'certificates', 'service', 'account', 'clock'],
 };
 
@@ -87,7 +87,7 @@ export const doctor = action({
           late,
         )),
         // Last: the sandbox makes its folder, which the checks of files look for.
-        ...(await made({ ...knowledgeChecks(context), ...serviceChecks(context) }, late)),
+        ...(await made(serviceChecks(context), late)),
       ];
     } finally {
       progress.done();
