@@ -1,10 +1,12 @@
-// The reference of the commands as Markdown and as man pages, from `gpucloud commands --json`.
+// The reference of the commands as Markdown, man pages and a schema, from `gpucloud commands --json`.
+import { stderrSchema } from './stderr-schema.mjs';
 
 /** Every file of the reference: its path from the root of the repository, and its text. */
 export function referenceFiles(reference) {
   const files = new Map();
   files.set('docs/commands/README.md', markdownIndex(reference));
   files.set('man/gpucloud.1', manIndex(reference));
+  files.set('schemas/stderr.schema.json', `${JSON.stringify(stderrSchema(reference), null, 2)}\n`);
   for (const group of reference.groups) {
     const commands = commandsOf(group, reference);
     files.set(`docs/commands/${group.name}.md`, markdownOf(group, commands));
@@ -110,7 +112,7 @@ function anchor(heading) {
 }
 
 function markdownIndex(reference) {
-  const { summary, global_flags, exit_codes, environment, topics, formats } = reference;
+  const { summary, global_flags, exit_codes, warnings, environment, topics, formats } = reference;
   const chapters = chaptersOf(reference).map(({ heading, groups }) => {
     const rows = groups.flatMap((group) =>
       commandsOf(group, reference).map(({ command, summary: words }) => [
@@ -144,6 +146,15 @@ ${table(
     name === null ? '' : code(name),
     md(meaning),
   ]),
+)}## stderr in JSON modes
+
+With \`-o json\` and \`-o jsonl\` each line of stderr is one JSON object: \`{"warning": {"code", "message"}}\`
+as it happens, and \`{"error": …}\` last if the command fails. Notes and progress are left out. The
+schema: [schemas/stderr.schema.json](../../schemas/stderr.schema.json).
+
+${table(
+  ['warning', 'meaning'],
+  warnings.map(({ code: name, meaning }) => [code(name), md(meaning)]),
 )}## Environment
 
 Flag, then environment, then profile, then default.
@@ -199,6 +210,7 @@ ${table(
     ],
     ['`global_flags[]`', 'as `flags[]`'],
     ['`exit_codes[]`', '`exit_code`, `code`, `meaning`'],
+    ['`warnings[]`', '`code`, `meaning`'],
     ['`environment[]`', '`variables`, `flag`, `meaning`'],
     ['`formats`, `topics[]`', 'of `--output`; of `gpucloud help`'],
   ],

@@ -10,11 +10,10 @@ import {
   usageError,
 } from './errors.ts';
 import { clean, escapeUnseen } from './output/index.ts';
-import { forProfile } from './output/messages.ts';
+import { debugLine, forProfile, withoutKeys } from './output/messages.ts';
 
 interface Reporting {
   readonly json: boolean;
-  readonly warnings: readonly string[];
   /** A profile named by a flag goes into every command that is suggested. */
   readonly profile: string | undefined;
   /** Adds where in the program something unexpected happened. */
@@ -23,16 +22,20 @@ interface Reporting {
 
 /** What stderr says of the end of a command. This is the one place where an error becomes words. */
 export function report(failure: CliError | undefined, how: Reporting): string {
-  const { json, warnings, profile, debug } = how;
-  const text = json ? jsonReport(failure, warnings, profile) : textReport(failure, profile);
-  return debug ? framesOf(failure) + text : text;
+  if (failure === undefined) return '';
+  const { json, profile, debug } = how;
+  const frames = debug ? framesOf(failure) : [];
+  const lines = json
+    ? [...frames.map(debugLine), jsonReport(failure, profile)]
+    : [...frames, ...textReport(failure, profile)];
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** The report of a fault that no command caught. */
 export function faultReport(fault: Error, argv: readonly string[], env: Host['env']): string {
   const json = wantsJson(undefined, argv, env);
   const debug = argv.includes('--debug');
-  return report(asCliError(fault), { json, warnings: [], profile: undefined, debug });
+  return report(asCliError(fault), { json, profile: undefined, debug });
 }
 
 export function asCliError(error: unknown): CliError {
@@ -50,12 +53,9 @@ function messageOfCommander(message: string): string {
 }
 
 /** The frames of an unforeseen error; the message above them is in the report itself. */
-function framesOf(failure: CliError | undefined): string {
+function framesOf(failure: CliError): string[] {
   const lines = (unforeseenIn(failure)?.stack ?? '').split('\n');
-  return lines
-    .filter((line) => /^ +at /.test(line))
-    .map((line) => `${line}\n`)
-    .join('');
+  return lines.filter((line) => /^ +at /.test(line));
 }
 
 /**
@@ -81,23 +81,9 @@ export function wantsJson(
   return formats.some((one) => one === 'json' || one === 'jsonl');
 }
 
-/**
- * What stderr says of the end of a command in a JSON mode: one object at most, the error and what
- * else a person would have been warned of. It is a contract with scripts.
- */
-function jsonReport(
-  failure: CliError | undefined,
-  warnings: readonly string[],
-  profile: string | undefined,
-): string {
-  if (failure === undefined && warnings.length === 0) {
-    return '';
-  }
-  const report = {
-    ...(failure === undefined ? {} : { error: errorObject(failure, profile) }),
-    ...(warnings.length === 0 ? {} : { warnings: warnings.map(withoutKeys) }),
-  };
-  return `${escapeUnseen(JSON.stringify(report))}\n`;
+/** The last line of stderr in JSON modes; schemas/stderr.schema.json is the contract with scripts. */
+function jsonReport(failure: CliError, profile: string | undefined): string {
+  return escapeUnseen(JSON.stringify({ error: errorObject(failure, profile) }));
 }
 
 function errorObject(failure: CliError, profile: string | undefined): Record<string, unknown> {
@@ -119,32 +105,23 @@ function errorObject(failure: CliError, profile: string | undefined): Record<str
 }
 
 /** The same for people: a line for the error, and one for what to do next. */
-function textReport(failure: CliError | undefined, profile: string | undefined): string {
-  if (failure === undefined || failure.untold) {
-    return '';
-  }
+function textReport(failure: CliError, profile: string | undefined): string[] {
+  if (failure.untold) return [];
   if (failure instanceof SeveralErrors) {
     const told = failure.summary === undefined ? failure.errors : [failure.summary];
-    return told.map((error) => textReport(error, profile)).join('');
+    return told.flatMap((error) => textReport(error, profile));
   }
   const words = (text: string) => clean(forProfile(withoutKeys(text), profile));
   const message = `error: ${words(failure.message)}`;
   const next = hintOf(failure);
   const hint = next === undefined ? undefined : words(next);
   // What was typed wrong is told on one line; what happened elsewhere deserves a second.
-  if (failure.failure === 'usage') return `${message}${hint === undefined ? '' : ` (${hint})`}\n`;
+  if (failure.failure === 'usage') return [`${message}${hint === undefined ? '' : ` (${hint})`}`];
   const events = failure.events.map(eventLine);
   const hints = hint === undefined ? [] : [`hint: ${hint}`];
-  return [message, ...events, ...hints].map((line) => `${line}\n`).join('');
+  return [message, ...events, ...hints];
 }
 
 function eventLine({ created_at, type, message }: LoggedEvent): string {
   return `  ${clean(withoutKeys(`${created_at}  ${type}  ${message}`))}`;
-}
-
-/** A key that someone typed as an argument is not repeated on the screen or into a log. */
-function withoutKeys(text: string): string {
-  return text
-    .replace(/svc_sk_[A-Za-z0-9_-]+/g, 'svc_sk_…')
-    .replace(/-----BEGIN[\s\S]*/, '-----BEGIN …');
 }

@@ -56,7 +56,6 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const ctrlC = failure?.failure === 'interrupted' ? overCtrlC(host) : '';
   const text = report(failure, {
     json: wantsJson(context?.out.format, argv, host.env),
-    warnings: context?.warnings ?? [],
     profile: context?.flags.profile,
     debug: context?.flags.debug === true,
   });

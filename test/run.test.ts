@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError, FAILURES, type Failure, SeveralErrors, worstOf } from '../src/errors.ts';
 import { createWorld, type World } from './support/run-cli.ts';
 import { HARDWARE } from './support/sandbox-ids.ts';
+import { errorOf } from './support/stderr-lines.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 
@@ -105,7 +106,7 @@ describe('what was typed wrong', () => {
     for (const { argv, env } of asked) {
       const { code, stdout, stderr } = await world.cli(argv, env === undefined ? {} : { env });
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(JSON.parse(stderr).error).toMatchObject({
+      expect(errorOf(stderr)).toMatchObject({
         code: 'usage',
         http_status: null,
         may_be_billing: false,
@@ -279,7 +280,7 @@ describe('a bare group', () => {
   ])('%j with %j is an error where JSON is asked for', async (argv, env, message) => {
     const { code, stdout, stderr, requests } = await world.cli(argv, { env });
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
-    expect(JSON.parse(stderr).error).toMatchObject({
+    expect(errorOf(stderr)).toMatchObject({
       code: 'usage',
       message: expect.stringMatching(message),
     });
@@ -305,12 +306,24 @@ describe('a bare group', () => {
   });
 });
 
+describe('-q', () => {
+  test('prints the id and no notes, which -o id prints', async () => {
+    const create = ['--profile', 'sandbox', 'instances', 'create'];
+    const env = { GPUCLOUD_BASE_URL: undefined, GPUCLOUD_API_KEY: undefined };
+    const quiet = await world.cli([...create, 'quiet', ...HARDWARE, '-q'], { env });
+    expect(quiet).toMatchObject({ code: 0, stderr: '' });
+    expect(quiet.stdout).toMatch(/^[0-9a-f-]{36}\n$/);
+    const ids = await world.cli([...create, 'ids', ...HARDWARE, '-o', 'id'], { env });
+    expect(ids.stderr).toContain('Stop paying:');
+  });
+});
+
 describe('commands that are told to type', () => {
   test('carry a profile that was named by a flag, and no other', async () => {
     const flagged = await world.cli(['--profile', 'sandbox', 'instances', 'get', ID]);
     expect(flagged.stderr).toContain('gpucloud --profile sandbox instances list --all');
     const json = await world.cli(['instances', 'get', ID, '--profile', 'sandbox', '--json']);
-    expect(JSON.parse(json.stderr).error.hint).toContain('gpucloud --profile sandbox instances');
+    expect(errorOf(json.stderr).hint).toContain('gpucloud --profile sandbox instances');
     const plain = await world.cli(['instances', 'get', ID]);
     expect(plain.stderr).toContain('gpucloud instances list --all');
     const created = ['--profile', 'sandbox', 'instances', 'create', 'trainer', ...HARDWARE];
@@ -331,7 +344,10 @@ describe('--profile sandbox beside an address or a key in the environment', () =
     );
     const keyOnly = await world.cli([...list, '--json'], { env: { GPUCLOUD_BASE_URL: undefined } });
     expect(JSON.parse(keyOnly.stderr)).toEqual({
-      warnings: ['GPUCLOUD_API_KEY is ignored: --profile sandbox serves itself.'],
+      warning: {
+        code: 'settings',
+        message: 'GPUCLOUD_API_KEY is ignored: --profile sandbox serves itself.',
+      },
     });
     const catalog = await world.cli(['--profile', 'sandbox', 'catalog', 'list']);
     expect(catalog.stderr.match(/ignored/g)).toHaveLength(1);

@@ -24,6 +24,7 @@ export async function sendOnce<T>(
     if (!sent) stop.abort(first.reason);
     else if (!second.aborted) {
       err.warn(
+        'outcome_unknown',
         `Waiting for the response: ${what} may already exist${bills ? ' and be billing' : ''}. Interrupt again to stop waiting; its outcome stays unknown.`,
       );
     }

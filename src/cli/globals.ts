@@ -31,7 +31,7 @@ function globals(): readonly GlobalFlag[] {
       parser: () => oneOf('--output', FORMATS),
     },
     { flags: '--json', about: 'the same as -o json' },
-    { flags: '-q, --quiet', about: 'the same as -o id: ids alone, one a line' },
+    { flags: '-q, --quiet', about: 'print only IDs, one per line, without notes or progress' },
     {
       flags: '--columns <ids>',
       about: 'which columns to show, separated by commas',

@@ -20,7 +20,7 @@ export function pageView<T>(view: View<T>, page: OnePage): View<T> {
 }
 
 /**
- * Tells of the pages that were not asked for. In JSON, where notes are not told, it is a warning:
+ * Reports the pages that were not asked for. Outside tables it is a warning, which `-q` shows too:
  * whoever adds up the rows must not take a part for the whole. Whoever named a page knows that it is
  * one of several. A --limit alone is no such word: it may have been meant as the size of a page.
  */
@@ -34,8 +34,7 @@ export function noteOtherPages(page: OnePage, { out, err }: Context): void {
   }
   if (meta.page >= meta.total_pages) return;
   const text = `Page ${meta.page} of ${meta.total_pages} (${meta.total} ${what}): --page ${meta.page + 1} for the next, --all for all.`;
-  const isData = out.format === 'json' || out.format === 'jsonl';
-  if (isData && asked === undefined) err.warn(text);
+  if (out.format !== 'table' && asked === undefined) err.warn('more_pages', text);
   else err.note(text);
 }
 

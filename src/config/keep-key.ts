@@ -1,4 +1,5 @@
 import { CliError } from '../errors.ts';
+import type { WarningCode } from '../warnings.ts';
 import { type ConfigFile, profileOf } from './file.ts';
 import { type KeyPlace, keyPlace, type Store, samePlace } from './key.ts';
 import type { Keys } from './keys.ts';
@@ -26,7 +27,7 @@ export interface KeptKey {
 export interface KeyStores {
   config(): Promise<Config>;
   keys(): Promise<Keys>;
-  readonly err: { warn(text: string): void };
+  readonly err: { warn(code: WarningCode, text: string): void };
 }
 
 /**
@@ -83,6 +84,6 @@ async function forgetKey(
     await (await keys()).remove(profile, place);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    err.warn([error.message, error.hint].filter(Boolean).join(' '));
+    err.warn('local_storage', [error.message, error.hint].filter(Boolean).join(' '));
   }
 }

@@ -86,8 +86,6 @@ export interface GlobalFlags {
 export interface Context {
   readonly out: Output;
   readonly err: Messages;
-  /** Warnings that are told at the end, in the one JSON object of stderr. */
-  readonly warnings: readonly string[];
   readonly stdin: Host['stdin'];
   readonly env: Host['env'];
   /** The computer and its terminal, for `doctor`, which looks at what every command stands on. */

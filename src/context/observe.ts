@@ -21,7 +21,7 @@ export function observe(
       await work();
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
-      err.warn(error.message);
+      err.warn('local_storage', error.message);
     }
   }
   const onInstance = (instance: Instance) => {

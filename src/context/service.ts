@@ -35,7 +35,8 @@ export function createService(parts: ServiceParts): Service {
   /** Two hundred instances that are read one by one may all have one odd field. */
   const warned = new Set<string>();
   const warnOnce = (text: string) => {
-    if (!warned.has(text)) err.warn(`${text} --debug prints the response as it came.`);
+    if (!warned.has(text))
+      err.warn('odd_response', `${text} --debug prints the response as it came.`);
     warned.add(text);
   };
 

@@ -80,7 +80,10 @@ export function createSettings(
       const unused = ['GPUCLOUD_BASE_URL', 'GPUCLOUD_API_KEY'].filter((name) => env[name]);
       if (profile?.source !== 'flag' || unused.length === 0) return;
       const are = unused.length === 1 ? 'is' : 'are';
-      err.warn(`${unused.join(' and ')} ${are} ignored: --profile ${profile.value} serves itself.`);
+      err.warn(
+        'settings',
+        `${unused.join(' and ')} ${are} ignored: --profile ${profile.value} serves itself.`,
+      );
     }),
   };
 }

@@ -20,7 +20,7 @@ export function createStores(
   names: NameRecorder,
 ): Stores {
   const { clock } = host;
-  const warn = (text: string) => err.warn(text);
+  const warn = (text: string) => err.warn('local_storage', text);
 
   async function sandbox(file?: string): Promise<Sandbox> {
     const { openSandbox } = await import('../sandbox/index.ts');
@@ -74,10 +74,11 @@ export function createStores(
       if (!anyRequestOpen(state)) return;
       const open = await (await journalAtHand()).requests();
       const { length } = open.filter(({ isInFlight }) => !isInFlight);
-      if (length > 0) err.warn(unknownWarning(length));
+      if (length > 0) err.warn('outcome_unknown', unknownWarning(length));
     } catch (error) {
       const words = error instanceof Error ? error.message : String(error);
       err.warn(
+        'local_storage',
         `The journal can't be read, so an instance that is billing may go unreported: ${words}`,
       );
     }

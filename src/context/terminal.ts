@@ -5,7 +5,7 @@ import type { Format } from '../output/output.ts';
 import { type Child, type Running, type Signal, withoutApiKey } from '../programs.ts';
 import type { Context, GlobalFlags, Host } from './contract.ts';
 
-export type Terminal = Pick<Context, 'out' | 'err' | 'warnings' | 'prompts' | 'start'>;
+export type Terminal = Pick<Context, 'out' | 'err' | 'prompts' | 'start'>;
 
 /** The streams, the person at them, and programs that get them. `now` is the service's time. */
 export function createTerminal(host: Host, flags: GlobalFlags, now: () => number): Terminal {
@@ -17,10 +17,9 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
     },
   };
   const format = formatOf(flags, env);
-  const warnings: string[] = [];
   const err = createMessages({
-    ...(format === 'json' ? { holdWarning: (text: string) => void warnings.push(text) } : {}),
-    jsonLines: format === 'jsonl',
+    json: format === 'json' || format === 'jsonl',
+    quiet: flags.quiet === true,
     quietProgress: flags.debug === true,
     ...(flags.profile === undefined ? {} : { profile: flags.profile }),
     get stderr() {
@@ -58,7 +57,6 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
   return {
     out,
     err,
-    warnings,
     prompts: lazy(async () => {
       if (!canAsk(host, flags)) return undefined;
       const { createPrompts } = await import('../prompts/index.ts');

@@ -156,6 +156,7 @@ async function alreadyThere(
     context.err.note(`${name} is ${status} already.`);
   } else {
     context.err.warn(
+      'may_be_billing',
       `${name} is ${status} already, which is not over yet: where the service fails to ${verb} it, it goes back to what it was, and is billed on. To make sure: gpucloud instances wait ${id} --for ${goal.toLowerCase()}`,
     );
   }

@@ -185,6 +185,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
     lost(some, error) {
       begin();
       err.warn(
+        'retrying',
         `${error.message} Trying again; what happens to ${named(some)} meanwhile is shown then.`,
       );
     },
@@ -195,6 +196,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
       begin();
       const before = new Date(until).toISOString();
       err.warn(
+        'incomplete',
         why === 'pruned'
           ? `${target.name}: the log holds nothing any more of what was shown before: events from before ${before} may be missing here.`
           : `${target.name}: there are more events than are shown at once: those from before ${before} are left out. See them all: gpucloud instances events ${target.id} --all`,
@@ -203,7 +205,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
     gone(_log, error) {
       begin();
       gone.push(error);
-      if (logs.length > 1) err.warn(`${error.message} The others are followed on.`);
+      if (logs.length > 1) err.warn('incomplete', `${error.message} The others are followed on.`);
     },
     looked(shown) {
       begin();

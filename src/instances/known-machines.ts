@@ -89,7 +89,7 @@ export async function readKnownMachines(
   const reading = read([...ids.keys()].filter(isAsked));
   reading.catch(() => undefined);
   const { found, fault, isOdd } = await attachedTo(drives);
-  if (isOdd) context.err.warn(ODD);
+  if (isOdd) context.err.warn('odd_response', ODD);
   const archived = all ? NO_MACHINES : await archivedOf(found, ids, journal);
   const fresh = found.filter(
     (id) => isAsked(id) && !ids.has(id) && archived.get(id)?.untracked !== true,

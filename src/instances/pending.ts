@@ -39,6 +39,7 @@ export async function readableJournal(
   } catch (error) {
     if (!isOfOneReading(error)) throw error;
     context.err.warn(
+      'incomplete',
       `Could not determine which account the API key belongs to, so instances of other accounts may be shown: ${error.message}`,
     );
     return context.journal();
@@ -111,7 +112,7 @@ async function agreeToAnother(request: OpenRequest, context: Context): Promise<v
       mayBeBilling: true,
     });
   }
-  context.err.warn(`${told} Another one costs as much again.`);
+  context.err.warn('outcome_unknown', `${told} Another one costs as much again.`);
   const question = `Create another ${name}?`;
   if (await onCancel('Nothing was sent.', () => prompts.confirm(question, false))) return;
   throw new CliError('interrupted', 'Not confirmed: nothing was sent.', {

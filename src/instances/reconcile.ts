@@ -135,7 +135,7 @@ function isNotFound(error: unknown): boolean {
 function warnUnread(what: string, error: unknown, { err, signal }: Context): void {
   const isEnd = !(error instanceof CliError) || ENDS.includes(error.failure) || signal.aborted;
   if (isEnd) throw error;
-  err.warn(`${what} could not be read, so it settles nothing now: ${error.message}`);
+  err.warn('incomplete', `${what} could not be read, so it settles nothing now: ${error.message}`);
 }
 
 const ENDS: readonly CliError['failure'][] = ['authentication', 'unreachable'];

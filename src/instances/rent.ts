@@ -109,7 +109,7 @@ async function keepObserved(
     await (await context.journal()).observe(observationOf(made), operation);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    context.err.warn(error.message);
+    context.err.warn('local_storage', error.message);
   }
 }
 
@@ -132,7 +132,10 @@ async function notMade(
     if (!(fault instanceof CliError)) throw fault;
     // What stays on disk counts as unknown, which is the careful reading.
     if (!isUnknown) {
-      err.warn(`Nothing was created, but gpucloud will show it as UNKNOWN: ${fault.message}`);
+      err.warn(
+        'local_storage',
+        `Nothing was created, but gpucloud will show it as UNKNOWN: ${fault.message}`,
+      );
     }
   }
   if (!isUnknown) return error;

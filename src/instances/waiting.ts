@@ -75,7 +75,7 @@ export async function waitFor(
         retryAfter === undefined
           ? 'Waiting goes on.'
           : `It is read again in ${Math.ceil(retryAfter / 1000)} s.`;
-      err.warn(`${target.name} could not be read: ${fault.message} ${goesOn}`);
+      err.warn('retrying', `${target.name} could not be read: ${fault.message} ${goesOn}`);
     },
     over: () => err.note(`${target.name} can be read again: ${last?.status}.`),
   });

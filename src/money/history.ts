@@ -37,6 +37,7 @@ export async function* wholeHistory(
     const { add } = seen;
     if (meta.total < total) {
       err.warn(
+        'incomplete',
         'The history became shorter while it was read: some transactions may be missing here. Run the command again.',
       );
     }
@@ -54,6 +55,7 @@ export async function* wholeHistory(
     }
     if (isLast && given < total) {
       err.warn(
+        'incomplete',
         `The service counts ${total} transactions and gave ${given}: the rest is missing here, and totals are not those of the whole history.`,
       );
     }

@@ -16,13 +16,10 @@ export interface MessagesOptions {
   readonly colour: boolean;
   /** No spinner even in a terminal (`--debug` writes there too). */
   readonly quietProgress?: boolean;
-  /**
-   * The command answers in JSON, and so does stderr: no notes, and warnings are handed to this
-   * instead of being written as they come, so that a program finds one object there at most.
-   */
-  readonly holdWarning?: (text: string) => void;
-  /** The command answers in JSON lines: stderr too, with a line for each warning and no notes. */
-  readonly jsonLines?: boolean;
+  /** The result is JSON, and so is each line of stderr: warnings are objects, and notes are left out. */
+  readonly json?: boolean;
+  /** `--quiet`: no notes and no progress. */
+  readonly quiet?: boolean;
 }
 
 const SILENT: Progress = { update: () => undefined, done: () => undefined };
@@ -58,7 +55,12 @@ export function createMessages(options: MessagesOptions): Messages {
 
   function progress(text: string): Progress {
     const stderr = opened();
-    if (options.quietProgress === true || !canSpin(stderr, options.env ?? {})) return SILENT;
+    if (
+      options.quiet === true ||
+      options.quietProgress === true ||
+      !canSpin(stderr, options.env ?? {})
+    )
+      return SILENT;
     lines ??= createProgress({ stderr, clock: options.clock, colour: options.colour, line });
     return lines.begin(text);
   }
@@ -79,27 +81,39 @@ export function createMessages(options: MessagesOptions): Messages {
     };
   }
 
-  const shown = (text: string) => clean(forProfile(text, options.profile));
-  const { holdWarning } = options;
-  if (holdWarning !== undefined || options.jsonLines === true) {
+  const shown = (text: string) => clean(withoutKeys(forProfile(text, options.profile)));
+  if (options.json === true) {
     return {
       note: () => undefined,
-      warn: (text) =>
-        holdWarning === undefined
-          ? line(JSON.stringify({ warning: shown(text) }))
-          : holdWarning(shown(text)),
-      debug: (text) => line(JSON.stringify({ debug: clean(text) })),
-      progress,
+      warn: (code, text) => line(JSON.stringify({ warning: { code, message: shown(text) } })),
+      debug: (text) => line(debugLine(text)),
+      // A line that stays would not be JSON.
+      progress(text) {
+        const { update, done } = progress(text);
+        return { update, done: () => done() };
+      },
       hold,
     };
   }
   return {
-    note: (text) => line(shown(text)),
+    note: (text) => (options.quiet === true ? undefined : line(shown(text))),
     debug: (text) => line(clean(text)),
-    warn: (text) => line(`${options.colour ? YELLOW_WARNING : 'warning:'} ${shown(text)}`),
+    warn: (_code, text) => line(`${options.colour ? YELLOW_WARNING : 'warning:'} ${shown(text)}`),
     progress,
     hold,
   };
+}
+
+/** A line of `--debug` in JSON modes. */
+export function debugLine(text: string): string {
+  return JSON.stringify({ debug: clean(text) });
+}
+
+/** A key that someone typed as an argument is not repeated on the screen or into a log. */
+export function withoutKeys(text: string): string {
+  return text
+    .replace(/svc_sk_[A-Za-z0-9_-]+/g, 'svc_sk_…')
+    .replace(/-----BEGIN[\s\S]*/, '-----BEGIN …');
 }
 
 /** The groups whose commands speak to the service of a profile. */

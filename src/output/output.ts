@@ -1,3 +1,4 @@
+import type { WarningCode } from '../warnings.ts';
 import type { Rows } from './rows.ts';
 
 /** The formats of `-o`, in the order in which help lists them. */
@@ -193,10 +194,10 @@ export interface Output {
 
 /** The story of a command: stderr. Nothing here is a result, and all text is cleaned. */
 export interface Messages {
-  /** A plain line: what was done, what to type next. */
+  /** A plain line: what was done, what to type next. Silent in JSON modes and with `--quiet`. */
   note(text: string): void;
-  /** A line that matters to a person's instance or money. */
-  warn(text: string): void;
+  /** A line that matters to a person's instance or money; in JSON modes an object with its code. */
+  warn(code: WarningCode, text: string): void;
   /** A line of `--debug`. */
   debug(text: string): void;
   /** A spinner in a terminal, nothing elsewhere. */

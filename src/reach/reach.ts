@@ -38,7 +38,7 @@ export async function reach(typed: string, how: HowToReach, context: Context): P
   const instance = await readInstance(target, how, context);
   if (how.wait === undefined) {
     const doubt = ensureEnterable(instance, target);
-    if (doubt !== undefined) context.err.warn(doubt);
+    if (doubt !== undefined) context.err.warn('connection', doubt);
   }
   const { identity, options, words } = how;
   return {

@@ -37,7 +37,7 @@ export async function runSsh(
     return;
   }
   context.endWith(code);
-  if (trouble !== undefined) context.err.warn(troubleText(trouble, reached, context));
+  if (trouble !== undefined) context.err.warn('connection', troubleText(trouble, reached, context));
 }
 
 /** Signs in once more to see what failed; undefined if that works or the cause stays unknown. */

@@ -55,7 +55,7 @@ export async function holdTunnel(
     if (lastOpen === undefined || isHopeless || clock.now() - lastOpen > GIVE_UP_AFTER) {
       throw failed(held, reached, context);
     }
-    if (held.opened) err.warn(`The connection to ${name} was lost; it is made again.`);
+    if (held.opened) err.warn('retrying', `The connection to ${name} was lost; it is made again.`);
     try {
       await clock.sleep(pause, signal);
     } catch (error) {

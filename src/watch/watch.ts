@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Foot, Live, Output, View } from '../output/output.ts';
 import { clockTime, relative } from '../output/time.ts';
+import type { Warning } from '../warnings.ts';
 import { createOutage } from './outage.ts';
 import { poll, type Turn } from './poll.ts';
 import { LONGEST_WITHIN_MS } from './transient.ts';
@@ -21,7 +22,7 @@ interface Watching<T, R> {
   /** Why parts of this reading are missing or old: the next waits for as long as the service asks. */
   faultsIn?(reading: T): readonly CliError[];
   /** What else a person should know of this reading. */
-  warnings?(reading: T): readonly string[];
+  warnings?(reading: T): readonly Warning[];
   /** Nothing changes any more, so that the watch ends by itself. */
   isOver?(reading: T): boolean;
 }
@@ -74,7 +75,7 @@ async function printChanges<T, R>(
   async function* rowsOf(): AsyncGenerator<readonly R[]> {
     const { clock, err, out } = context;
     const outage = createOutage(clock, {
-      lost: (error, retryAfter) => err.warn(`${error.message} ${againIn(retryAfter)}`),
+      lost: (error, retryAfter) => err.warn('retrying', `${error.message} ${againIn(retryAfter)}`),
       over: () => err.note('The service answers again.'),
     });
     let isFirst = true;
@@ -86,10 +87,10 @@ async function printChanges<T, R>(
       }
       outage.mended();
       const warnings = watching.warnings?.(turn.value) ?? [];
-      for (const text of warnings) {
-        if (!shown.includes(text)) err.warn(text);
+      for (const { code, message } of warnings) {
+        if (!shown.includes(message)) err.warn(code, message);
       }
-      shown = warnings;
+      shown = warnings.map(({ message }) => message);
       const current = rows(turn.value);
       if (isFirst && current.length === 0 && out.format === 'table') err.note(view.empty);
       isFirst = false;
@@ -116,14 +117,14 @@ async function redraw<T, R>(
   let nextAt = 0;
   let asked = false;
   let fault: CliError | undefined;
-  let warnings: readonly string[] = [];
+  let warnings: readonly Warning[] = [];
   let over = false;
 
   const isLate = () => clock.now() > nextAt + LATE_MS;
   function foot(): Foot[] {
     // What was held back is told below the last frame, and not in it as well.
     const notes = over ? [] : held.lines;
-    const said = [...warnings.map((text) => `warning: ${text}`), ...notes];
+    const said = [...warnings.map(({ message }) => `warning: ${message}`), ...notes];
     return [...said.map((text) => ({ text, colour: 'yellow' as const })), ageLine()];
   }
 

@@ -24,7 +24,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['journal'],
   ['api', 'config', 'catalog', 'output', 'sandbox'],
   ['rules', 'files', 'programs'],
-  ['errors', 'clock', 'bounded', 'stop', 'lazy'],
+  ['errors', 'warnings', 'clock', 'bounded', 'lazy'],
 ];
 
 /** Each third-party part and the files that may import it. */

@@ -34,9 +34,7 @@ test.each([
   expect(error.message).toBe(words);
   expect(error).toMatchObject({ resource: ID, mayBeBilling: true });
   expect(error.failure).toBe(thrown instanceof CliError ? thrown.failure : 'refused');
-  expect(report(error, { json: false, warnings: [], profile: undefined, debug: false })).toContain(
-    ID,
-  );
+  expect(report(error, { json: false, profile: undefined, debug: false })).toContain(ID);
 });
 
 test('what to do about the failure goes before how to end what it costs', async () => {

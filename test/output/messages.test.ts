@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import { createMessages, type MessagesOptions } from '../../src/output/index.ts';
+import { stderrLines } from '../support/stderr-lines.ts';
 import { clock, Page, Screen } from './world.ts';
 
 function messagesOn(stderr: Page, options: Partial<MessagesOptions> = {}) {
@@ -20,14 +21,40 @@ describe('lines', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr);
     messages.note('made \u001b]0;x\u0007a\u202e\nmachine');
-    messages.warn('still billing\u001b[2J');
+    messages.warn('may_be_billing', 'still billing\u001b[2J');
     expect(stderr.text).toBe('made a machine\nwarning: still billing\n');
   });
 
   it('have a yellow prefix with colour', () => {
     const stderr = new Page({ columns: 80 });
-    messagesOn(stderr, { colour: true }).warn('low');
+    messagesOn(stderr, { colour: true }).warn('price', 'low');
     expect(stderr.text).toBe('\u001b[38;5;130mwarning:\u001b[39m low\n');
+  });
+
+  it('are JSON objects in JSON modes, each written as it happens', () => {
+    const stderr = new Page();
+    const messages = messagesOn(stderr, { json: true, profile: 'work' });
+    messages.note('made');
+    messages.warn('price', 'svc_sk_abc costs\u001b[2J more: gpucloud instances list');
+    expect(stderrLines(stderr.text)).toEqual([
+      {
+        warning: {
+          code: 'price',
+          message: 'svc_sk_… costs more: gpucloud --profile work instances list',
+        },
+      },
+    ]);
+    messages.debug('GET /x');
+    expect(stderrLines(stderr.text)[1]).toEqual({ debug: 'GET /x' });
+  });
+
+  it('are only warnings with --quiet', () => {
+    const stderr = new Screen({ columns: 80 });
+    const messages = messagesOn(stderr, { quiet: true });
+    messages.note('made');
+    messages.progress('Waiting').done('Active');
+    messages.warn('price', 'dear');
+    expect(stderr.text).toBe('warning: dear\n');
   });
 
   it('do not end the process when nobody reads them', () => {

@@ -1,6 +1,7 @@
 import type { Offer } from '../../completion/tree.ts';
 import { codeOf, FAILURES, type Failure, FINER_CODES } from '../../errors.ts';
 import { FORMATS, type View } from '../../output/output.ts';
+import { WARNINGS } from '../../warnings.ts';
 import { type AnyCommand, about, isLocal, type Option } from '../command.ts';
 import { argumentTerm, GLOBAL_HEADING, TOPICS } from '../help.ts';
 import { isRepeated } from '../parse.ts';
@@ -45,6 +46,7 @@ export function referenceOf(root: AnyCommand) {
     commands: groups.flatMap((group) => commandsBelow(group, [group.name()], root)),
     global_flags: root.options.filter(isGlobal).map((option) => flagOf(root, option)),
     exit_codes: EXIT_CODES,
+    warnings: Object.entries(WARNINGS).map(([code, meaning]) => ({ code, meaning })),
     environment: ENVIRONMENT.map(({ variables, flag = null, meaning }) => ({
       variables,
       flag,

@@ -52,15 +52,22 @@ function warn(
   { err }: Context,
 ): void {
   if (charges === undefined && faults.length === 0) {
-    err.warn(`${UNCHECKED}, so something unknown may be billing unseen: gpucloud billing spend`);
+    err.warn(
+      'unexplained_charges',
+      `${UNCHECKED}, so something unknown may be billing unseen: gpucloud billing spend`,
+    );
   }
   if (charges !== undefined && unexplainedPerHour.gt(0)) {
-    err.warn(`${unexplainedText(charges)}. The rate holds the difference: gpucloud status`);
+    err.warn(
+      'unexplained_charges',
+      `${unexplainedText(charges)}. The rate holds the difference: gpucloud status`,
+    );
   }
   if (burn.uncounted.length > 0) {
     const names = burn.uncounted.slice(0, 3).map(({ item }) => `${item.name} (${item.status})`);
     const more = burn.uncounted.length > 3 ? ` and ${burn.uncounted.length - 3} more` : '';
     err.warn(
+      'incomplete',
       `Not in the rate, since what it costs is not told: ${names.join(', ')}${more}. See: gpucloud status`,
     );
   }

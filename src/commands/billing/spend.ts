@@ -65,7 +65,7 @@ export const spend = action({
     }
     // In every format: a sum that leaves something out is another sum.
     for (const line of books.left.notes()) err.note(line);
-    for (const line of books.left.warnings()) err.warn(line);
+    for (const line of books.left.warnings()) err.warn('incomplete', line);
   },
 });
 

@@ -90,7 +90,8 @@ export const transactions = action({
       await out.list({ pages: chosen([data]) }, pageView(transactionView, shown));
       noteOtherPages(shown, context);
     }
-    if (undated > 0) err.warn(`Shown although their time could not be read: ${undated}.`);
+    if (undated > 0)
+      err.warn('odd_response', `Shown although their time could not be read: ${undated}.`);
     for (const line of totals?.lines() ?? []) err.note(line);
   },
 });

@@ -58,6 +58,7 @@ interface Complete {
 export async function createDrive(input: CreateInput, context: Context): Promise<void> {
   const { name, size } = await onCancel(NOTHING_CREATED, () => complete(input, context));
   context.err.warn(
+    'may_be_billing',
     'The published API has no way to delete a drive, and it bills by the hour from its creation on.',
   );
   const isAsked = (await context.prompts()) !== undefined;
@@ -85,7 +86,7 @@ export async function createDrive(input: CreateInput, context: Context): Promise
 async function questionOf({ name, size }: Complete, context: Context): Promise<string> {
   const others = await namesakes(name, context);
   if (others.length === 0) return `Create the drive ${name} of ${size} GB?`;
-  context.err.warn(`${existing(name, others)}. Another one bills as well.`);
+  context.err.warn('may_be_billing', `${existing(name, others)}. Another one bills as well.`);
   return `Create another drive ${name} of ${size} GB?`;
 }
 

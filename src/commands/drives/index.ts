@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
+import type { Warning } from '../../warnings.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
 import { create } from './create.ts';
@@ -47,7 +48,7 @@ export const drives: Group = {
         }
         const drives = await api.drives.list();
         await context.out.list(drives, driveView);
-        for (const text of suspended(drives)) context.err.warn(text);
+        for (const { code, message } of suspended(drives)) context.err.warn(code, message);
       },
     }),
     verb('get', {
@@ -130,13 +131,13 @@ async function findDrive(typed: string, api: Api): Promise<Drive> {
   return api.drives.get(await driveIdOf(typed, api));
 }
 
-function suspended(drives: readonly Drive[]): string[] {
+function suspended(drives: readonly Drive[]): Warning[] {
   return drives
     .filter(({ status }) => status === 'SUSPENDED')
-    .map(
-      (drive) =>
-        `The drive ${nameOf(drive)} is SUSPENDED: ${SEVEN_DAYS}. Top up the balance, then: gpucloud drives resume ${drive.id}`,
-    );
+    .map((drive) => ({
+      code: 'drive_suspended',
+      message: `The drive ${nameOf(drive)} is SUSPENDED: ${SEVEN_DAYS}. Top up the balance, then: gpucloud drives resume ${drive.id}`,
+    }));
 }
 
 interface Changes {

@@ -63,7 +63,7 @@ function output(): string {
   return `stdout carries the result and nothing else. Notes, prompts, progress and errors go
 to stderr.
 
--o, --output FORMAT (--json is -o json, -q is -o id):
+-o, --output FORMAT (--json is -o json; -q is -o id without notes and progress):
 
 ${table(FORMATS.map((format) => [format, FORMAT_WORDS[format]]))}
 --columns a,b      these columns, in this order; a command's --help names them
@@ -88,8 +88,10 @@ const SCRIPTING = `What a script can rely on:
 
 - stdout is the result alone, whatever happens: "gpucloud help output".
 - The exit code tells what happened: "gpucloud help exit-codes".
-- With --json an error is one object on stderr: {"error": {"code", "message",
-  "http_status", "hint", "retryable", "resource", "may_be_billing"}}.
+- With -o json or jsonl each line of stderr is one JSON object, a warning as it
+  happens and the error last: {"warning": {"code", "message"}} and {"error":
+  {"code", "message", "http_status", "hint", "retryable", "resource",
+  "may_be_billing"}}.
 - Nothing is asked off a terminal, with --no-input or with CI set. What would need
   a confirmation wants --yes, and is exit 2 without, before any request.
 - Ids come out with -q and go in with "-", which reads them from stdin:

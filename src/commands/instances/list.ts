@@ -44,7 +44,8 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
     api,
     context,
   );
-  if (known.driveFault !== undefined) context.err.warn(drivesUnread(known.driveFault));
+  if (known.driveFault !== undefined)
+    context.err.warn('incomplete', drivesUnread(known.driveFault));
   await show(
     known.rows.filter((row) => all || !isTerminated(row.status)),
     context.out,
@@ -53,7 +54,7 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
   if (fault === undefined) return;
   // Some rows of old news are a warning; a list of nothing else is a failure.
   if (known.faults.length === known.asked) throw fault;
-  context.err.warn(machinesUnread(known));
+  context.err.warn('incomplete', machinesUnread(known));
 }
 
 /** A machine that ends while it is watched stays in the view, and is asked for no more. */
@@ -88,10 +89,11 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
       rows: ({ rows }) => rows,
       view: listedView,
       faultsIn,
-      warnings: (known) => [
-        ...(known.driveFault === undefined ? [] : [drivesUnread(known.driveFault)]),
-        ...(known.faults.length === 0 ? [] : [machinesUnread(known)]),
-      ],
+      warnings: (known) =>
+        [
+          ...(known.driveFault === undefined ? [] : [drivesUnread(known.driveFault)]),
+          ...(known.faults.length === 0 ? [] : [machinesUnread(known)]),
+        ].map((message) => ({ code: 'incomplete', message })),
     },
     interval,
     context,

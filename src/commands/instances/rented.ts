@@ -87,6 +87,7 @@ export function warnIfClosed(created: Instance, body: CreateInstanceBody, { err 
   const isBare = body.template_id === undefined && body.docker_config === undefined;
   if (!isBare || !isKeyless(created) || created.base_image?.os_type === 'windows') return;
   err.warn(
+    'no_ssh_key',
     `No SSH key is on ${created.name ?? created.id}, and the published API has no way to add one: --ssh-key does at creation. To end it: gpucloud instances terminate ${created.id}`,
   );
 }

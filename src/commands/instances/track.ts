@@ -54,7 +54,7 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
         return undefined;
       }
       await journal.track(id);
-      context.err.warn(`Tracked without reading it: ${id}. ${error.message}`);
+      context.err.warn('incomplete', `Tracked without reading it: ${id}. ${error.message}`);
       return { id, name: id, status: error.failure === 'notFound' ? 'GONE' : 'UNREAD' };
     }
   });
@@ -82,10 +82,10 @@ async function settleOpen(journal: Journal, context: Context): Promise<void> {
       if (instance === undefined) continue;
       context.err.note(`Settled the request for ${request.name}: it is ${instance.id}.`);
       const dear = mayBill(instance.status) ? overLimit(instance, request.max_price) : undefined;
-      if (dear !== undefined) context.err.warn(`${dear.message} To end it: ${dear.hint}`);
+      if (dear !== undefined) context.err.warn('price', `${dear.message} To end it: ${dear.hint}`);
     }
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    context.err.warn(`Open requests were not compared with it: ${error.message}`);
+    context.err.warn('incomplete', `Open requests were not compared with it: ${error.message}`);
   }
 }

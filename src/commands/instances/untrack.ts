@@ -99,6 +99,7 @@ function noteWhatIsLeft(instances: readonly KnownInstance[], { err }: Context): 
       err.note(`Untracked ${name}; it was TERMINATED when last seen. ${back}`);
     } else {
       err.warn(
+        'may_be_billing',
         `Untracked ${name}. It may still be billing. ${back}. To end it: gpucloud instances terminate ${id}`,
       );
     }

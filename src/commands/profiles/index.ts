@@ -43,7 +43,10 @@ export const profiles: Group = {
         await context.out.list(rows, profileView);
         const active = activeProfile(context, file);
         if (active instanceof CliError) {
-          context.err.warn(`No profile is active, and commands are refused: ${active.message}`);
+          context.err.warn(
+            'settings',
+            `No profile is active, and commands are refused: ${active.message}`,
+          );
         } else {
           warnOfEnvironment(file.current ?? '', file, context);
         }

@@ -117,7 +117,7 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   err.note(`Signed in at ${address.baseUrl} as ${accountText(user)}.`);
   err.note(keptText(kept, config.path));
   if (user.is_active === false) {
-    err.warn('The service says that this account is blocked.');
+    err.warn('account_blocked', 'The service says that this account is blocked.');
   }
   warnOfEnvironment(name, kept.file, context);
   await out.item(shownProfile(kept.file, name, context), profileView);
@@ -167,10 +167,16 @@ function warnOfReplaced(
   if (old === undefined || keyPlace(old) === undefined) return;
   const { account } = old;
   if (addressOf(old) !== address.baseUrl) {
-    err.warn(`The profile "${name}" held a key of ${old.base_url}; this one took its place.`);
+    err.warn(
+      'profile_replaced',
+      `The profile "${name}" held a key of ${old.base_url}; this one took its place.`,
+    );
   } else if (account !== undefined && account.id !== user.id) {
     const former = account.email ?? account.name ?? account.id;
-    err.warn(`The profile "${name}" held a key of ${former}; this one took its place.`);
+    err.warn(
+      'profile_replaced',
+      `The profile "${name}" held a key of ${former}; this one took its place.`,
+    );
   }
 }
 

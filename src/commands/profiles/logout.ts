@@ -54,11 +54,12 @@ async function signOut(context: Context): Promise<void> {
   );
   if (running.length > 0) {
     err.warn(
+      'may_be_billing',
       `Signing out ends no machine. Not known to be terminated, and maybe billing: ${running.join(', ')}.`,
     );
   }
   if (env.GPUCLOUD_API_KEY) {
-    err.warn('GPUCLOUD_API_KEY is still set, and is what the next command will use.');
+    err.warn('settings', 'GPUCLOUD_API_KEY is still set, and is what the next command will use.');
   }
   await out.item(shownProfile(after, name, context), profileView);
 }

@@ -143,14 +143,21 @@ export function brokenBaseUrl(text: string): string | undefined {
 /** Said where what is stored as current is not what the next command will use. */
 export function warnOfEnvironment(name: string, file: ConfigFile, { env, err }: Context): void {
   if (env.GPUCLOUD_API_KEY) {
-    err.warn('GPUCLOUD_API_KEY is set and goes before every stored key: unset it to use profiles.');
+    err.warn(
+      'settings',
+      'GPUCLOUD_API_KEY is set and goes before every stored key: unset it to use profiles.',
+    );
   }
   const chosen = env.GPUCLOUD_PROFILE;
   if (!chosen || chosen === name) return;
   if (profileNames(file).includes(chosen)) {
-    err.warn(`GPUCLOUD_PROFILE is set and chooses the profile "${chosen}" until it is unset.`);
+    err.warn(
+      'settings',
+      `GPUCLOUD_PROFILE is set and chooses the profile "${chosen}" until it is unset.`,
+    );
   } else {
     err.warn(
+      'settings',
       `GPUCLOUD_PROFILE is set to "${chosen}", and no profile has that name: commands are refused until it is unset or names one.`,
     );
   }

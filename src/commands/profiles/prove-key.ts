@@ -87,6 +87,7 @@ async function readKey(
   // Windows has no such modes: Node makes them up there.
   if (keyFile !== undefined && platform() !== 'win32' && (await stat(keyFile)).mode & 0o044) {
     context.err.warn(
+      'key_exposed',
       `${keyFile} can be read by others on this computer: chmod 600 it, or make a new key.`,
     );
   }

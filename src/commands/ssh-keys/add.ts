@@ -154,6 +154,7 @@ async function warnOfDifference(key: PublicKey, stored: SshKey, { err }: Context
   const told = compareFingerprint(key, stored.fingerprint);
   if (told === 'different') {
     err.warn(
+      'fingerprint_differs',
       `The service tells another fingerprint for this key, ${stored.fingerprint}: do not trust what is stored there before you have compared the two.`,
     );
   }

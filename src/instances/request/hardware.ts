@@ -47,7 +47,7 @@ export async function findHardware(kind: Kind, typed: string, context: Context):
     const text = `No ${kind} named "${typed}" is known here: it is sent as an id.`;
     // Nobody types an id that is nearly a name: a program is told of that, too.
     if (near === undefined) context.err.note(text);
-    else context.err.warn(`${text} Did you mean ${near}?`);
+    else context.err.warn('unknown_id', `${text} Did you mean ${near}?`);
   }
   return { id: typed, known: undefined };
 }
@@ -73,6 +73,7 @@ export function warnIfDearer(
   const now = money(price_per_hour_snapshot ?? '');
   if (before.ok && now.ok && now.value.gt(before.value)) {
     err.warn(
+      'price',
       `${name ?? id} costs ${kopecksText(now.value)} RUB an hour, more than the ${kopecksText(before.value)} RUB when the offer was last seen. To end it: gpucloud instances terminate ${id}`,
     );
   }

@@ -33,6 +33,7 @@ export async function readLists(context: Context): Promise<Lists> {
       context.signal.throwIfAborted();
       faults.push(error);
       context.err.warn(
+        'incomplete',
         `The ${what} could not be read, so none is offered; ${flag} takes one all the same: ${error.message}`,
       );
       return undefined;

@@ -131,7 +131,7 @@ describe('create', () => {
   test('--key-file keeps the secret in a private file, and stdout does not show it', async () => {
     world = await keyWorld();
     const path = join(world.home, 'ci.key');
-    const created = await world.cli(['api-keys', 'create', 'ci', '--key-file', path, '-q']);
+    const created = await world.cli(['api-keys', 'create', 'ci', '--key-file', path, '-o', 'id']);
     expect(created).toMatchObject({
       code: 0,
       stdout: 'key-1\n',

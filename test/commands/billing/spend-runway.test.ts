@@ -3,6 +3,7 @@ import { CliError } from '../../../src/errors.ts';
 import { AccountService } from '../../support/account-service.ts';
 import { manualClock } from '../../support/clock.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
+import { errorOf, warningsOf } from '../../support/stderr-lines.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -63,7 +64,7 @@ describe('billing spend', () => {
     service.transaction('USAGE_CHARGE', '40', HOUR, { created_at: null });
     const { rows, stderr } = await spend();
     expect(rows.at(-1)).toMatchObject({ spent: '10.00', deposited: '0.00', transactions: 1 });
-    expect(JSON.parse(stderr).warnings).toEqual([
+    expect(warningsOf(stderr)).toEqual([
       'Not counted, amount not readable: 1: transaction-4.',
       'Not counted, time not readable: 1: transaction-5.',
     ]);
@@ -176,7 +177,7 @@ describe('billing runway', () => {
     expect(code).toBe(exit);
     expect(doc).toMatchObject({ balance, fail_below: limit, below: exit === 5 });
     if (exit === 5) {
-      expect(JSON.parse(stderr).error).toMatchObject({ code: 'wrong_state', retryable: false });
+      expect(errorOf(stderr)).toMatchObject({ code: 'wrong_state', retryable: false });
     } else expect(stderr).toBe('');
   });
 
@@ -201,7 +202,7 @@ describe('billing runway', () => {
       unexplained_per_hour: '100.00',
       hours_left: '10.00',
     });
-    expect(JSON.parse(stderr).warnings[0]).toContain('Something unknown may be billing');
+    expect(warningsOf(stderr)[0]).toContain('Something unknown may be billing');
     expect((await runway('--fail-below', '9h')).code).toBe(0);
   });
 
@@ -221,7 +222,7 @@ describe('billing runway', () => {
     expect((await runway('--fail-below', '3h')).code).toBe(0);
     const { code, doc, stderr } = await runway('--fail-below', '181m');
     expect({ code, below: doc.below }).toEqual({ code: 10, below: null });
-    expect(JSON.parse(stderr).error.message).toContain(
+    expect(errorOf(stderr).message).toContain(
       'What quiet (STOPPED) costs is not published; at its price the balance may last for no more than 3 h, at 89.90 RUB an hour',
     );
   });
@@ -233,7 +234,7 @@ describe('billing runway', () => {
     expect(create.code).toBe(7);
     const { code, stderr } = await runway('--fail-below', '24h');
     expect(code).toBe(10);
-    expect(JSON.parse(stderr).error).toMatchObject({ hint: 'gpucloud instances recover' });
+    expect(errorOf(stderr)).toMatchObject({ hint: 'gpucloud instances recover' });
   });
 
   test('charges that could not be compared never pass for enough', async () => {
@@ -247,7 +248,7 @@ describe('billing runway', () => {
       below: null,
       unexplained: null,
     });
-    expect(JSON.parse(stderr).warnings[0]).toContain('something unknown may be billing unseen');
+    expect(warningsOf(stderr)[0]).toContain('something unknown may be billing unseen');
   });
 
   test.each([{ amount: 'much' }, { created_at: null }])(

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import type { Answer, RecordedRequest } from '../../support/service.ts';
+import { stderrLines } from '../../support/stderr-lines.ts';
 
 const worlds: World[] = [];
 
@@ -123,12 +124,7 @@ describe('billing transactions, a page', () => {
       const { code, stderr } = await world.cli(list(...flags));
       expect(code).toBe(0);
       const text = 'Page 1 of 3 (45 transactions): --page 2 for the next, --all for all.';
-      expect(stderr.trim().split('\n')).toHaveLength(1);
-      expect([text, [text]]).toContainEqual(
-        Object.entries(JSON.parse(stderr))
-          .filter(([name]) => name === 'warning' || name === 'warnings')
-          .map(([, told]) => told)[0],
-      );
+      expect(stderrLines(stderr)).toEqual([{ warning: { code: 'more_pages', message: text } }]);
     },
   );
 
@@ -202,7 +198,7 @@ describe('billing transactions, a page', () => {
 
   it('asks for types that may have come new, and says so', async () => {
     const world = await worldOf({ rows: [row(1, { type: 'FEE' })] });
-    const { code, stdout, stderr, requests } = await world.cli(list('--type', 'fee', '-q'));
+    const { code, stdout, stderr, requests } = await world.cli(list('--type', 'fee', '-o', 'id'));
     expect({ code, stdout }).toEqual({ code: 0, stdout: 't-1\n' });
     expect(stderr).toBe('Not a type of the API document, asked for all the same: FEE.\n');
     expect(paths(requests)).toEqual(['GET /billing/transactions?type=FEE']);
@@ -363,7 +359,7 @@ describe('billing transactions, a period', () => {
   it('filters the one page that is named', async () => {
     const world = await worldOf(january);
     const { stdout, stderr, requests } = await world.cli(
-      list('--page', '1', '--limit', '2', '--since', '1d', '-q'),
+      list('--page', '1', '--limit', '2', '--since', '1d', '-o', 'id'),
     );
     expect(stdout).toBe('t-1\n');
     expect(stderr).toContain('page 1 alone is read and filtered here');

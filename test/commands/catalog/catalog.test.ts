@@ -270,7 +270,7 @@ describe('catalog add and remove', () => {
 
   test('remove by name, by id, and what is not there', async () => {
     await see();
-    expect(await world.cli(['catalog', 'remove', 'rtx-4090', '-q'])).toEqual({
+    expect(await world.cli(['catalog', 'remove', 'rtx-4090', '-o', 'id'])).toEqual({
       code: 0,
       stdout: `${A}\n`,
       stderr: `Forgotten: the offer RTX 4090 (ru-1) ${A}.\n`,
@@ -296,7 +296,8 @@ describe('catalog add and remove', () => {
 });
 
 describe('instances create by name', () => {
-  const create = (...argv: string[]) => world.cli(['instances', 'create', 'box', '-q', ...argv]);
+  const create = (...argv: string[]) =>
+    world.cli(['instances', 'create', 'box', '-o', 'id', ...argv]);
 
   test.each([
     ['RTX 4090', 'Ubuntu 22.04'],

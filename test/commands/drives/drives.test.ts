@@ -9,6 +9,7 @@ import {
   type World,
 } from '../../support/run-cli.ts';
 import type { Answer, RecordedRequest } from '../../support/service.ts';
+import { errorOf } from '../../support/stderr-lines.ts';
 import { atTerminal } from './at-terminal.ts';
 
 const worlds: World[] = [];
@@ -338,7 +339,7 @@ describe('drives create', () => {
     });
     expect(stderr).toBe(
       [
-        '{"warnings":["The published API has no way to delete a drive, and it bills by the hour from its creation on."]}',
+        '{"warning":{"code":"may_be_billing","message":"The published API has no way to delete a drive, and it bills by the hour from its creation on."}}',
         '',
       ].join('\n'),
     );
@@ -399,7 +400,7 @@ describe('drives create', () => {
     const meant = await world.cli(['drives', 'create', 'ds2', '--size', '2', '--yes']);
     expect(meant.code).toBe(0);
     const twins = await world.cli(['drives', 'create', 'ds2', '--size', '2', '--json']);
-    expect(JSON.parse(twins.stderr).error).toMatchObject({
+    expect(errorOf(twins.stderr)).toMatchObject({
       code: 'wrong_state',
       message: expect.stringMatching(
         /^2 drives "ds2" already exist \(\S+, 2 GB, 0\.024 RUB an hour; \S+, 2 GB, .*\)\. Nothing/,
@@ -729,7 +730,7 @@ describe('drives resume', () => {
 
   it('tells people what it costs again', async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
-    const { code, stdout, stderr } = await world.cli(['drives', 'resume', ID, '-q']);
+    const { code, stdout, stderr } = await world.cli(['drives', 'resume', ID, '-o', 'id']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
     expect(stderr).toBe('The drive datasets is AVAILABLE: 6.00 RUB an hour, billing goes on.\n');
   });

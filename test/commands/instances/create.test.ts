@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
+import { errorOf } from '../../support/stderr-lines.ts';
 
 let world: SandboxWorld;
 
@@ -487,7 +488,7 @@ describe('instances create', () => {
       '--json',
     ]);
     expect(code).toBe(1);
-    expect(JSON.parse(stderr).error).toMatchObject({
+    expect(errorOf(stderr)).toMatchObject({
       may_be_billing: true,
       hint: expect.stringContaining('gpucloud instances terminate '),
     });
@@ -509,7 +510,7 @@ describe('instances create', () => {
       status: 'ERROR',
       failure_reason: expect.any(String),
     });
-    expect(JSON.parse(stderr).error).toMatchObject({ code: 'other_end', may_be_billing: true });
+    expect(errorOf(stderr)).toMatchObject({ code: 'other_end', may_be_billing: true });
   });
 
   test('a wait past its deadline is exit 8 and says that it may be billing', async () => {
@@ -556,7 +557,7 @@ describe('instances create when the answer is lost', () => {
     ]);
 
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
-    expect(JSON.parse(stderr).error).toMatchObject({
+    expect(errorOf(stderr)).toMatchObject({
       code: 'outcome_unknown',
       may_be_billing: true,
     });

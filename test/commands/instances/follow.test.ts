@@ -348,7 +348,7 @@ describe('an outage', () => {
       if (turn === faults + 5) setImmediate(() => stage.ctrlC());
       return turn > 1 && turn < faults + 2 ? fault : logOf(Math.min(turn, faults + 4));
     });
-    const { code, stdout, stderr } = await follow(stage, '-q');
+    const { code, stdout, stderr } = await follow(stage, '-o', 'id');
     expect(code).toBe(130);
     expect(stdout.trim().split('\n')).toEqual(
       Array.from({ length: faults + 4 }, (_, at) => `e${at + 1}`),

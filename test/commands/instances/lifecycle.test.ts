@@ -13,6 +13,7 @@ import {
 } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import type { Answer } from '../../support/service.ts';
+import { errorOf, warningsOf } from '../../support/stderr-lines.ts';
 
 /** Ids are UUIDs (API document: Instance). */
 const boxId = (at: number) => `b0000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
@@ -109,7 +110,7 @@ describe('instances stop and start', () => {
 
     expect(code).toBe(5);
     expect(JSON.parse(stdout)).toEqual([{ id: b, name: 'box-b', status: 'STOPPING' }]);
-    expect(JSON.parse(stderr).error).toMatchObject({
+    expect(errorOf(stderr)).toMatchObject({
       code: 'wrong_state',
       http_status: 400,
       resource: a,
@@ -136,7 +137,7 @@ describe('instances stop and start', () => {
     expect(people.stderr.split('\n').filter((line) => line.startsWith('error: '))).toHaveLength(2);
     const scripts = await world.cli(['instances', 'stop', 'no-such-a', 'no-such-b', '--json']);
     expect(scripts.stdout).toBe('');
-    expect(JSON.parse(scripts.stderr).error.errors).toHaveLength(2);
+    expect(errorOf(scripts.stderr).errors).toHaveLength(2);
   });
 
   test('start of a running machine is exit 5 and tells its status', async () => {
@@ -163,7 +164,7 @@ describe('instances stop and start', () => {
     await world.sandbox.inject('fail-stop');
     const { code, stderr } = await world.cli(['instances', 'stop', 'trainer', '--json']);
     expect(code).toBe(1);
-    expect(JSON.parse(stderr).error).toMatchObject({ http_status: 500, retryable: true });
+    expect(errorOf(stderr)).toMatchObject({ http_status: 500, retryable: true });
     const { stdout } = await world.cli(['instances', 'get', id, '--json']);
     expect(JSON.parse(stdout).status).toBe('ACTIVE');
   });
@@ -346,7 +347,7 @@ describe('a change that is refused', () => {
       const { code, stdout, stderr } = await near.cli(argv);
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject([{ id: ID, status }]);
-      expect(JSON.parse(stderr).warnings).toEqual([
+      expect(warningsOf(stderr)).toEqual([
         expect.stringContaining(`To make sure: gpucloud instances wait ${ID} --for ${goal}`),
       ]);
     },
@@ -379,7 +380,7 @@ describe('a change that is refused', () => {
       for (const argv of [stop, terminate]) {
         const { code, stderr } = await near.cli(argv);
         expect(code).not.toBe(0);
-        const { error } = JSON.parse(stderr);
+        const error = errorOf(stderr);
         expect(error).toMatchObject({ may_be_billing: billing });
         if (status === 503)
           expect({ code, as: error.code }).toEqual({ code: 1, as: 'unavailable' });
@@ -391,8 +392,8 @@ describe('a change that is refused', () => {
     await refusing('TERMINATING', 'ACTIVE');
     const { code, stderr } = await near.cli([...terminate, '--wait']);
     expect(code).toBe(12);
-    expect(JSON.parse(stderr).error).toMatchObject({ may_be_billing: true });
-    expect(JSON.parse(stderr).warnings ?? []).toEqual([]);
+    expect(errorOf(stderr)).toMatchObject({ may_be_billing: true });
+    expect(warningsOf(stderr)).toEqual([]);
   });
 
   test.each([
@@ -426,7 +427,7 @@ describe('a change that is refused', () => {
     });
     const { code, stderr, requests } = await near.cli(terminate);
     expect(code).toBe(5);
-    expect(JSON.parse(stderr).error).toMatchObject({ http_status: 409, may_be_billing: true });
+    expect(errorOf(stderr)).toMatchObject({ http_status: 409, may_be_billing: true });
     expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
     expect(near.clock.slept).toEqual([]);
   });
@@ -485,7 +486,7 @@ describe('an interrupt while the key is fetched', () => {
 
   test('of several is an error for each of them in JSON', async () => {
     const stderr = await interrupted(['instances', 'terminate', 'trainer', ID, '-y', '--json']);
-    expect(JSON.parse(stderr).error.errors).toMatchObject([
+    expect(errorOf(stderr).errors).toMatchObject([
       { code: 'interrupted', resource: 'trainer', may_be_billing: true },
       { code: 'interrupted', resource: ID, may_be_billing: true },
     ]);
@@ -611,7 +612,7 @@ describe('instances wait', () => {
       '--json',
     ]);
     expect(code).toBe(12);
-    expect(JSON.parse(stderr).error.last_events).not.toEqual([]);
+    expect(errorOf(stderr).last_events).not.toEqual([]);
   });
 
   test('--timeout is the deadline of the wait', async () => {
@@ -647,7 +648,7 @@ describe('instances wait', () => {
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer', '--json']);
     expect(code).toBe(12);
-    expect(JSON.parse(stderr).error).toMatchObject({
+    expect(errorOf(stderr)).toMatchObject({
       may_be_billing: false,
       message: expect.stringContaining(
         'will not become ACTIVE by itself. It is not billing any more.',
@@ -698,7 +699,7 @@ describe('instances wait for machines of a service in trouble', () => {
           : machine(boxId(1), asked > 8 ? 'ACTIVE' : 'CREATING');
       },
     });
-    const { code, stdout, stderr } = await near.cli(['instances', 'wait', boxId(1), '-q']);
+    const { code, stdout, stderr } = await near.cli(['instances', 'wait', boxId(1), '-o', 'id']);
     await near.close();
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'b0000000-0000-4000-8000-000000000001\n' });
     expect(stderr).toMatch(
@@ -739,7 +740,7 @@ describe('instances wait for machines of a service in trouble', () => {
     'a pause of %i s that is asked for is kept in full, and told once',
     async (seconds) => {
       const strict = await strictWorld(seconds, 'ACTIVE');
-      const { code, stderr, requests } = await strict.cli([...WAIT, '-q']);
+      const { code, stderr, requests } = await strict.cli([...WAIT, '-o', 'id']);
       await strict.close();
       expect({ code, early: strict.early, requests: requests.length }).toEqual({
         code: 0,
@@ -792,7 +793,7 @@ describe('instances wait for machines of a service in trouble', () => {
     const { code, stderr } = await strict.cli(argv);
     await strict.close();
     expect({ code, early: strict.early }).toEqual({ code: 11, early: [] });
-    expect(JSON.parse(stderr).error.errors).toMatchObject([
+    expect(errorOf(stderr).errors).toMatchObject([
       { code: 'rate_limited', http_status: 429, resource: boxId(1), may_be_billing: true },
       { code: 'rate_limited', http_status: 429, resource: boxId(2), may_be_billing: true },
     ]);
@@ -816,7 +817,7 @@ describe('instances wait for machines of a service in trouble', () => {
     expect(waited.code).toBe(8);
     // The last of them is not kept waiting by those before it.
     expect(JSON.parse(waited.stdout)).toMatchObject([{ id: boxId(19) }]);
-    expect(JSON.parse(waited.stderr).error.errors).toHaveLength(19);
+    expect(errorOf(waited.stderr).errors).toHaveLength(19);
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(8);
   });
@@ -854,7 +855,7 @@ describe('instances wait for machines of a service in trouble', () => {
         'hint: see them with "gpucloud instances list", end them with "gpucloud instances terminate b0000000-0000-4000-8000-00000000000a b0000000-0000-4000-8000-00000000000b"\n',
     );
     expect(scripts.code).toBe(130);
-    expect(JSON.parse(scripts.stderr).error.errors).toHaveLength(3);
+    expect(errorOf(scripts.stderr).errors).toHaveLength(3);
   });
 });
 
@@ -1012,7 +1013,7 @@ describe('a wait that ends early', () => {
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
     await near.close();
     expect(code).toBe(4);
-    expect(JSON.parse(stderr).error).toMatchObject({
+    expect(errorOf(stderr)).toMatchObject({
       message: expect.stringContaining(
         'Nobody waits for b0000000-0000-4000-8000-000000000001 (b0000000-0000-4000-8000-000000000001) any more. Count it as still billing. To end it: gpucloud instances terminate b0000000-0000-4000-8000-000000000001',
       ),

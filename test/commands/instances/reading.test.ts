@@ -7,6 +7,7 @@ import {
 } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import type { Answer } from '../../support/service.ts';
+import { warningsOf } from '../../support/stderr-lines.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 
@@ -260,7 +261,7 @@ describe('instances list', () => {
     expect(JSON.parse(stdout)).toContainEqual(
       expect.objectContaining({ id: ID, status: 'ACTIVE', unread: true }),
     );
-    expect(JSON.parse(stderr).warnings[0]).toContain('1 of 2 machines could not be read');
+    expect(warningsOf(stderr)[0]).toContain('1 of 2 machines could not be read');
   });
 
   test('another account sees none of them, another key of the same account all', async () => {

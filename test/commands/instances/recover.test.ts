@@ -362,7 +362,7 @@ describe('instances track and untrack', () => {
   test('take a machine in and settle the request that it came of', async () => {
     await begin();
     await lose(true);
-    const { code, stdout, stderr } = await world.cli(['instances', 'track', ID, '-q']);
+    const { code, stdout, stderr } = await world.cli(['instances', 'track', ID, '-o', 'id']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
     expect(stderr).toContain(`Settled the request for trainer: it is ${ID}.`);
     expect(await listed()).toMatchObject([{ id: ID }]);
@@ -445,7 +445,7 @@ describe('instances track and untrack', () => {
     await begin();
     service.rent(ID, 'old-box', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
-    const over = await world.cli(['instances', 'untrack', 'old-box', '-q']);
+    const over = await world.cli(['instances', 'untrack', 'old-box', '-o', 'id']);
     expect(over).toMatchObject({ code: 0, stdout: `${ID}\n` });
     expect(over.stderr).toBe(
       `Untracked old-box; it was TERMINATED when last seen. To track it again: gpucloud instances track ${ID}\n`,

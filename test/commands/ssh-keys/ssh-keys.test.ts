@@ -13,6 +13,7 @@ import {
 } from '../../support/run-cli.ts';
 import type { RecordedRequest } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
+import { warningsOf } from '../../support/stderr-lines.ts';
 
 const ED25519 = sshPublicKey('ssh-ed25519');
 const RSA = sshPublicKey('ssh-rsa');
@@ -82,7 +83,7 @@ describe('in the sandbox', () => {
       ]);
     }
 
-    const deleted = await world.cli(['ssh-keys', 'rm', key.fingerprint, '--yes', '-q']);
+    const deleted = await world.cli(['ssh-keys', 'rm', key.fingerprint, '--yes', '-o', 'id']);
     expect(deleted).toMatchObject({
       code: 0,
       stdout: `${key.id}\n`,
@@ -100,9 +101,12 @@ describe('in the sandbox', () => {
     const first = await world.cli(['ssh-keys', 'add', '-', '--name', 'one', '-q'], {
       stdin: `${ED25519} a@b`,
     });
-    const again = await world.cli(['ssh-keys', 'add', '-', '--name', 'two', '--default', '-q'], {
-      stdin: `${ED25519} another comment`,
-    });
+    const again = await world.cli(
+      ['ssh-keys', 'add', '-', '--name', 'two', '--default', '-o', 'id'],
+      {
+        stdin: `${ED25519} another comment`,
+      },
+    );
     // The key is there, and its id is printed; what was asked for is not so.
     expect(again.code).toBe(5);
     expect(again.stdout).toBe(first.stdout);
@@ -310,7 +314,7 @@ describe('a service of another mind', () => {
       world.cli(['ssh-keys', 'add', '-', '--name', 'a', ...more], { stdin: RSA });
     const other = await add('--json');
     expect(other.code).toBe(0);
-    expect(JSON.parse(other.stderr).warnings[0]).toContain('tells another fingerprint');
+    expect(warningsOf(other.stderr)[0]).toContain('tells another fingerprint');
     expect(JSON.parse(other.stdout)).toMatchObject({ id: 'k1', extra: 1 });
     expect((await add()).stderr).toContain('warning: The service tells another fingerprint');
     fingerprint = null;

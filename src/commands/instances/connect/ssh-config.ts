@@ -69,11 +69,13 @@ async function readEntries(context: Context): Promise<HostEntry[]> {
     api,
     context,
   );
-  if (known.driveFault !== undefined) context.err.warn(drivesUnread(known.driveFault));
+  if (known.driveFault !== undefined)
+    context.err.warn('incomplete', drivesUnread(known.driveFault));
   const [fault] = known.faults;
   if (fault !== undefined && known.faults.length === known.asked) throw fault;
   if (fault !== undefined) {
     context.err.warn(
+      'incomplete',
       `${known.faults.length} of ${known.asked} machines could not be read: ${fault.message}`,
     );
   }

@@ -132,6 +132,9 @@ async function startBrowser({ url, address }: Tunnel, context: Context): Promise
   const { openInBrowser } = await import('../../../reach/browser.ts');
   openInBrowser(url ?? `http://${address}/`, context).catch((error: unknown) => {
     if (context.signal.aborted) return;
-    context.err.warn(error instanceof Error ? error.message : 'The browser could not be started.');
+    context.err.warn(
+      'connection',
+      error instanceof Error ? error.message : 'The browser could not be started.',
+    );
   });
 }

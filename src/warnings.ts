@@ -1,0 +1,31 @@
+/**
+ * Every code of a warning, with its meaning. In JSON modes a warning is `{"warning": {code, message}}`
+ * on a line of stderr; the codes are a contract with scripts.
+ */
+export const WARNINGS = {
+  account_blocked: 'the service says that the account is blocked',
+  connection: 'a connection to an instance, or a program that was started for it, failed',
+  drive_suspended: 'a drive is suspended and will be deleted',
+  fingerprint_differs: 'the service shows another fingerprint for a key than was computed here',
+  incomplete: 'part of the result is missing, since it could not be read',
+  key_exposed: 'others on this computer can read a key',
+  local_storage: 'a file of this computer could not be read or written',
+  may_be_billing: 'something costs money now, or may',
+  more_pages: 'the result is one page of several',
+  no_ssh_key: 'the instance has no SSH key',
+  odd_response: 'a response of the service is not as documented',
+  outcome_unknown: 'a request has an unknown outcome, and may be billing',
+  price: 'an instance costs more than expected',
+  profile_replaced: 'a profile held another key',
+  retrying: 'a read failed and is tried again',
+  settings: 'a variable or flag overrides or ignores a setting',
+  unexplained_charges: 'charges that nothing known here explains',
+  unknown_id: 'an ID that nothing known here has',
+} as const;
+
+export type WarningCode = keyof typeof WARNINGS;
+
+export interface Warning {
+  readonly code: WarningCode;
+  readonly message: string;
+}

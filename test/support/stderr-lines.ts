@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import { z } from 'zod';
+
+const SCHEMA = z.fromJSONSchema(
+  JSON.parse(readFileSync(new URL('../../schemas/stderr.schema.json', import.meta.url), 'utf8')),
+);
+
+/** The objects on stderr in a JSON mode, each held to the published schema. */
+export function stderrLines(stderr: string): Record<string, unknown>[] {
+  if (stderr === '') return [];
+  expect(stderr.endsWith('\n')).toBe(true);
+  return stderr
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => {
+      const checked = SCHEMA.safeParse(JSON.parse(line));
+      expect(checked.error?.issues, line).toBeUndefined();
+      return JSON.parse(line);
+    });
+}
+
+/** The error of a failed command, which is the last line. */
+export function errorOf(stderr: string): Record<string, unknown> {
+  return stderrLines(stderr).at(-1)?.error as Record<string, unknown>;
+}
+
+/** The messages of all warnings. */
+export function warningsOf(stderr: string): string[] {
+  return stderrLines(stderr).flatMap(({ warning }) =>
+    warning === undefined ? [] : (warning as { message: string }).message,
+  );
+}
