@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { programAt } from '../support/needs.ts';
-import { openShell, type Shell } from './terminal.ts';
+import { openTerminal, type Terminal } from '../support/terminal.ts';
 
 export const COMPLETIONS = fileURLToPath(new URL('../../completions/', import.meta.url));
 
@@ -24,7 +24,7 @@ const STARTS: Readonly<Record<Known, { args: readonly string[]; before: string }
 const READY = /^ready>$/;
 
 /** A shell that has its prompt. */
-export interface ReadyShell extends Shell {
+export interface ReadyShell extends Terminal {
   /** Waits until it has run what it was given, and nothing is typed. */
   ready(): Promise<string>;
   /** Takes back what is typed. */
@@ -38,11 +38,13 @@ export async function completingShell(
   also = '',
 ): Promise<ReadyShell> {
   const { args, before } = STARTS[shell];
-  const opened = openShell({
+  const opened = openTerminal({
     program: programAt(shell) ?? shell,
     args,
     env: { ...world.env, HISTFILE: '/dev/null' },
     cwd: world.home,
+    columns: 120,
+    rows: 60,
   });
   // Its own prompt: what comes earlier would be echoed by the system.
   await opened.prompts(/[$%#>]$/);

@@ -140,7 +140,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
         shell.type('gpucloud --profile work drives get \t');
         await shell.prompts(/drives get \S/);
         shell.type('\r');
-        await shell.until(() => existsSync(got));
+        await shell.shows(() => existsSync(got));
         // By then all of the line has run, whatever a name made of it.
         await shell.ready();
         expect(await readFile(got, 'utf8')).toBe(`--profile\nwork\ndrives\nget\n${name}\n`);

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FAILURES } from '../../src/errors.ts';
-import { openShell } from '../completion/terminal.ts';
 import { DRIVE_ID, INSTANCE_ID, SSH_KEY_ID } from '../openapi/samples.ts';
 import { needs } from '../support/needs.ts';
 import { outcomeOf } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
+import { openTerminal } from '../support/terminal.ts';
 import { type Bundle, builtBundle } from './bundle.ts';
 import { type EchoService, startEcho } from './echo.ts';
 import { openRig, type Rig } from './rig.ts';
@@ -166,24 +166,26 @@ describe('no control character of the service reaches a person', () => {
     },
   ])('in a terminal: the questions of $argv', { timeout: 120_000 }, async ({ argv, asks }) => {
     await rig.gpucloud(['instances', 'track', INSTANCE_ID], { env });
-    const shell = openShell({
+    const terminal = openTerminal({
       program: process.execPath,
       args: [bundle.path, ...argv],
       env: { ...rig.env, ...env },
       cwd: rig.home,
+      columns: 120,
+      rows: 60,
     });
     try {
       for (const ask of asks) {
-        await shell.shows(ask);
-        shell.type('\r');
+        await terminal.shows(ask);
+        terminal.type('\r');
       }
-      await shell.ended();
-      const text = shell.raw().replace(OWN, '\n');
+      await terminal.ended();
+      const text = terminal.written().replace(OWN, '\n');
       // The hostile name itself was in the question, without its teeth.
       expect(text).toContain('evil');
       expect(found(text)).toEqual([]);
     } finally {
-      await shell.close();
+      await terminal.close();
     }
   });
 });
