@@ -36,6 +36,11 @@ export type Failure = keyof typeof FAILURES;
 /** Codes in JSON mode that say more than their failure's own, with the same exit code. */
 export const FINER_CODES = [
   { failure: 'refused', code: 'unavailable', meaning: 'the service is not available (503)' },
+  {
+    failure: 'authentication',
+    code: 'exposed_key',
+    meaning: 'other users can change the config file, so its key is not used',
+  },
   { failure: 'wrongState', code: 'name_taken', meaning: 'a living instance has the name' },
   { failure: 'wrongState', code: 'insufficient_funds', meaning: 'the balance is too low' },
   {

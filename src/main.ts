@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { fstatSync, realpathSync, type Stats, writeSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { fstatSync, realpathSync, type Stats, statSync, writeSync } from 'node:fs';
+import { devNull, homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { namedHome } from './config/folders.ts';
 import type { Host } from './context.ts';
@@ -40,6 +40,7 @@ async function main(): Promise<void> {
     // Nothing may overtake what the stream still has to write.
     syncWrite: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
     onReaderGone: (gone) => onReaderGone(1, gone),
+    isStdoutNull,
     env: process.env,
     endsAtOnce: true,
     clock: {
@@ -51,6 +52,7 @@ async function main(): Promise<void> {
     platform: process.platform,
     nodeVersion: process.version,
     pid: process.pid,
+    uid: process.geteuid?.(),
     isAlive,
     interrupts: { first: first.signal, second: second.signal },
     borrowScreen,
@@ -85,6 +87,17 @@ function written(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
 function keyringProgram(): { file: string; args: readonly string[] } {
   const program = realpathSync(process.argv[1] ?? '');
   return { file: process.execPath, args: [join(dirname(program), '..', 'dist', 'keyring.cjs')] };
+}
+
+/** Node opens the null device in the place of a closed stdout (`>&-`). */
+function isStdoutNull(): boolean {
+  try {
+    const stdout = fstatSync(1);
+    return stdout.isCharacterDevice() && stdout.rdev === statSync(devNull).rdev;
+  } catch {
+    // Windows has no such device that could be looked at.
+    return false;
+  }
 }
 
 /** Bytes that a pipe takes at once, unless others have filled it: the system lets it hold 64 KiB. */

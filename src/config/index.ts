@@ -1,3 +1,4 @@
+export { exposureOf, exposureOfConfig } from './exposure.ts';
 export {
   type ConfigFile,
   type Profile,

@@ -38,24 +38,25 @@ const SANDBOX_SETTINGS = {
   account: undefined,
 } as const;
 
-/** What is in force, with a key that is still where it rests. */
+/** The settings without a stored key, which is read when it is needed. */
 export interface Resolved {
   readonly settings: Settings;
-  /** Whence the key has to be fetched; undefined where it is there, or there is none. */
-  readonly elsewhere:
-    | {
-        readonly profile: string;
-        readonly place: KeyPlace;
-        /** Whose key it is. */
-        readonly account: string | undefined;
-      }
-    | undefined;
+  readonly storedKey: StoredKey | undefined;
 }
 
-/** The same with the key that was fetched. Throws CliError('storage') for one against its rule. */
-export function withKey({ settings, elsewhere }: Resolved, key: string): Settings {
-  if (elsewhere === undefined) return settings;
-  const { profile, account } = elsewhere;
+export interface StoredKey {
+  readonly profile: string;
+  readonly place: KeyPlace;
+  /** Whose key it is. */
+  readonly account: string | undefined;
+}
+
+/** The settings with the stored key. Throws CliError('storage') if it breaks its rule. */
+export function withKey(
+  settings: Settings,
+  { profile, account }: StoredKey,
+  key: string,
+): Settings {
   return { ...settings, apiKey: checkedKey(profile, key), account };
 }
 
@@ -68,7 +69,7 @@ export function withKey({ settings, elsewhere }: Resolved, key: string): Setting
  *
  * Throws CliError('usage') for a profile that does not exist, a flag or variable against its rule,
  * a stored key with another base URL, and `sandbox` with an address; CliError('storage') for a
- * stored address or key against its rule. No message holds a key.
+ * stored address against its rule. No message holds a key.
  */
 export function resolveSettings(
   flags: SettingsFlags,
@@ -78,7 +79,7 @@ export function resolveSettings(
   const chosen = chosenProfile(flags, env, file);
   const given = givenBaseUrl(flags, env);
   if (chosen?.value === SANDBOX && sandboxHolds(chosen, given)) {
-    return { settings: { profile: chosen, ...SANDBOX_SETTINGS }, elsewhere: undefined };
+    return { settings: { profile: chosen, ...SANDBOX_SETTINGS }, storedKey: undefined };
   }
   const stored =
     chosen === undefined || chosen.value === SANDBOX
@@ -95,22 +96,18 @@ export function resolveSettings(
     throw strayKey(stored.name, given);
   }
   const account = atHome ? stored.profile.account?.id : undefined;
-  const isFetched = fromEnvironment === undefined && mine !== undefined && mine.kind !== 'file';
-  const inFile = mine?.kind === 'file' ? mine.key : undefined;
-  const key =
-    fromEnvironment ??
-    (stored === undefined || inFile === undefined ? undefined : checkedKey(stored.name, inFile));
+  const isOwn = mine?.kind === 'file' && fromEnvironment?.value === mine.key;
   return {
     settings: {
       // A current profile of which nothing is used is not in force: its name would mislead.
       profile: chosen?.source === 'profile' && !atHome ? undefined : chosen,
       sandbox: false,
       baseUrl: base,
-      apiKey: key,
-      account: key !== undefined && key.value === inFile ? account : undefined,
+      apiKey: fromEnvironment,
+      account: isOwn ? account : undefined,
     },
-    elsewhere:
-      isFetched && stored !== undefined
+    storedKey:
+      fromEnvironment === undefined && mine !== undefined && atHome
         ? { profile: stored.name, place: mine, account }
         : undefined,
   };

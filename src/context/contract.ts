@@ -27,6 +27,8 @@ export interface Host {
    * The answer ends the watch.
    */
   readonly onReaderGone?: ((gone: () => void) => () => void) | undefined;
+  /** Whether stdout is closed or /dev/null, so that what is written to it is lost. */
+  isStdoutNull?(): boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /** The process ends with the run, so that the system closes the connections that are open. */
@@ -37,6 +39,8 @@ export interface Host {
   /** As `v20.20.2`; undefined where nobody told. */
   readonly nodeVersion?: string;
   readonly pid: number;
+  /** The user whose files are trusted; undefined where files have no owners and modes (Windows). */
+  readonly uid?: number | undefined;
   /** Whether a process of that id runs. */
   isAlive(pid: number): boolean;
   readonly interrupts: Interrupts;
@@ -89,7 +93,10 @@ export interface Context {
   readonly stdin: Host['stdin'];
   readonly env: Host['env'];
   /** The computer and its terminal, for `doctor`, which looks at what every command stands on. */
-  readonly host: Pick<Host, 'stdin' | 'stdout' | 'stderr' | 'platform' | 'nodeVersion' | 'home'>;
+  readonly host: Pick<
+    Host,
+    'stdin' | 'stdout' | 'stderr' | 'isStdoutNull' | 'platform' | 'nodeVersion' | 'home' | 'uid'
+  >;
   readonly clock: Clock;
   /** The service's time: compare its times with this and never with `clock`. */
   readonly serviceClock: ServiceClock;

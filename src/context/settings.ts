@@ -1,6 +1,9 @@
 import type { NameRecorder } from '../completion/recorder.ts';
+import type { Exposure } from '../config/exposure.ts';
 import type { Settings } from '../config/resolve.ts';
+import { CliError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
+import { shellLine } from '../output/shell-line.ts';
 import type { Context, GlobalFlags, Host } from './contract.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -61,11 +64,15 @@ export function createSettings(
   let isKeyFetched = false;
   const settings = lazy(async () => {
     const found = await resolved();
-    if (found.elsewhere === undefined) return found.settings;
-    const { withKey } = await import('../config/index.ts');
+    const { storedKey } = found;
+    if (storedKey === undefined) return found.settings;
+    const { exposureOfConfig, withKey } = await import('../config/index.ts');
+    const exposure = exposureOfConfig((await config()).path, host.uid);
+    if (exposure !== undefined) throw exposedKey(exposure);
     isKeyFetched = true;
-    const { profile, place } = found.elsewhere;
-    return withKey(found, await (await keys()).read(profile, place));
+    const { profile, place } = storedKey;
+    const key = place.kind === 'file' ? place.key : await (await keys()).read(profile, place);
+    return withKey(found.settings, storedKey, key);
   });
   return {
     folders,
@@ -74,7 +81,10 @@ export function createSettings(
     keys,
     resolved,
     settings,
-    isKeyAtHand: async () => isKeyFetched || (await resolved()).elsewhere === undefined,
+    async isKeyAtHand() {
+      const { storedKey } = await resolved();
+      return isKeyFetched || storedKey === undefined || storedKey.place.kind === 'file';
+    },
     warnOfUnused: lazy(async () => {
       const { profile } = (await resolved()).settings;
       const unused = ['GPUCLOUD_BASE_URL', 'GPUCLOUD_API_KEY'].filter((name) => env[name]);
@@ -86,4 +96,12 @@ export function createSettings(
       );
     }),
   };
+}
+
+/** Others may have changed what the key is, or where it is sent. */
+function exposedKey({ message, remedy }: Exposure): CliError {
+  return new CliError('authentication', `Refused to use the stored API key: ${message}.`, {
+    code: 'exposed_key',
+    hint: shellLine(remedy),
+  });
 }

@@ -55,8 +55,8 @@ export function createStores(
   /** The journal, without fetching a key for it: that may ask for a passphrase. */
   async function journalAtHand(): Promise<Journal> {
     if (await isKeyAtHand()) return journal();
-    const { settings: found, elsewhere } = await resolved();
-    return journalOf({ service: found.baseUrl?.value ?? '', account: elsewhere?.account });
+    const { settings: found, storedKey } = await resolved();
+    return journalOf({ service: found.baseUrl?.value ?? '', account: storedKey?.account });
   }
 
   async function warnOfUnknown(): Promise<void> {

@@ -1,9 +1,9 @@
 import { sentence } from '../api/calls/errors.ts';
 import type { Api, Instance } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
-import { shellLine } from '../cli/shell-line.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, SeveralErrors, throwAll } from '../errors.ts';
+import { shellLine } from '../output/shell-line.ts';
 import { leadsTo, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';

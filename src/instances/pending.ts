@@ -1,9 +1,9 @@
 import type { User } from '../api/index.ts';
 import { onCancel } from '../cli/confirm.ts';
-import { shellLine } from '../cli/shell-line.ts';
 import type { Context } from '../context.ts';
 import { CliError, isOfOneReading } from '../errors.ts';
 import type { Journal, OpenedRequest, OpenRequest, RentalRequest } from '../journal/index.ts';
+import { shellLine } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
 import { mayBill } from '../rules/statuses.ts';
 

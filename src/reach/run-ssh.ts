@@ -1,6 +1,6 @@
-import { shellLine } from '../cli/shell-line.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { shellLine } from '../output/shell-line.ts';
 import { type Reached, refuseDocumentation } from './reach.ts';
 import { probeArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ConfigFile } from '../../src/config/file.ts';
 import type { Settings } from '../../src/config/resolve.ts';
-import { resolveSettings } from '../../src/config/resolve.ts';
+import { resolveSettings, withKey } from '../../src/config/resolve.ts';
 import { CliError } from '../../src/errors.ts';
 
 const WORK = 'https://work.example.com/v1';
@@ -23,7 +23,11 @@ interface Case {
 }
 
 function settings({ flags = {}, env = {}, current }: Case, file = FILE): Settings {
-  return resolveSettings(flags, env, current === undefined ? file : { ...file, current }).settings;
+  const whole = current === undefined ? file : { ...file, current };
+  const { settings, storedKey } = resolveSettings(flags, env, whole);
+  return storedKey?.place.kind === 'file'
+    ? withKey(settings, storedKey, storedKey.place.key)
+    : settings;
 }
 
 function refusal(given: Case, file = FILE): CliError {

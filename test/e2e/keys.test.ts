@@ -367,3 +367,26 @@ describe('gnome-keyring on a bus of its own', KEYRING, () => {
     expect(started.filter((line) => line.includes(key))).toEqual([]);
   });
 });
+
+describe('a new key whose secret nobody could read', () => {
+  const env = () => ({ GPUCLOUD_BASE_URL: url, GPUCLOUD_API_KEY: key });
+  const count = async () =>
+    JSON.parse((await computer.gpucloud(['api-keys', 'list', '--json'], { env: env() })).stdout)
+      .length;
+
+  test.each(['>&-', '>/dev/null', '--json >&-'])('is not created with %s', async (to) => {
+    const before = await count();
+    const { code, stderr } = await computer.bash(`gpucloud api-keys create lost ${to}`, {
+      env: env(),
+    });
+    expect(code).toBe(9);
+    expect(stderr).toContain('the secret would be lost. No key was created.');
+    expect(await count()).toBe(before);
+  });
+
+  test('is created with a place for the secret, whatever stdout is', async () => {
+    const line = 'gpucloud api-keys create kept --key-file ./kept.key >&-';
+    expect((await computer.bash(line, { env: env() })).code).toBe(0);
+    expect(await readFile(join(computer.home, 'kept.key'), 'utf8')).toMatch(/^svc_sk_/);
+  });
+});

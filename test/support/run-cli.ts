@@ -186,6 +186,7 @@ async function runCli(
     platform: 'linux',
     ...(options.nodeVersion === undefined ? {} : { nodeVersion: options.nodeVersion }),
     pid: 4242,
+    uid: process.geteuid?.(),
     isAlive: options.isAlive ?? (() => false),
     interrupts: options.interrupts ?? {
       first: new AbortController().signal,

@@ -47,8 +47,16 @@ export const create = verb('create', {
   },
 });
 
-/** Refuses a format that would lose the secret for good. */
-function refuseLosing({ out, flags }: Context): void {
+/** Refuses a stdout or a format that would lose the secret for good. */
+function refuseLosing({ out, flags, host }: Context): void {
+  const hint = 'keep it with --key-file or --save-profile';
+  if (host.isStdoutNull?.()) {
+    throw new CliError(
+      'storage',
+      'stdout is closed or /dev/null, so the secret would be lost. No key was created.',
+      { hint },
+    );
+  }
   const lossy =
     out.format === 'id'
       ? '--quiet'
@@ -56,10 +64,7 @@ function refuseLosing({ out, flags }: Context): void {
         ? '--columns without secret_key'
         : flags.query !== undefined && '--query';
   if (lossy) {
-    throw usageError(
-      `${lossy}: the secret, which is shown this once, would be lost`,
-      'keep it with --key-file or --save-profile',
-    );
+    throw usageError(`${lossy}: the secret, which is shown this once, would be lost`, hint);
   }
 }
 

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
-import { shellLine } from '../../cli/shell-line.ts';
 import { SCRIPT_NAMES, type Shell } from '../../completion/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
 import { makeFolders } from '../../files/make-folders.ts';
 import { replaceFile } from '../../files/replace.ts';
+import { shellLine } from '../../output/shell-line.ts';
 
 type Env = Context['env'];
 

@@ -1,17 +1,18 @@
 import { constants } from 'node:fs';
 import { access, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { shellLine } from '../../cli/shell-line.ts';
+import { exposureOf } from '../../config/exposure.ts';
 import type { Context } from '../../context.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
+import { shellLine } from '../../output/shell-line.ts';
 import { type Checks, type Finding, fail, pass, warn } from './check.ts';
 
 export function fileChecks(context: Context): Checks {
-  const { platform } = context.host;
+  const { uid } = context.host;
   return {
-    config_folder: async () => folderCheck((await context.folders()).config, platform),
+    config_folder: async () => folderCheck((await context.folders()).config, uid),
     config_file: () => configFileCheck(context),
-    state_folder: async () => folderCheck((await context.folders()).state, platform),
+    state_folder: async () => folderCheck((await context.folders()).state, uid),
     state_writable: () => writableCheck(context),
   };
 }
@@ -27,13 +28,13 @@ async function found(path: string): Promise<{ mode: number; isFolder: boolean } 
   }
 }
 
-async function folderCheck(path: string, platform: string): Promise<Finding> {
+async function folderCheck(path: string, uid: number | undefined): Promise<Finding> {
   const folder = await found(path);
   if (folder === undefined) {
     return pass(`${path} is not there yet; it is made when it is first needed`);
   }
   return folder.isFolder
-    ? privacy(path, path, folder.mode, '700', platform)
+    ? privacy(path, path, folder.mode, '700', uid)
     : fail(`${path} is not a folder`, 'move it away');
 }
 
@@ -44,7 +45,7 @@ async function configFileCheck(context: Context): Promise<Finding> {
   if (file === undefined) return pass(`${config.path} is not there yet: there are no profiles`);
   const count = Object.keys(profiles).length;
   const path = `${config.path} with ${count === 1 ? '1 profile' : `${count} profiles`}`;
-  return privacy(config.path, path, file.mode, '600', context.host.platform);
+  return privacy(config.path, path, file.mode, '600', context.host.uid);
 }
 
 /** Windows has no such modes; its folders of a user are the user's own. */
@@ -53,10 +54,12 @@ function privacy(
   words: string,
   mode: number,
   want: string,
-  platform: string,
+  uid: number | undefined,
 ): Finding {
+  const exposure = exposureOf(path, uid);
+  if (exposure !== undefined) return warn(exposure.message, shellLine(exposure.remedy));
   const octal = `0${mode.toString(8).padStart(3, '0')}`;
-  return platform === 'win32' || (mode & 0o077) === 0
+  return uid === undefined || (mode & 0o077) === 0
     ? pass(`${words}, ${octal}`)
     : warn(
         `${path} is open to other users of this computer (${octal}), and keys may be kept in it`,

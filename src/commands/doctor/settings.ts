@@ -9,7 +9,14 @@ export function settingsChecks(context: Context): Checks {
     return known === undefined ? notChecked('the settings can not be used') : check(known);
   };
   return {
-    profile: async () => profileCheck(await settings),
+    async profile() {
+      const config = await context.config();
+      const isUsable = await config.read().then(Boolean, () => false);
+      // The check `config_file` shows why.
+      return isUsable
+        ? profileCheck(await settings)
+        : notChecked('the config file can not be used');
+    },
     base_url: using(baseUrlCheck),
     api_key: using((known) => keyCheck(known, context)),
   };

@@ -1,4 +1,3 @@
-import { shellLine } from '../../cli/shell-line.ts';
 import { action } from '../../cli/verb.ts';
 import { CliError, SeveralErrors } from '../../errors.ts';
 import { overLimit } from '../../instances/max-price.ts';
@@ -6,6 +5,7 @@ import { readableJournal } from '../../instances/pending.ts';
 import { type Resolution, reconcile } from '../../instances/reconcile.ts';
 import type { OpenRequest, Operation } from '../../journal/index.ts';
 import type { View } from '../../output/output.ts';
+import { shellLine } from '../../output/shell-line.ts';
 import { mayBill } from '../../rules/statuses.ts';
 
 /** What became of a request. */

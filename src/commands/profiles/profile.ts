@@ -1,5 +1,4 @@
 import { brokenBy, checkedAddress } from '../../cli/parse.ts';
-import { shellLine } from '../../cli/shell-line.ts';
 import { type ConfigFile, type Profile, profileNames, profileOf } from '../../config/file.ts';
 import { resolveSettings } from '../../config/index.ts';
 import type { KeptKey } from '../../config/keep-key.ts';
@@ -8,6 +7,7 @@ import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
+import { shellLine } from '../../output/shell-line.ts';
 import { nearest, nearestFirst } from '../../rules/nearest.ts';
 import { baseUrl } from '../../rules/service.ts';
 

@@ -1,11 +1,11 @@
 import { Writable } from 'node:stream';
 import type { Rerun } from '../../cli/group.ts';
-import { shellLine } from '../../cli/shell-line.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES, INTERRUPTS } from '../../errors.ts';
 import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
 import type { View } from '../../output/output.ts';
+import { shellLine } from '../../output/shell-line.ts';
 import { TOUR, type TourStep } from './tour-steps.ts';
 
 /** A stop of the tour as a script sees it. */

@@ -1,7 +1,7 @@
 import type { CreateInstanceFields } from '../../api/index.ts';
 import { type CatalogEntry, fitting, slug } from '../../catalog/index.ts';
-import { shellLine } from '../../cli/shell-line.ts';
 import type { Context } from '../../context.ts';
+import { shellLine } from '../../output/shell-line.ts';
 import { paragraph } from '../../output/width.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import { shown } from '../../prompts/words.ts';

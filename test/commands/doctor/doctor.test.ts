@@ -286,7 +286,7 @@ describe('settings and files', () => {
     const { code, of } = await examine(world);
     expect(code).toBe(1);
     expect(of('config_file')).toMatchObject({ status: 'fail' });
-    expect(of('profile')?.status).toBe('fail');
+    expect(of('profile')?.message).toBe('not checked: the config file can not be used');
     expect(of('base_url')?.message).toBe('not checked: the settings can not be used');
     expect(of('ssh')?.status).toBe('pass');
   });

@@ -1,6 +1,6 @@
-import { shellLine } from '../../../cli/shell-line.ts';
 import type { Context } from '../../../context.ts';
 import type { View } from '../../../output/output.ts';
+import { shellLine } from '../../../output/shell-line.ts';
 
 /** A program and its arguments. */
 type Argv = readonly string[];

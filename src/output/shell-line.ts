@@ -1,4 +1,4 @@
-import { hasUnseen } from '../output/index.ts';
+import { hasUnseen } from './sanitise.ts';
 
 /** A command as a line that the user's shell (on Windows, PowerShell) reads back as the same words. */
 export function shellLine(words: readonly string[], platform = 'linux'): string {

@@ -1,0 +1,38 @@
+import { realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** How other users can change a file or folder, and what ends that. */
+export interface Exposure {
+  readonly message: string;
+  /** A command. */
+  readonly remedy: readonly string[];
+}
+
+/**
+ * How others can change a file or folder, by the rule of ssh: it belongs to this user or root, and
+ * neither group nor others may write. undefined when they can't, and without a `uid` (Windows).
+ */
+export function exposureOf(path: string, uid: number | undefined): Exposure | undefined {
+  const found = uid === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  if (found.uid !== uid && found.uid !== 0) {
+    const message = `${path} belongs to another user (uid ${found.uid})`;
+    return { message, remedy: ['chown', String(uid), path] };
+  }
+  // In a sticky folder, as /tmp is one, nobody can replace the file of another.
+  const isSticky = found.isDirectory() && (found.mode & 0o1000) !== 0;
+  if ((found.mode & 0o022) === 0 || isSticky) return undefined;
+  const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
+  return {
+    message: `other users can write to ${path} (${mode})`,
+    remedy: ['chmod', found.isDirectory() ? '700' : '600', path],
+  };
+}
+
+/** How others can change the config file or replace it, and with it a key, address or command. */
+export function exposureOfConfig(config: string, uid: number | undefined): Exposure | undefined {
+  const file = realpathSync(config);
+  return [dirname(config), dirname(file), file]
+    .map((path) => exposureOf(path, uid))
+    .find((exposure) => exposure !== undefined);
+}

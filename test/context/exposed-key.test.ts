@@ -1,0 +1,112 @@
+import { chmod, chown, mkdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { exposureOfConfig } from '../../src/config/exposure.ts';
+import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
+
+let world: World;
+let folder: string;
+let file: string;
+
+beforeEach(async () => {
+  world = await createWorld({
+    signedIn: false,
+    handler: () => ({
+      status: 200,
+      body: { status: 'success', code: 200, data: { id: 'user-1', email: 'a@example.com' } },
+    }),
+  });
+  folder = join(world.home, 'config');
+  file = join(folder, 'config.json');
+  await mkdir(folder, { mode: 0o700 });
+  await store({ api_key: TEST_KEY });
+});
+afterEach(() => world.close());
+
+async function store(key: object): Promise<void> {
+  const profiles = { work: { base_url: world.service.url, ...key } };
+  await writeFile(file, JSON.stringify({ current: 'work', profiles }), { mode: 0o600 });
+}
+
+const EXPOSED: readonly [string, () => Promise<void>, string, () => string][] = [
+  ['a file that all may write', () => chmod(file, 0o666), '(0666)', () => `chmod 600 ${file}`],
+  [
+    'a file that its group may write',
+    () => chmod(file, 0o660),
+    '(0660)',
+    () => `chmod 600 ${file}`,
+  ],
+  [
+    'a folder that all may write',
+    () => chmod(folder, 0o777),
+    '(0777)',
+    () => `chmod 700 ${folder}`,
+  ],
+];
+
+test.each(EXPOSED)('refuses the key in %s', async (_what, expose, words, remedy) => {
+  await expose();
+  const { code, stderr, requests } = await world.cli(['me', 'get']);
+  expect({ code, requests }).toEqual({ code: 4, requests: [] });
+  expect(stderr).toContain(words);
+  expect(stderr).toContain(`hint: ${remedy()}\n`);
+  const json = await world.cli(['me', 'get', '--json']);
+  expect(JSON.parse(json.stderr).error).toMatchObject({ code: 'exposed_key', hint: remedy() });
+});
+
+test.each(EXPOSED)(
+  'shows %s in doctor, as the refusal does',
+  async (_what, expose, words, remedy) => {
+    await expose();
+    const { code, stdout } = await world.cli(['doctor', '--json']);
+    expect(code).toBe(1);
+    const { checks } = JSON.parse(stdout) as { checks: Record<string, string>[] };
+    const at = remedy().endsWith('.json') ? 'config_file' : 'config_folder';
+    for (const id of ['api_key', at]) {
+      const check = checks.find((one) => one.id === id);
+      expect(check).toMatchObject({ message: expect.stringContaining(words), hint: remedy() });
+    }
+  },
+);
+
+test('refuses a link to a file in a folder that all may write', async () => {
+  const shared = join(world.home, 'shared');
+  await mkdir(shared);
+  await chmod(shared, 0o777);
+  await rename(file, join(shared, 'config.json'));
+  await symlink(join(shared, 'config.json'), file);
+  const { code, stderr } = await world.cli(['me', 'get']);
+  expect(code).toBe(4);
+  expect(stderr).toContain(`hint: chmod 700 ${shared}\n`);
+});
+
+test('refuses to run a key command that others may have written', async () => {
+  await store({ key_command: ['touch', join(world.home, 'ran')] });
+  await chmod(file, 0o666);
+  expect((await world.cli(['me', 'get'], { env: { PATH: '/usr/bin:/bin' } })).code).toBe(4);
+  await expect(rename(join(world.home, 'ran'), file)).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test('reads a file that others may only read, and one without a key', async () => {
+  await chmod(file, 0o644);
+  await chmod(folder, 0o755);
+  expect((await world.cli(['me', 'get'])).code).toBe(0);
+  await store({});
+  await chmod(file, 0o666);
+  const env = { GPUCLOUD_API_KEY: TEST_KEY };
+  expect((await world.cli(['me', 'get'], { env })).code).toBe(0);
+});
+
+test('takes a file of this user or root, and of nobody else', async () => {
+  const own = process.geteuid?.() ?? 0;
+  // A file of root may be used by all, so root gives this one away.
+  if (own === 0) await chown(file, 4711, 4711);
+  const owner = own === 0 ? 4711 : own;
+  expect(exposureOfConfig(file, owner + 1)).toEqual({
+    message: expect.stringContaining('belongs to another user'),
+    remedy: ['chown', String(owner + 1), expect.stringContaining('config')],
+  });
+  if (own !== 0) expect(exposureOfConfig(file, own)).toBeUndefined();
+  // Windows has no such owners.
+  expect(exposureOfConfig(file, undefined)).toBeUndefined();
+});
