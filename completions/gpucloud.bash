@@ -25,7 +25,7 @@ __gpucloud_at_() {
     commands) path=commands ;;
     api) path=api ;;
     completion) path=completion ;;
-    ' ') verbs='instances catalog drives ssh-keys api-keys templates status me billing login logout profiles sandbox doctor help commands api completion' also='instance drive ssh-key api-key template profile' flags='--version -V' ;;
+    ' ') verbs='instances catalog drives ssh-keys api-keys templates status me billing login logout profiles sandbox doctor help commands api completion' flags='--version -V' ;;
     *) return 1 ;;
   esac
 }
@@ -51,7 +51,7 @@ __gpucloud_at_instances() {
     recover) path=instances_recover ;;
     track) path=instances_track ;;
     untrack) path=instances_untrack ;;
-    ' ') verbs='list get create reorder start stop terminate events wait ssh scp tunnel ssh-config endpoints secrets open recover track untrack' also='ls show rm' ;;
+    ' ') verbs='list get create reorder start stop terminate events wait ssh scp tunnel ssh-config endpoints secrets open recover track untrack' ;;
     *) return 1 ;;
   esac
 }
@@ -59,7 +59,7 @@ __gpucloud_at_instances() {
 __gpucloud_at_instances_list() {
   case $1 in
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
-    --sort) offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
+    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
     --interval) offer=free ;;
     ' ') flags='--all -a --watch -w --interval' ;;
     *) return 1 ;;
@@ -70,7 +70,7 @@ __gpucloud_at_instances_get() {
   case $1 in
     --interval) offer=free ;;
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
-    --sort) offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
     ' ') flags='--watch -w --interval' takes=('names instance') ;;
     *) return 1 ;;
   esac
@@ -78,15 +78,14 @@ __gpucloud_at_instances_get() {
 
 __gpucloud_at_instances_create() {
   case $1 in
-    --name|--docker-image|--docker-command|--shm-size|--env|-e|--volume|-v|--max-price|--wait-timeout|--poll-interval) offer=free ;;
+    --name|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
-    --sort) offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
     --offer) offer='names offer' ;;
     --image) offer='names image' ;;
     --ssh-key) offer='names ssh-key' ;;
     --template) offer='names template' ;;
     --drive) offer='names drive' ;;
-    --port|-p) offer=port ;;
     --env-file|--file|-f) offer=file ;;
     --wait) offer='=words active ssh' ;;
     ' ') flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --dry-run --schema --wait --wait-timeout --poll-interval' takes=(free) ;;
@@ -98,7 +97,7 @@ __gpucloud_at_instances_reorder() {
   case $1 in
     --name|--max-price|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
-    --sort) offer='sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
     --wait) offer='=words active ssh' ;;
     ' ') flags='--name --any-name --max-price --wait --wait-timeout --poll-interval' takes=('names terminated-instance' free) ;;
     *) return 1 ;;
@@ -110,7 +109,7 @@ __gpucloud_at_instances_start() {
     --wait-timeout|--poll-interval) offer=free ;;
     --wait) offer='=words active ssh' ;;
     --columns) offer='list name id status paid_until' ;;
-    --sort) offer='sort name id status paid_until' ;;
+    --sort) offer='words name id status paid_until' ;;
     ' ') flags='--wait --wait-timeout --poll-interval' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
@@ -120,7 +119,7 @@ __gpucloud_at_instances_stop() {
   case $1 in
     --wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name id status paid_until' ;;
-    --sort) offer='sort name id status paid_until' ;;
+    --sort) offer='words name id status paid_until' ;;
     ' ') flags='--wait --wait-timeout --poll-interval' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
@@ -130,7 +129,7 @@ __gpucloud_at_instances_terminate() {
   case $1 in
     --wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name id status paid_until' ;;
-    --sort) offer='sort name id status paid_until' ;;
+    --sort) offer='words name id status paid_until' ;;
     ' ') flags='--wait --wait-timeout --poll-interval' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
@@ -141,7 +140,7 @@ __gpucloud_at_instances_events() {
     --page|--limit|--since|--poll-interval) offer=free ;;
     --resume) offer=file ;;
     --columns) offer='list created_at instance type message id instance_id payload' ;;
-    --sort) offer='sort created_at instance type message id instance_id payload' ;;
+    --sort) offer='words created_at instance type message id instance_id payload' ;;
     --type) offer='list info warning error status_change billing' ;;
     --until) offer='words active stopped terminated error warning billing' ;;
     ' ') flags='--page --limit --all --since --type --follow -f --until --resume --poll-interval' repeats=1 takes=('names instance') ;;
@@ -153,7 +152,7 @@ __gpucloud_at_instances_wait() {
   case $1 in
     --poll-interval) offer=free ;;
     --columns) offer='list name id status paid_until' ;;
-    --sort) offer='sort name id status paid_until' ;;
+    --sort) offer='words name id status paid_until' ;;
     --for) offer='words active stopped terminated ssh' ;;
     ' ') flags='--profile --base-url --output -o --json --quiet -q --columns --sort --query --no-header --color --no-color --no-input --yes -y --debug --show-secrets --for --timeout --poll-interval --help -h' alone=1 repeats=1 takes=('names instance') ;;
     *) return 1 ;;
@@ -165,7 +164,7 @@ __gpucloud_at_instances_ssh() {
     --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
     --identity|-i) offer=file ;;
     --columns) offer='list command' ;;
-    --sort) offer='sort command' ;;
+    --sort) offer='words command' ;;
     ' ') flags='--tty -t --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' repeats=1 takes=('names instance' free) ;;
     *) return 1 ;;
   esac
@@ -176,7 +175,7 @@ __gpucloud_at_instances_scp() {
     --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
     --identity|-i) offer=file ;;
     --columns) offer='list command' ;;
-    --sort) offer='sort command' ;;
+    --sort) offer='words command' ;;
     ' ') flags='--recursive -r --preserve -p --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' repeats=1 takes=(path) ;;
     *) return 1 ;;
   esac
@@ -187,8 +186,8 @@ __gpucloud_at_instances_tunnel() {
     --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
     --identity|-i) offer=file ;;
     --columns) offer='list name endpoint url address local_port remote_port' ;;
-    --sort) offer='sort name endpoint url address local_port remote_port' ;;
-    ' ') flags='--open --no-reconnect --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' takes=('names instance' 'part endpoint') ;;
+    --sort) offer='words name endpoint url address local_port remote_port' ;;
+    ' ') flags='--open --no-reconnect --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' takes=('names instance' free) ;;
     *) return 1 ;;
   esac
 }
@@ -196,7 +195,7 @@ __gpucloud_at_instances_tunnel() {
 __gpucloud_at_instances_ssh_config() {
   case $1 in
     --columns) offer='list host hostname port user id' ;;
-    --sort) offer='sort host hostname port user id' ;;
+    --sort) offer='words host hostname port user id' ;;
     ' ') flags=--install ;;
     *) return 1 ;;
   esac
@@ -205,7 +204,7 @@ __gpucloud_at_instances_ssh_config() {
 __gpucloud_at_instances_endpoints() {
   case $1 in
     --columns) offer='list name url address protocol is_main port source' ;;
-    --sort) offer='sort name url address protocol is_main port source' ;;
+    --sort) offer='words name url address protocol is_main port source' ;;
     ' ') takes=('names instance') ;;
     *) return 1 ;;
   esac
@@ -214,15 +213,15 @@ __gpucloud_at_instances_endpoints() {
 __gpucloud_at_instances_secrets() {
   case $1 in
     --columns) offer='list key value' ;;
-    --sort) offer='sort key value' ;;
-    ' ') takes=('names instance' 'part secret') ;;
+    --sort) offer='words key value' ;;
+    ' ') takes=('names instance' free) ;;
     *) return 1 ;;
   esac
 }
 
 __gpucloud_at_instances_open() {
   case $1 in
-    ' ') flags=--print takes=('names instance' 'part endpoint') ;;
+    ' ') flags=--print takes=('names instance' free) ;;
     *) return 1 ;;
   esac
 }
@@ -230,7 +229,7 @@ __gpucloud_at_instances_open() {
 __gpucloud_at_instances_recover() {
   case $1 in
     --columns) offer='list name outcome id asked_at note operation offer_id uid' ;;
-    --sort) offer='sort name outcome id asked_at note operation offer_id uid' ;;
+    --sort) offer='words name outcome id asked_at note operation offer_id uid' ;;
     ' ') repeats=1 takes=(free) ;;
     *) return 1 ;;
   esac
@@ -239,7 +238,7 @@ __gpucloud_at_instances_recover() {
 __gpucloud_at_instances_track() {
   case $1 in
     --columns) offer='list name id status paid_until' ;;
-    --sort) offer='sort name id status paid_until' ;;
+    --sort) offer='words name id status paid_until' ;;
     ' ') flags=--force repeats=1 takes=(free) ;;
     *) return 1 ;;
   esac
@@ -248,7 +247,7 @@ __gpucloud_at_instances_track() {
 __gpucloud_at_instances_untrack() {
   case $1 in
     --columns) offer='list name id status paid_until' ;;
-    --sort) offer='sort name id status paid_until' ;;
+    --sort) offer='words name id status paid_until' ;;
     ' ') repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
@@ -259,7 +258,7 @@ __gpucloud_at_catalog() {
     list|ls) path=catalog_list ;;
     add) path=catalog_add ;;
     remove|rm) path=catalog_remove ;;
-    ' ') verbs='list add remove' also='ls rm' ;;
+    ' ') verbs='list add remove' ;;
     *) return 1 ;;
   esac
 }
@@ -267,7 +266,7 @@ __gpucloud_at_catalog() {
 __gpucloud_at_catalog_list() {
   case $1 in
     --columns) offer='list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
-    --sort) offer='sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
+    --sort) offer='words kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
     --kind) offer='words offer image' ;;
     ' ') flags=--kind ;;
     *) return 1 ;;
@@ -278,7 +277,7 @@ __gpucloud_at_catalog_add() {
   case $1 in
     --name) offer=free ;;
     --columns) offer='list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
-    --sort) offer='sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
+    --sort) offer='words kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
     ' ') flags=--name takes=('words offer image' free) ;;
     *) return 1 ;;
   esac
@@ -287,7 +286,7 @@ __gpucloud_at_catalog_add() {
 __gpucloud_at_catalog_remove() {
   case $1 in
     --columns) offer='list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
-    --sort) offer='sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
+    --sort) offer='words kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
     ' ') takes=('names offer image') ;;
     *) return 1 ;;
   esac
@@ -300,7 +299,7 @@ __gpucloud_at_drives() {
     create) path=drives_create ;;
     update) path=drives_update ;;
     resume) path=drives_resume ;;
-    ' ') verbs='list get create update resume' also='ls show' ;;
+    ' ') verbs='list get create update resume' ;;
     *) return 1 ;;
   esac
 }
@@ -309,7 +308,7 @@ __gpucloud_at_drives_list() {
   case $1 in
     --interval) offer=free ;;
     --columns) offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
-    --sort) offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    --sort) offer='words name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
     ' ') flags='--watch -w --interval' ;;
     *) return 1 ;;
   esac
@@ -318,7 +317,7 @@ __gpucloud_at_drives_list() {
 __gpucloud_at_drives_get() {
   case $1 in
     --columns) offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
-    --sort) offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    --sort) offer='words name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
     ' ') takes=('names drive') ;;
     *) return 1 ;;
   esac
@@ -328,7 +327,7 @@ __gpucloud_at_drives_create() {
   case $1 in
     --name|--size) offer=free ;;
     --columns) offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
-    --sort) offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    --sort) offer='words name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
     ' ') flags='--name --size' takes=(free) ;;
     *) return 1 ;;
   esac
@@ -338,7 +337,7 @@ __gpucloud_at_drives_update() {
   case $1 in
     --name|--size) offer=free ;;
     --columns) offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
-    --sort) offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    --sort) offer='words name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
     ' ') flags='--name --size' takes=('names drive') ;;
     *) return 1 ;;
   esac
@@ -347,7 +346,7 @@ __gpucloud_at_drives_update() {
 __gpucloud_at_drives_resume() {
   case $1 in
     --columns) offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
-    --sort) offer='sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
+    --sort) offer='words name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
     ' ') takes=('names drive') ;;
     *) return 1 ;;
   esac
@@ -359,7 +358,7 @@ __gpucloud_at_ssh_keys() {
     get|show) path=ssh_keys_get ;;
     add|create) path=ssh_keys_add ;;
     delete|rm) path=ssh_keys_delete ;;
-    ' ') verbs='list get add delete' also='ls show create rm' ;;
+    ' ') verbs='list get add delete' ;;
     *) return 1 ;;
   esac
 }
@@ -367,7 +366,7 @@ __gpucloud_at_ssh_keys() {
 __gpucloud_at_ssh_keys_list() {
   case $1 in
     --columns) offer='list name id type fingerprint is_default created_at updated_at public_key' ;;
-    --sort) offer='sort name id type fingerprint is_default created_at updated_at public_key' ;;
+    --sort) offer='words name id type fingerprint is_default created_at updated_at public_key' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -376,7 +375,7 @@ __gpucloud_at_ssh_keys_list() {
 __gpucloud_at_ssh_keys_get() {
   case $1 in
     --columns) offer='list name id type fingerprint is_default created_at updated_at public_key' ;;
-    --sort) offer='sort name id type fingerprint is_default created_at updated_at public_key' ;;
+    --sort) offer='words name id type fingerprint is_default created_at updated_at public_key' ;;
     ' ') takes=('names ssh-key') ;;
     *) return 1 ;;
   esac
@@ -386,7 +385,7 @@ __gpucloud_at_ssh_keys_add() {
   case $1 in
     --name) offer=free ;;
     --columns) offer='list name id type fingerprint is_default created_at updated_at public_key' ;;
-    --sort) offer='sort name id type fingerprint is_default created_at updated_at public_key' ;;
+    --sort) offer='words name id type fingerprint is_default created_at updated_at public_key' ;;
     ' ') flags='--name --default' takes=(file) ;;
     *) return 1 ;;
   esac
@@ -395,7 +394,7 @@ __gpucloud_at_ssh_keys_add() {
 __gpucloud_at_ssh_keys_delete() {
   case $1 in
     --columns) offer='list name id type fingerprint is_default created_at updated_at public_key' ;;
-    --sort) offer='sort name id type fingerprint is_default created_at updated_at public_key' ;;
+    --sort) offer='words name id type fingerprint is_default created_at updated_at public_key' ;;
     ' ') repeats=1 takes=('names ssh-key') ;;
     *) return 1 ;;
   esac
@@ -405,7 +404,7 @@ __gpucloud_at_api_keys() {
   case $1 in
     list|ls) path=api_keys_list ;;
     create) path=api_keys_create ;;
-    ' ') verbs='list create' also=ls ;;
+    ' ') verbs='list create' ;;
     *) return 1 ;;
   esac
 }
@@ -413,7 +412,7 @@ __gpucloud_at_api_keys() {
 __gpucloud_at_api_keys_list() {
   case $1 in
     --columns) offer='list name id key_prefix is_active in_use expires_at last_used_at created_at updated_at' ;;
-    --sort) offer='sort name id key_prefix is_active in_use expires_at last_used_at created_at updated_at' ;;
+    --sort) offer='words name id key_prefix is_active in_use expires_at last_used_at created_at updated_at' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -432,7 +431,7 @@ __gpucloud_at_templates() {
   case $1 in
     list|ls) path=templates_list ;;
     get|show) path=templates_get ;;
-    ' ') verbs='list get' also='ls show' ;;
+    ' ') verbs='list get' ;;
     *) return 1 ;;
   esac
 }
@@ -440,7 +439,7 @@ __gpucloud_at_templates() {
 __gpucloud_at_templates_list() {
   case $1 in
     --columns) offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
-    --sort) offer='sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+    --sort) offer='words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -449,7 +448,7 @@ __gpucloud_at_templates_list() {
 __gpucloud_at_templates_get() {
   case $1 in
     --columns) offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
-    --sort) offer='sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+    --sort) offer='words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
     ' ') flags=--markdown takes=('names template') ;;
     *) return 1 ;;
   esac
@@ -459,7 +458,7 @@ __gpucloud_at_status() {
   case $1 in
     --interval) offer=free ;;
     --columns) offer='list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread' ;;
-    --sort) offer='sort as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread' ;;
+    --sort) offer='words as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread' ;;
     ' ') flags='--all -a --watch -w --interval' ;;
     *) return 1 ;;
   esac
@@ -470,7 +469,7 @@ __gpucloud_at_me() {
     get|show) path=me_get ;;
     update) path=me_update ;;
     set-password) path=me_set_password ;;
-    ' ') verbs='get update set-password' also=show ;;
+    ' ') verbs='get update set-password' ;;
     *) return 1 ;;
   esac
 }
@@ -478,7 +477,7 @@ __gpucloud_at_me() {
 __gpucloud_at_me_get() {
   case $1 in
     --columns) offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
-    --sort) offer='sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    --sort) offer='words name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -488,7 +487,7 @@ __gpucloud_at_me_update() {
   case $1 in
     --name) offer=free ;;
     --columns) offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
-    --sort) offer='sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    --sort) offer='words name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
     ' ') flags=--name ;;
     *) return 1 ;;
   esac
@@ -497,7 +496,7 @@ __gpucloud_at_me_update() {
 __gpucloud_at_me_set_password() {
   case $1 in
     --columns) offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
-    --sort) offer='sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    --sort) offer='words name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
     ' ') flags=--stdin repeats=1 takes=(free) ;;
     *) return 1 ;;
   esac
@@ -518,7 +517,7 @@ __gpucloud_at_billing() {
 __gpucloud_at_billing_balance() {
   case $1 in
     --columns) offer='list balance reserved_balance total_balance' ;;
-    --sort) offer='sort balance reserved_balance total_balance' ;;
+    --sort) offer='words balance reserved_balance total_balance' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -528,7 +527,7 @@ __gpucloud_at_billing_transactions() {
   case $1 in
     --page|--limit|--since|--until) offer=free ;;
     --columns) offer='list created_at type status direction amount description id' ;;
-    --sort) offer='sort created_at type status direction amount description id' ;;
+    --sort) offer='words created_at type status direction amount description id' ;;
     --type) offer='list deposit usage_charge bonus refund' ;;
     ' ') flags='--type --page --limit --all --since --until' ;;
     *) return 1 ;;
@@ -539,7 +538,7 @@ __gpucloud_at_billing_spend() {
   case $1 in
     --since|--until) offer=free ;;
     --columns) offer='list period spent charged refunded deposited bonus other transactions from to' ;;
-    --sort) offer='sort period spent charged refunded deposited bonus other transactions from to' ;;
+    --sort) offer='words period spent charged refunded deposited bonus other transactions from to' ;;
     --by) offer='words day week month' ;;
     ' ') flags='--by --since --until' ;;
     *) return 1 ;;
@@ -550,7 +549,7 @@ __gpucloud_at_billing_runway() {
   case $1 in
     --fail-below) offer=free ;;
     --columns) offer='list balance per_hour hours_left runs_out_at unexplained_per_hour below as_of' ;;
-    --sort) offer='sort balance per_hour hours_left runs_out_at unexplained_per_hour below as_of' ;;
+    --sort) offer='words balance per_hour hours_left runs_out_at unexplained_per_hour below as_of' ;;
     ' ') flags=--fail-below ;;
     *) return 1 ;;
   esac
@@ -559,7 +558,7 @@ __gpucloud_at_billing_runway() {
 __gpucloud_at_billing_promo() {
   case $1 in
     --columns) offer='list added_amount new_balance' ;;
-    --sort) offer='sort added_amount new_balance' ;;
+    --sort) offer='words added_amount new_balance' ;;
     ' ') takes=(free) ;;
     *) return 1 ;;
   esac
@@ -570,7 +569,7 @@ __gpucloud_at_login() {
     --key-command) offer=free ;;
     --key-file) offer=file ;;
     --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='sort name base_url account has_key key_in active' ;;
+    --sort) offer='words name base_url account has_key key_in active' ;;
     --store) offer='words keyring file command' ;;
     ' ') flags='--key-stdin --key-file --key-command --store' ;;
     *) return 1 ;;
@@ -580,7 +579,7 @@ __gpucloud_at_login() {
 __gpucloud_at_logout() {
   case $1 in
     --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='sort name base_url account has_key key_in active' ;;
+    --sort) offer='words name base_url account has_key key_in active' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -594,7 +593,7 @@ __gpucloud_at_profiles() {
     add) path=profiles_add ;;
     move) path=profiles_move ;;
     remove|rm) path=profiles_remove ;;
-    ' ') verbs='list get use add move remove' also='ls show rm' ;;
+    ' ') verbs='list get use add move remove' ;;
     *) return 1 ;;
   esac
 }
@@ -602,7 +601,7 @@ __gpucloud_at_profiles() {
 __gpucloud_at_profiles_list() {
   case $1 in
     --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='sort name base_url account has_key key_in active' ;;
+    --sort) offer='words name base_url account has_key key_in active' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -611,7 +610,7 @@ __gpucloud_at_profiles_list() {
 __gpucloud_at_profiles_get() {
   case $1 in
     --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='sort name base_url account has_key key_in active' ;;
+    --sort) offer='words name base_url account has_key key_in active' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -620,7 +619,7 @@ __gpucloud_at_profiles_get() {
 __gpucloud_at_profiles_use() {
   case $1 in
     --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='sort name base_url account has_key key_in active' ;;
+    --sort) offer='words name base_url account has_key key_in active' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -629,7 +628,7 @@ __gpucloud_at_profiles_use() {
 __gpucloud_at_profiles_add() {
   case $1 in
     --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='sort name base_url account has_key key_in active' ;;
+    --sort) offer='words name base_url account has_key key_in active' ;;
     ' ') takes=(free) ;;
     *) return 1 ;;
   esac
@@ -638,7 +637,7 @@ __gpucloud_at_profiles_add() {
 __gpucloud_at_profiles_move() {
   case $1 in
     --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='sort name base_url account has_key key_in active' ;;
+    --sort) offer='words name base_url account has_key key_in active' ;;
     --to) offer='words keyring file' ;;
     ' ') flags=--to takes=('names profile') ;;
     *) return 1 ;;
@@ -648,7 +647,7 @@ __gpucloud_at_profiles_move() {
 __gpucloud_at_profiles_remove() {
   case $1 in
     --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='sort name base_url account has_key key_in active' ;;
+    --sort) offer='words name base_url account has_key key_in active' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -672,7 +671,7 @@ __gpucloud_at_sandbox() {
 __gpucloud_at_sandbox_tour() {
   case $1 in
     --columns) offer='list title command' ;;
-    --sort) offer='sort title command' ;;
+    --sort) offer='words title command' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -740,7 +739,7 @@ __gpucloud_at_sandbox_serve() {
 __gpucloud_at_doctor() {
   case $1 in
     --columns) offer='list id status message hint' ;;
-    --sort) offer='sort id status message hint' ;;
+    --sort) offer='words id status message hint' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -756,7 +755,7 @@ __gpucloud_at_help() {
 __gpucloud_at_commands() {
   case $1 in
     --columns) offer='list command summary usage aliases flags columns exit_codes' ;;
-    --sort) offer='sort command summary usage aliases flags columns exit_codes' ;;
+    --sort) offer='words command summary usage aliases flags columns exit_codes' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -764,9 +763,8 @@ __gpucloud_at_commands() {
 
 __gpucloud_at_api() {
   case $1 in
-    --raw-field|-f) offer=free ;;
+    --raw-field|-f|--field|-F) offer=free ;;
     --input) offer=file ;;
-    --field|-F) offer=field ;;
     ' ') flags='--raw-field -f --field -F --input --include -i --paginate' takes=('words GET HEAD POST PUT PATCH DELETE' free) ;;
     *) return 1 ;;
   esac
@@ -775,7 +773,7 @@ __gpucloud_at_api() {
 __gpucloud_at_completion() {
   case $1 in
     --columns) offer='list shell file changed script' ;;
-    --sort) offer='sort shell file changed script' ;;
+    --sort) offer='words shell file changed script' ;;
     ' ') flags=--install takes=('words bash zsh fish powershell') ;;
     *) return 1 ;;
   esac
@@ -874,13 +872,6 @@ __gpucloud_names() {
       [[ $name != "$plain"* ]] || all[${#all[@]}]=$name
     done
     fitting=(${all[@]+"${all[@]}"})
-    # No name fits: it may be the beginning of an id.
-    if [[ -z ${fitting+set} && $1 != profile ]] && __gpucloud_lines "$file"; then
-      for line in "${lines[@]:1}"; do
-        line=${line#*$tab*$tab}
-        [[ $line != "$plain"* ]] || fitting[${#fitting[@]}]=${line%%$tab*}
-      done
-    fi
   fi
   [[ -n ${fitting+set} ]] || return
   # Plain words are what quotes would leave as it is: all are tried at once.
@@ -905,27 +896,6 @@ __gpucloud_names() {
     fi
   fi
   IFS=$' \t\n'
-}
-
-# Offers what the machine in the first argument has of the kind $1: its endpoints or secrets.
-__gpucloud_parts() {
-  local folder line tab=$'\t' plain=$cur open= slot= machine=${typed-}
-  local -a lines
-  case $cur in
-    \"*) open=\" plain=${cur#?} ;;
-    \'*) open=\' plain=${cur#?} ;;
-    *\\*) plain=${cur//\\/} ;;
-  esac
-  __gpucloud_folder
-  [[ -n $folder && -n $machine ]] || return
-  folder=$folder/completion
-  __gpucloud_slot && __gpucloud_lines "$folder/names/$slot/$1.tsv" || return
-  for line in "${lines[@]}"; do
-    if [[ $line == "$1$tab$plain"*"$tab$machine$tab"* || $line == "$1$tab$plain"*"$tab$machine" ]]; then
-      line=${line#*$tab}
-      __gpucloud_odd "${line%%$tab*}"
-    fi
-  done
 }
 
 # Offers the name $1 in a form that the shell takes for one plain word, whatever it holds.
@@ -987,7 +957,6 @@ __gpucloud_offer() {
   local kind=${1%% *} word given
   case $kind in
     names) for word in ${1#* }; do __gpucloud_names "$word"; done ;;
-    part) __gpucloud_parts "${1#* }" ;;
     words) __gpucloud_words ${1#* } ;;
     # Nothing is offered, and readline takes over: it knows file names best.
     file) __gpucloud_compopt -o default -o filenames ;;
@@ -1002,12 +971,6 @@ __gpucloud_offer() {
         __gpucloud_compopt -o nospace
         __gpucloud_files ' '
       fi ;;
-    # NAME=VALUE, or @FILE for one or both.
-    field)
-      if [[ $cur == *@* ]]; then
-        prefix=$prefix${cur%%@*}@ cur=${cur#*@}
-        __gpucloud_files
-      fi ;;
     list)
       __gpucloud_compopt -o nospace
       given=,
@@ -1015,15 +978,6 @@ __gpucloud_offer() {
       for word in ${1#* }; do
         [[ $given == *",$word,"* ]] || __gpucloud_words "$word"
       done ;;
-    sort)
-      [[ $cur != -* ]] || { prefix=$prefix- cur=${cur#-}; }
-      __gpucloud_words ${1#* } ;;
-    port)
-      __gpucloud_compopt -o nospace
-      case $cur in
-        *,*) prefix=$prefix${cur%,*}, cur=${cur##*,}; __gpucloud_words name= main ;;
-        *:*/*) prefix=$prefix${cur%/*}/ cur=${cur##*/}; __gpucloud_words tcp udp ;;
-      esac ;;
   esac
 }
 
@@ -1042,22 +996,10 @@ __gpucloud_join() {
   part=$word
 }
 
-# Short flags in one word: -qo is -q -o, and -ojson is -o json. Says in "at" where the value begins
-# of the one that takes something; fails when none does.
-__gpucloud_cluster() {
-  for ((at = 1; at < ${#1}; at++)); do
-    if __gpucloud_value "-${1:at:1}" && [[ $offer != =* ]]; then
-      ((++at))
-      return 0
-    fi
-  done
-  return 1
-}
-
 _gpucloud() {
   local IFS=$' \t\n' path= offer= cur= prefix= profile= address= pending= literal= helping=
-  local used=/ verbs= also= flags= alone= repeats= line=${COMP_LINE:0:COMP_POINT}
-  local word=${COMP_WORDS[COMP_CWORD]} part whole lead i at n=$((COMP_CWORD + 1)) count=0
+  local used=/ verbs= flags= alone= repeats= line=${COMP_LINE:0:COMP_POINT}
+  local word=${COMP_WORDS[COMP_CWORD]} part whole lead i n=$((COMP_CWORD + 1)) count=0
   local -a words takes typed
   # In a variable, since old shells stumble over such signs in a pattern.
   local breaks='*[=:@<>;|&(]*'
@@ -1083,10 +1025,8 @@ _gpucloud() {
       --profile=*) profile=${word#*=} ;;
       --base-url=*) address=1 ;;
       --*=*) ;;
-      --*)
+      -*)
         if __gpucloud_value "$word" && [[ $offer != =* ]]; then pending=$word; fi ;;
-      -?*)
-        if __gpucloud_cluster "$word" && ((at == ${#word})); then pending=-${word:at-1}; fi ;;
       *)
         if [[ -n $literal ]] || ! __gpucloud_at_$path "$word"; then
           ((++count))
@@ -1103,13 +1043,6 @@ _gpucloud() {
     prefix=${cur%%=*}= cur=${cur#*=}
     __gpucloud_value "${prefix%=}"
     offer=${offer#=}
-  elif [[ -z $literal && $cur == -[!-]?* ]]; then
-    if __gpucloud_cluster "$cur" && ((at < ${#cur})); then
-      prefix=${cur:0:at} cur=${cur:at}
-    else
-      # All is said: another Tab puts the blank.
-      offer="words $cur"
-    fi
   else
     __gpucloud_at_$path ' '
     if [[ -z $literal && $cur == -* ]]; then
@@ -1118,7 +1051,6 @@ _gpucloud() {
     elif [[ -n $verbs ]]; then
       __gpucloud_words $verbs
       [[ -z $helping || -n $path ]] || __gpucloud_words $helping
-      [[ -n ${COMPREPLY+set} || -z $cur ]] || __gpucloud_words $also
     elif [[ -n $helping ]]; then
       return
     elif ((count < ${#takes[@]})); then

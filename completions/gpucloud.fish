@@ -192,29 +192,6 @@ function __gpucloud_topics
     printf '%s\n' 'exit-codes' 'environment' 'output' 'scripting'
 end
 
-function __gpucloud_aliases -a place
-    switch "$place"
-        case ''
-            printf '%s\t%s\n' 'instance' 'Rent GPU machines, see them, stop and end them' 'drive' 'Cloud drives: network storage that bills by the hour' 'ssh-key' 'Public SSH keys for new machines' 'api-key' 'API keys: list them, create one' 'template' 'Application templates, with what they need and how they are used' 'profile' 'List, choose, add and remove profiles'
-        case 'instances'
-            printf '%s\t%s\n' 'ls' 'List the machines known to this computer' 'show' 'Show everything about one machine' 'rm' 'End machines for good, with all that is on their disks'
-        case 'catalog'
-            printf '%s\t%s\n' 'ls' 'List the offers and images that are known to this computer, with the last price seen' 'rm' 'Forget what is known of an offer or an image'
-        case 'drives'
-            printf '%s\t%s\n' 'ls' 'List the cloud drives of the account' 'show' 'Show everything about one drive'
-        case 'ssh-keys'
-            printf '%s\t%s\n' 'ls' 'List the SSH keys of the account, newest first' 'show' 'Show one SSH key, the public key itself included' 'create' 'Add a public SSH key to the account' 'rm' 'Delete SSH keys from the account for good'
-        case 'api-keys'
-            printf '%s\t%s\n' 'ls' 'List the API keys of the account, without their secrets'
-        case 'templates'
-            printf '%s\t%s\n' 'ls' 'List the application templates' 'show' 'Show a template with its readme'
-        case 'me'
-            printf '%s\t%s\n' 'show' 'Show the account that the API key belongs to'
-        case 'profiles'
-            printf '%s\t%s\n' 'ls' 'List the profiles, the built-in sandbox included' 'show' 'Show a profile, never its key' 'rm' 'Remove a profile and its key'
-    end
-end
-
 function __gpucloud_flags -a place
     switch "$place"
         case ''
@@ -330,13 +307,13 @@ function __gpucloud_takes -a place
         case 'instances scp'
             printf '%s\n' '+path'
         case 'instances tunnel'
-            printf '%s\n' 'names instance' 'part endpoint'
+            printf '%s\n' 'names instance' 'free'
         case 'instances endpoints'
             printf '%s\n' 'names instance'
         case 'instances secrets'
-            printf '%s\n' 'names instance' 'part secret'
+            printf '%s\n' 'names instance' 'free'
         case 'instances open'
-            printf '%s\n' 'names instance' 'part endpoint'
+            printf '%s\n' 'names instance' 'free'
         case 'instances recover'
             printf '%s\n' '+free'
         case 'instances track'
@@ -400,13 +377,13 @@ function __gpucloud_value -a place flag
         case 'instances list:--columns'
             echo 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
         case 'instances list:--sort'
-            echo 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
-        case 'instances list:--interval' 'instances get:--interval' 'instances create:--name' 'instances create:--docker-image' 'instances create:--docker-command' 'instances create:--shm-size' 'instances create:--env' 'instances create:-e' 'instances create:--volume' 'instances create:-v' 'instances create:--max-price' 'instances create:--wait-timeout' 'instances create:--poll-interval' 'instances reorder:--name' 'instances reorder:--max-price' 'instances reorder:--wait-timeout' 'instances reorder:--poll-interval' 'instances start:--wait-timeout' 'instances start:--poll-interval' 'instances stop:--wait-timeout' 'instances stop:--poll-interval' 'instances terminate:--wait-timeout' 'instances terminate:--poll-interval' 'instances events:--page' 'instances events:--limit' 'instances events:--since' 'instances events:--poll-interval' 'instances wait:--poll-interval' 'instances ssh:--user' 'instances ssh:--port' 'instances ssh:--ssh-option' 'instances ssh:--ssh-arg' 'instances ssh:--wait-timeout' 'instances ssh:--poll-interval' 'instances scp:--user' 'instances scp:--port' 'instances scp:--ssh-option' 'instances scp:--ssh-arg' 'instances scp:--wait-timeout' 'instances scp:--poll-interval' 'instances tunnel:--user' 'instances tunnel:--port' 'instances tunnel:--ssh-option' 'instances tunnel:--ssh-arg' 'instances tunnel:--wait-timeout' 'instances tunnel:--poll-interval' 'catalog add:--name' 'drives list:--interval' 'drives create:--name' 'drives create:--size' 'drives update:--name' 'drives update:--size' 'ssh-keys add:--name' 'status:--interval' 'me update:--name' 'billing transactions:--page' 'billing transactions:--limit' 'billing transactions:--since' 'billing transactions:--until' 'billing spend:--since' 'billing spend:--until' 'billing runway:--fail-below' 'login:--key-command' 'sandbox reset:--balance' 'sandbox reset:--speed' 'sandbox serve:--port' 'sandbox serve:--speed' 'api:--raw-field' 'api:-f'
+            echo 'words name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
+        case 'instances list:--interval' 'instances get:--interval' 'instances create:--name' 'instances create:--docker-image' 'instances create:--docker-command' 'instances create:--shm-size' 'instances create:--port' 'instances create:-p' 'instances create:--env' 'instances create:-e' 'instances create:--volume' 'instances create:-v' 'instances create:--max-price' 'instances create:--wait-timeout' 'instances create:--poll-interval' 'instances reorder:--name' 'instances reorder:--max-price' 'instances reorder:--wait-timeout' 'instances reorder:--poll-interval' 'instances start:--wait-timeout' 'instances start:--poll-interval' 'instances stop:--wait-timeout' 'instances stop:--poll-interval' 'instances terminate:--wait-timeout' 'instances terminate:--poll-interval' 'instances events:--page' 'instances events:--limit' 'instances events:--since' 'instances events:--poll-interval' 'instances wait:--poll-interval' 'instances ssh:--user' 'instances ssh:--port' 'instances ssh:--ssh-option' 'instances ssh:--ssh-arg' 'instances ssh:--wait-timeout' 'instances ssh:--poll-interval' 'instances scp:--user' 'instances scp:--port' 'instances scp:--ssh-option' 'instances scp:--ssh-arg' 'instances scp:--wait-timeout' 'instances scp:--poll-interval' 'instances tunnel:--user' 'instances tunnel:--port' 'instances tunnel:--ssh-option' 'instances tunnel:--ssh-arg' 'instances tunnel:--wait-timeout' 'instances tunnel:--poll-interval' 'catalog add:--name' 'drives list:--interval' 'drives create:--name' 'drives create:--size' 'drives update:--name' 'drives update:--size' 'ssh-keys add:--name' 'status:--interval' 'me update:--name' 'billing transactions:--page' 'billing transactions:--limit' 'billing transactions:--since' 'billing transactions:--until' 'billing spend:--since' 'billing spend:--until' 'billing runway:--fail-below' 'login:--key-command' 'sandbox reset:--balance' 'sandbox reset:--speed' 'sandbox serve:--port' 'sandbox serve:--speed' 'api:--raw-field' 'api:-f' 'api:--field' 'api:-F'
             echo 'free'
         case 'instances get:--columns' 'instances create:--columns' 'instances reorder:--columns'
             echo 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
         case 'instances get:--sort' 'instances create:--sort' 'instances reorder:--sort'
-            echo 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+            echo 'words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
         case 'instances create:--offer'
             echo 'names offer'
         case 'instances create:--image'
@@ -417,8 +394,6 @@ function __gpucloud_value -a place flag
             echo 'names template'
         case 'instances create:--drive'
             echo 'names drive'
-        case 'instances create:--port' 'instances create:-p'
-            echo 'port'
         case 'instances create:--env-file' 'instances create:--file' 'instances create:-f' 'instances events:--resume' 'instances ssh:--identity' 'instances ssh:-i' 'instances scp:--identity' 'instances scp:-i' 'instances tunnel:--identity' 'instances tunnel:-i' 'api-keys create:--key-file' 'login:--key-file' 'sandbox catalog:--state' 'sandbox status:--state' 'sandbox advance:--state' 'sandbox deposit:--state' 'sandbox fault:--state' 'sandbox reset:--state' 'sandbox serve:--state' 'api:--input'
             echo 'file'
         case 'instances create:--wait' 'instances reorder:--wait' 'instances start:--wait'
@@ -426,11 +401,11 @@ function __gpucloud_value -a place flag
         case 'instances start:--columns' 'instances stop:--columns' 'instances terminate:--columns' 'instances wait:--columns' 'instances track:--columns' 'instances untrack:--columns'
             echo 'list name id status paid_until'
         case 'instances start:--sort' 'instances stop:--sort' 'instances terminate:--sort' 'instances wait:--sort' 'instances track:--sort' 'instances untrack:--sort'
-            echo 'sort name id status paid_until'
+            echo 'words name id status paid_until'
         case 'instances events:--columns'
             echo 'list created_at instance type message id instance_id payload'
         case 'instances events:--sort'
-            echo 'sort created_at instance type message id instance_id payload'
+            echo 'words created_at instance type message id instance_id payload'
         case 'instances events:--type'
             echo 'list info warning error status_change billing'
         case 'instances events:--until'
@@ -440,87 +415,87 @@ function __gpucloud_value -a place flag
         case 'instances ssh:--columns' 'instances scp:--columns'
             echo 'list command'
         case 'instances ssh:--sort' 'instances scp:--sort'
-            echo 'sort command'
+            echo 'words command'
         case 'instances tunnel:--columns'
             echo 'list name endpoint url address local_port remote_port'
         case 'instances tunnel:--sort'
-            echo 'sort name endpoint url address local_port remote_port'
+            echo 'words name endpoint url address local_port remote_port'
         case 'instances ssh-config:--columns'
             echo 'list host hostname port user id'
         case 'instances ssh-config:--sort'
-            echo 'sort host hostname port user id'
+            echo 'words host hostname port user id'
         case 'instances endpoints:--columns'
             echo 'list name url address protocol is_main port source'
         case 'instances endpoints:--sort'
-            echo 'sort name url address protocol is_main port source'
+            echo 'words name url address protocol is_main port source'
         case 'instances secrets:--columns'
             echo 'list key value'
         case 'instances secrets:--sort'
-            echo 'sort key value'
+            echo 'words key value'
         case 'instances recover:--columns'
             echo 'list name outcome id asked_at note operation offer_id uid'
         case 'instances recover:--sort'
-            echo 'sort name outcome id asked_at note operation offer_id uid'
+            echo 'words name outcome id asked_at note operation offer_id uid'
         case 'catalog list:--columns' 'catalog add:--columns' 'catalog remove:--columns'
             echo 'list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
         case 'catalog list:--sort' 'catalog add:--sort' 'catalog remove:--sort'
-            echo 'sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
+            echo 'words kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
         case 'catalog list:--kind'
             echo 'words offer image'
         case 'drives list:--columns' 'drives get:--columns' 'drives create:--columns' 'drives update:--columns' 'drives resume:--columns'
             echo 'list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
         case 'drives list:--sort' 'drives get:--sort' 'drives create:--sort' 'drives update:--sort' 'drives resume:--sort'
-            echo 'sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+            echo 'words name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
         case 'ssh-keys list:--columns' 'ssh-keys get:--columns' 'ssh-keys add:--columns' 'ssh-keys delete:--columns'
             echo 'list name id type fingerprint is_default created_at updated_at public_key'
         case 'ssh-keys list:--sort' 'ssh-keys get:--sort' 'ssh-keys add:--sort' 'ssh-keys delete:--sort'
-            echo 'sort name id type fingerprint is_default created_at updated_at public_key'
+            echo 'words name id type fingerprint is_default created_at updated_at public_key'
         case 'api-keys list:--columns'
             echo 'list name id key_prefix is_active in_use expires_at last_used_at created_at updated_at'
         case 'api-keys list:--sort'
-            echo 'sort name id key_prefix is_active in_use expires_at last_used_at created_at updated_at'
+            echo 'words name id key_prefix is_active in_use expires_at last_used_at created_at updated_at'
         case 'api-keys create:--save-profile'
             echo 'names profile'
         case 'templates list:--columns' 'templates get:--columns'
             echo 'list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
         case 'templates list:--sort' 'templates get:--sort'
-            echo 'sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
+            echo 'words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
         case 'status:--columns'
             echo 'list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread'
         case 'status:--sort'
-            echo 'sort as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread'
+            echo 'words as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread'
         case 'me get:--columns' 'me update:--columns' 'me set-password:--columns'
             echo 'list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
         case 'me get:--sort' 'me update:--sort' 'me set-password:--sort'
-            echo 'sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
+            echo 'words name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
         case 'billing balance:--columns'
             echo 'list balance reserved_balance total_balance'
         case 'billing balance:--sort'
-            echo 'sort balance reserved_balance total_balance'
+            echo 'words balance reserved_balance total_balance'
         case 'billing transactions:--columns'
             echo 'list created_at type status direction amount description id'
         case 'billing transactions:--sort'
-            echo 'sort created_at type status direction amount description id'
+            echo 'words created_at type status direction amount description id'
         case 'billing transactions:--type'
             echo 'list deposit usage_charge bonus refund'
         case 'billing spend:--columns'
             echo 'list period spent charged refunded deposited bonus other transactions from to'
         case 'billing spend:--sort'
-            echo 'sort period spent charged refunded deposited bonus other transactions from to'
+            echo 'words period spent charged refunded deposited bonus other transactions from to'
         case 'billing spend:--by'
             echo 'words day week month'
         case 'billing runway:--columns'
             echo 'list balance per_hour hours_left runs_out_at unexplained_per_hour below as_of'
         case 'billing runway:--sort'
-            echo 'sort balance per_hour hours_left runs_out_at unexplained_per_hour below as_of'
+            echo 'words balance per_hour hours_left runs_out_at unexplained_per_hour below as_of'
         case 'billing promo:--columns'
             echo 'list added_amount new_balance'
         case 'billing promo:--sort'
-            echo 'sort added_amount new_balance'
+            echo 'words added_amount new_balance'
         case 'login:--columns' 'logout:--columns' 'profiles list:--columns' 'profiles get:--columns' 'profiles use:--columns' 'profiles add:--columns' 'profiles move:--columns' 'profiles remove:--columns'
             echo 'list name base_url account has_key key_in active'
         case 'login:--sort' 'logout:--sort' 'profiles list:--sort' 'profiles get:--sort' 'profiles use:--sort' 'profiles add:--sort' 'profiles move:--sort' 'profiles remove:--sort'
-            echo 'sort name base_url account has_key key_in active'
+            echo 'words name base_url account has_key key_in active'
         case 'login:--store'
             echo 'words keyring file command'
         case 'profiles move:--to'
@@ -528,23 +503,21 @@ function __gpucloud_value -a place flag
         case 'sandbox tour:--columns'
             echo 'list title command'
         case 'sandbox tour:--sort'
-            echo 'sort title command'
+            echo 'words title command'
         case 'sandbox serve:--fault'
             echo 'words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running'
         case 'doctor:--columns'
             echo 'list id status message hint'
         case 'doctor:--sort'
-            echo 'sort id status message hint'
+            echo 'words id status message hint'
         case 'commands:--columns'
             echo 'list command summary usage aliases flags columns exit_codes'
         case 'commands:--sort'
-            echo 'sort command summary usage aliases flags columns exit_codes'
-        case 'api:--field' 'api:-F'
-            echo 'field'
+            echo 'words command summary usage aliases flags columns exit_codes'
         case 'completion:--columns'
             echo 'list shell file changed script'
         case 'completion:--sort'
-            echo 'sort shell file changed script'
+            echo 'words shell file changed script'
         case '*:--profile'
             echo 'names profile'
         case '*:--base-url' '*:--columns' '*:--sort' '*:--query' '*:--timeout'
@@ -598,53 +571,19 @@ function __gpucloud_file -a kind profile address
     echo "$folder/completion/names/$slot/$kind.tsv"
 end
 
-# Names of the kind with their states, and ids where no name begins like the word.
-function __gpucloud_names -a kind profile address before word
+# Names of the kind with their states.
+function __gpucloud_names -a kind profile address before
     set -l file (__gpucloud_file $kind "$profile" "$address")
     test -n "$file" -a -f "$file" -a -r "$file"; or return
-    set -l fits 0
-    set -l ids
     while read -l line
         set -l parts (string split \t -- $line)
         # The first line holds all names, for bash.
         test (count $parts) -eq 4; and test -n "$parts[1]"; or continue
-        contains -- "$parts[2]" $argv[6..-1]; and continue
+        contains -- "$parts[2]" $argv[5..-1]; and continue
         set -l state $parts[4]
         test "$state" != -; or set state $kind
         printf '%s%s\t%s\n' "$before" "$parts[2]" "$state"
-        test (string sub -l (string length -- "$word") -- "$parts[2]") = "$word"; and set fits 1
-        test "$parts[3]" != -; and set -a ids (printf '%s%s\t%s\n' "$before" "$parts[3]" "$parts[2] $state")
     end < $file
-    if test $fits = 0 -a -n "$word"
-        printf '%s\n' $ids
-    end
-end
-
-# What the machine has of the kind: its endpoints or secrets.
-function __gpucloud_parts -a kind profile address before machine
-    set -l file (__gpucloud_file $kind "$profile" "$address")
-    test -n "$file" -a -f "$file" -a -r "$file" -a -n "$machine"; or return
-    while read -l line
-        set -l parts (string split \t -- $line)
-        test (count $parts) -eq 4; or continue
-        if contains -- "$machine" $parts[3..4]
-            printf '%s%s\t%s\n' "$before" "$parts[2]" "$kind"
-        end
-    end < $file
-end
-
-# Short flags in one word: -qo is -q -o, and -ojson is -o json. Prints the flags up to the one that
-# takes something, then the rest of the word; fails when none does.
-function __gpucloud_cluster -a place word
-    set -l before -
-    for letter in (string split '' -- (string sub -s 2 -- "$word"))
-        set before "$before$letter"
-        set -l offer (__gpucloud_value "$place" "-$letter")
-        and not string match -q '=*' -- "$offer"
-        and printf '%s\n' "-$letter" "$before" (string sub -s (math (string length -- "$before") + 1) -- "$word")
-        and return 0
-    end
-    return 1
 end
 
 # What may stand at the cursor, in lines: the offer, the place, the profile, whether there is an
@@ -675,14 +614,10 @@ function __gpucloud_slot
             case '--base-url=*'
                 set address 1
             case '--*=*'
-            case '--*'
+            case '-*'
                 set -l offer (__gpucloud_value "$place" "$token")
                 and not string match -q '=*' -- "$offer"
                 and set pending $token
-            case '-?*'
-                set -l cluster (__gpucloud_cluster "$place" "$token")
-                and test "$cluster[2]" = "$token"
-                and set pending $cluster[1]
             case '*'
                 set -l next
                 if test -z "$literal"; and set next (__gpucloud_step "$place" "$token")
@@ -707,15 +642,6 @@ function __gpucloud_slot
         set before "$flag="
         set offer (__gpucloud_value "$place" "$flag" | string replace -r '^=' '')
         test -n "$offer"; or set offer free
-    else if test -z "$literal"; and string match -q -r -- '^-[^-].' "$word"
-        set -l cluster (__gpucloud_cluster "$place" "$word")
-        if test $status = 0 -a "$cluster[2]" != "$word"
-            set before $cluster[2]
-            set offer (__gpucloud_value "$place" "$cluster[1]")
-        else
-            # All is said: another Tab puts the blank.
-            set offer "words $word"
-        end
     else if test -z "$literal"; and string match -q -- '-*' "$word"
         set offer flags
     else if test -n "$(__gpucloud_verbs "$place")"
@@ -755,29 +681,18 @@ function __gpucloud_complete
         case verbs
             __gpucloud_verbs "$place"
             test "$words" = topics; and __gpucloud_topics
-            # Other words for the same are offered when they are being typed.
-            if test -n "$word"; and not __gpucloud_verbs "$place" | string match -q -- "$word*"
-                __gpucloud_aliases "$place"
-            end
         case flags
             __gpucloud_flags "$place"
         case names
             for one in $words
-                __gpucloud_names $one "$slot[3]" "$slot[4]" "$before" "$word" $slot[6..-1]
+                __gpucloud_names $one "$slot[3]" "$slot[4]" "$before" $slot[6..-1]
             end
         case path
             # A machine with a colon; files come by themselves. Before a colon none of ":/@" is read
             # as a name, and what follows it, only the machine knows.
             if not string match -q -r -- '^[^/]*:' "$word"
-                __gpucloud_names instance "$slot[3]" "$slot[4]" "$before" "$word" $slot[6..-1] |
+                __gpucloud_names instance "$slot[3]" "$slot[4]" "$before" $slot[6..-1] |
                     string match -r -v '^[^\t]*[:/@]' | string replace \t :\t
-            end
-        case part
-            __gpucloud_parts $words "$slot[3]" "$slot[4]" "$before" "$slot[6]"
-        case field
-            if string match -q '*@*' -- "$word"
-                set -l start (string replace -r '@.*' @ -- "$word")
-                printf '%s\n' "$before$start"(__fish_complete_path (string replace -r '^[^@]*@' '' -- "$word"))
             end
         case words
             printf '%s\n' $before$words
@@ -787,15 +702,6 @@ function __gpucloud_complete
             set -l start $before(string join '' -- $given,)
             for one in $words
                 contains -- $one $given; or echo "$start$one"
-            end
-        case sort
-            string match -q -- '-*' "$word"; and set before "$before-"
-            printf '%s\n' $before$words
-        case port
-            if string match -q '*,*' -- "$word"
-                printf '%s\n' $before(string replace -r '[^,]*$' '' -- "$word"){name=,main}
-            else if string match -q '*:*/*' -- "$word"
-                printf '%s\n' $before(string replace -r '[^/]*$' '' -- "$word"){tcp,udp}
             end
     end
 end

@@ -9,7 +9,6 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     # Tables of their own kind, since a plain one takes -f and -F for the same.
     $steps = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
     $verbs = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
-    $aliases = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
     $flags = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
     $apart = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
     $repeats = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
@@ -116,10 +115,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps['sandbox:reset'] = 'sandbox reset'
     $steps['sandbox:serve'] = 'sandbox serve'
     $verbs[''] = @('instances', 'Rent GPU machines, see them, stop and end them', 'catalog', 'Names for offers and images, with the last price seen', 'drives', 'Cloud drives: network storage that bills by the hour', 'ssh-keys', 'Public SSH keys for new machines', 'api-keys', 'API keys: list them, create one', 'templates', 'Application templates, with what they need and how they are used', 'status', 'One screen: machines, drives, burn rate, balance, what needs attention', 'me', 'The account: see it, rename it, set its password', 'billing', 'Balance, what was spent, how long it lasts, promo codes', 'login', 'Sign in with an API key and keep it in a profile', 'logout', 'Forget the key of a profile', 'profiles', 'List, choose, add and remove profiles', 'sandbox', 'The whole service on this computer: free, offline, with a clock to turn', 'doctor', 'Check this computer, the settings and the way to the service', 'help', 'Help for any command, and some topics', 'commands', 'The whole command line as data: flags, columns, exit codes', 'api', 'Send any request with the key in force', 'completion', 'Completion with Tab for bash, zsh, fish and PowerShell')
-    $aliases[''] = @('instance', 'Rent GPU machines, see them, stop and end them', 'drive', 'Cloud drives: network storage that bills by the hour', 'ssh-key', 'Public SSH keys for new machines', 'api-key', 'API keys: list them, create one', 'template', 'Application templates, with what they need and how they are used', 'profile', 'List, choose, add and remove profiles')
     $flags[''] = @('--version', 'show the version', '-V', 'show the version')
     $verbs['instances'] = @('list', 'List the machines known to this computer', 'get', 'Show everything about one machine', 'create', 'Rent a machine', 'reorder', 'Rent again what a terminated machine was', 'start', 'Start stopped machines', 'stop', 'Power machines off and keep their disks', 'terminate', 'End machines for good, with all that is on their disks', 'events', 'Show the event log of a machine, newest first, or follow it', 'wait', 'Wait until machines have a status', 'ssh', 'Enter a machine, or run a command on it', 'scp', 'Copy files to or from a machine', 'tunnel', 'Reach a port of a machine on this computer, through SSH', 'ssh-config', 'Make ssh, rsync and VS Code know the machines by name', 'endpoints', 'Show the links and ports of a machine', 'secrets', 'Show the generated passwords and tokens of a machine', 'open', 'Open an application of a machine in the browser', 'recover', 'Settle requests whose answer was lost', 'track', 'Take machines into the list that this computer did not rent', 'untrack', 'Take machines out of the list; this does not stop billing')
-    $aliases['instances'] = @('ls', 'List the machines known to this computer', 'show', 'Show everything about one machine', 'rm', 'End machines for good, with all that is on their disks')
     $flags['instances list'] = @('--all', 'terminated machines too', '-a', 'terminated machines too', '--watch', 'show it again and again until Ctrl-C; off a terminal, each change', '-w', 'show it again and again until Ctrl-C; off a terminal, each change', '--interval', 'the time between two readings of --watch')
     $flags['instances get'] = @('--watch', 'show it again and again until Ctrl-C; off a terminal, each change', '-w', 'show it again and again until Ctrl-C; off a terminal, each change', '--interval', 'the time between two readings of --watch')
     $takes['instances get'] = @('names instance')
@@ -150,12 +147,12 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $repeats['instances scp'] = $true
     $takes['instances scp'] = @('path')
     $flags['instances tunnel'] = @('--open', 'open it in the browser, as http where the service gives no link', '--no-reconnect', 'end when the connection is lost', '--identity', 'the file of the private key to sign in with', '-i', 'the file of the private key to sign in with', '--user', 'the user on the machine (default: as the service tells)', '--port', 'the port of SSH (default: as the service tells)', '--ssh-option', 'an option as in ssh_config; may be repeated', '--ssh-arg', 'one word more for ssh, such as -A; may be repeated', '--wait', 'wait until the machine answers, however new it is', '--wait-timeout', 'how long --wait waits', '--poll-interval', 'the time between two readings', '--print', 'print the command that would be run, and run nothing')
-    $takes['instances tunnel'] = @('names instance', 'part endpoint')
+    $takes['instances tunnel'] = @('names instance', 'free')
     $flags['instances ssh-config'] = @('--install', 'write them to a file that ~/.ssh/config includes')
     $takes['instances endpoints'] = @('names instance')
-    $takes['instances secrets'] = @('names instance', 'part secret')
+    $takes['instances secrets'] = @('names instance', 'free')
     $flags['instances open'] = @('--print', 'print the link even in a terminal')
-    $takes['instances open'] = @('names instance', 'part endpoint')
+    $takes['instances open'] = @('names instance', 'free')
     $repeats['instances recover'] = $true
     $takes['instances recover'] = @('free')
     $flags['instances track'] = @('--force', 'add an ID that the service does not find, or that can not be read now')
@@ -164,13 +161,11 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $repeats['instances untrack'] = $true
     $takes['instances untrack'] = @('names instance')
     $verbs['catalog'] = @('list', 'List the offers and images that are known to this computer, with the last price seen', 'add', 'Give an offer or an image a name of your own', 'remove', 'Forget what is known of an offer or an image')
-    $aliases['catalog'] = @('ls', 'List the offers and images that are known to this computer, with the last price seen', 'rm', 'Forget what is known of an offer or an image')
     $flags['catalog list'] = @('--kind', 'only one kind: offer or image')
     $flags['catalog add'] = @('--name', 'the name')
     $takes['catalog add'] = @('words offer image', 'free')
     $takes['catalog remove'] = @('names offer image')
     $verbs['drives'] = @('list', 'List the cloud drives of the account', 'get', 'Show everything about one drive', 'create', 'Create a cloud drive, which bills by the hour from then on', 'update', 'Rename a drive or change its billed size', 'resume', 'Bring a SUSPENDED drive back, once the balance is topped up')
-    $aliases['drives'] = @('ls', 'List the cloud drives of the account', 'show', 'Show everything about one drive')
     $flags['drives list'] = @('--watch', 'show it again and again until Ctrl-C; off a terminal, each change', '-w', 'show it again and again until Ctrl-C; off a terminal, each change', '--interval', 'the time between two readings of --watch')
     $takes['drives get'] = @('names drive')
     $flags['drives create'] = @('--name', 'the same as NAME', '--size', 'its size: 500, 500GB or 2TB (1 TB = 1000 GB)')
@@ -179,23 +174,19 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['drives update'] = @('names drive')
     $takes['drives resume'] = @('names drive')
     $verbs['ssh-keys'] = @('list', 'List the SSH keys of the account, newest first', 'get', 'Show one SSH key, the public key itself included', 'add', 'Add a public SSH key to the account', 'delete', 'Delete SSH keys from the account for good')
-    $aliases['ssh-keys'] = @('ls', 'List the SSH keys of the account, newest first', 'show', 'Show one SSH key, the public key itself included', 'create', 'Add a public SSH key to the account', 'rm', 'Delete SSH keys from the account for good')
     $takes['ssh-keys get'] = @('names ssh-key')
     $flags['ssh-keys add'] = @('--name', 'its name (default: its comment, or the name of the file)', '--default', 'make it the main key for new machines, in place of any other')
     $takes['ssh-keys add'] = @('file')
     $repeats['ssh-keys delete'] = $true
     $takes['ssh-keys delete'] = @('names ssh-key')
     $verbs['api-keys'] = @('list', 'List the API keys of the account, without their secrets', 'create', 'Create an API key and show its secret, this once')
-    $aliases['api-keys'] = @('ls', 'List the API keys of the account, without their secrets')
     $flags['api-keys create'] = @('--key-file', 'keep the secret in a new file that only you may read', '--save-profile', 'keep it in a profile, with the base URL in force')
     $takes['api-keys create'] = @('free')
     $verbs['templates'] = @('list', 'List the application templates', 'get', 'Show a template with its readme')
-    $aliases['templates'] = @('ls', 'List the application templates', 'show', 'Show a template with its readme')
     $flags['templates get'] = @('--markdown', 'the readme alone, in Markdown')
     $takes['templates get'] = @('names template')
     $flags['status'] = @('--all', 'every machine and drive, however many there are', '-a', 'every machine and drive, however many there are', '--watch', 'show it again and again until Ctrl-C; off a terminal, each change', '-w', 'show it again and again until Ctrl-C; off a terminal, each change', '--interval', 'the time between two readings of --watch')
     $verbs['me'] = @('get', 'Show the account that the API key belongs to', 'update', 'Change the name of the account, the one field that can be changed', 'set-password', 'Set a new password for the account')
-    $aliases['me'] = @('show', 'Show the account that the API key belongs to')
     $flags['me update'] = @('--name', 'the new name')
     $flags['me set-password'] = @('--stdin', 'read the current and the new password from stdin, a line each')
     $repeats['me set-password'] = $true
@@ -207,7 +198,6 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['billing promo'] = @('free')
     $flags['login'] = @('--key-stdin', 'read the key from stdin', '--key-file', 'read the key from a file', '--key-command', 'have this command print the key, now and for each command; no shell reads it', '--store', 'where the key rests: keyring, file, command')
     $verbs['profiles'] = @('list', 'List the profiles, the built-in sandbox included', 'get', 'Show a profile, never its key', 'use', 'Make a profile the active one', 'add', 'Add a profile without a key', 'move', 'Move the key of a profile into the system keyring, or into the config file', 'remove', 'Remove a profile and its key')
-    $aliases['profiles'] = @('ls', 'List the profiles, the built-in sandbox included', 'show', 'Show a profile, never its key', 'rm', 'Remove a profile and its key')
     $takes['profiles get'] = @('names profile')
     $takes['profiles use'] = @('names profile')
     $takes['profiles add'] = @('free')
@@ -232,13 +222,15 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $flags['completion'] = @('--install', 'write the script to the folder where the shell looks for it')
     $takes['completion'] = @('words bash zsh fish powershell')
     $values['instances list:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
-    $values['instances list:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
+    $values['instances list:--sort'] = 'words name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
     $values['instances list:--interval'] = 'free'
     $values['instances get:--interval'] = 'free'
     $values['instances create:--name'] = 'free'
     $values['instances create:--docker-image'] = 'free'
     $values['instances create:--docker-command'] = 'free'
     $values['instances create:--shm-size'] = 'free'
+    $values['instances create:--port'] = 'free'
+    $values['instances create:-p'] = 'free'
     $values['instances create:--env'] = 'free'
     $values['instances create:-e'] = 'free'
     $values['instances create:--volume'] = 'free'
@@ -302,19 +294,19 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['sandbox serve:--speed'] = 'free'
     $values['api:--raw-field'] = 'free'
     $values['api:-f'] = 'free'
+    $values['api:--field'] = 'free'
+    $values['api:-F'] = 'free'
     $values['instances get:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
     $values['instances create:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
     $values['instances reorder:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
-    $values['instances get:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
-    $values['instances create:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
-    $values['instances reorder:--sort'] = 'sort name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances get:--sort'] = 'words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances create:--sort'] = 'words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
+    $values['instances reorder:--sort'] = 'words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
     $values['instances create:--offer'] = 'names offer'
     $values['instances create:--image'] = 'names image'
     $values['instances create:--ssh-key'] = 'names ssh-key'
     $values['instances create:--template'] = 'names template'
     $values['instances create:--drive'] = 'names drive'
-    $values['instances create:--port'] = 'port'
-    $values['instances create:-p'] = 'port'
     $values['instances create:--env-file'] = 'file'
     $values['instances create:--file'] = 'file'
     $values['instances create:-f'] = 'file'
@@ -344,83 +336,83 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances wait:--columns'] = 'list name id status paid_until'
     $values['instances track:--columns'] = 'list name id status paid_until'
     $values['instances untrack:--columns'] = 'list name id status paid_until'
-    $values['instances start:--sort'] = 'sort name id status paid_until'
-    $values['instances stop:--sort'] = 'sort name id status paid_until'
-    $values['instances terminate:--sort'] = 'sort name id status paid_until'
-    $values['instances wait:--sort'] = 'sort name id status paid_until'
-    $values['instances track:--sort'] = 'sort name id status paid_until'
-    $values['instances untrack:--sort'] = 'sort name id status paid_until'
+    $values['instances start:--sort'] = 'words name id status paid_until'
+    $values['instances stop:--sort'] = 'words name id status paid_until'
+    $values['instances terminate:--sort'] = 'words name id status paid_until'
+    $values['instances wait:--sort'] = 'words name id status paid_until'
+    $values['instances track:--sort'] = 'words name id status paid_until'
+    $values['instances untrack:--sort'] = 'words name id status paid_until'
     $values['instances events:--columns'] = 'list created_at instance type message id instance_id payload'
-    $values['instances events:--sort'] = 'sort created_at instance type message id instance_id payload'
+    $values['instances events:--sort'] = 'words created_at instance type message id instance_id payload'
     $values['instances events:--type'] = 'list info warning error status_change billing'
     $values['instances events:--until'] = 'words active stopped terminated error warning billing'
     $values['instances wait:--for'] = 'words active stopped terminated ssh'
     $values['instances ssh:--columns'] = 'list command'
     $values['instances scp:--columns'] = 'list command'
-    $values['instances ssh:--sort'] = 'sort command'
-    $values['instances scp:--sort'] = 'sort command'
+    $values['instances ssh:--sort'] = 'words command'
+    $values['instances scp:--sort'] = 'words command'
     $values['instances tunnel:--columns'] = 'list name endpoint url address local_port remote_port'
-    $values['instances tunnel:--sort'] = 'sort name endpoint url address local_port remote_port'
+    $values['instances tunnel:--sort'] = 'words name endpoint url address local_port remote_port'
     $values['instances ssh-config:--columns'] = 'list host hostname port user id'
-    $values['instances ssh-config:--sort'] = 'sort host hostname port user id'
+    $values['instances ssh-config:--sort'] = 'words host hostname port user id'
     $values['instances endpoints:--columns'] = 'list name url address protocol is_main port source'
-    $values['instances endpoints:--sort'] = 'sort name url address protocol is_main port source'
+    $values['instances endpoints:--sort'] = 'words name url address protocol is_main port source'
     $values['instances secrets:--columns'] = 'list key value'
-    $values['instances secrets:--sort'] = 'sort key value'
+    $values['instances secrets:--sort'] = 'words key value'
     $values['instances recover:--columns'] = 'list name outcome id asked_at note operation offer_id uid'
-    $values['instances recover:--sort'] = 'sort name outcome id asked_at note operation offer_id uid'
+    $values['instances recover:--sort'] = 'words name outcome id asked_at note operation offer_id uid'
     $values['catalog list:--columns'] = 'list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
     $values['catalog add:--columns'] = 'list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
     $values['catalog remove:--columns'] = 'list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
-    $values['catalog list:--sort'] = 'sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
-    $values['catalog add:--sort'] = 'sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
-    $values['catalog remove:--sort'] = 'sort kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
+    $values['catalog list:--sort'] = 'words kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
+    $values['catalog add:--sort'] = 'words kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
+    $values['catalog remove:--sort'] = 'words kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
     $values['catalog list:--kind'] = 'words offer image'
     $values['drives list:--columns'] = 'list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
     $values['drives get:--columns'] = 'list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
     $values['drives create:--columns'] = 'list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
     $values['drives update:--columns'] = 'list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
     $values['drives resume:--columns'] = 'list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
-    $values['drives list:--sort'] = 'sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
-    $values['drives get:--sort'] = 'sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
-    $values['drives create:--sort'] = 'sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
-    $values['drives update:--sort'] = 'sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
-    $values['drives resume:--sort'] = 'sort name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives list:--sort'] = 'words name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives get:--sort'] = 'words name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives create:--sort'] = 'words name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives update:--sort'] = 'words name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
+    $values['drives resume:--sort'] = 'words name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at'
     $values['ssh-keys list:--columns'] = 'list name id type fingerprint is_default created_at updated_at public_key'
     $values['ssh-keys get:--columns'] = 'list name id type fingerprint is_default created_at updated_at public_key'
     $values['ssh-keys add:--columns'] = 'list name id type fingerprint is_default created_at updated_at public_key'
     $values['ssh-keys delete:--columns'] = 'list name id type fingerprint is_default created_at updated_at public_key'
-    $values['ssh-keys list:--sort'] = 'sort name id type fingerprint is_default created_at updated_at public_key'
-    $values['ssh-keys get:--sort'] = 'sort name id type fingerprint is_default created_at updated_at public_key'
-    $values['ssh-keys add:--sort'] = 'sort name id type fingerprint is_default created_at updated_at public_key'
-    $values['ssh-keys delete:--sort'] = 'sort name id type fingerprint is_default created_at updated_at public_key'
+    $values['ssh-keys list:--sort'] = 'words name id type fingerprint is_default created_at updated_at public_key'
+    $values['ssh-keys get:--sort'] = 'words name id type fingerprint is_default created_at updated_at public_key'
+    $values['ssh-keys add:--sort'] = 'words name id type fingerprint is_default created_at updated_at public_key'
+    $values['ssh-keys delete:--sort'] = 'words name id type fingerprint is_default created_at updated_at public_key'
     $values['api-keys list:--columns'] = 'list name id key_prefix is_active in_use expires_at last_used_at created_at updated_at'
-    $values['api-keys list:--sort'] = 'sort name id key_prefix is_active in_use expires_at last_used_at created_at updated_at'
+    $values['api-keys list:--sort'] = 'words name id key_prefix is_active in_use expires_at last_used_at created_at updated_at'
     $values['api-keys create:--save-profile'] = 'names profile'
     $values['templates list:--columns'] = 'list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
     $values['templates get:--columns'] = 'list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
-    $values['templates list:--sort'] = 'sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
-    $values['templates get:--sort'] = 'sort slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
+    $values['templates list:--sort'] = 'words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
+    $values['templates get:--sort'] = 'words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at'
     $values['status:--columns'] = 'list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread'
-    $values['status:--sort'] = 'sort as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread'
+    $values['status:--sort'] = 'words as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread'
     $values['me get:--columns'] = 'list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
     $values['me update:--columns'] = 'list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
     $values['me set-password:--columns'] = 'list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
-    $values['me get:--sort'] = 'sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
-    $values['me update:--sort'] = 'sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
-    $values['me set-password:--sort'] = 'sort name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
+    $values['me get:--sort'] = 'words name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
+    $values['me update:--sort'] = 'words name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
+    $values['me set-password:--sort'] = 'words name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at'
     $values['billing balance:--columns'] = 'list balance reserved_balance total_balance'
-    $values['billing balance:--sort'] = 'sort balance reserved_balance total_balance'
+    $values['billing balance:--sort'] = 'words balance reserved_balance total_balance'
     $values['billing transactions:--columns'] = 'list created_at type status direction amount description id'
-    $values['billing transactions:--sort'] = 'sort created_at type status direction amount description id'
+    $values['billing transactions:--sort'] = 'words created_at type status direction amount description id'
     $values['billing transactions:--type'] = 'list deposit usage_charge bonus refund'
     $values['billing spend:--columns'] = 'list period spent charged refunded deposited bonus other transactions from to'
-    $values['billing spend:--sort'] = 'sort period spent charged refunded deposited bonus other transactions from to'
+    $values['billing spend:--sort'] = 'words period spent charged refunded deposited bonus other transactions from to'
     $values['billing spend:--by'] = 'words day week month'
     $values['billing runway:--columns'] = 'list balance per_hour hours_left runs_out_at unexplained_per_hour below as_of'
-    $values['billing runway:--sort'] = 'sort balance per_hour hours_left runs_out_at unexplained_per_hour below as_of'
+    $values['billing runway:--sort'] = 'words balance per_hour hours_left runs_out_at unexplained_per_hour below as_of'
     $values['billing promo:--columns'] = 'list added_amount new_balance'
-    $values['billing promo:--sort'] = 'sort added_amount new_balance'
+    $values['billing promo:--sort'] = 'words added_amount new_balance'
     $values['login:--columns'] = 'list name base_url account has_key key_in active'
     $values['logout:--columns'] = 'list name base_url account has_key key_in active'
     $values['profiles list:--columns'] = 'list name base_url account has_key key_in active'
@@ -429,27 +421,25 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['profiles add:--columns'] = 'list name base_url account has_key key_in active'
     $values['profiles move:--columns'] = 'list name base_url account has_key key_in active'
     $values['profiles remove:--columns'] = 'list name base_url account has_key key_in active'
-    $values['login:--sort'] = 'sort name base_url account has_key key_in active'
-    $values['logout:--sort'] = 'sort name base_url account has_key key_in active'
-    $values['profiles list:--sort'] = 'sort name base_url account has_key key_in active'
-    $values['profiles get:--sort'] = 'sort name base_url account has_key key_in active'
-    $values['profiles use:--sort'] = 'sort name base_url account has_key key_in active'
-    $values['profiles add:--sort'] = 'sort name base_url account has_key key_in active'
-    $values['profiles move:--sort'] = 'sort name base_url account has_key key_in active'
-    $values['profiles remove:--sort'] = 'sort name base_url account has_key key_in active'
+    $values['login:--sort'] = 'words name base_url account has_key key_in active'
+    $values['logout:--sort'] = 'words name base_url account has_key key_in active'
+    $values['profiles list:--sort'] = 'words name base_url account has_key key_in active'
+    $values['profiles get:--sort'] = 'words name base_url account has_key key_in active'
+    $values['profiles use:--sort'] = 'words name base_url account has_key key_in active'
+    $values['profiles add:--sort'] = 'words name base_url account has_key key_in active'
+    $values['profiles move:--sort'] = 'words name base_url account has_key key_in active'
+    $values['profiles remove:--sort'] = 'words name base_url account has_key key_in active'
     $values['login:--store'] = 'words keyring file command'
     $values['profiles move:--to'] = 'words keyring file'
     $values['sandbox tour:--columns'] = 'list title command'
-    $values['sandbox tour:--sort'] = 'sort title command'
+    $values['sandbox tour:--sort'] = 'words title command'
     $values['sandbox serve:--fault'] = 'words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running'
     $values['doctor:--columns'] = 'list id status message hint'
-    $values['doctor:--sort'] = 'sort id status message hint'
+    $values['doctor:--sort'] = 'words id status message hint'
     $values['commands:--columns'] = 'list command summary usage aliases flags columns exit_codes'
-    $values['commands:--sort'] = 'sort command summary usage aliases flags columns exit_codes'
-    $values['api:--field'] = 'field'
-    $values['api:-F'] = 'field'
+    $values['commands:--sort'] = 'words command summary usage aliases flags columns exit_codes'
     $values['completion:--columns'] = 'list shell file changed script'
-    $values['completion:--sort'] = 'sort shell file changed script'
+    $values['completion:--sort'] = 'words shell file changed script'
     $values['*:--profile'] = 'names profile'
     $values['*:--base-url'] = 'free'
     $values['*:--columns'] = 'free'
@@ -465,16 +455,6 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
         $own = $values["${place}:$flag"]
         if ($null -ne $own) { return $own }
         return $values["*:$flag"]
-    }
-
-    # Short flags in one word: -qo is -q -o, and -ojson is -o json. Where the value begins of the one
-    # that takes something; 0 when none does.
-    function ValueAt([string] $place, [string] $word) {
-        for ($at = 1; $at -lt $word.Length; $at++) {
-            $offer = ValueOf $place "-$($word[$at])"
-            if ($offer -and -not $offer.StartsWith('=')) { return $at + 1 }
-        }
-        return 0
     }
 
     # The cache folder, by the rules of gpucloud itself.
@@ -562,13 +542,9 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
         elseif (-not $literal -and $word.StartsWith('--profile=')) { $profileName = $word.Substring(10) }
         elseif (-not $literal -and $word.StartsWith('--base-url=')) { $hasAddress = $true }
         elseif (-not $literal -and $word.StartsWith('--') -and $word.Contains('=')) { }
-        elseif (-not $literal -and $word.StartsWith('--')) {
+        elseif (-not $literal -and $word.StartsWith('-')) {
             $offer = ValueOf $place $word
             if ($offer -and -not $offer.StartsWith('=')) { $pending = $word }
-        }
-        elseif (-not $literal -and $word.StartsWith('-') -and $word.Length -gt 1) {
-            $at = ValueAt $place $word
-            if ($at -eq $word.Length) { $pending = "-$($word[$at - 1])" }
         }
         elseif (-not $literal -and $steps.ContainsKey("${place}:$word")) {
             $place = $steps["${place}:$word"]
@@ -587,15 +563,6 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
         $typed = $current.Substring($kept.Length)
         $offer = [string] (ValueOf $place $kept.TrimEnd('='))
         $offer = $offer.TrimStart('=')
-    }
-    elseif (-not $literal -and $current -cmatch '^-[^-].') {
-        $at = ValueAt $place $current
-        if ($at -gt 0 -and $at -lt $current.Length) {
-            $kept = $current.Substring(0, $at)
-            $typed = $current.Substring($at)
-            $offer = [string] (ValueOf $place "-$($kept[$at - 1])")
-        }
-        else { $offer = "words $current" }
     }
     elseif (-not $literal -and $current.StartsWith('-')) { $offer = 'flags' }
     elseif ($verbs.ContainsKey($place)) { $offer = 'verbs' }
@@ -626,9 +593,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     switch -CaseSensitive ($kind) {
         'verbs' {
             if ($helping -and -not $place) { $topics | ForEach-Object { $found.Add(@($_, $_)) } }
-            $fitting = @(Pairs $verbs[$place] | Where-Object { $_[0].StartsWith($start, 'Ordinal') })
-            if ($fitting.Length -eq 0 -and $aliases.ContainsKey($place)) { $fitting = @(Pairs $aliases[$place]) }
-            $fitting | ForEach-Object { $found.Add($_) }
+            Pairs $verbs[$place] | ForEach-Object { $found.Add($_) }
         }
         'flags' {
             if ($flags.ContainsKey($place)) { Pairs $flags[$place] | ForEach-Object { $found.Add($_) } }
@@ -639,25 +604,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
                 $rows = @(NameRows $wanted $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
                     $_.Length -eq 4 -and $_[0] -and -not $used.Contains($_[1]) -and -not ($after -and $_[1] -cmatch '[:/@]')
                 })
-                $fitting = @($rows | Where-Object { $_[1].StartsWith($start, 'Ordinal') })
-                foreach ($row in $fitting) { $found.Add(@("$($row[1])$after", "$wanted $($row[3])".TrimEnd(' -'.ToCharArray()))) }
-                if ($fitting.Length -gt 0 -or -not $start) { continue }
-                foreach ($row in $rows) { if ($row[2] -cne '-') { $found.Add(@("$($row[2])$after", "$($row[1]) $($row[3])".TrimEnd(' -'.ToCharArray()))) } }
-            }
-        }
-        'part' {
-            if ($used.Count -eq 0) { break }
-            foreach ($line in @(NameRows $words[0] $profileName $hasAddress)) {
-                $row = $line.Split([char] 9)
-                if ($row.Length -eq 4 -and ($row[2] -ceq $used[0] -or $row[3] -ceq $used[0])) { $found.Add(@($row[1], $words[0])) }
-            }
-        }
-        'field' {
-            $mark = $typed.IndexOf('@') + 1
-            if ($mark -eq 0) { return }
-            $stays = $kept + $typed.Substring(0, $mark)
-            return [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed.Substring($mark)) | ForEach-Object {
-                [System.Management.Automation.CompletionResult]::new("$stays$($_.CompletionText)", $_.ListItemText, $_.ResultType, $_.ToolTip)
+                foreach ($row in $rows) { $found.Add(@("$($row[1])$after", "$wanted $($row[3])".TrimEnd(' -'.ToCharArray()))) }
             }
         }
         'words' { $words | ForEach-Object { $found.Add(@($_, $_)) } }
@@ -667,20 +614,6 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
             $stays = ($given | ForEach-Object { "$_," }) -join ''
             $words | Where-Object { $given -cnotcontains $_ } | ForEach-Object { $found.Add(@("$stays$_", $_)) }
             $start = $typed
-        }
-        'sort' {
-            $sign = if ($typed.StartsWith('-')) { '-' } else { '' }
-            $words | ForEach-Object { $found.Add(@("$sign$_", $_)) }
-        }
-        'port' {
-            if ($typed.Contains(',')) {
-                $stays = $typed.Substring(0, $typed.LastIndexOf(',') + 1)
-                'name=', 'main' | ForEach-Object { $found.Add(@("$stays$_", $_)) }
-            }
-            elseif ($typed -cmatch ':.*/') {
-                $stays = $typed.Substring(0, $typed.LastIndexOf('/') + 1)
-                'tcp', 'udp' | ForEach-Object { $found.Add(@("$stays$_", $_)) }
-            }
         }
         'file' { return [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed) }
     }

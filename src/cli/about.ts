@@ -1,4 +1,4 @@
-import type { NameKind, PartKind } from '../completion/tree.ts';
+import type { NameKind } from '../completion/tree.ts';
 import type { Failure } from '../errors.ts';
 import type { View } from '../output/output.ts';
 
@@ -14,10 +14,6 @@ export type Completes =
   | 'file'
   /** A file, or a path on a machine. */
   | 'path'
-  | 'port'
-  | PartKind
-  /** NAME=VALUE, where what follows an @ is a file. */
-  | 'field'
   /** The words of a command, or one of these topics. */
   | { readonly topics: readonly string[] }
   | 'nothing'

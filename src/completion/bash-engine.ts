@@ -47,7 +47,6 @@ __gpucloud_offer() {
   local kind=\${1%% *} word given
   case $kind in
     names) for word in \${1#* }; do __gpucloud_names "$word"; done ;;
-    part) __gpucloud_parts "\${1#* }" ;;
     words) __gpucloud_words \${1#* } ;;
     # Nothing is offered, and readline takes over: it knows file names best.
     file) __gpucloud_compopt -o default -o filenames ;;
@@ -62,12 +61,6 @@ __gpucloud_offer() {
         __gpucloud_compopt -o nospace
         __gpucloud_files ' '
       fi ;;
-    # NAME=VALUE, or @FILE for one or both.
-    field)
-      if [[ $cur == *@* ]]; then
-        prefix=$prefix\${cur%%@*}@ cur=\${cur#*@}
-        __gpucloud_files
-      fi ;;
     list)
       __gpucloud_compopt -o nospace
       given=,
@@ -75,15 +68,6 @@ __gpucloud_offer() {
       for word in \${1#* }; do
         [[ $given == *",$word,"* ]] || __gpucloud_words "$word"
       done ;;
-    sort)
-      [[ $cur != -* ]] || { prefix=$prefix- cur=\${cur#-}; }
-      __gpucloud_words \${1#* } ;;
-    port)
-      __gpucloud_compopt -o nospace
-      case $cur in
-        *,*) prefix=$prefix\${cur%,*}, cur=\${cur##*,}; __gpucloud_words name= main ;;
-        *:*/*) prefix=$prefix\${cur%/*}/ cur=\${cur##*/}; __gpucloud_words tcp udp ;;
-      esac ;;
   esac
 }
 
@@ -102,22 +86,10 @@ __gpucloud_join() {
   part=$word
 }
 
-# Short flags in one word: -qo is -q -o, and -ojson is -o json. Says in "at" where the value begins
-# of the one that takes something; fails when none does.
-__gpucloud_cluster() {
-  for ((at = 1; at < \${#1}; at++)); do
-    if __gpucloud_value "-\${1:at:1}" && [[ $offer != =* ]]; then
-      ((++at))
-      return 0
-    fi
-  done
-  return 1
-}
-
 _gpucloud() {
   local IFS=$' \\t\\n' path= offer= cur= prefix= profile= address= pending= literal= helping=
-  local used=/ verbs= also= flags= alone= repeats= line=\${COMP_LINE:0:COMP_POINT}
-  local word=\${COMP_WORDS[COMP_CWORD]} part whole lead i at n=$((COMP_CWORD + 1)) count=0
+  local used=/ verbs= flags= alone= repeats= line=\${COMP_LINE:0:COMP_POINT}
+  local word=\${COMP_WORDS[COMP_CWORD]} part whole lead i n=$((COMP_CWORD + 1)) count=0
   local -a words takes typed
   # In a variable, since old shells stumble over such signs in a pattern.
   local breaks='*[=:@<>;|&(]*'
@@ -143,10 +115,8 @@ _gpucloud() {
       --profile=*) profile=\${word#*=} ;;
       --base-url=*) address=1 ;;
       --*=*) ;;
-      --*)
+      -*)
         if __gpucloud_value "$word" && [[ $offer != =* ]]; then pending=$word; fi ;;
-      -?*)
-        if __gpucloud_cluster "$word" && ((at == \${#word})); then pending=-\${word:at-1}; fi ;;
       *)
         if [[ -n $literal ]] || ! __gpucloud_at_$path "$word"; then
           ((++count))
@@ -163,13 +133,6 @@ _gpucloud() {
     prefix=\${cur%%=*}= cur=\${cur#*=}
     __gpucloud_value "\${prefix%=}"
     offer=\${offer#=}
-  elif [[ -z $literal && $cur == -[!-]?* ]]; then
-    if __gpucloud_cluster "$cur" && ((at < \${#cur})); then
-      prefix=\${cur:0:at} cur=\${cur:at}
-    else
-      # All is said: another Tab puts the blank.
-      offer="words $cur"
-    fi
   else
     __gpucloud_at_$path ' '
     if [[ -z $literal && $cur == -* ]]; then
@@ -178,7 +141,6 @@ _gpucloud() {
     elif [[ -n $verbs ]]; then
       __gpucloud_words $verbs
       [[ -z $helping || -n $path ]] || __gpucloud_words $helping
-      [[ -n \${COMPREPLY+set} || -z $cur ]] || __gpucloud_words $also
     elif [[ -n $helping ]]; then
       return
     elif ((count < \${#takes[@]})); then

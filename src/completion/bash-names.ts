@@ -80,13 +80,6 @@ __gpucloud_names() {
       [[ $name != "$plain"* ]] || all[\${#all[@]}]=$name
     done
     fitting=(\${all[@]+"\${all[@]}"})
-    # No name fits: it may be the beginning of an id.
-    if [[ -z \${fitting+set} && $1 != profile ]] && __gpucloud_lines "$file"; then
-      for line in "\${lines[@]:1}"; do
-        line=\${line#*$tab*$tab}
-        [[ $line != "$plain"* ]] || fitting[\${#fitting[@]}]=\${line%%$tab*}
-      done
-    fi
   fi
   [[ -n \${fitting+set} ]] || return
   # Plain words are what quotes would leave as it is: all are tried at once.
@@ -111,27 +104,6 @@ __gpucloud_names() {
     fi
   fi
   IFS=$' \\t\\n'
-}
-
-# Offers what the machine in the first argument has of the kind $1: its endpoints or secrets.
-__gpucloud_parts() {
-  local folder line tab=$'\\t' plain=$cur open= slot= machine=\${typed-}
-  local -a lines
-  case $cur in
-    \\"*) open=\\" plain=\${cur#?} ;;
-    \\'*) open=\\' plain=\${cur#?} ;;
-    *\\\\*) plain=\${cur//\\\\/} ;;
-  esac
-  __gpucloud_folder
-  [[ -n $folder && -n $machine ]] || return
-  folder=$folder/completion
-  __gpucloud_slot && __gpucloud_lines "$folder/names/$slot/$1.tsv" || return
-  for line in "\${lines[@]}"; do
-    if [[ $line == "$1$tab$plain"*"$tab$machine$tab"* || $line == "$1$tab$plain"*"$tab$machine" ]]; then
-      line=\${line#*$tab}
-      __gpucloud_odd "\${line%%$tab*}"
-    fi
-  done
 }
 
 # Offers the name $1 in a form that the shell takes for one plain word, whatever it holds.

@@ -79,7 +79,6 @@ ${everywhere.join('\n')}
 function placeLine(place: ModelPlace): string {
   const parts = [
     ['verbs', place.below.map(({ name }) => name).join(' ')],
-    ['also', place.aliases.map(({ name }) => name).join(' ')],
     ['flags', place.flags.flatMap(({ names }) => names).join(' ')],
     ['alone', place.shares ? '' : '1'],
     ['repeats', place.repeats ? '1' : ''],

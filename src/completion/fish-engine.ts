@@ -39,53 +39,19 @@ function __gpucloud_file -a kind profile address
     echo "$folder/completion/names/$slot/$kind.tsv"
 end
 
-# Names of the kind with their states, and ids where no name begins like the word.
-function __gpucloud_names -a kind profile address before word
+# Names of the kind with their states.
+function __gpucloud_names -a kind profile address before
     set -l file (__gpucloud_file $kind "$profile" "$address")
     test -n "$file" -a -f "$file" -a -r "$file"; or return
-    set -l fits 0
-    set -l ids
     while read -l line
         set -l parts (string split \\t -- $line)
         # The first line holds all names, for bash.
         test (count $parts) -eq 4; and test -n "$parts[1]"; or continue
-        contains -- "$parts[2]" $argv[6..-1]; and continue
+        contains -- "$parts[2]" $argv[5..-1]; and continue
         set -l state $parts[4]
         test "$state" != -; or set state $kind
         printf '%s%s\\t%s\\n' "$before" "$parts[2]" "$state"
-        test (string sub -l (string length -- "$word") -- "$parts[2]") = "$word"; and set fits 1
-        test "$parts[3]" != -; and set -a ids (printf '%s%s\\t%s\\n' "$before" "$parts[3]" "$parts[2] $state")
     end < $file
-    if test $fits = 0 -a -n "$word"
-        printf '%s\\n' $ids
-    end
-end
-
-# What the machine has of the kind: its endpoints or secrets.
-function __gpucloud_parts -a kind profile address before machine
-    set -l file (__gpucloud_file $kind "$profile" "$address")
-    test -n "$file" -a -f "$file" -a -r "$file" -a -n "$machine"; or return
-    while read -l line
-        set -l parts (string split \\t -- $line)
-        test (count $parts) -eq 4; or continue
-        if contains -- "$machine" $parts[3..4]
-            printf '%s%s\\t%s\\n' "$before" "$parts[2]" "$kind"
-        end
-    end < $file
-end
-
-# Short flags in one word: -qo is -q -o, and -ojson is -o json. Prints the flags up to the one that
-# takes something, then the rest of the word; fails when none does.
-function __gpucloud_cluster -a place word
-    set -l before -
-    for letter in (string split '' -- (string sub -s 2 -- "$word"))
-        set before "$before$letter"
-        set -l offer (__gpucloud_value "$place" "-$letter")
-        and not string match -q '=*' -- "$offer"
-        and printf '%s\\n' "-$letter" "$before" (string sub -s (math (string length -- "$before") + 1) -- "$word")
-        and return 0
-    end
-    return 1
 end
 
 # What may stand at the cursor, in lines: the offer, the place, the profile, whether there is an
@@ -116,14 +82,10 @@ function __gpucloud_slot
             case '--base-url=*'
                 set address 1
             case '--*=*'
-            case '--*'
+            case '-*'
                 set -l offer (__gpucloud_value "$place" "$token")
                 and not string match -q '=*' -- "$offer"
                 and set pending $token
-            case '-?*'
-                set -l cluster (__gpucloud_cluster "$place" "$token")
-                and test "$cluster[2]" = "$token"
-                and set pending $cluster[1]
             case '*'
                 set -l next
                 if test -z "$literal"; and set next (__gpucloud_step "$place" "$token")
@@ -148,15 +110,6 @@ function __gpucloud_slot
         set before "$flag="
         set offer (__gpucloud_value "$place" "$flag" | string replace -r '^=' '')
         test -n "$offer"; or set offer free
-    else if test -z "$literal"; and string match -q -r -- '^-[^-].' "$word"
-        set -l cluster (__gpucloud_cluster "$place" "$word")
-        if test $status = 0 -a "$cluster[2]" != "$word"
-            set before $cluster[2]
-            set offer (__gpucloud_value "$place" "$cluster[1]")
-        else
-            # All is said: another Tab puts the blank.
-            set offer "words $word"
-        end
     else if test -z "$literal"; and string match -q -- '-*' "$word"
         set offer flags
     else if test -n "$(__gpucloud_verbs "$place")"
@@ -196,29 +149,18 @@ function __gpucloud_complete
         case verbs
             __gpucloud_verbs "$place"
             test "$words" = topics; and __gpucloud_topics
-            # Other words for the same are offered when they are being typed.
-            if test -n "$word"; and not __gpucloud_verbs "$place" | string match -q -- "$word*"
-                __gpucloud_aliases "$place"
-            end
         case flags
             __gpucloud_flags "$place"
         case names
             for one in $words
-                __gpucloud_names $one "$slot[3]" "$slot[4]" "$before" "$word" $slot[6..-1]
+                __gpucloud_names $one "$slot[3]" "$slot[4]" "$before" $slot[6..-1]
             end
         case path
             # A machine with a colon; files come by themselves. Before a colon none of ":/@" is read
             # as a name, and what follows it, only the machine knows.
             if not string match -q -r -- '^[^/]*:' "$word"
-                __gpucloud_names instance "$slot[3]" "$slot[4]" "$before" "$word" $slot[6..-1] |
+                __gpucloud_names instance "$slot[3]" "$slot[4]" "$before" $slot[6..-1] |
                     string match -r -v '^[^\\t]*[:/@]' | string replace \\t :\\t
-            end
-        case part
-            __gpucloud_parts $words "$slot[3]" "$slot[4]" "$before" "$slot[6]"
-        case field
-            if string match -q '*@*' -- "$word"
-                set -l start (string replace -r '@.*' @ -- "$word")
-                printf '%s\\n' "$before$start"(__fish_complete_path (string replace -r '^[^@]*@' '' -- "$word"))
             end
         case words
             printf '%s\\n' $before$words
@@ -228,15 +170,6 @@ function __gpucloud_complete
             set -l start $before(string join '' -- $given,)
             for one in $words
                 contains -- $one $given; or echo "$start$one"
-            end
-        case sort
-            string match -q -- '-*' "$word"; and set before "$before-"
-            printf '%s\\n' $before$words
-        case port
-            if string match -q '*,*' -- "$word"
-                printf '%s\\n' $before(string replace -r '[^,]*$' '' -- "$word"){name=,main}
-            else if string match -q '*:*/*' -- "$word"
-                printf '%s\\n' $before(string replace -r '[^/]*$' '' -- "$word"){tcp,udp}
             end
     end
 end

@@ -32,7 +32,6 @@ function tables({ shared, places, values }: Model): string {
   );
   const topics = places.flatMap(({ steps: below }) => below.flatMap((step) => step.topics ?? []));
   const verbs = places.flatMap(({ path, below }) => branch(path, some(below)));
-  const aliases = places.flatMap(({ path, aliases: also }) => branch(path, some(also)));
   const own = places.flatMap(({ path, flags }) => branch(path, some(flagWords(flags))));
   const apart = places.filter(({ shares }) => !shares).map(({ path }) => fishQuoted(path));
   const takes = places.flatMap(({ path, takes: offers, repeats }) =>
@@ -69,12 +68,6 @@ end
 
 function __gpucloud_topics
     ${topics.length === 0 ? 'true' : `printf '%s\\n' ${topics.map(fishQuoted).join(' ')}`}
-end
-
-function __gpucloud_aliases -a place
-    switch "$place"
-${aliases.join('\n')}
-    end
 end
 
 function __gpucloud_flags -a place

@@ -19,7 +19,6 @@ export interface ModelPlace {
   readonly path: string;
   readonly steps: readonly Step[];
   readonly below: readonly Named[];
-  readonly aliases: readonly Named[];
   readonly flags: readonly Flag[];
   /** Whether the shared flags belong here too, beside `flags`. */
   readonly shares: boolean;
@@ -62,9 +61,6 @@ export function modelOf(root: Place): Model {
           ...topicsOf(below),
         })),
         below: place.below.map((below) => ({ name: nameOf(below), help: below.summary })),
-        aliases: place.below.flatMap((below) =>
-          below.aliases.map((name) => ({ name, help: below.summary })),
-        ),
         flags: shares
           ? place.flags.filter((flag) => !shared.some((one) => sameLook(one, flag)))
           : place.flags,

@@ -4,7 +4,7 @@ import { makeFolders } from '../files/make-folders.ts';
 import { readPlain } from '../files/plain.ts';
 import { temporaryName } from '../files/replace.ts';
 import { isTerminated } from '../rules/statuses.ts';
-import { NAME_KINDS, type NameKind, type PartKind } from './tree.ts';
+import { NAME_KINDS, type NameKind } from './tree.ts';
 
 /** What Tab shows of a thing: all that the cache holds. */
 export interface KnownName {
@@ -122,37 +122,6 @@ export function textFor(shelf: string, names: readonly KnownName[]): string {
 export function headed(lines: readonly string[]): string {
   const names = lines.map((line) => line.split('\t')[1] ?? '');
   return `\t${names.join('\t')}\n${lines.join('')}`;
-}
-
-/** What an instance has: the names of its endpoints, the keys of its secrets. Never what they hold. */
-export interface Parts {
-  readonly kind: PartKind;
-  readonly id: string;
-  readonly name: string;
-  readonly parts: readonly string[];
-}
-
-/** Takes up what instances have; those of `gone` have nothing any more. Throws as learnNames. */
-export function learnParts(
-  folder: string,
-  kind: PartKind,
-  learned: readonly Parts[],
-  gone: ReadonlySet<string>,
-): void {
-  const known = new Map(learned.filter((one) => one.kind === kind).map((one) => [one.id, one]));
-  const file = join(folder, `${kind}.tsv`);
-  const before = textOf(file);
-  const kept = (before.match(/.+\n/g) ?? []).filter((line) => {
-    const id = line.split('\t')[2] ?? '';
-    return !known.has(id) && !gone.has(id);
-  });
-  const fresh = [...known.values()].flatMap(({ id, name, parts }) =>
-    parts
-      .filter((part) => isPlain(part) && isPlain(id) && !gone.has(id))
-      .map((part) => `${[kind, part, id, orDash(name)].join('\t')}\n`),
-  );
-  const after = [...fresh, ...kept].slice(0, MOST_OF_A_KIND).join('');
-  if (after !== before) replace(file, after);
 }
 
 function shelfOf({ kind, state }: KnownName): string {

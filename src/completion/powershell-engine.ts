@@ -6,16 +6,6 @@ export const ENGINE = `    # What a flag takes at a place; nothing for a switch.
         return $values["*:$flag"]
     }
 
-    # Short flags in one word: -qo is -q -o, and -ojson is -o json. Where the value begins of the one
-    # that takes something; 0 when none does.
-    function ValueAt([string] $place, [string] $word) {
-        for ($at = 1; $at -lt $word.Length; $at++) {
-            $offer = ValueOf $place "-$($word[$at])"
-            if ($offer -and -not $offer.StartsWith('=')) { return $at + 1 }
-        }
-        return 0
-    }
-
     # The cache folder, by the rules of gpucloud itself.
     function CacheFolder {
         if ($env:GPUCLOUD_STATE_DIR) {
@@ -101,13 +91,9 @@ export const ENGINE = `    # What a flag takes at a place; nothing for a switch.
         elseif (-not $literal -and $word.StartsWith('--profile=')) { $profileName = $word.Substring(10) }
         elseif (-not $literal -and $word.StartsWith('--base-url=')) { $hasAddress = $true }
         elseif (-not $literal -and $word.StartsWith('--') -and $word.Contains('=')) { }
-        elseif (-not $literal -and $word.StartsWith('--')) {
+        elseif (-not $literal -and $word.StartsWith('-')) {
             $offer = ValueOf $place $word
             if ($offer -and -not $offer.StartsWith('=')) { $pending = $word }
-        }
-        elseif (-not $literal -and $word.StartsWith('-') -and $word.Length -gt 1) {
-            $at = ValueAt $place $word
-            if ($at -eq $word.Length) { $pending = "-$($word[$at - 1])" }
         }
         elseif (-not $literal -and $steps.ContainsKey("\${place}:$word")) {
             $place = $steps["\${place}:$word"]
@@ -126,15 +112,6 @@ export const ENGINE = `    # What a flag takes at a place; nothing for a switch.
         $typed = $current.Substring($kept.Length)
         $offer = [string] (ValueOf $place $kept.TrimEnd('='))
         $offer = $offer.TrimStart('=')
-    }
-    elseif (-not $literal -and $current -cmatch '^-[^-].') {
-        $at = ValueAt $place $current
-        if ($at -gt 0 -and $at -lt $current.Length) {
-            $kept = $current.Substring(0, $at)
-            $typed = $current.Substring($at)
-            $offer = [string] (ValueOf $place "-$($kept[$at - 1])")
-        }
-        else { $offer = "words $current" }
     }
     elseif (-not $literal -and $current.StartsWith('-')) { $offer = 'flags' }
     elseif ($verbs.ContainsKey($place)) { $offer = 'verbs' }
@@ -165,9 +142,7 @@ export const ENGINE = `    # What a flag takes at a place; nothing for a switch.
     switch -CaseSensitive ($kind) {
         'verbs' {
             if ($helping -and -not $place) { $topics | ForEach-Object { $found.Add(@($_, $_)) } }
-            $fitting = @(Pairs $verbs[$place] | Where-Object { $_[0].StartsWith($start, 'Ordinal') })
-            if ($fitting.Length -eq 0 -and $aliases.ContainsKey($place)) { $fitting = @(Pairs $aliases[$place]) }
-            $fitting | ForEach-Object { $found.Add($_) }
+            Pairs $verbs[$place] | ForEach-Object { $found.Add($_) }
         }
         'flags' {
             if ($flags.ContainsKey($place)) { Pairs $flags[$place] | ForEach-Object { $found.Add($_) } }
@@ -178,25 +153,7 @@ export const ENGINE = `    # What a flag takes at a place; nothing for a switch.
                 $rows = @(NameRows $wanted $profileName $hasAddress | ForEach-Object { , $_.Split([char] 9) } | Where-Object {
                     $_.Length -eq 4 -and $_[0] -and -not $used.Contains($_[1]) -and -not ($after -and $_[1] -cmatch '[:/@]')
                 })
-                $fitting = @($rows | Where-Object { $_[1].StartsWith($start, 'Ordinal') })
-                foreach ($row in $fitting) { $found.Add(@("$($row[1])$after", "$wanted $($row[3])".TrimEnd(' -'.ToCharArray()))) }
-                if ($fitting.Length -gt 0 -or -not $start) { continue }
-                foreach ($row in $rows) { if ($row[2] -cne '-') { $found.Add(@("$($row[2])$after", "$($row[1]) $($row[3])".TrimEnd(' -'.ToCharArray()))) } }
-            }
-        }
-        'part' {
-            if ($used.Count -eq 0) { break }
-            foreach ($line in @(NameRows $words[0] $profileName $hasAddress)) {
-                $row = $line.Split([char] 9)
-                if ($row.Length -eq 4 -and ($row[2] -ceq $used[0] -or $row[3] -ceq $used[0])) { $found.Add(@($row[1], $words[0])) }
-            }
-        }
-        'field' {
-            $mark = $typed.IndexOf('@') + 1
-            if ($mark -eq 0) { return }
-            $stays = $kept + $typed.Substring(0, $mark)
-            return [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed.Substring($mark)) | ForEach-Object {
-                [System.Management.Automation.CompletionResult]::new("$stays$($_.CompletionText)", $_.ListItemText, $_.ResultType, $_.ToolTip)
+                foreach ($row in $rows) { $found.Add(@("$($row[1])$after", "$wanted $($row[3])".TrimEnd(' -'.ToCharArray()))) }
             }
         }
         'words' { $words | ForEach-Object { $found.Add(@($_, $_)) } }
@@ -206,20 +163,6 @@ export const ENGINE = `    # What a flag takes at a place; nothing for a switch.
             $stays = ($given | ForEach-Object { "$_," }) -join ''
             $words | Where-Object { $given -cnotcontains $_ } | ForEach-Object { $found.Add(@("$stays$_", $_)) }
             $start = $typed
-        }
-        'sort' {
-            $sign = if ($typed.StartsWith('-')) { '-' } else { '' }
-            $words | ForEach-Object { $found.Add(@("$sign$_", $_)) }
-        }
-        'port' {
-            if ($typed.Contains(',')) {
-                $stays = $typed.Substring(0, $typed.LastIndexOf(',') + 1)
-                'name=', 'main' | ForEach-Object { $found.Add(@("$stays$_", $_)) }
-            }
-            elseif ($typed -cmatch ':.*/') {
-                $stays = $typed.Substring(0, $typed.LastIndexOf('/') + 1)
-                'tcp', 'udp' | ForEach-Object { $found.Add(@("$stays$_", $_)) }
-            }
         }
         'file' { return [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed) }
     }

@@ -39,9 +39,6 @@ function tables({ shared, places, values }: Model): string {
     ),
     ...places.flatMap((place) => [
       ...(place.below.length === 0 ? [] : [set('verbs', place.path, `@(${pairs(place.below)})`)]),
-      ...(place.aliases.length === 0
-        ? []
-        : [set('aliases', place.path, `@(${pairs(place.aliases)})`)]),
       ...(place.flags.length === 0
         ? []
         : [set('flags', place.path, `@(${pairs(flagWords(place.flags))})`)]),
@@ -55,7 +52,7 @@ function tables({ shared, places, values }: Model): string {
       keys.map((key) => set('values', key, powershellQuoted(offer))),
     ),
   ];
-  const names = ['steps', 'verbs', 'aliases', 'flags', 'apart', 'repeats', 'takes', 'values'];
+  const names = ['steps', 'verbs', 'flags', 'apart', 'repeats', 'takes', 'values'];
   return `    # Tables of their own kind, since a plain one takes -f and -F for the same.
 ${names
   .map(

@@ -19,12 +19,11 @@ export function offerText(offer: Offer): string {
   switch (offer.kind) {
     case 'words':
     case 'list':
-    case 'sort':
       return [offer.kind, ...offer.words].join(' ');
     case 'names':
       return ['names', ...offer.of].join(' ');
-    case 'part':
-      return `part ${offer.of}`;
+    case 'sort':
+      return ['words', ...offer.words].join(' ');
     default:
       return offer.kind;
   }

@@ -3,10 +3,9 @@ import { slug } from '../catalog/entry.ts';
 import type { Catalog, CatalogEntry } from '../catalog/index.ts';
 import type { Config, ConfigFile, Settings } from '../config/index.ts';
 import type { Journal, KnownInstance } from '../journal/index.ts';
-import { isTerminated } from '../rules/statuses.ts';
 import type { Sandbox } from '../sandbox/index.ts';
-import type { KnownName, Lesson, Parts } from './names.ts';
-import { type NameKind, PART_KINDS } from './tree.ts';
+import type { KnownName, Lesson } from './names.ts';
+import type { NameKind } from './tree.ts';
 
 /**
  * Keeps the names that a command has met, so that the shell can complete them. The stores of this
@@ -14,7 +13,6 @@ import { type NameKind, PART_KINDS } from './tree.ts';
  */
 export interface NameRecorder {
   instance(instance: Instance): void;
-  created(instance: Instance): void;
   /** What is known of an instance by its id, which now has this status. */
   status(id: string, status: string): void;
   drives(drives: readonly Drive[]): void;
@@ -40,8 +38,6 @@ export interface RecorderSettings {
 export function createRecorder({ cache, settings }: RecorderSettings): NameRecorder {
   const own: Lesson[] = [];
   const ofSandbox: Lesson[] = [];
-  const parts: Parts[] = [];
-  const ended = new Set<string>();
   let profiles: ConfigFile | undefined;
   let learnedOf: Catalog | undefined;
 
@@ -74,19 +70,11 @@ export function createRecorder({ cache, settings }: RecorderSettings): NameRecor
       const slot = await slotOf(await settings());
       if (slot === undefined) return;
       files.learnNames(files.namesFolder(folder, slot), own);
-      for (const kind of parts.length + ended.size === 0 ? [] : PART_KINDS) {
-        files.learnParts(files.namesFolder(folder, slot), kind, parts, ended);
-      }
     }
   }
 
   return {
-    instance(instance) {
-      one(instanceName(instance));
-      if (isTerminated(instance.status)) ended.add(instance.id);
-      else parts.push(...partsOf(instance));
-    },
-    created: (instance) => one(instanceName(instance)),
+    instance: (instance) => one(instanceName(instance)),
     status(id, state) {
       own.push({ what: 'state', kind: 'instance', id, state });
     },
@@ -187,27 +175,6 @@ async function slotOf({ sandbox, profile, baseUrl, apiKey }: Settings) {
 
 function instanceName({ id, name, status }: Instance): KnownName {
   return { kind: 'instance', id, name: name ?? id, state: status };
-}
-
-/** What commands take by name; the document leaves both structures open, so anything may come. */
-function partsOf({ id, name, connection_info, docker_config }: Instance): Parts[] {
-  const secrets = connection_info?.secrets;
-  const endpoints = connection_info?.endpoints;
-  const ports = fieldsOf(docker_config).ports;
-  const named = Array.isArray(endpoints)
-    ? endpoints.map((item) => fieldsOf(item).name)
-    : Object.keys(fieldsOf(endpoints));
-  const published = Array.isArray(ports) ? ports.map((item) => fieldsOf(item).name) : [];
-  const texts = (values: readonly unknown[]) => values.filter((value) => typeof value === 'string');
-  const about = { id, name: name ?? id };
-  return [
-    { ...about, kind: 'secret', parts: Object.keys(fieldsOf(secrets)) },
-    { ...about, kind: 'endpoint', parts: texts(named.length > 0 ? named : published) },
-  ];
-}
-
-function fieldsOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
 function machineName({ id, name, last }: KnownInstance): KnownName {

@@ -10,26 +10,17 @@ export const NAME_KINDS = [
 ] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
-export const PART_KINDS = ['endpoint', 'secret'] as const;
-export type PartKind = (typeof PART_KINDS)[number];
-
 /** What one place of a command line takes. */
 export type Offer =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   /** Some of these words, with commas between them. */
   | { readonly kind: 'list'; readonly words: readonly string[] }
-  /** One of these words, or one with a hyphen before it. */
+  /** One of these words; a hyphen may stand before it. */
   | { readonly kind: 'sort'; readonly words: readonly string[] }
   | { readonly kind: 'names'; readonly of: readonly (NameKind | 'terminated-instance')[] }
   | { readonly kind: 'file' }
   /** A file here, or INSTANCE:PATH, of which the instance alone is known here. */
   | { readonly kind: 'path' }
-  /** EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main]: what follows the numbers can be completed. */
-  | { readonly kind: 'port' }
-  /** What the instance in the first argument has. */
-  | { readonly kind: 'part'; readonly of: PartKind }
-  /** NAME=VALUE; what follows an @ is a file. */
-  | { readonly kind: 'field' }
   /** The words of a command, as `help` takes them, or a topic. */
   | { readonly kind: 'command'; readonly topics: readonly string[] }
   /** Anything; only the user knows. */

@@ -37,10 +37,10 @@ __gpucloud_slot() {
   [[ -n $slot && $slot != */* ]]
 }
 
-# Offers the names of the kind $1 with $2 after them, and ids where no name fits.
+# Offers the names of the kind $1 with $2 after them.
 __gpucloud_names() {
   local kind=\${1#terminated-} what=$1 tab=$'\\t' folder slot line
-  local -a lines parts names ids after
+  local -a lines parts names after
   [[ -z \${2-} ]] || after=(-S $2)
   __gpucloud_folder
   [[ -n $folder ]] || return 1
@@ -59,25 +59,8 @@ __gpucloud_names() {
     # Before a colon none of these is read as a name.
     [[ -z $after || $parts[2] != *[:/@]* ]] || continue
     names+=("\${\${parts[2]//\\\\/\\\\\\\\}//:/\\\\:}:\${\${parts[4]:#-}:-$kind}")
-    [[ $parts[3] == - ]] || ids+=("\${\${parts[3]//\\\\/\\\\\\\\}//:/\\\\:}:$parts[2] \${parts[4]:#-}")
   done
-  _describe -t $what $kind names $after && return
-  [[ -n $PREFIX ]] && _describe -t $what "$kind id" ids $after
-}
-
-# Offers what the machine in the first argument has of the kind $1: its endpoints or secrets.
-__gpucloud_parts() {
-  local kind=$1 tab=$'\\t' folder slot line
-  local -a lines parts names
-  __gpucloud_folder
-  [[ -n $folder && -n $used[1] ]] && __gpucloud_slot || return 1
-  __gpucloud_lines $folder/completion/names/$slot/$kind.tsv
-  for line in $lines; do
-    parts=("\${(@ps:\\t:)line}")
-    [[ $parts[3] == $used[1] || $parts[4] == $used[1] ]] || continue
-    names+=("\${\${parts[2]//\\\\/\\\\\\\\}//:/\\\\:}:$kind")
-  done
-  _describe -t $kind $kind names
+  _describe -t $what $kind names $after
 }
 
 __gpucloud_offer() {
@@ -85,9 +68,6 @@ __gpucloud_offer() {
   local -a list given
   case $kind in
     names) for kind in \${=1#* }; do __gpucloud_names $kind; done ;;
-    part) __gpucloud_parts \${1#* } ;;
-    field)
-      compset -P '*@' && _files ;;
     words)
       list=(\${=1#* })
       _describe -t values value list ;;
@@ -97,19 +77,6 @@ __gpucloud_offer() {
       compset -P '*,'
       list=(\${\${=1#* }:|given})
       _describe -t values value list -qS , ;;
-    sort)
-      compset -P -
-      list=(\${=1#* })
-      _describe -t values column list ;;
-    port)
-      if compset -P '*,'; then
-        list=(name= main)
-        _describe -t values option list -S ''
-      elif [[ $PREFIX == *:*/* ]]; then
-        compset -P '*/'
-        list=(tcp udp)
-        _describe -t values protocol list -S ''
-      fi ;;
     file) _files ;;
     # A machine with a colon, or a file; what follows the colon, only the machine knows.
     path)
@@ -120,19 +87,10 @@ __gpucloud_offer() {
   esac
 }
 
-# Short flags in one word: -qo is -q -o, and -ojson is -o json. Says in "end" where the value begins
-# of the one that takes something; fails when none does.
-__gpucloud_cluster() {
-  for (( end = 2; end <= $#1; end++ )); do
-    if __gpucloud_value -\${1[end]} && [[ $offer != '='* ]]; then return 0; fi
-  done
-  return 1
-}
-
 _gpucloud() {
   local place offer profile address pending literal shared repeats word
-  local -a verbs also flags takes used helping
-  integer at end count=0
+  local -a verbs flags takes used helping
+  integer at count=0
 
   for ((at = 2; at < CURRENT; at++)); do
     word=\${(Q)words[at]}
@@ -149,10 +107,8 @@ _gpucloud() {
       --profile=*) profile=\${word#*=} ;;
       --base-url=*) address=1 ;;
       --*=*) ;;
-      --*)
+      -*)
         if __gpucloud_value $word && [[ $offer != '='* ]]; then pending=$word; fi ;;
-      -?*)
-        if __gpucloud_cluster $word && (( end == $#word )); then pending=-\${word[end]}; fi ;;
       *)
         if [[ -n $literal ]] || ! __gpucloud_step $word; then
           (( ++count ))
@@ -169,21 +125,13 @@ _gpucloud() {
     __gpucloud_value \${PREFIX%%=*} || return 1
     compset -P '--[^=]##='
     __gpucloud_offer "\${offer#=}"
-  elif [[ -z $literal && $PREFIX == -[^-]?* ]]; then
-    if __gpucloud_cluster $PREFIX && (( end < $#PREFIX )); then
-      compset -p $end
-      __gpucloud_offer "$offer"
-    else
-      # All is said: another Tab puts the blank.
-      compadd -- $PREFIX
-    fi
   else
     __gpucloud_place
     if [[ -z $literal && $PREFIX == -* ]]; then
       _describe -o -t options option flags
     elif (( $#verbs )); then
       [[ -n $place ]] || verbs+=($helping)
-      _describe -t commands command verbs || _describe -t commands command also
+      _describe -t commands command verbs
     elif (( $#helping )); then
       return 1
     elif (( count < $#takes )); then

@@ -36,7 +36,6 @@ function tables({ shared, places, values }: Model): string {
   const nodes = places.map((place) => {
     const lists = [
       ['verbs', describedAll(place.below)],
-      ['also', describedAll(place.aliases)],
       ['flags', flagList(place.flags)],
       ['takes', place.takes.map(quoted).join(' ')],
     ].flatMap(([name, text]) => (text === '' ? [] : [`      ${name}=(${text})`]));
@@ -60,7 +59,7 @@ ${steps.join('\n')}
 
 # What there is at "place".
 __gpucloud_place() {
-  verbs=() also=() flags=() takes=() shared= repeats=
+  verbs=() flags=() takes=() shared= repeats=
   case $place in
 ${nodes.join('\n')}
   esac

@@ -32,7 +32,7 @@ export function observe(
     });
   };
   const onCreated = (instance: Instance) => {
-    names.created(instance);
+    names.instance(instance);
     return keep(async () => (await catalog()).learn(instance));
   };
   const onStatus = ({ status }: { status: string }, id: string) => {

@@ -16,11 +16,10 @@ const folder = () => join(world.home, 'state', 'cache', 'completion');
 const SANDBOX = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
 
 /** The lines of a file of names, without ids, which differ from run to run. */
-async function names(slot: string, shelf: string, isHeaded = true): Promise<string[]> {
+async function names(slot: string, shelf: string): Promise<string[]> {
   const text = await readFile(join(folder(), 'names', slot, `${shelf}.tsv`), 'utf8');
-  const [head = '', ...rest] = text.split('\n').filter((line) => line !== '');
-  const lines = isHeaded || head === '' ? rest : [head, ...rest];
-  if (isHeaded) expect(head).toBe(lines.map((line) => `\t${line.split('\t')[1]}`).join(''));
+  const [head = '', ...lines] = text.split('\n').filter((line) => line !== '');
+  expect(head).toBe(lines.map((line) => `\t${line.split('\t')[1]}`).join(''));
   return lines.map((line) => {
     const [kind, name, , state] = line.split('\t');
     return [kind, name, state].join(' ').replace(/ -$/, '');
@@ -102,20 +101,6 @@ describe('the file', () => {
     const before = await stat(file);
     await world.cli(['templates', 'list']);
     expect((await stat(file)).ino).toBe(before.ino);
-  });
-
-  test('knows what a machine has by name, and nothing of what that holds', async () => {
-    const lab = ['instances', 'create', 'lab', ...HARDWARE, '--template', 'jupyterlab', '--wait'];
-    await world.cli(lab);
-    const secrets = JSON.parse((await world.cli(['instances', 'secrets', 'lab', '--json'])).stdout);
-    const [secret] = secrets;
-    expect(await names('-env', 'secret', false)).toEqual([`secret ${secret.key} lab`]);
-    expect(await names('-env', 'endpoint', false)).toContain('endpoint JupyterLab lab');
-    const file = join(folder(), 'names', '-env', 'secret.tsv');
-    expect(await readFile(file, 'utf8')).not.toContain(secret.value);
-    await world.cli(['instances', 'terminate', 'lab', '-y', '--wait']);
-    expect(await names('-env', 'secret', false)).toEqual([]);
-    expect(await names('-env', 'endpoint', false)).toEqual([]);
   });
 
   test('that can not be written fails no command and says nothing', async () => {

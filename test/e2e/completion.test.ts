@@ -75,20 +75,12 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await shell.shows(/ssh-keys add a\\ key\.pub/);
     });
 
-    test('short flags in one word, topics of help, parts of a machine, files after @', async () => {
-      await keepNames('endpoint', ['endpoint\tJupyterLab\tid-1\tlab']);
-      await keepNames('secret', ['secret\tJUPYTER_TOKEN\tid-1\tlab']);
-      await writeFile(join(computer.home, 'body.json'), '{}');
+    test('short flags, sort columns and topics of help', async () => {
       shell = await completingShell(program, computer);
       for (const [typed, shown] of [
-        ['instances list -qojsonl\b\t\t', /-qojsonl?/],
-        ['instances list -qo js\t\t', /json/],
-        ['instances list -oy\t', /-oyaml/],
+        ['instances list -q -o jsonl\b\t\t', /-o jsonl?/],
+        ['drives list --sort nam\t', /--sort name/],
         ['help outp\t', /help output/],
-        ['--profile work instances open lab J\t', /open lab JupyterLab/],
-        ['--profile work instances secrets id-1 \t', /secrets id-1 JUPYTER_TOKEN/],
-        ['api POST /x -F name=@bo\t', /-F name=@body\.json/],
-        ['api POST /x -F @bo\t', /-F @body\.json/],
       ] as const) {
         shell.type(`gpucloud ${typed}`);
         await shell.shows(shown);

@@ -1,4 +1,4 @@
-import { type NameKind, type Offer, PART_KINDS } from '../../completion/tree.ts';
+import type { NameKind, Offer } from '../../completion/tree.ts';
 import type { Completes } from '../about.ts';
 import type { AnyCommand, Option } from '../command.ts';
 import { about } from '../command.ts';
@@ -109,15 +109,11 @@ function asOffer(completes: Completes): Offer {
     if ('topics' in completes) return { kind: 'command', topics: completes.topics };
     return { kind: 'words', words: completes };
   }
-  const part = PART_KINDS.find((kind) => kind === completes);
-  if (part !== undefined) return { kind: 'part', of: part };
   switch (completes) {
     case 'nothing':
       return { kind: 'free' };
     case 'file':
     case 'path':
-    case 'field':
-    case 'port':
       return { kind: completes };
     case 'catalog':
       return { kind: 'names', of: ['offer', 'image'] };

@@ -39,7 +39,7 @@ export const api = action({
     method: METHODS,
     path: 'nothing',
     '--raw-field': 'nothing',
-    '--field': 'field',
+    '--field': 'nothing',
   },
   // A response has no columns.
   refuses: ['--columns', '--sort'],

@@ -34,7 +34,7 @@ export const create = action({
   completes: {
     name: 'nothing',
     '--name': 'nothing',
-    '--port': 'port',
+    '--port': 'nothing',
     '--docker-image': 'nothing',
     '--docker-command': 'nothing',
   },

@@ -22,7 +22,7 @@ export const open = action({
   notes:
     'Without ENDPOINT the main one, or the only one. Off a terminal the link is printed instead,\n' +
     'with its secrets, since that is what was asked for.',
-  completes: { endpoint: 'endpoint' },
+  completes: { endpoint: 'nothing' },
   examples: ['gpucloud instances open lab', 'gpucloud instances open lab jupyter'],
   ends: ['deadline'],
   takes: (command) =>

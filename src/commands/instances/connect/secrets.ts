@@ -22,7 +22,7 @@ export const secrets = action({
   view: secretView,
   notes:
     'With KEY, the value alone is printed. These are shown in no other command unless asked for.',
-  completes: { key: 'secret' },
+  completes: { key: 'nothing' },
   examples: ['gpucloud instances secrets lab', 'gpucloud instances secrets lab JUPYTER_TOKEN'],
   takes: (command) =>
     command

@@ -52,7 +52,7 @@ export const tunnel = action({
     'gpucloud instances tunnel trainer 6006',
     'gpucloud instances tunnel trainer 9000:8080 --json',
   ],
-  completes: { ports: 'endpoint', '--user': 'nothing' },
+  completes: { ports: 'nothing', '--user': 'nothing' },
   ends: ['deadline'],
   takes: (command) =>
     withSshFlags(
