@@ -88,7 +88,7 @@ __gpucloud_at_instances_create() {
     --drive) offer='names drive' ;;
     --env-file|--file|-f) offer=file ;;
     --wait) offer='=words active ssh' ;;
-    ' ') flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --dry-run --schema --wait --wait-timeout --poll-interval' takes=(free) ;;
+    ' ') flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --if-not-exists --dry-run --schema --wait --wait-timeout --poll-interval' takes=(free) ;;
     *) return 1 ;;
   esac
 }

@@ -6,17 +6,15 @@ import { CliError, isInterrupt, SeveralErrors, throwAll } from '../errors.ts';
 import { shellLine } from '../output/shell-line.ts';
 import { leadsTo, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
-import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { attempt, type Changed, type Outcome, outcomeOf } from './outcome.ts';
 import { runPreflight, titled } from './preflight.ts';
+import { BRIEFLY, explainStart } from './refusal.ts';
 import { findEach, type Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 import { waitForEach } from './waiting.ts';
 
 /** As many requests at once as is polite to a service whose rate limits are not documented. */
 const AT_ONCE = 4;
-/** A refusal is held back this long for the reading that explains it. */
-const BRIEFLY = { timeoutMs: 5000, longestPauseMs: LONGEST_WITHIN_MS };
 
 /** A change of status that the service makes on request (API document: start, stop, terminate). */
 export interface Change {
@@ -86,7 +84,7 @@ async function send(
     if (!(error instanceof CliError)) throw error;
     if (error.httpStatus === 400 || error.httpStatus === 409) {
       return change.goal === undefined
-        ? notStarted(target, error, api)
+        ? Promise.reject(await explainStart(target.id, error, api))
         : alreadyThere(target, { ...change, goal: change.goal }, error, { api, waits }, context);
     }
     if (!sent && isInterrupt(error)) throw notSent(error, target, change);
@@ -161,27 +159,6 @@ async function alreadyThere(
     );
   }
   return { id, name, status };
-}
-
-/**
- * Both statuses of a refused start stand for both reasons (API document: Errors), so the state decides.
- *
- * @throws always: what is in the way, or the refusal if the state can't be read.
- */
-async function notStarted({ id }: Target, refusal: CliError, api: Api): Promise<never> {
-  const found = await api.instances.get(id, BRIEFLY).catch((fault: unknown) => {
-    throw isInterrupt(fault) ? fault : refusal;
-  });
-  const { status } = found;
-  if (status !== 'STOPPED') {
-    throw refusal.with(`The instance ${id} is ${status}; only a STOPPED one can be started.`, {
-      hint: nextStep(status, id),
-    });
-  }
-  throw refusal.with(
-    `The instance ${id} stays STOPPED: there are not enough funds to reserve the next hour.`,
-    { hint: 'See what the account has, top it up and start again: gpucloud billing balance' },
-  );
 }
 
 /** What to do about an instance that was read after the service refused to stop or terminate it. */

@@ -6,6 +6,7 @@ import type { Journal, OpenedRequest, OpenRequest, RentalRequest } from '../jour
 import { shellLine } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
 import { mayBill } from '../rules/statuses.ts';
+import { livingNamesake, nameTaken } from './refusal.ts';
 
 /** Requests that may hold a name one after the other; more than one at once is rare. */
 const ROUNDS = 5;
@@ -65,20 +66,22 @@ export async function ensureNoPending(name: string, context: Context): Promise<v
 export async function openAlone(request: RentalRequest, context: Context): Promise<OpenedRequest> {
   const { name } = request;
   const journal = await ownJournal(context);
-  await ensureNotTaken(name, journal, context);
+  const ignoresNames = context.flags.yes === true;
+  const before = new Set((await journal.read()).instances.map(({ id }) => id));
+  if (!ignoresNames) await ensureNotTaken(request, context);
   let agreed: ReadonlySet<string> = new Set();
   for (let round = 0; round < ROUNDS; round += 1) {
     agreed = await agreedUids(name, agreed, journal, context);
     const opened = await journal.open(request, agreed);
     if (opened === undefined) continue;
-    try {
-      // Its last holder may have made an instance since.
-      await ensureNotTaken(name, journal, context);
-    } catch (error) {
-      await opened.notMade();
-      throw error;
-    }
-    return opened;
+    // Its last holder may have made an instance since. A request to the service would take time in
+    // which others already count this one as sent.
+    const made = (await journal.read()).instances.find(
+      (one) => one.name === name && mayBill(one.last?.status) && !before.has(one.id),
+    );
+    if (made === undefined || ignoresNames) return opened;
+    await opened.notMade();
+    throw nameTaken(request, { id: made.id, status: made.last?.status ?? 'not read yet' });
   }
   throw inFlight(name);
 }
@@ -139,31 +142,11 @@ function inFlight(name: string): CliError {
 }
 
 /** The instance is read first, since it may have ended elsewhere. */
-async function ensureNotTaken(name: string, journal: Journal, context: Context): Promise<void> {
-  if (context.flags.yes === true) return;
-  const { instances } = await journal.read();
-  for (const { id, name: known, last } of instances) {
-    if (known !== name || !mayBill(last?.status)) continue;
-    const status = await statusNow(id, context);
-    if (status === undefined || !mayBill(status)) continue;
-    throw new CliError(
-      'wrongState',
-      `${name} already exists (${id}, ${status}). Nothing was sent.`,
-      {
-        code: 'name_taken',
-        hint: `choose another name, or add --yes to send the request anyway; to see it: gpucloud instances get ${id}`,
-        resource: id,
-      },
-    );
-  }
-}
-
-/** undefined for one that the service does not find. */
-async function statusNow(id: string, context: Context): Promise<string | undefined> {
-  try {
-    return (await (await context.api()).instances.get(id)).status;
-  } catch (error) {
-    if (error instanceof CliError && error.failure === 'notFound') return undefined;
-    throw error;
-  }
+export async function ensureNotTaken(
+  request: Pick<RentalRequest, 'operation' | 'name'>,
+  context: Context,
+): Promise<void> {
+  const journal = await ownJournal(context);
+  const namesake = await livingNamesake(request.name, journal, await context.api());
+  if (namesake !== undefined) throw nameTaken(request, namesake);
 }

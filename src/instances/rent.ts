@@ -1,12 +1,14 @@
+import { sentence } from '../api/calls/errors.ts';
 import type { Api, CallOptions, Instance, RawResponse } from '../api/index.ts';
 import { sendOnce } from '../cli/creation.ts';
 import { observationOf } from '../context/observe.ts';
 import { DEFAULT_TIMEOUT_MS } from '../context/service.ts';
 import type { Context } from '../context.ts';
 import { CliError, type Failure, isInterrupt } from '../errors.ts';
-import { answerId, type OpenedRequest, type RentalRequest } from '../journal/index.ts';
+import { answerId, type OpenedRequest, type RentalRequest, refusedId } from '../journal/index.ts';
 import { openAlone } from './pending.ts';
 import { nothingCreated, runPreflight } from './preflight.ts';
+import { explainRental } from './refusal.ts';
 
 /**
  * Sends the one request that rents (design: The journal):
@@ -50,7 +52,7 @@ export async function rent(
     return made;
   } catch (error) {
     throw seen.id === undefined
-      ? await notMade(error, { sent, opened, request }, context)
+      ? withCandidate(await notMade(error, { sent, opened, request }, context), seen.candidate)
       : madeAnyway(error, seen.id, request);
   }
 }
@@ -61,6 +63,8 @@ interface Seen {
   id?: string;
   /** Why the id in the response is not believed. */
   doubt?: CliError;
+  /** An id in a response without success: the instance may exist. */
+  candidate?: string;
 }
 
 async function readAnswer(
@@ -69,9 +73,31 @@ async function readAnswer(
   opened: OpenedRequest,
   request: RentalRequest,
 ): Promise<void> {
-  if (status < 200 || status >= 300 || seen.id !== undefined) return;
+  if (seen.id !== undefined) return;
+  if (status < 200 || status >= 300) return keepCandidate(refusedId(text), seen, opened, request);
   const found = answerId(text);
   if (found !== undefined) await take(found.id, found.name, seen, opened, request);
+}
+
+/** What the request names itself, such as the offer that was refused, is not the new instance. */
+async function keepCandidate(
+  id: string | undefined,
+  seen: Seen,
+  opened: OpenedRequest,
+  { body, source_id }: RentalRequest,
+): Promise<void> {
+  if (id === undefined || JSON.stringify([body, source_id]).includes(id)) return;
+  seen.candidate = id;
+  await keepDoubted(id, opened);
+}
+
+/** If the disk fails, the error of the request names the id. */
+async function keepDoubted(id: string, opened: OpenedRequest): Promise<void> {
+  try {
+    await opened.keepDoubted(id);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+  }
 }
 
 async function take(
@@ -91,12 +117,7 @@ async function take(
     `The service answered the request for ${request.name} with the id ${id}, which ${why}. Whether an instance was created is unknown.`,
     request,
   );
-  try {
-    await opened.keepDoubted(id);
-  } catch (error) {
-    // The error of the request names the id.
-    if (!(error instanceof CliError)) throw error;
-  }
+  await keepDoubted(id, opened);
 }
 
 /** The id is in the journal already; this adds what the response shows. */
@@ -113,6 +134,18 @@ async function keepObserved(
   }
 }
 
+function withCandidate(error: unknown, id: string | undefined): unknown {
+  if (id === undefined || !(error instanceof CliError)) return error;
+  const isRefused = error.failure !== 'outcomeUnknown';
+  return error.with(
+    `${sentence(error.message)} The response names the instance ${id}. It may still be billing.`,
+    {
+      ...(isRefused ? { resource: id, hint: `see it: gpucloud instances get ${id}` } : {}),
+      mayBeBilling: true,
+    },
+  );
+}
+
 interface Attempt {
   readonly sent: boolean;
   readonly opened: OpenedRequest;
@@ -123,8 +156,9 @@ interface Attempt {
 async function notMade(
   error: unknown,
   { sent, opened, request }: Attempt,
-  { err, interrupts: { second } }: Context,
+  context: Context,
 ): Promise<unknown> {
+  const { second } = context.interrupts;
   const isUnknown = !isCertain(error, sent);
   try {
     await (isUnknown ? opened.unknown() : opened.notMade());
@@ -132,13 +166,15 @@ async function notMade(
     if (!(fault instanceof CliError)) throw fault;
     // What stays on disk counts as unknown, which is the careful reading.
     if (!isUnknown) {
-      err.warn(
+      context.err.warn(
         'local_storage',
         `Nothing was created, but gpucloud will show it as UNKNOWN: ${fault.message}`,
       );
     }
   }
-  if (!isUnknown) return error;
+  if (!isUnknown) {
+    return error instanceof CliError ? explainRental(error, request, context) : error;
+  }
   if (!(error instanceof CliError)) {
     return unknownOutcome(
       `Something unexpected happened after the request for ${request.name} was sent, and its outcome is unknown: ${messageOf(error)}`,

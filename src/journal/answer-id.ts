@@ -1,4 +1,4 @@
-import { resourceId } from '../rules/names.ts';
+import { isUuid, resourceId } from '../rules/names.ts';
 
 export interface AnswerId {
   readonly id: string;
@@ -28,6 +28,18 @@ export function answerId(text: string): AnswerId | undefined {
   const [id, name] = [fieldOf(data, 'id'), fieldOf(data, 'name')];
   if (typeof id !== 'string' || !resourceId(id).ok) return undefined;
   return { id, name: typeof name === 'string' ? name : undefined };
+}
+
+/** `data.id` of a response without success; an instance's id is a UUID (API document: Instance). */
+export function refusedId(text: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const id = fieldOf(fieldOf(value, 'data'), 'id');
+  return typeof id === 'string' && isUuid(id) ? id : undefined;
 }
 
 function fieldOf(value: unknown, field: string): unknown {

@@ -3,7 +3,7 @@ import { known } from './known.ts';
 import { sending } from './sending.ts';
 import { openStore } from './store.ts';
 
-export { type AnswerId, answerId } from './answer-id.ts';
+export { answerId, refusedId } from './answer-id.ts';
 export type * from './contract.ts';
 export type { Operation, Origin, Snapshot } from './record.ts';
 

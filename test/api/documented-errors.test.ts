@@ -203,6 +203,24 @@ describe('each error of the document tells the command that comes next', () => {
   });
 });
 
+test.each([
+  ['12.00', ' The balance is 12.00 RUB, and an hour costs 89.90 RUB.'],
+  ['100.00', ''],
+])('a start without funds is insufficient_funds, with a balance of %s', async (balance, more) => {
+  const one = await world(({ method, path }) => {
+    if (method === 'POST') return shapeA(409, 'Refused');
+    const state = { id: ID, status: 'STOPPED', price_per_hour_snapshot: '89.90' };
+    const data = path === '/users/me' ? { id: 'user-1', balance } : state;
+    return { status: 200, body: { status: 'success', code: 200, data } };
+  });
+  const { code, stderr } = await one.cli(['instances', 'start', ID, '--json']);
+  const { error } = JSON.parse(stderr);
+  expect({ exit: code, code: error.code }).toEqual({ exit: 5, code: 'insufficient_funds' });
+  expect(error.message).toBe(
+    `The instance ${ID} stays STOPPED: there are not enough funds to reserve the next hour.${more}`,
+  );
+});
+
 test.each([400, 409])('explains a start that was refused with %i by the state', async (http) => {
   const said = async (state: string) => {
     const answer = shapeA(http, 'Refused');

@@ -132,6 +132,38 @@ describe.each([
   });
 });
 
+describe.each([
+  ['create', CREATE],
+  ['reorder', REORDER],
+])('%s of a name that an ended instance had', (_verb, argv) => {
+  const journal = () => journalOf(world, { service: world.service.url, account: 'user-1' });
+
+  test('holds the name only once nothing is left to be read', async () => {
+    await world.cli(CREATE);
+    service.rent(NEW, 'trainer', { status: 'TERMINATED' });
+    const held: number[] = [];
+    service.onRead = async (id) => {
+      if (id === NEW) held.push((await journal().requests()).length);
+    };
+    expect(posts((await world.cli(argv)).requests)).toBe(1);
+    expect(held).toEqual([0]);
+  });
+
+  test('sends nothing if another process makes one meanwhile: exit 5', async () => {
+    await world.cli(CREATE);
+    service.rent(NEW, 'trainer', { status: 'TERMINATED' });
+    service.onRead = async (id) => {
+      if (id !== NEW) return;
+      const request = { operation: 'create', offer_id: null, timeout_ms: 60_000 } as const;
+      await (await journal().open({ ...request, name: 'trainer' }, new Set()))?.made(ID);
+    };
+    const { code, stderr, requests } = await world.cli(argv);
+    expect({ code, posts: posts(requests) }).toEqual({ code: 5, posts: 0 });
+    expect(stderr).toContain(`trainer already exists (${ID}, not read yet). Nothing was sent.`);
+    expect(await journal().requests()).toEqual([]);
+  });
+});
+
 describe('a key from the environment', () => {
   test('asks whose it is once, before its first request that rents', async () => {
     const first = await world.cli(CREATE);

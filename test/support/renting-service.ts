@@ -18,6 +18,7 @@ export interface Machine {
   readonly status: string;
   readonly created_at?: string;
   readonly price_per_hour_snapshot?: string;
+  readonly offer?: { readonly id: string; readonly name: string };
 }
 
 /** A service that keeps machines and drives, and whose next answer to a POST can be chosen. */
@@ -29,6 +30,10 @@ export class RentingService {
 
   /** Whose the keys are. */
   me = 'user-1';
+  balance: string | undefined;
+
+  /** What happens while an instance is read. */
+  onRead: ((id: string) => Promise<void>) | undefined;
 
   /** Paths that answer 500. */
   readonly failing = new Set<string>();
@@ -43,9 +48,11 @@ export class RentingService {
       return ok(this.rent(NEW, fields.instance_name ?? fields.new_name ?? ''), 201);
     }
     if (path === '/storage/drives') return ok(this.drives);
-    if (path === '/users/me') return ok({ id: this.me });
-    const machine = this.machines.get(path.split('/')[2] ?? '');
-    return machine === undefined ? no(404, 'Instance not found') : ok(machine);
+    if (path === '/users/me') return ok({ id: this.me, balance: this.balance });
+    const id = path.split('/')[2] ?? '';
+    const machine = this.machines.get(id);
+    const answer = machine === undefined ? no(404, 'Instance not found') : ok(machine);
+    return this.onRead === undefined ? answer : this.onRead(id).then(() => answer);
   };
 
   rent(id: string, name: string, more: Partial<Machine> = {}): Machine {

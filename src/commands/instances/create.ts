@@ -5,7 +5,7 @@ import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
-import { ensureNoPending } from '../../instances/pending.ts';
+import { ensureNoPending, ensureNotTaken } from '../../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../../instances/preflight.ts';
 import {
   type CreateFlags,
@@ -26,7 +26,7 @@ import {
   waitStartedOption,
   waitTimeoutOption,
 } from '../../watch/flags.ts';
-import { showRented, type Wait, warnIfClosed } from './rented.ts';
+import { showExisting, showRented, type Wait, warnIfClosed } from './rented.ts';
 import { createRequestView, instanceView } from './view.ts';
 
 export const create = action({
@@ -42,7 +42,7 @@ export const create = action({
     'The price of an offer is not in the published API before a machine is created; --max-price\n' +
     'ends at once a machine that came out dearer. What is said by flags wins over --file.\n' +
     'In a terminal, what is missing is asked for, and nothing is sent before the last question.\n' +
-    'If an instance of that name exists, create exits with 5. If an earlier request of that name is\n' +
+    'If an instance of that name exists, create exits with 5, or prints it with --if-not-exists. If an earlier request of that name is\n' +
     'unresolved, it asks, or exits with 7: "instances recover NAME" settles it. -y sends it anyway.',
   examples: [
     'gpucloud instances create',
@@ -89,25 +89,37 @@ export const create = action({
         'a YAML or JSON file with the fields of the request; - for stdin',
       )
       .addOption(maxPriceOption())
+      .option('--if-not-exists', 'return the instance of that name if one exists')
       .option('--dry-run', 'print the request and send nothing')
       .option('--schema', 'print the JSON Schema of --file')
       .addOption(waitStartedOption())
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
-  run: (context, name, { wait, waitTimeout, pollInterval, maxPrice, dryRun, schema, ...flags }) =>
-    schema === true
-      ? printSchema(context)
-      : createInstance(
-          {
-            flags: { ...flags, name: oneName(name, flags.name) },
-            maxPrice,
-            dryRun: dryRun === true,
-            until: statusFor(wait),
-            times: { timeout: waitTimeout, interval: pollInterval },
-          },
-          context,
-        ),
+  async run(context, name, { wait, waitTimeout, pollInterval, ...given }) {
+    const { maxPrice, dryRun, schema, ifNotExists, ...flags } = given;
+    if (schema === true) return printSchema(context);
+    const input = {
+      flags: { ...flags, name: oneName(name, flags.name) },
+      maxPrice,
+      dryRun: dryRun === true,
+      ifNotExists: ifNotExists === true,
+      until: statusFor(wait),
+      times: { timeout: waitTimeout, interval: pollInterval },
+    };
+    try {
+      await createInstance(input, context);
+    } catch (error) {
+      const id = input.ifNotExists ? idOfTaken(error) : undefined;
+      if (id === undefined) throw error;
+      await showExisting(id, input, context);
+    }
+  },
 });
+
+/** The id of the living instance that has the name. */
+function idOfTaken(error: unknown): string | undefined {
+  return error instanceof CliError && error.code === 'name_taken' ? error.resource : undefined;
+}
 
 async function printSchema(context: Context): Promise<void> {
   const { manifestJsonSchema } = await import('../../instances/request/manifest-json.ts');
@@ -125,6 +137,8 @@ interface CreateInput extends Wait {
   readonly flags: CreateFlags;
   readonly maxPrice: Money | undefined;
   readonly dryRun: boolean;
+  /** An instance of that name is printed. */
+  readonly ifNotExists: boolean;
 }
 
 async function createInstance(input: CreateInput, context: Context): Promise<void> {
@@ -155,12 +169,14 @@ async function prepare(input: CreateInput, context: Context): Promise<Prepared> 
 
 /** Before anything else is looked up. */
 async function checkPending(
-  { flags, dryRun }: CreateInput,
+  { flags, dryRun, ifNotExists }: CreateInput,
   manifest: CreateInstanceFields,
   context: Context,
 ): Promise<void> {
   const name = flags.name ?? manifest.instance_name;
-  if (!dryRun && name !== undefined) await ensureNoPending(name, context);
+  if (dryRun || name === undefined) return;
+  if (ifNotExists) await ensureNotTaken({ operation: 'create', name }, context);
+  await ensureNoPending(name, context);
 }
 
 /** Asks for what is missing, where somebody can be asked; then waits, as a person does. */
@@ -175,6 +191,7 @@ async function prepareAsked(
   if (prompts === undefined) {
     throw missingError(missing);
   }
+  await checkPending(input, manifest, context);
   const { askForInstance } = await import('../../instances/wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
   const made = await askForInstance({ ...input, until, manifest }, prompts, context);

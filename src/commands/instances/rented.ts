@@ -3,7 +3,9 @@ import type { CreateInstanceBody, Instance } from '../../api/index.ts';
 import { writeCreated } from '../../cli/creation.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
+import { overLimit } from '../../instances/max-price.ts';
 import { waitFor } from '../../instances/waiting.ts';
+import type { Money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import { hasSsh } from '../../rules/statuses.ts';
 import type { WaitTimes } from '../../watch/flags.ts';
@@ -18,34 +20,55 @@ export interface Wait {
 }
 
 /**
- * Waits when it was asked for, then prints the machine. A wait that ends early still prints it,
- * since it was rented all the same.
+ * Waits when it was asked for, then prints the instance. A wait that ends early still prints it,
+ * since it was rented.
  */
-export async function showRented(
-  rented: Instance,
-  { until, times }: Wait,
+export async function showRented(rented: Instance, wait: Wait, context: Context): Promise<void> {
+  context.err.note(`Rented ${rented.name ?? rented.id} (${rented.id}).`);
+  const made = { what: 'The machine', id: rented.id, remedy: remedyFor(rented.id) };
+  const print = (latest: Instance) =>
+    writeCreated(made, () => context.out.item(latest, instanceView));
+  await waitAndPrint(rented, { ...wait, after: rented.status }, print, context);
+}
+
+/** `create --if-not-exists` of a name that a known instance has. */
+export async function showExisting(
+  id: string,
+  { maxPrice, ...wait }: Wait & { readonly maxPrice: Money | undefined },
   context: Context,
 ): Promise<void> {
-  const name = rented.name ?? rented.id;
-  context.err.note(`Rented ${name} (${rented.id}).`);
-  let latest = rented;
+  const found = await (await context.api()).instances.get(id);
+  context.err.note(`${found.name ?? id} already exists (${id}). Nothing was sent.`);
+  const dear = overLimit(found, maxPrice?.toFixed());
+  if (dear !== undefined) context.err.warn('price', `${dear.message} To end it: ${dear.hint}`);
+  const print = (latest: Instance) => context.out.item(latest, instanceView);
+  await waitAndPrint(found, wait, print, context);
+}
+
+async function waitAndPrint(
+  instance: Instance,
+  { until, times, after }: Wait & { readonly after?: string },
+  print: (latest: Instance) => Promise<void>,
+  context: Context,
+): Promise<void> {
+  let latest = instance;
   let early: unknown;
   if (until !== undefined) {
     try {
       const onReading = (reading: Instance) => {
         latest = reading;
       };
-      const awaited = { target: { id: rented.id, name }, until, after: rented.status, onReading };
-      await waitFor(awaited, times, context);
+      const { id, name } = instance;
+      const target = { id, name: name ?? id };
+      await waitFor({ target, until, onReading, ...(after && { after }) }, times, context);
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       early = error;
     }
   }
-  const made = { what: 'The machine', id: rented.id, remedy: remedyFor(rented.id) };
-  await writeCreated(made, () => context.out.item(latest, instanceView));
+  await print(latest);
   if (early !== undefined) throw early;
-  if (context.signal.aborted) throw rentedAllTheSame(rented, context);
+  if (after !== undefined && context.signal.aborted) throw rentedAllTheSame(instance, context);
   nextSteps(latest, context);
 }
 

@@ -1,0 +1,160 @@
+import { sentence } from '../api/calls/errors.ts';
+import type { Api, CallOptions } from '../api/index.ts';
+import type { Context } from '../context.ts';
+import { CliError, type ErrorDetails, isInterrupt } from '../errors.ts';
+import type { Journal, RentalRequest } from '../journal/index.ts';
+import { kopecksText, type Money, money } from '../rules/money.ts';
+import { isTerminated, mayBill } from '../rules/statuses.ts';
+import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
+import { nextStep } from './status.ts';
+
+/** A refusal is held back this long for each reading that explains it. */
+export const BRIEFLY = { timeoutMs: 5000, longestPauseMs: LONGEST_WITHIN_MS };
+
+/** What a service may answer to a taken name and to a low balance; the API document lists nothing. */
+const UNCLEAR: readonly (number | undefined)[] = [400, 402, 409];
+
+/**
+ * Finds out why the service refused to rent: from the inventory, the balance and the last known
+ * price, never from the words of the response. Returns the refusal if they show nothing.
+ */
+export async function explainRental(
+  refusal: CliError,
+  request: RentalRequest,
+  context: Context,
+): Promise<CliError> {
+  const { operation, name, source_id } = request;
+  const { httpStatus } = refusal;
+  if (!UNCLEAR.includes(httpStatus)) return refusal;
+  const api = await context.api();
+  const source =
+    source_id === undefined ? undefined : await known(api.instances.get(source_id, BRIEFLY));
+  if (source !== undefined && !isTerminated(source.status)) return refusal;
+  const namesake = await known(livingNamesake(name, await context.journal(), api, BRIEFLY));
+  if (namesake !== undefined) return nameTaken(request, namesake, refusal);
+  const price = source?.price_per_hour_snapshot ?? (await offerPrice(request, context));
+  const shortfall = await shortfallOf(price, api);
+  if (shortfall !== undefined || httpStatus === 402) {
+    return insufficientFunds(refusal, `${sentence(refusal.message)}${shortfall ?? ''}`);
+  }
+  // A 400 may be about any field of the request.
+  if (httpStatus === 400 && operation === 'create') return refusal;
+  return rentalError(
+    `${sentence(refusal.message)} Another instance may have the name ${name}, or the balance may not cover an hour.`,
+    {
+      code: 'conflict',
+      hint: 'choose another name, or see the balance: gpucloud billing balance',
+      resource: name,
+    },
+    refusal,
+  );
+}
+
+/** A known instance of a name that may be billing now. */
+export async function livingNamesake(
+  name: string,
+  journal: Journal,
+  api: Api,
+  options?: CallOptions,
+): Promise<{ id: string; status: string } | undefined> {
+  const { instances } = await journal.read();
+  for (const { id, name: known, last } of instances) {
+    if (known !== name || !mayBill(last?.status)) continue;
+    const status = await statusNow(id, api, options);
+    if (status !== undefined && mayBill(status)) return { id, status };
+  }
+  return undefined;
+}
+
+/** undefined for one that the service does not find. */
+async function statusNow(
+  id: string,
+  api: Api,
+  options: CallOptions | undefined,
+): Promise<string | undefined> {
+  try {
+    return (await api.instances.get(id, options)).status;
+  } catch (error) {
+    if (error instanceof CliError && error.failure === 'notFound') return undefined;
+    throw error;
+  }
+}
+
+/** Without a refusal, nothing was sent. */
+export function nameTaken(
+  { operation, name }: Pick<RentalRequest, 'operation' | 'name'>,
+  { id, status }: { readonly id: string; readonly status: string },
+  refusal?: CliError,
+): CliError {
+  const found = `${name} already exists (${id}, ${status}).`;
+  const use = operation === 'create' ? 'return it: --if-not-exists; ' : '';
+  return rentalError(
+    refusal === undefined ? `${found} Nothing was sent.` : `${sentence(refusal.message)} ${found}`,
+    {
+      code: 'name_taken',
+      hint: `see it: gpucloud instances get ${id}; ${use}otherwise choose another name${refusal === undefined ? ', or send the request anyway: --yes' : ''}`,
+      resource: id,
+    },
+    refusal,
+  );
+}
+
+/** Both statuses of a refused start stand for both reasons (API document: Errors): the state decides. */
+export async function explainStart(id: string, refusal: CliError, api: Api): Promise<CliError> {
+  const found = await api.instances.get(id, BRIEFLY).catch((fault: unknown) => {
+    throw isInterrupt(fault) ? fault : refusal;
+  });
+  const { status, price_per_hour_snapshot: price } = found;
+  if (status !== 'STOPPED') {
+    return refusal.with(`The instance ${id} is ${status}; only a STOPPED one can be started.`, {
+      hint: nextStep(status, id),
+    });
+  }
+  const shortfall = await shortfallOf(price, api);
+  return insufficientFunds(
+    refusal,
+    `The instance ${id} stays STOPPED: there are not enough funds to reserve the next hour.${shortfall ?? ''}`,
+  );
+}
+
+function insufficientFunds(refusal: CliError, message: string): CliError {
+  const { resource } = refusal;
+  const hint = 'see the balance and top it up: gpucloud billing balance';
+  return rentalError(message, { code: 'insufficient_funds', hint, resource }, refusal);
+}
+
+/** A refused create with status 400 would otherwise exit with 1. */
+function rentalError(message: string, details: ErrorDetails, refusal: CliError | undefined) {
+  const { httpStatus, request } = refusal ?? {};
+  return new CliError('wrongState', message, { ...details, httpStatus, request, cause: refusal });
+}
+
+/** What the balance shows, as a sentence after a space; undefined unless it is below the price. */
+async function shortfallOf(
+  price: string | null | undefined,
+  api: Api,
+): Promise<string | undefined> {
+  const needed = money(price ?? '');
+  if (!needed.ok) return undefined;
+  const balance = money((await known(api.users.me(BRIEFLY)))?.balance ?? '');
+  if (!balance.ok || balance.value.gte(needed.value)) return undefined;
+  const text = (amount: Money) => kopecksText(amount);
+  return ` The balance is ${text(balance.value)} RUB, and an hour costs ${text(needed.value)} RUB.`;
+}
+
+/** As last seen: the API document has no list of offers. */
+async function offerPrice({ offer_id }: RentalRequest, context: Context): Promise<string | null> {
+  const entries = await (await context.catalog()).known();
+  const offer = entries.find(({ kind, id }) => kind === 'offer' && id === offer_id);
+  return offer?.price_per_hour ?? null;
+}
+
+/** A fact that can't be read counts as unknown: the refusal is reported anyway. */
+async function known<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return undefined;
+  }
+}

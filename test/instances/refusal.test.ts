@@ -1,0 +1,218 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { NEW, no, ok, RentingService } from '../support/renting-service.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const SOURCE = '3f0c5d9e-1111-4222-8333-444455558888';
+const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
+const REORDER = ['instances', 'reorder', SOURCE, 'trainer'];
+/** The words say one thing, whatever the facts are. */
+const WORDS = 'trainer exists and the balance is too low';
+
+let world: World;
+let service: RentingService;
+beforeEach(async () => {
+  service = new RentingService();
+  const offer = { id: HARDWARE[1] ?? '', name: 'RTX 4090' };
+  service.rent(SOURCE, 'old', { status: 'TERMINATED', price_per_hour_snapshot: '89.90', offer });
+  world = await createWorld({ handler: service.handler });
+  // The price of the offer is known from now on.
+  await world.cli(['instances', 'track', SOURCE]);
+});
+afterEach(() => world.close());
+
+const listed = async () => JSON.parse((await world.cli(['instances', 'list', '--json'])).stdout);
+
+async function failure(argv: readonly string[]) {
+  const { code, stdout, stderr } = await world.cli([...argv, '--json']);
+  expect(stdout).toBe('');
+  return { exit: code, ...JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error };
+}
+
+describe.each([
+  ['create', CREATE],
+  ['reorder', REORDER],
+])('a refused %s', (_verb, argv) => {
+  beforeEach(() => {
+    service.posts.push(() => no(409, WORDS));
+  });
+
+  test('is name_taken if a known instance has the name', async () => {
+    service.rent(ID, 'trainer', { status: 'ACTIVE' });
+    await world.cli(['instances', 'track', ID]);
+    service.balance = '1.00';
+    const error = await failure([...argv, '--yes']);
+    expect(error).toMatchObject({
+      exit: 5,
+      code: 'name_taken',
+      http_status: 409,
+      resource: ID,
+      hint: expect.stringContaining(`gpucloud instances get ${ID}`),
+    });
+    expect(error.message).toContain(`trainer already exists (${ID}, ACTIVE).`);
+  });
+
+  test('is insufficient_funds if the balance is below the last known price', async () => {
+    service.balance = '89.89';
+    const error = await failure(argv);
+    expect(error).toMatchObject({ exit: 5, code: 'insufficient_funds', http_status: 409 });
+    expect(error.message).toContain('The balance is 89.89 RUB, and an hour costs 89.90 RUB.');
+    expect(error.hint).toContain('gpucloud billing balance');
+  });
+
+  test.each([
+    ['covers an hour', '89.90'],
+    ['is not told', undefined],
+  ])('is conflict with both possibilities if the balance %s', async (_what, balance) => {
+    service.balance = balance;
+    const error = await failure(argv);
+    expect(error).toMatchObject({ exit: 5, code: 'conflict', resource: 'trainer' });
+    expect(error.message).toContain(
+      'Another instance may have the name trainer, or the balance may not cover an hour.',
+    );
+  });
+
+  test('is conflict if the facts can not be read', async () => {
+    service.failing.add('/users/me');
+    expect(await failure(argv)).toMatchObject({ exit: 5, code: 'conflict', http_status: 409 });
+  });
+
+  test('leaves no UNKNOWN request', async () => {
+    await failure(argv);
+    expect(await listed()).toEqual([]);
+  });
+});
+
+describe.each([400, 402])('a create refused with %i', (status) => {
+  beforeEach(() => {
+    service.posts.push(() => no(status, WORDS));
+  });
+
+  test('is insufficient_funds if the balance is below the last known price', async () => {
+    service.balance = '0.00';
+    expect(await failure(CREATE)).toMatchObject({ exit: 5, code: 'insufficient_funds' });
+  });
+
+  test(`is ${status === 402 ? 'insufficient_funds' : 'refused'} if nothing is known`, async () => {
+    service.balance = '1000.00';
+    expect(await failure(CREATE)).toMatchObject(
+      status === 402 ? { exit: 5, code: 'insufficient_funds' } : { exit: 1, code: 'refused' },
+    );
+  });
+});
+
+test('a refused create with status 400 is name_taken if a known instance has the name', async () => {
+  service.rent(ID, 'trainer', { status: 'STOPPED' });
+  await world.cli(['instances', 'track', ID]);
+  service.posts.push(() => no(400, WORDS));
+  const error = await failure([...CREATE, '--yes']);
+  expect(error).toMatchObject({ exit: 5, code: 'name_taken', resource: ID });
+});
+
+test('a refused reorder of an instance that is not TERMINATED stays wrong_state', async () => {
+  service.rent(SOURCE, 'old', { status: 'ACTIVE', price_per_hour_snapshot: '89.90' });
+  service.balance = '0.00';
+  service.posts.push(() => no(409, WORDS));
+  expect(await failure(REORDER)).toMatchObject({ exit: 5, code: 'wrong_state', resource: SOURCE });
+});
+
+describe('a data.id in a refusal', () => {
+  const refuse = (data: unknown, status = 409) =>
+    service.posts.push(() => ({ status, body: { statusCode: status, message: WORDS, data } }));
+
+  test.each([
+    ['create', CREATE],
+    ['reorder', REORDER],
+  ])('of a %s is listed and printed, and nothing is UNKNOWN', async (_verb, argv) => {
+    service.rent(NEW, 'trainer');
+    refuse({ id: NEW });
+    const error = await failure(argv);
+    expect(error).toMatchObject({
+      exit: 5,
+      resource: NEW,
+      may_be_billing: true,
+      hint: `see it: gpucloud instances get ${NEW}`,
+    });
+    expect(error.message).toContain(
+      `The response names the instance ${NEW}. It may still be billing.`,
+    );
+    expect(await listed()).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
+  });
+
+  test('with an unknown outcome is listed beside the UNKNOWN request', async () => {
+    service.rent(NEW, 'trainer');
+    refuse({ id: NEW }, 500);
+    const error = await failure(CREATE);
+    expect(error).toMatchObject({ exit: 7, resource: 'trainer' });
+    expect(error.message).toContain(`The response names the instance ${NEW}.`);
+    expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
+  });
+
+  test.each([
+    ['no UUID', { id: 'trainer' }],
+    ['not in data', undefined],
+    ['the offer of the request', { id: HARDWARE[1] }],
+  ])('that is %s is left out', async (_what, data) => {
+    refuse(data);
+    expect((await failure(CREATE)).message).not.toContain('The response names');
+    expect(await listed()).toEqual([]);
+  });
+});
+
+describe('create --if-not-exists', () => {
+  const ENSURE = [...CREATE, '--if-not-exists'];
+
+  test('prints the living instance of that name and sends nothing', async () => {
+    await world.cli(CREATE);
+    service.rent(NEW, 'trainer', { status: 'ACTIVE' });
+    for (const more of [[], ['--yes']]) {
+      const { code, stdout, requests } = await world.cli([...ENSURE, '--json', ...more]);
+      expect({ code, made: JSON.parse(stdout).id }).toEqual({ code: 0, made: NEW });
+      expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
+    }
+    expect((await world.cli(ENSURE)).stderr).toContain(
+      `trainer already exists (${NEW}). Nothing was sent.`,
+    );
+    expect((await world.cli([...ENSURE, '-q'])).stdout).toBe(`${NEW}\n`);
+  });
+
+  test('creates it if no living instance has the name', async () => {
+    await world.cli(CREATE);
+    service.rent(NEW, 'trainer', { status: 'TERMINATED' });
+    service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
+    expect(await world.cli([...ENSURE, '-q'])).toMatchObject({ code: 0, stdout: `${ID}\n` });
+  });
+
+  test('waits for the existing one with --wait', async () => {
+    await world.cli(CREATE);
+    service.rent(NEW, 'trainer', { status: 'ACTIVE' });
+    const { code, stdout } = await world.cli([...ENSURE, '--wait', '--json']);
+    expect({ code, status: JSON.parse(stdout).status }).toEqual({ code: 0, status: 'ACTIVE' });
+  });
+
+  test('warns of one above --max-price and does not terminate it', async () => {
+    await world.cli(CREATE);
+    service.rent(NEW, 'trainer', { status: 'ACTIVE', price_per_hour_snapshot: '99.00' });
+    const { code, stderr, requests } = await world.cli([...ENSURE, '--max-price', '20']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('warning: trainer');
+    expect(stderr).toContain(`To end it: gpucloud instances terminate ${NEW}`);
+    expect(requests.map(({ method }) => method)).not.toContain('POST');
+  });
+
+  test('ends with 7 while an earlier request is unresolved', async () => {
+    service.posts.push(() => 'hangUp');
+    await world.cli(CREATE);
+    const { code, requests } = await world.cli(ENSURE);
+    expect({ code, requests }).toEqual({ code: 7, requests: [] });
+  });
+
+  test('is shown by the hint of a taken name', async () => {
+    await world.cli(CREATE);
+    const { stderr } = await world.cli(CREATE);
+    expect(stderr).toContain(
+      `hint: see it: gpucloud instances get ${NEW}; return it: --if-not-exists; otherwise choose another name, or send the request anyway: --yes\n`,
+    );
+  });
+});
