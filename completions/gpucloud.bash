@@ -7,25 +7,129 @@
 # ("offer", with "=" before what may be left out). A blank asks for all that there is.
 __gpucloud_at_() {
   case $1 in
-    instances|instance) path=instances ;;
-    catalog) path=catalog ;;
-    drives|drive) path=drives ;;
-    ssh-keys|ssh-key) path=ssh_keys ;;
-    api-keys|api-key) path=api_keys ;;
-    templates|template) path=templates ;;
-    status) path=status ;;
-    me) path=me ;;
-    billing) path=billing ;;
     login) path=login ;;
-    logout) path=logout ;;
-    profiles|profile) path=profiles ;;
     sandbox) path=sandbox ;;
     doctor) path=doctor ;;
-    help) path= helping='exit-codes environment output scripting' ;;
-    commands) path=commands ;;
+    instances|instance) path=instances ;;
+    status) path=status ;;
+    catalog) path=catalog ;;
+    templates|template) path=templates ;;
+    drives|drive) path=drives ;;
+    ssh-keys|ssh-key) path=ssh_keys ;;
+    billing) path=billing ;;
+    me) path=me ;;
+    api-keys|api-key) path=api_keys ;;
+    profiles|profile) path=profiles ;;
+    logout) path=logout ;;
     api) path=api ;;
+    commands) path=commands ;;
     completion) path=completion ;;
-    ' ') verbs='instances catalog drives ssh-keys api-keys templates status me billing login logout profiles sandbox doctor help commands api completion' flags='--version -V' ;;
+    help) path= helping='options exit-codes environment output scripting' ;;
+    ' ') verbs='login sandbox doctor instances status catalog templates drives ssh-keys billing me api-keys profiles logout api commands completion help' flags='--version -V' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_login() {
+  case $1 in
+    --columns) offer='list name base_url account has_key key_in active' ;;
+    --sort) offer='words name base_url account has_key key_in active' ;;
+    --key-file) offer=file ;;
+    --key-command) offer=free ;;
+    --store) offer='words keyring file command' ;;
+    ' ') flags='--key-stdin --key-file --key-command --store' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox() {
+  case $1 in
+    tour) path=sandbox_tour ;;
+    catalog) path=sandbox_catalog ;;
+    status) path=sandbox_status ;;
+    advance) path=sandbox_advance ;;
+    deposit) path=sandbox_deposit ;;
+    fault) path=sandbox_fault ;;
+    reset) path=sandbox_reset ;;
+    serve) path=sandbox_serve ;;
+    ' ') verbs='tour catalog status advance deposit fault reset serve' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_tour() {
+  case $1 in
+    --columns) offer='list title command' ;;
+    --sort) offer='words title command' ;;
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_catalog() {
+  case $1 in
+    --state) offer=file ;;
+    ' ') flags=--state ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_status() {
+  case $1 in
+    --state) offer=file ;;
+    ' ') flags=--state ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_advance() {
+  case $1 in
+    --state) offer=file ;;
+    ' ') flags=--state takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_deposit() {
+  case $1 in
+    --state) offer=file ;;
+    ' ') flags=--state takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_fault() {
+  case $1 in
+    --state) offer=file ;;
+    ' ') flags=--state takes=('words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running none') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_reset() {
+  case $1 in
+    --state) offer=file ;;
+    --balance|--speed) offer=free ;;
+    ' ') flags='--balance --speed --state' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_serve() {
+  case $1 in
+    --state) offer=file ;;
+    --port|--speed) offer=free ;;
+    --fault) offer='words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running' ;;
+    ' ') flags='--port --speed --fault --state' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_doctor() {
+  case $1 in
+    --columns) offer='list id status message hint' ;;
+    --sort) offer='words id status message hint' ;;
+    ' ') : ;;
     *) return 1 ;;
   esac
 }
@@ -58,9 +162,9 @@ __gpucloud_at_instances() {
 
 __gpucloud_at_instances_list() {
   case $1 in
+    --interval) offer=free ;;
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
     --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
-    --interval) offer=free ;;
     ' ') flags='--all -a --watch -w --interval' ;;
     *) return 1 ;;
   esac
@@ -78,6 +182,7 @@ __gpucloud_at_instances_get() {
 
 __gpucloud_at_instances_create() {
   case $1 in
+    --env-file|--file|-f) offer=file ;;
     --name|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
     --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
@@ -86,7 +191,6 @@ __gpucloud_at_instances_create() {
     --ssh-key) offer='names ssh-key' ;;
     --template) offer='names template' ;;
     --drive) offer='names drive' ;;
-    --env-file|--file|-f) offer=file ;;
     --wait) offer='=words active ssh' ;;
     ' ') flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --if-not-exists --dry-run --schema --wait --wait-timeout --poll-interval' takes=(free) ;;
     *) return 1 ;;
@@ -137,8 +241,8 @@ __gpucloud_at_instances_terminate() {
 
 __gpucloud_at_instances_events() {
   case $1 in
-    --page|--limit|--since|--poll-interval) offer=free ;;
     --resume) offer=file ;;
+    --page|--limit|--since|--poll-interval) offer=free ;;
     --columns) offer='list created_at instance type message id instance_id payload' ;;
     --sort) offer='words created_at instance type message id instance_id payload' ;;
     --type) offer='list info warning error status_change billing' ;;
@@ -161,8 +265,8 @@ __gpucloud_at_instances_wait() {
 
 __gpucloud_at_instances_ssh() {
   case $1 in
-    --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
     --identity|-i) offer=file ;;
+    --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list command' ;;
     --sort) offer='words command' ;;
     ' ') flags='--tty -t --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' repeats=1 takes=('names instance' free) ;;
@@ -172,8 +276,8 @@ __gpucloud_at_instances_ssh() {
 
 __gpucloud_at_instances_scp() {
   case $1 in
-    --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
     --identity|-i) offer=file ;;
+    --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list command' ;;
     --sort) offer='words command' ;;
     ' ') flags='--recursive -r --preserve -p --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' repeats=1 takes=(path) ;;
@@ -183,8 +287,8 @@ __gpucloud_at_instances_scp() {
 
 __gpucloud_at_instances_tunnel() {
   case $1 in
-    --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
     --identity|-i) offer=file ;;
+    --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name endpoint url address local_port remote_port' ;;
     --sort) offer='words name endpoint url address local_port remote_port' ;;
     ' ') flags='--open --no-reconnect --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' takes=('names instance' free) ;;
@@ -253,6 +357,16 @@ __gpucloud_at_instances_untrack() {
   esac
 }
 
+__gpucloud_at_status() {
+  case $1 in
+    --interval) offer=free ;;
+    --columns) offer='list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread' ;;
+    --sort) offer='words as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread' ;;
+    ' ') flags='--all -a --watch -w --interval' ;;
+    *) return 1 ;;
+  esac
+}
+
 __gpucloud_at_catalog() {
   case $1 in
     list|ls) path=catalog_list ;;
@@ -288,6 +402,33 @@ __gpucloud_at_catalog_remove() {
     --columns) offer='list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
     --sort) offer='words kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version' ;;
     ' ') takes=('names offer image') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_templates() {
+  case $1 in
+    list|ls) path=templates_list ;;
+    get|show) path=templates_get ;;
+    ' ') verbs='list get' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_templates_list() {
+  case $1 in
+    --columns) offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+    --sort) offer='words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_templates_get() {
+  case $1 in
+    --columns) offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+    --sort) offer='words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+    ' ') flags=--markdown takes=('names template') ;;
     *) return 1 ;;
   esac
 }
@@ -400,108 +541,6 @@ __gpucloud_at_ssh_keys_delete() {
   esac
 }
 
-__gpucloud_at_api_keys() {
-  case $1 in
-    list|ls) path=api_keys_list ;;
-    create) path=api_keys_create ;;
-    ' ') verbs='list create' ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_api_keys_list() {
-  case $1 in
-    --columns) offer='list name id key_prefix is_active in_use expires_at last_used_at created_at updated_at' ;;
-    --sort) offer='words name id key_prefix is_active in_use expires_at last_used_at created_at updated_at' ;;
-    ' ') : ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_api_keys_create() {
-  case $1 in
-    --key-file) offer=file ;;
-    --save-profile) offer='names profile' ;;
-    ' ') flags='--key-file --save-profile' takes=(free) ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_templates() {
-  case $1 in
-    list|ls) path=templates_list ;;
-    get|show) path=templates_get ;;
-    ' ') verbs='list get' ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_templates_list() {
-  case $1 in
-    --columns) offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
-    --sort) offer='words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
-    ' ') : ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_templates_get() {
-  case $1 in
-    --columns) offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
-    --sort) offer='words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
-    ' ') flags=--markdown takes=('names template') ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_status() {
-  case $1 in
-    --interval) offer=free ;;
-    --columns) offer='list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread' ;;
-    --sort) offer='words as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread' ;;
-    ' ') flags='--all -a --watch -w --interval' ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_me() {
-  case $1 in
-    get|show) path=me_get ;;
-    update) path=me_update ;;
-    set-password) path=me_set_password ;;
-    ' ') verbs='get update set-password' ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_me_get() {
-  case $1 in
-    --columns) offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
-    --sort) offer='words name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
-    ' ') : ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_me_update() {
-  case $1 in
-    --name) offer=free ;;
-    --columns) offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
-    --sort) offer='words name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
-    ' ') flags=--name ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_me_set_password() {
-  case $1 in
-    --columns) offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
-    --sort) offer='words name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
-    ' ') flags=--stdin repeats=1 takes=(free) ;;
-    *) return 1 ;;
-  esac
-}
-
 __gpucloud_at_billing() {
   case $1 in
     balance) path=billing_balance ;;
@@ -564,23 +603,67 @@ __gpucloud_at_billing_promo() {
   esac
 }
 
-__gpucloud_at_login() {
+__gpucloud_at_me() {
   case $1 in
-    --key-command) offer=free ;;
-    --key-file) offer=file ;;
-    --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='words name base_url account has_key key_in active' ;;
-    --store) offer='words keyring file command' ;;
-    ' ') flags='--key-stdin --key-file --key-command --store' ;;
+    get|show) path=me_get ;;
+    update) path=me_update ;;
+    set-password) path=me_set_password ;;
+    ' ') verbs='get update set-password' ;;
     *) return 1 ;;
   esac
 }
 
-__gpucloud_at_logout() {
+__gpucloud_at_me_get() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='words name base_url account has_key key_in active' ;;
+    --columns) offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    --sort) offer='words name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
     ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_me_update() {
+  case $1 in
+    --name) offer=free ;;
+    --columns) offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    --sort) offer='words name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    ' ') flags=--name ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_me_set_password() {
+  case $1 in
+    --columns) offer='list name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    --sort) offer='words name email role balance reserved_balance total_balance id is_active is_email_verified has_password notify_billing notify_marketing yandex_id github_id verified_at last_login_at created_at updated_at' ;;
+    ' ') flags=--stdin repeats=1 takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_api_keys() {
+  case $1 in
+    list|ls) path=api_keys_list ;;
+    create) path=api_keys_create ;;
+    ' ') verbs='list create' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_api_keys_list() {
+  case $1 in
+    --columns) offer='list name id key_prefix is_active in_use expires_at last_used_at created_at updated_at' ;;
+    --sort) offer='words name id key_prefix is_active in_use expires_at last_used_at created_at updated_at' ;;
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_api_keys_create() {
+  case $1 in
+    --key-file) offer=file ;;
+    --save-profile) offer='names profile' ;;
+    ' ') flags='--key-file --save-profile' takes=(free) ;;
     *) return 1 ;;
   esac
 }
@@ -653,101 +736,20 @@ __gpucloud_at_profiles_remove() {
   esac
 }
 
-__gpucloud_at_sandbox() {
+__gpucloud_at_logout() {
   case $1 in
-    tour) path=sandbox_tour ;;
-    catalog) path=sandbox_catalog ;;
-    status) path=sandbox_status ;;
-    advance) path=sandbox_advance ;;
-    deposit) path=sandbox_deposit ;;
-    fault) path=sandbox_fault ;;
-    reset) path=sandbox_reset ;;
-    serve) path=sandbox_serve ;;
-    ' ') verbs='tour catalog status advance deposit fault reset serve' ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_sandbox_tour() {
-  case $1 in
-    --columns) offer='list title command' ;;
-    --sort) offer='words title command' ;;
+    --columns) offer='list name base_url account has_key key_in active' ;;
+    --sort) offer='words name base_url account has_key key_in active' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
 }
 
-__gpucloud_at_sandbox_catalog() {
+__gpucloud_at_api() {
   case $1 in
-    --state) offer=file ;;
-    ' ') flags=--state ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_sandbox_status() {
-  case $1 in
-    --state) offer=file ;;
-    ' ') flags=--state ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_sandbox_advance() {
-  case $1 in
-    --state) offer=file ;;
-    ' ') flags=--state takes=(free) ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_sandbox_deposit() {
-  case $1 in
-    --state) offer=file ;;
-    ' ') flags=--state takes=(free) ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_sandbox_fault() {
-  case $1 in
-    --state) offer=file ;;
-    ' ') flags=--state takes=('words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running none') ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_sandbox_reset() {
-  case $1 in
-    --balance|--speed) offer=free ;;
-    --state) offer=file ;;
-    ' ') flags='--balance --speed --state' ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_sandbox_serve() {
-  case $1 in
-    --port|--speed) offer=free ;;
-    --state) offer=file ;;
-    --fault) offer='words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running' ;;
-    ' ') flags='--port --speed --fault --state' ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_doctor() {
-  case $1 in
-    --columns) offer='list id status message hint' ;;
-    --sort) offer='words id status message hint' ;;
-    ' ') : ;;
-    *) return 1 ;;
-  esac
-}
-
-__gpucloud_at_help() {
-  case $1 in
-    ' ') repeats=1 takes=(command) ;;
+    --input) offer=file ;;
+    --raw-field|-f|--field|-F) offer=free ;;
+    ' ') flags='--raw-field -f --field -F --input --include -i --paginate' takes=('words GET HEAD POST PUT PATCH DELETE' free) ;;
     *) return 1 ;;
   esac
 }
@@ -761,20 +763,18 @@ __gpucloud_at_commands() {
   esac
 }
 
-__gpucloud_at_api() {
-  case $1 in
-    --raw-field|-f|--field|-F) offer=free ;;
-    --input) offer=file ;;
-    ' ') flags='--raw-field -f --field -F --input --include -i --paginate' takes=('words GET HEAD POST PUT PATCH DELETE' free) ;;
-    *) return 1 ;;
-  esac
-}
-
 __gpucloud_at_completion() {
   case $1 in
     --columns) offer='list shell file changed script' ;;
     --sort) offer='words shell file changed script' ;;
     ' ') flags=--install takes=('words bash zsh fish powershell') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_help() {
+  case $1 in
+    ' ') repeats=1 takes=(command) ;;
     *) return 1 ;;
   esac
 }

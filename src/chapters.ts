@@ -16,134 +16,129 @@ interface Chapter {
 /** The tree, in the order of the help. */
 export const CHAPTERS: readonly Chapter[] = [
   {
-    heading: 'Rent machines:',
+    heading: 'Get started:',
     entries: [
       {
-        name: 'instances',
-        aliases: ['instance'],
-        summary: 'Rent GPU machines, see them, stop and end them',
-        load: async () => (await import('./commands/instances/index.ts')).instances,
+        name: 'login',
+        summary: 'Sign in with an API key',
+        load: async () => (await import('./commands/profiles/login.ts')).login,
       },
       {
-        name: 'catalog',
+        name: 'sandbox',
         local: true,
-        summary: 'Names for offers and images, with the last price seen',
-        load: async () => (await import('./commands/catalog/index.ts')).catalog,
+        summary: 'Try everything free and offline, on this computer',
+        load: async () => (await import('./commands/sandbox/index.ts')).sandbox,
+      },
+      {
+        name: 'doctor',
+        summary: 'Check this computer, your settings and the connection',
+        load: async () => (await import('./commands/doctor/index.ts')).doctor,
       },
     ],
   },
   {
-    heading: 'Storage and keys:',
+    heading: 'Instances:',
     entries: [
       {
-        name: 'drives',
-        aliases: ['drive'],
-        summary: 'Cloud drives: network storage that bills by the hour',
-        load: async () => (await import('./commands/drives/index.ts')).drives,
+        name: 'instances',
+        aliases: ['instance'],
+        summary: 'Create, connect to, stop and terminate instances',
+        load: async () => (await import('./commands/instances/index.ts')).instances,
       },
       {
-        name: 'ssh-keys',
-        aliases: ['ssh-key'],
-        summary: 'Public SSH keys for new machines',
-        load: async () => (await import('./commands/ssh-keys/index.ts')).sshKeys,
+        name: 'status',
+        summary: 'Show instances, drives, costs and what needs attention',
+        load: async () => (await import('./commands/status/index.ts')).status,
       },
       {
-        name: 'api-keys',
-        aliases: ['api-key'],
-        summary: 'API keys: list them, create one',
-        load: async () => (await import('./commands/api-keys/index.ts')).apiKeys,
+        name: 'catalog',
+        local: true,
+        summary: 'Name offers and images; see the last known prices',
+        load: async () => (await import('./commands/catalog/index.ts')).catalog,
       },
       {
         name: 'templates',
         aliases: ['template'],
-        summary: 'Application templates, with what they need and how they are used',
+        summary: 'Browse application templates',
         load: async () => (await import('./commands/templates/index.ts')).templates,
       },
     ],
   },
   {
-    heading: 'Account and money:',
+    heading: 'Storage and SSH keys:',
     entries: [
       {
-        name: 'status',
-        summary: 'One screen: machines, drives, burn rate, balance, what needs attention',
-        load: async () => (await import('./commands/status/index.ts')).status,
+        name: 'drives',
+        aliases: ['drive'],
+        summary: 'Create and manage cloud drives',
+        load: async () => (await import('./commands/drives/index.ts')).drives,
       },
       {
-        name: 'me',
-        summary: 'The account: see it, rename it, set its password',
-        load: async () => (await import('./commands/me/index.ts')).me,
-      },
-      {
-        name: 'billing',
-        summary: 'Balance, what was spent, how long it lasts, promo codes',
-        load: async () => (await import('./commands/billing/index.ts')).billing,
+        name: 'ssh-keys',
+        aliases: ['ssh-key'],
+        summary: 'Manage the SSH keys that new instances get',
+        load: async () => (await import('./commands/ssh-keys/index.ts')).sshKeys,
       },
     ],
   },
   {
-    heading: 'Sign in:',
+    heading: 'Account:',
     entries: [
       {
-        name: 'login',
-        summary: 'Sign in with an API key and keep it in a profile',
-        load: async () => (await import('./commands/profiles/login.ts')).login,
+        name: 'billing',
+        summary: 'Show balance and spending; apply promo codes',
+        load: async () => (await import('./commands/billing/index.ts')).billing,
       },
       {
-        name: 'logout',
-        local: true,
-        summary: 'Forget the key of a profile',
-        load: async () => (await import('./commands/profiles/logout.ts')).logout,
+        name: 'me',
+        summary: 'Show the account; change its name or password',
+        load: async () => (await import('./commands/me/index.ts')).me,
+      },
+      {
+        name: 'api-keys',
+        aliases: ['api-key'],
+        summary: 'List and create API keys',
+        load: async () => (await import('./commands/api-keys/index.ts')).apiKeys,
       },
       {
         name: 'profiles',
         local: true,
         aliases: ['profile'],
-        summary: 'List, choose, add and remove profiles',
+        summary: 'Manage profiles: a base URL and a key each',
         load: async () => (await import('./commands/profiles/index.ts')).profiles,
+      },
+      {
+        name: 'logout',
+        local: true,
+        summary: 'Remove the API key from a profile',
+        load: async () => (await import('./commands/profiles/logout.ts')).logout,
       },
     ],
   },
   {
-    heading: 'Learn:',
+    heading: 'Tools:',
     entries: [
       {
-        name: 'sandbox',
-        local: true,
-        summary: 'The whole service on this computer: free, offline, with a clock to turn',
-        load: async () => (await import('./commands/sandbox/index.ts')).sandbox,
+        name: 'api',
+        summary: 'Send any request to the API',
+        load: async () => (await import('./commands/api/index.ts')).api,
       },
       {
-        name: 'doctor',
-        summary: 'Check this computer, the settings and the way to the service',
-        load: async () => (await import('./commands/doctor/index.ts')).doctor,
+        name: 'commands',
+        local: true,
+        summary: 'List every command, flag and exit code as data',
+        load: async () => (await import('./commands/commands/index.ts')).commands,
+      },
+      {
+        name: 'completion',
+        summary: 'Set up Tab completion for your shell',
+        load: async () => (await import('./commands/completion/index.ts')).completion,
       },
       {
         name: 'help',
         local: true,
-        summary: 'Help for any command, and some topics',
+        summary: 'Show help for a command or topic',
         load: async () => (await import('./commands/help/index.ts')).help,
-      },
-    ],
-  },
-  {
-    heading: 'More:',
-    entries: [
-      {
-        name: 'commands',
-        local: true,
-        summary: 'The whole command line as data: flags, columns, exit codes',
-        load: async () => (await import('./commands/commands/index.ts')).commands,
-      },
-      {
-        name: 'api',
-        summary: 'Send any request with the key in force',
-        load: async () => (await import('./commands/api/index.ts')).api,
-      },
-      {
-        name: 'completion',
-        summary: 'Completion with Tab for bash, zsh, fish and PowerShell',
-        load: async () => (await import('./commands/completion/index.ts')).completion,
       },
     ],
   },
@@ -162,13 +157,11 @@ export const UNDOCUMENTED: Readonly<Record<string, string>> = {
   image: NO_CATALOG,
 };
 
-export const EXAMPLES = `
-Examples:
-  $ gpucloud --profile sandbox sandbox catalog          what can be rented in the sandbox
-  $ gpucloud login                                      sign in to the service
-  $ gpucloud instances create trainer --offer ID --image ID --wait
-  $ gpucloud status                                     machines, drives, what they cost, what is wrong
-  $ gpucloud instances terminate trainer
+export const EXAMPLES = [
+  'gpucloud --profile sandbox sandbox catalog',
+  'gpucloud login',
+  'gpucloud instances create trainer --offer ID --image ID --wait',
+  'gpucloud instances terminate trainer',
+];
 
-Every command takes --json and tells its outcome by its exit code.
-More to read: gpucloud help ${TOPICS.map(({ name }) => name).join('|')}`;
+export const FOOT = `More help: gpucloud help ${TOPICS.map(({ name }) => name).join('|')}`;

@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { CHAPTERS, ENTRIES, type Entry, EXAMPLES, UNDOCUMENTED } from './chapters.ts';
+import { CHAPTERS, ENTRIES, type Entry, EXAMPLES, FOOT, UNDOCUMENTED } from './chapters.ts';
 import { type AnyCommand, about, newProgram } from './cli/command.ts';
 import { addGlobalOptions, firstWord } from './cli/globals.ts';
 import { addListed, type Group, namedBy, type Runtime, undocumented } from './cli/group.ts';
@@ -12,6 +12,8 @@ interface ProgramSettings {
   readonly write: (text: string) => void;
   /** Columns of the help. */
   readonly width: number;
+  /** Whether the help of a command is painted. */
+  readonly isColoured: (command: AnyCommand) => boolean;
   /**
    * The words of the command line. What they name is all that is built, so that a run pays for its
    * own command; where they name nothing, as for help, all groups are there.
@@ -28,6 +30,7 @@ export function buildProgram({
   version,
   write,
   width,
+  isColoured,
   words = [],
 }: ProgramSettings): Command {
   const program = newProgram('gpucloud')
@@ -38,7 +41,7 @@ export function buildProgram({
     .helpCommand(false)
     .enablePositionalOptions()
     .showSuggestionAfterError(true)
-    .configureHelp(helpStyle)
+    .configureHelp(helpStyle(isColoured))
     .exitOverride()
     .configureOutput({
       writeOut: write,
@@ -46,19 +49,20 @@ export function buildProgram({
       writeErr: () => {},
       getOutHelpWidth: () => width,
       getErrHelpWidth: () => width,
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
+      // The help is painted or not before it comes here.
+      getOutHasColors: () => true,
     });
 
   const chosen = chosenEntry(program, words);
   for (const { heading, entries } of CHAPTERS) {
     for (const entry of entries) {
-      if (chosen === undefined || chosen === entry) addEntry(program, entry, heading);
+      if (chosen === undefined || chosen === entry) addEntry(program, { ...entry, heading });
     }
   }
   if (chosen === undefined) {
     undocumented(program, UNDOCUMENTED);
-    program.addHelpText('after', EXAMPLES);
+    about(program).examples = EXAMPLES;
+    about(program).foot = FOOT;
   }
   program.hook('preSubcommand', (root, command) => {
     const entry = ENTRIES.find(({ name }) => name === command.name());
@@ -79,8 +83,8 @@ function wordAfterFlags(command: AnyCommand, words: readonly string[]): string |
   return firstWord(words, command.options);
 }
 
-function addEntry(program: AnyCommand, entry: Entry, heading: string): void {
-  const command = addListed(program, entry).helpCommand(false).helpGroup(heading);
+function addEntry(program: AnyCommand, entry: Entry): void {
+  const command = addListed(program, entry).helpCommand(false);
   if (entry.local === true) about(command).local = true;
 }
 
@@ -132,6 +136,7 @@ async function addVerbs(group: Group, command: AnyCommand, runtime: Runtime): Pr
 }
 
 function addTheRest({ examples, undocumented: missing = {} }: Group, command: AnyCommand): void {
+  command.usage('<command>');
   undocumented(command, missing);
-  command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
+  about(command).examples = examples;
 }

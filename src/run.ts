@@ -4,7 +4,7 @@ import type { Runtime } from './cli/group.ts';
 import { refuseSecret } from './cli/parse.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { usageError } from './errors.ts';
-import { checkColumns } from './output/index.ts';
+import { checkColumns, wantsColour } from './output/index.ts';
 import { createSink } from './output/sink.ts';
 import { addAllVerbs, buildProgram } from './program.ts';
 import { asCliError, report, wantsJson } from './report.ts';
@@ -27,6 +27,8 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
         help += text;
       },
       width: helpWidth(host),
+      isColoured: (command) =>
+        wantsColour(terminalOf(host), host.env, (context?.flags ?? flagsFor(command, host)).color),
     });
   const runtime: Runtime = {
     context(command) {
@@ -125,8 +127,12 @@ async function print(text: string, host: Host): Promise<void> {
 
 /** Help reads best in lines that are not too long; a pipe has no width. */
 function helpWidth(host: Host): number {
-  const width = host.syncWrite === undefined ? (host.stdout.columns ?? 0) : 0;
-  return width > 0 ? Math.min(width, 120) : 100;
+  return Math.min(terminalOf(host).columns || 100, 100);
+}
+
+/** stdout, if it is a terminal. A pipe is not opened to look at it. */
+function terminalOf({ syncWrite, stdout }: Host): { isTTY?: boolean; columns?: number } {
+  return syncWrite === undefined ? stdout : {};
 }
 
 /** A terminal shows `^C` at the cursor; neither our words nor the shell's should follow it. */

@@ -38,6 +38,8 @@ export interface About {
   /** More to know, printed under the summary. */
   notes?: string;
   examples?: readonly string[];
+  /** The last lines of its help, if it has lines of its own. */
+  foot?: string;
   /** Ways in which it can end that nothing else about it shows. */
   ends?: readonly Failure[];
   /** The program whose exit code becomes its own: `ssh`. */

@@ -17,49 +17,52 @@ interface GlobalFlag {
 }
 
 /** The variables are named for the help only: commander would read the real environment. */
-function globals(): readonly GlobalFlag[] {
+export function globals(): readonly GlobalFlag[] {
   return [
-    { flags: '--profile <name>', about: 'the profile to use (env: GPUCLOUD_PROFILE)' },
+    { flags: '--profile <name>', about: 'use this profile (env: GPUCLOUD_PROFILE)' },
     {
       flags: '--base-url <url>',
-      about: 'the address of the service (env: GPUCLOUD_BASE_URL)',
+      about: 'send requests to this address (env: GPUCLOUD_BASE_URL)',
       parser: () => (text) => checkedAddress('--base-url', text, baseUrl),
     },
     {
       flags: '-o, --output <format>',
-      about: `the form of the result: ${FORMATS.join(', ')} (env: GPUCLOUD_OUTPUT)`,
+      about: `print as ${FORMATS.join(', ')} (env: GPUCLOUD_OUTPUT)`,
       parser: () => oneOf('--output', FORMATS),
     },
-    { flags: '--json', about: 'the same as -o json' },
-    { flags: '-q, --quiet', about: 'print only IDs, one per line, without notes or progress' },
+    { flags: '--json', about: 'same as -o json' },
+    {
+      flags: '-q, --quiet',
+      about: 'print only IDs, one per line, without notes; same as -o id',
+    },
     {
       flags: '--columns <ids>',
-      about: 'which columns to show, separated by commas',
+      about: 'show these columns, separated by commas',
       parser: () => commaList('--columns'),
     },
     {
       flags: '--sort <column>',
-      about: 'sort rows by a column; -column turns the order round',
+      about: 'sort rows by this column; -column reverses the order',
     },
-    { flags: '--query <jmespath>', about: 'print what an expression finds in the JSON form' },
-    { flags: '--no-header', about: 'no head above tables, csv and tsv' },
+    { flags: '--query <jmespath>', about: 'filter the JSON result with a JMESPath expression' },
+    { flags: '--no-header', about: 'omit the header of tables, csv and tsv' },
     {
       flags: '--color <when>',
-      about: `colours: ${COLOURS.join(', ')}`,
+      about: `use colours: ${COLOURS.join(', ')}`,
       parser: () => oneOf('--color', COLOURS),
     },
-    { flags: '--no-color', about: 'the same as --color never' },
-    { flags: '--no-input', about: 'never ask anything (env: GPUCLOUD_NO_INPUT)' },
-    { flags: '-y, --yes', about: 'answer every confirmation with yes' },
+    { flags: '--no-color', about: 'same as --color never' },
+    { flags: '--no-input', about: 'never prompt (env: GPUCLOUD_NO_INPUT)' },
+    { flags: '-y, --yes', about: 'answer yes to every confirmation' },
     {
       flags: '--timeout <duration>',
-      about: 'the longest that one request may take (default: 60s)',
+      about: 'time limit for each request (default: 60s)',
       parser: () => ruled('--timeout', positiveDuration),
     },
-    { flags: '--debug', about: 'show requests and answers, with secrets replaced' },
+    { flags: '--debug', about: 'print requests and responses, with secrets masked' },
     {
       flags: '--show-secrets',
-      about: 'show generated passwords, tokens and environment values',
+      about: 'show passwords, tokens and environment values',
     },
   ];
 }

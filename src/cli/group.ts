@@ -31,6 +31,8 @@ export interface Listed {
   readonly aliases?: readonly string[];
   /** One line, without a full stop. */
   readonly summary: string;
+  /** The heading above it in the help: `Connect:`. */
+  readonly heading?: string;
 }
 
 export interface Verb extends Listed {
@@ -54,12 +56,16 @@ export function namedBy<T extends Listed>(all: readonly T[], word: string): T | 
 }
 
 /** Adds a command as it is listed. */
-export function addListed(parent: AnyCommand, { name, aliases = [], summary }: Listed): AnyCommand {
+export function addListed(
+  parent: AnyCommand,
+  { name, aliases = [], summary, heading = 'Commands:' }: Listed,
+): AnyCommand {
   return parent
     .command(name)
     .aliases([...aliases])
     .summary(summary)
-    .description(summary);
+    .description(summary)
+    .helpGroup(heading);
 }
 
 /**

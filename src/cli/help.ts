@@ -1,7 +1,7 @@
 import type { Argument } from '@commander-js/extra-typings';
-import { type AnyCommand, Help, type Option } from './command.ts';
+import { type AnyCommand, about, Help, type Option } from './command.ts';
 
-/** The heading under which the help gathers the flags that every command has. */
+/** Marks the flags that every command has. */
 export const GLOBAL_HEADING = 'Global options:';
 
 /** An argument as help shows it: `<instance>`, `[name]`, `<instance...>`. */
@@ -10,12 +10,23 @@ export function argumentTerm(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
-/** Commander's help with what is the command's own first and the flags of every command last. */
-export const helpStyle: Partial<Help> = {
+/**
+ * Commander's help with examples and columns, and one line in place of the flags that every command
+ * has. `isColoured` decides for the command that the help is of.
+ */
+export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial<Help> => ({
   formatHelp(command: AnyCommand, helper: Help): string {
-    const text = Help.prototype.formatHelp.call(helper, command, helper);
-    const section = new RegExp(`^${GLOBAL_HEADING}\n(?:.+\n)+\n?`, 'm').exec(text)?.[0] ?? '';
-    return `${text.replace(section, '').trimEnd()}\n${section === '' ? '' : `\n${section.trimEnd()}\n`}`;
+    const { examples = [], view, foot = 'Global options: gpucloud help options' } = about(command);
+    const width = helper.helpWidth ?? 80;
+    const columns = view?.columns.map(({ id }) => id).join(', ') ?? '';
+    const parts = [
+      ownHelp(command, helper),
+      section('Examples', examples.map((line) => `$ ${line}`).join('\n')),
+      section('Columns (--columns, --sort)', columns && helper.boxWrap(columns, width - 2)),
+      foot,
+    ];
+    const text = `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+    return isColoured(command) ? text.replace(HEADING, '\u001b[1m$&\u001b[22m') : text;
   },
 
   /** An optional value follows `=` alone, see StrictCommand: `--wait[=target]`. */
@@ -31,10 +42,28 @@ export const helpStyle: Partial<Help> = {
     }
     return [command.name(), ...command.registeredArguments.map(argumentTerm)].join(' ');
   },
-};
+});
+
+/** Only here: what is mistyped is compared with all options that are visible to the helper. */
+function ownHelp(command: AnyCommand, helper: Help): string {
+  const own: Help = Object.create(helper);
+  own.visibleOptions = (of) => helper.visibleOptions(of).filter(isOwn);
+  return Help.prototype.formatHelp.call(own, command, own).trimEnd();
+}
+
+function isOwn({ helpGroupHeading, long = '' }: Option): boolean {
+  return helpGroupHeading !== GLOBAL_HEADING && !['--help', '--version'].includes(long);
+}
+
+const HEADING = /^(?:Usage:|Global options:|More help:|[A-Z].*:$)/gm;
+
+function section(heading: string, text: string): string {
+  return text === '' ? '' : `${heading}:\n${text.replace(/^/gm, '  ')}`;
+}
 
 /** Pages of help that belong to no command: `gpucloud help exit-codes`. */
 export const TOPICS = [
+  { name: 'options', summary: 'Options that every command takes' },
   { name: 'exit-codes', summary: 'What each exit code means' },
   { name: 'environment', summary: 'The variables that are read' },
   { name: 'output', summary: 'Formats, columns and queries, and what goes to which stream' },

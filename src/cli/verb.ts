@@ -20,18 +20,7 @@ interface VerbHelp extends Omit<About, 'nearest' | 'local'> {
 function withHelp(command: AnyCommand, help: VerbHelp): Command {
   const { replaces, ...known } = help;
   Object.assign(about(command), known);
-  const { notes, examples, view } = known;
-  if (notes !== undefined) command.description(`${command.summary()}\n\n${notes}`);
-  command.addHelpText(
-    'after',
-    () => `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`,
-  );
-  if (view !== undefined) {
-    command.addHelpText(
-      'after',
-      () => `\nColumns (--columns, --sort):\n  ${view.columns.map(({ id }) => id).join(', ')}`,
-    );
-  }
+  if (help.notes !== undefined) command.description(`${command.summary()}\n\n${help.notes}`);
   addGlobalOptions(command, replaces);
   // A command of unknown flags, as a group hands it on, has none yet: its types start here.
   return command as unknown as Command;

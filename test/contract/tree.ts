@@ -16,6 +16,7 @@ export const tree = buildProgram({
   runtime: RUNTIME,
   version: '0',
   write: () => undefined,
+  isColoured: () => false,
   width: 80,
 });
 await addAllVerbs(tree, RUNTIME);

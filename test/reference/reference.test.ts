@@ -73,7 +73,7 @@ describe('the generated reference', () => {
 
   test('no text can end a table, a quote or a line of roff', () => {
     const evil = 'a|b <c> *d* `e` \\f\n.SH EVIL\n\'g "h" – ~^';
-    const [command] = reference.commands;
+    const command = reference.commands.find(({ words }) => words[0] === 'instances');
     if (command === undefined) throw new Error('there are no commands');
     const files = referenceFiles({
       ...reference,

@@ -35,6 +35,8 @@ export interface CliOptions {
   readonly stdin?: string;
   /** Makes stdin, stdout and stderr terminals of 100 columns. */
   readonly terminal?: boolean;
+  /** Of that terminal, instead of 100. */
+  readonly columns?: number;
   /** In a terminal, all of it is typed before anything is asked. */
   readonly typedAhead?: boolean;
   readonly interrupts?: Interrupts;
@@ -162,7 +164,8 @@ async function runCli(
   home: string,
   clock: ManualClock,
 ): Promise<Omit<CliResult, 'requests'>> {
-  const terminal = options.terminal === true ? { isTTY: true, columns: 100 } : {};
+  const terminal =
+    options.terminal === true ? { isTTY: true, columns: options.columns ?? 100 } : {};
   const stdin = Object.assign(new PassThrough(), options.terminal === true ? { isTTY: true } : {});
   const stdout = Object.assign(new StandardStream(), terminal);
   const stderr = Object.assign(new StandardStream(), terminal);

@@ -1,4 +1,5 @@
 import { Help } from '../../cli/command.ts';
+import { globals } from '../../cli/globals.ts';
 import type { Topic } from '../../cli/help.ts';
 import { ENVIRONMENT } from '../../cli/reference/environment.ts';
 import { EXIT_CODES } from '../../cli/reference/index.ts';
@@ -11,11 +12,19 @@ export function textOf(topic: Topic): string {
 }
 
 const TEXTS: Readonly<Record<Topic, () => string>> = {
+  options,
   'exit-codes': exitCodes,
   environment,
   output,
   scripting: () => SCRIPTING,
 };
+
+function options(): string {
+  const flags = globals().map(({ flags, about }) => [flags.replace(/^--/, '    --'), about]);
+  return `Options that every command takes, before or after its words:
+
+${table([...flags, ['-h, --help', 'show help for a command'], ['-V, --version', 'show the version']])}`;
+}
 
 function exitCodes(): string {
   const rows = EXIT_CODES.map(({ exit_code, code, meaning }) => [

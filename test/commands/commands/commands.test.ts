@@ -35,10 +35,10 @@ describe('commands --json', () => {
     const { commands, groups } = await reference();
     expect(commands.map(({ command }) => command).sort()).toEqual(COMMANDS);
     expect(groups[0]).toEqual({
-      name: 'instances',
-      aliases: ['instance'],
-      summary: 'Rent GPU machines, see them, stop and end them',
-      heading: 'Rent machines',
+      name: 'login',
+      aliases: [],
+      summary: 'Sign in with an API key',
+      heading: 'Get started',
     });
   });
 
@@ -49,7 +49,7 @@ describe('commands --json', () => {
       command: 'instances stop',
       words: ['instances', 'stop'],
       aliases: [],
-      summary: 'Power machines off and keep their disks',
+      summary: 'Stop instances; their disks are kept',
       notes: expect.stringContaining('to be sure to stop paying, terminate it.'),
       usage: 'gpucloud instances stop [options] <instance...>',
       arguments: [
@@ -165,7 +165,7 @@ describe('commands', () => {
   test('for people is a line a command', async () => {
     const { code, stdout } = await world.cli(['commands']);
     expect(code).toBe(0);
-    expect(stdout.split('\n')[1]).toMatch(/^instances list +List the machines known to this/);
+    expect(stdout).toMatch(/^instances list +List instances known to this computer$/m);
     expect(stdout.trim().split('\n')).toHaveLength(COMMANDS.length + 1);
   });
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { globals } from '../../../src/cli/globals.ts';
 import { TOPICS } from '../../../src/cli/help.ts';
 import { ENVIRONMENT } from '../../../src/cli/reference/environment.ts';
 import { FAILURES } from '../../../src/errors.ts';
@@ -30,10 +31,16 @@ describe('topics', () => {
 
   test('help and help --help name them', async () => {
     const root = await world.cli(['help']);
-    expect(root.stdout).toContain('gpucloud help exit-codes|environment|output|scripting');
+    expect(root.stdout).toContain('gpucloud help options|exit-codes|environment|output|scripting');
     const own = await world.cli(['help', '--help']);
     for (const { name, summary } of TOPICS)
       expect(own.stdout).toMatch(new RegExp(`${name} +${summary}`));
+  });
+
+  test('options has all that a command takes everywhere', async () => {
+    const text = await topic('options');
+    for (const flag of globals()) expect(text).toContain(`  ${flag.flags}  `);
+    expect(text).toMatch(/^ {2}-h, --help {2}/m);
   });
 
   test('exit-codes has all of them', async () => {
@@ -52,13 +59,46 @@ describe('topics', () => {
   test('a word that is neither names the topics', async () => {
     const { code, stderr } = await world.cli(['help', 'exitcodes']);
     expect(code).toBe(2);
-    expect(stderr).toContain('the topics are exit-codes, environment, output, scripting');
+    expect(stderr).toContain('the topics are options, exit-codes, environment, output, scripting');
   });
 
   test("help of a command is that command's", async () => {
     const help = await world.cli(['help', 'drives', 'get']);
     const own = await world.cli(['drives', 'get', '--help']);
     expect(help).toEqual(own);
+  });
+});
+
+describe('in a terminal', () => {
+  const person = { terminal: true, columns: 80 };
+
+  test('the first page fits 40 lines of 80 columns', async () => {
+    const { stdout } = await world.cli([], { ...person, env: { NO_COLOR: '1' } });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.length).toBeLessThan(40);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  test('prints headings in bold', async () => {
+    const { stdout } = await world.cli(['drives', 'create', '--help'], person);
+    const bold = [...stdout.matchAll(/\u001b\[1m(.+?)\u001b\[22m/g)].map(([, text]) => text);
+    expect(bold).toEqual([
+      'Usage:',
+      'Arguments:',
+      'Options:',
+      'Examples:',
+      'Columns (--columns, --sort):',
+      'Global options:',
+    ]);
+    expect((await world.cli(['--help'], person)).stdout).toContain('\u001b[1mInstances:\u001b[22m');
+  });
+
+  test.each([
+    ['drives', 'create', '--help', '--no-color'],
+    ['--color', 'never', 'drives', 'create', '--help'],
+    ['help', 'drives', 'create', '--no-color'],
+  ])('%j prints no colours', async (...argv) => {
+    expect((await world.cli(argv, person)).stdout).not.toContain('\u001b');
   });
 });
 
