@@ -211,6 +211,39 @@ describe('global flags', () => {
     await empty.close();
   });
 
+  test.each([
+    ['csv', '[].{id: id, size: size_gb}', 'id,size\r\nd1,5\r\n'],
+    ['csv', '[0]', 'id,size_gb,name\r\nd1,5,\r\n'],
+    ['csv', '[].id', '[\n  "d1"\n]\n'],
+    ['csv', '[].[id, size_gb]', '[\n  [\n    "d1",\n    5\n  ]\n]\n'],
+    ['csv', 'length(@)', '1\n'],
+    ['table', '[].id', '[\n  "d1"\n]\n'],
+    ['id', '[].id', '[\n  "d1"\n]\n'],
+    ['tsv', '[].id', 'd1\n'],
+  ])('GPUCLOUD_OUTPUT=%s gives way to --query %s', async (format, query, expected) => {
+    const data = [{ id: 'd1', size_gb: 5, name: null }];
+    const one = await createWorld({ handler: () => ({ status: 200, body: { data } }) });
+    const list = ['drives', 'list', '--query', query];
+    const { code, stdout } = await one.cli(list, { env: { GPUCLOUD_OUTPUT: format } });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expected });
+    if (format !== 'tsv') {
+      const flag = await one.cli([...list, '-o', format]);
+      expect(flag).toMatchObject({ code: 2, stdout: '', requests: [] });
+    }
+    await one.close();
+  });
+
+  test.each(['json', 'csv', 'id'])(
+    'GPUCLOUD_OUTPUT=%s leaves scripts and texts alone',
+    async (format) => {
+      const env = { GPUCLOUD_OUTPUT: format };
+      const script = await world.cli(['completion', 'bash'], { env });
+      expect(script.stdout).toBe((await world.cli(['completion', 'bash'])).stdout);
+      const readme = ['--profile', 'sandbox', 'templates', 'get', 'comfyui', '--markdown'];
+      expect((await world.cli(readme, { env })).stdout).toBe((await world.cli(readme)).stdout);
+    },
+  );
+
   test('--debug shows requests and answers and never the key', async () => {
     const { code, stderr } = await world.cli(['instances', 'get', ID, '--debug']);
     expect(code).toBe(3);

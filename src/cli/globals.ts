@@ -85,6 +85,11 @@ export function addGlobalOptions(command: AnyCommand, but: readonly string[] = [
   }
 }
 
+/** Whether a flag names the format. A default from the environment gives way where it can't apply. */
+export function isFormatGiven({ output, json, quiet }: GlobalFlags): boolean {
+  return output !== undefined || json === true || quiet === true;
+}
+
 /** The global flags as given on a command or any of its parents; the nearest wins. */
 function globalFlagsOf(command: AnyCommand): GlobalFlags {
   const given: Record<string, unknown> = {};

@@ -118,9 +118,10 @@ export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
     );
   }
   if (format !== undefined) return checkedFor(flags.query, parseFormat(format));
-  const fromEnv = env.GPUCLOUD_OUTPUT ?? '';
-  if (fromEnv !== '') return checkedFor(flags.query, parseFormat(fromEnv, 'GPUCLOUD_OUTPUT'));
-  return flags.query === undefined ? 'table' : 'json';
+  const fromEnv = parseFormat(env.GPUCLOUD_OUTPUT || 'table', 'GPUCLOUD_OUTPUT');
+  if (flags.query === undefined) return fromEnv;
+  // A default gives way to what a query finds; see findingText for csv.
+  return fromEnv === 'csv' || WITH_QUERY.includes(fromEnv) ? fromEnv : 'json';
 }
 
 /** Only these can hold whatever a query finds; see output/query.ts. */

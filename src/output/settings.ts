@@ -14,8 +14,15 @@ export function checkColumns<T>(view: View<T>, settings: Chosen): void {
   sortColumn(view, settings);
 }
 
-export function chosenColumns<T>(view: View<T>, settings: Chosen): readonly Column<T>[] {
-  if (settings.columns === undefined) return view.columns.filter((column) => !column.hidden);
+export function chosenColumns<T>(
+  view: View<T>,
+  settings: Chosen & { readonly format?: Format },
+): readonly Column<T>[] {
+  if (settings.columns === undefined) {
+    // A program needs the id that a person has no room for.
+    const withId = settings.format === 'csv' || settings.format === 'tsv';
+    return view.columns.filter(({ hidden, id }) => !hidden || (withId && id === 'id'));
+  }
   if (settings.columns.length === 0) {
     throw usageError(`--columns: at least one is needed; the columns are ${names(view)}`);
   }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { errorOf, stderrLines } from '../support/stderr-lines.ts';
 import { RECIPES } from './recipes.ts';
-import { COMMANDS, commandsWhose, GROUPS, prepare, recipe } from './tree.ts';
+import { COMMANDS, columnsOf, commandsWhose, GROUPS, prepare, recipe } from './tree.ts';
 
 let world: World | undefined;
 afterEach(async () => {
@@ -134,18 +134,34 @@ describe('every list', () => {
     },
   );
 
-  test.each(commandsWhose(({ list }) => list === true))(
-    '%s has the columns of its help in each format',
+  const LISTS = commandsWhose(({ list }) => list === true);
+
+  test.each(LISTS.filter((command) => columnsOf(command).includes('id')))(
+    '%s has the id in csv and tsv',
     async (command) => {
-      for (const format of ['csv', 'tsv', 'yaml', 'jsonl', 'id', 'table']) {
-        const { code, stdout } = await cook(command, '-o', format);
-        expect(code, format).toBe(0);
-        expect(stdout, format).not.toContain('\u001b');
+      for (const [format, between] of [
+        ['csv', ','],
+        ['tsv', '\t'],
+      ] as const) {
+        const { stdout } = await cook(command, '-o', format);
+        const [head = '', first = ''] = stdout.split(/\r?\n/);
+        const at = head.split(between).indexOf('id');
+        expect(at, head).toBeGreaterThanOrEqual(0);
+        if (first !== '') expect(first.split(between)[at], format).not.toBe('');
         await world?.close();
       }
-      const { code, stderr } = await cook(command, '--columns', 'no_such_column');
-      expect(code).toBe(2);
-      expect(stderr).toContain("no column 'no_such_column'; the columns are ");
     },
   );
+
+  test.each(LISTS)('%s has the columns of its help in each format', async (command) => {
+    for (const format of ['csv', 'tsv', 'yaml', 'jsonl', 'id', 'table']) {
+      const { code, stdout } = await cook(command, '-o', format);
+      expect(code, format).toBe(0);
+      expect(stdout, format).not.toContain('\u001b');
+      await world?.close();
+    }
+    const { code, stderr } = await cook(command, '--columns', 'no_such_column');
+    expect(code).toBe(2);
+    expect(stderr).toContain("no column 'no_such_column'; the columns are ");
+  });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { AnyCommand } from '../../src/cli/command.ts';
+import { type AnyCommand, about } from '../../src/cli/command.ts';
 import { addAllVerbs, buildProgram } from '../../src/program.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { RECIPES, type Recipe } from './recipes.ts';
@@ -52,6 +52,13 @@ export function commandsWhose(fits: (recipe: Recipe) => boolean): string[] {
     const found = RECIPES[command];
     return found !== undefined && fits(found);
   });
+}
+
+/** The columns of a command, as its help lists them. */
+export function columnsOf(command: string): string[] {
+  let at: AnyCommand | undefined = tree;
+  for (const word of command.split(' ')) at = at?.commands.find((one) => one.name() === word);
+  return (at && about(at).view?.columns.map(({ id }) => id)) ?? [];
 }
 
 /** A command that is about to do its work: all that comes before it has been done. */

@@ -1,3 +1,4 @@
+import { isFormatGiven } from '../../cli/globals.ts';
 import { oneOf } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import { SHELLS, type Shell, scriptFor } from '../../completion/index.ts';
@@ -50,7 +51,7 @@ export const completion = action({
       err.note(changed ? `Written: ${file}` : `Up to date: ${file}`);
       for (const line of advice) err.note(line);
       await out.item({ shell, file, changed }, completionView);
-    } else if (out.format === 'table') {
+    } else if (!isFormatGiven(context.flags) || out.format === 'table') {
       await out.text(script);
     } else {
       await out.item({ shell, file: null, changed: null, script }, completionView);

@@ -1,4 +1,5 @@
 import type { Template } from '../../api/index.ts';
+import { isFormatGiven } from '../../cli/globals.ts';
 import type { Group } from '../../cli/group.ts';
 import { findOne } from '../../cli/lookup.ts';
 import { ruled } from '../../cli/parse.ts';
@@ -45,7 +46,7 @@ export const templates: Group = {
           )
           .option('--markdown', 'the readme alone, in Markdown'),
       async run({ api, out, flags }, typed, { markdown }) {
-        if (markdown === true && out.format !== 'table') {
+        if (markdown === true && out.format !== 'table' && isFormatGiven(flags)) {
           throw usageError(`--markdown prints a text of its own: it excludes -o ${out.format}`);
         }
         const all = await (await api()).templates.list();

@@ -2,7 +2,7 @@ import type { JSONValue } from '@jmespath-community/jmespath';
 import { usageError } from '../../errors.ts';
 import type { Format } from '../output.ts';
 import { jsonLine, jsonText } from './json.ts';
-import { tsvLine } from './separated.ts';
+import { csvLine, tsvLine } from './separated.ts';
 import { loadYaml } from './yaml.ts';
 
 export type Query = (value: unknown) => unknown;
@@ -40,9 +40,14 @@ function wrong(expression: string, error: unknown) {
 
 /**
  * A finding as text: one document in JSON and YAML, a line for each element in JSON lines and tsv.
- * In tsv a text has no quotes, so that a shell can use it as it is.
+ * In tsv a text has no quotes, so that a shell can use it as it is. In csv flat objects are rows, and
+ * anything else is JSON.
  */
-export async function findingText(finding: unknown, format: Format): Promise<string> {
+export async function findingText(
+  finding: unknown,
+  format: Format,
+  header = true,
+): Promise<string> {
   const items = Array.isArray(finding) ? finding : [finding];
   switch (format) {
     case 'yaml':
@@ -51,7 +56,24 @@ export async function findingText(finding: unknown, format: Format): Promise<str
       return items.map(jsonLine).join('');
     case 'tsv':
       return items.map((item) => tsvLine(Array.isArray(item) ? item : [item])).join('');
+    case 'csv':
+      return items.every(isFlat) ? csvText(items, header) : jsonText(finding);
     default:
       return jsonText(finding);
   }
+}
+
+function isFlat(item: unknown): item is Record<string, unknown> {
+  return (
+    typeof item === 'object' &&
+    item !== null &&
+    !Array.isArray(item) &&
+    Object.values(item).every((value) => typeof value !== 'object' || value === null)
+  );
+}
+
+function csvText(items: readonly Record<string, unknown>[], header: boolean): string {
+  const names = [...new Set(items.flatMap(Object.keys))];
+  const rows = items.map((item) => csvLine(names.map((name) => item[name])));
+  return (header && names.length > 0 ? csvLine(names) : '') + rows.join('');
 }

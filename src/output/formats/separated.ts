@@ -73,9 +73,13 @@ function writerOf(dialect: Dialect) {
 export const csvWriter = writerOf(CSV);
 export const tsvWriter = writerOf(TSV);
 
-/** Values that have no columns as a line of tsv: texts as they are, structure as JSON. */
+/** Values that have no columns as a line: texts as they are, structure as JSON. */
 export function tsvLine(values: readonly unknown[]): string {
   return lineOf(values.map(valueText), TSV);
+}
+
+export function csvLine(values: readonly unknown[]): string {
+  return lineOf(values.map(valueText), CSV);
 }
 
 function lineOf(texts: readonly string[], dialect: Dialect): string {
