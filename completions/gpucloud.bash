@@ -254,11 +254,11 @@ __gpucloud_at_instances_events() {
 
 __gpucloud_at_instances_wait() {
   case $1 in
-    --poll-interval) offer=free ;;
+    --wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name id status paid_until' ;;
     --sort) offer='words name id status paid_until' ;;
     --for) offer='words active stopped terminated ssh' ;;
-    ' ') flags='--profile --base-url --output -o --json --quiet -q --columns --sort --query --no-header --color --no-color --no-input --yes -y --debug --show-secrets --for --timeout --poll-interval --help -h' alone=1 repeats=1 takes=('names instance') ;;
+    ' ') flags='--for --wait-timeout --poll-interval' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
 }

@@ -76,13 +76,9 @@ function optionOf({ flags, about, parser }: GlobalFlag): Option {
 /**
  * Gives a command the flags that work everywhere. They are added at each level, and positional
  * options are on, so that a flag of the root can never be taken out of a verb's own values.
- * `but` names those in whose place a verb has a flag of its own, as `--timeout`.
  */
-export function addGlobalOptions(command: AnyCommand, but: readonly string[] = []): void {
-  for (const flag of globals()) {
-    const option = optionOf(flag);
-    if (option.long === undefined || !but.includes(option.long)) command.addOption(option);
-  }
+export function addGlobalOptions(command: AnyCommand): void {
+  for (const flag of globals()) command.addOption(optionOf(flag));
 }
 
 /** Whether a flag names the format. A default from the environment gives way where it can't apply. */

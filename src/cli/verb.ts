@@ -9,8 +9,6 @@ import { argumentTerm } from './help.ts';
 interface VerbHelp extends Omit<About, 'nearest' | 'local'> {
   /** Whole command lines, at least one. */
   examples: readonly [string, ...string[]];
-  /** Global flags in whose place the verb has one of its own: `--timeout`. */
-  replaces?: readonly string[];
 }
 
 /**
@@ -18,10 +16,9 @@ interface VerbHelp extends Omit<About, 'nearest' | 'local'> {
  * their types reach the action.
  */
 function withHelp(command: AnyCommand, help: VerbHelp): Command {
-  const { replaces, ...known } = help;
-  Object.assign(about(command), known);
+  Object.assign(about(command), help);
   if (help.notes !== undefined) command.description(`${command.summary()}\n\n${help.notes}`);
-  addGlobalOptions(command, replaces);
+  addGlobalOptions(command);
   // A command of unknown flags, as a group hands it on, has none yet: its types start here.
   return command as unknown as Command;
 }

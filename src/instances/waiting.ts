@@ -7,7 +7,7 @@ import { hasSsh } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { createOutage } from '../watch/outage.ts';
 import { answersSsh } from '../watch/ssh.ts';
-import { sshAddress } from '../watch/ssh-endpoint.ts';
+import { ofSandbox, refuseDocumentation, sshAddress } from '../watch/ssh-endpoint.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { type Also, waitForStatus } from '../watch/wait.ts';
 import { attempt, type Changed, withBill } from './outcome.ts';
@@ -68,6 +68,10 @@ export async function waitFor(
   const api = await context.api().catch((error: unknown) => {
     throw error instanceof CliError ? withBill(error, awaited, undefined) : error;
   });
+  const isSsh = until === 'ssh';
+  if (isSsh && (await context.settings({ key: false })).sandbox) {
+    throw withBill(ofSandbox(target), awaited, undefined);
+  }
   let last: Instance | undefined;
   const outage = createOutage(clock, {
     lost(fault, retryAfter) {
@@ -83,14 +87,15 @@ export async function waitFor(
   let line = target.name;
   const show = (phase: string, elapsed: number) => {
     line = `${target.name}: ${phase} (${Math.round(elapsed / 1000)} s)`;
-    progress.update(line);
+    // The result shows that it is there.
+    if (phase !== until) progress.update(line);
   };
   try {
     const instance = await waitForStatus({
-      target: until === 'ssh' ? 'ACTIVE' : until,
+      target: isSsh ? 'ACTIVE' : until,
       read: (timeoutMs) =>
         gate(() => api.instances.get(target.id, { timeoutMs, longestPauseMs: LONGEST_WITHIN_MS })),
-      ...(until === 'ssh' ? { also: sshOf(awaited, signal) } : {}),
+      ...(isSsh ? { also: sshOf(awaited, signal) } : {}),
       ...times,
       clock,
       signal,
@@ -100,7 +105,7 @@ export async function waitFor(
         awaited.onReading?.(reading);
         outage.mended();
         const { status } = reading;
-        show(until === 'ssh' && hasSsh(status) ? `${status}, waiting for SSH` : status, elapsed);
+        show(isSsh && hasSsh(status) ? `${status}, waiting for SSH` : status, elapsed);
       },
       onFault(fault, elapsed, pause) {
         const isAsked = fault.retryAfterMs !== undefined;
@@ -111,8 +116,7 @@ export async function waitFor(
         show(`could not be read; ${again}`, elapsed);
       },
     });
-    // Beside others that go on, the line of this one stays.
-    progress.update(`${line} ✔`);
+    progress.done(`${line} ✔`);
     return instance;
   } catch (thrown) {
     // A fault of our own ends the wait as well, and nothing else.
@@ -125,22 +129,20 @@ export async function waitFor(
 }
 
 /**
- * An address may come after the status does, and sshd after both. What can be no address is no
- * matter of time: it throws CliError('notUnderstood').
+ * An address may come after the status does, and sshd after both. Time does not mend what can be no
+ * address (throws CliError 'notUnderstood') or one of the sandbox (throws 'wrongState').
  */
-function sshOf({ sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
+function sshOf({ target, sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
   return {
     words: 'SSH has not answered',
     before: hasSsh,
-    // An empty address would be this computer.
-    holds: async (instance, longest) =>
-      instance.ip_address != null &&
-      instance.ip_address !== '' &&
-      (await answersSsh(
-        sshAddress({ ...instance, ssh_port: instance.ssh_port ?? 22 }, sshPort),
-        longest,
-        signal,
-      )),
+    async holds(instance, longest) {
+      // An empty address would be this computer.
+      if (instance.ip_address == null || instance.ip_address === '') return false;
+      const address = sshAddress({ ...instance, ssh_port: instance.ssh_port ?? 22 }, sshPort);
+      refuseDocumentation(target, address.host);
+      return answersSsh(address, longest, signal);
+    },
   };
 }
 

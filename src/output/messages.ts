@@ -24,6 +24,9 @@ export interface MessagesOptions {
 
 const SILENT: Progress = { update: () => undefined, done: () => undefined };
 
+/** Milliseconds between two lines of what goes on, if no spinner can turn. */
+const LINE_EVERY = 60_000;
+
 /**
  * The story of a command on stderr. Nothing here can fail: a story that nobody reads any more is no
  * reason to stop an operation.
@@ -54,15 +57,24 @@ export function createMessages(options: MessagesOptions): Messages {
   }
 
   function progress(text: string): Progress {
+    if (options.quiet === true || options.quietProgress === true) return SILENT;
     const stderr = opened();
-    if (
-      options.quiet === true ||
-      options.quietProgress === true ||
-      !canSpin(stderr, options.env ?? {})
-    )
-      return SILENT;
-    lines ??= createProgress({ stderr, clock: options.clock, colour: options.colour, line });
+    if (!canSpin(stderr, options.env ?? {})) return minuteLines();
+    lines ??= createProgress({ stderr, clock: options.clock });
     return lines.begin(text);
+  }
+
+  /** A log of a script shows that a long wait goes on. */
+  function minuteLines(): Progress {
+    let shownAt = options.clock.now();
+    return {
+      update(text) {
+        if (options.clock.now() - shownAt < LINE_EVERY) return;
+        shownAt = options.clock.now();
+        note(text);
+      },
+      done: () => undefined,
+    };
   }
 
   function hold(): Held {
@@ -82,21 +94,19 @@ export function createMessages(options: MessagesOptions): Messages {
   }
 
   const shown = (text: string) => clean(withoutKeys(forProfile(text, options.profile)));
+  const isSilent = options.json === true || options.quiet === true;
+  const note = isSilent ? () => undefined : (text: string) => line(shown(text));
   if (options.json === true) {
     return {
-      note: () => undefined,
+      note,
       warn: (code, text) => line(JSON.stringify({ warning: { code, message: shown(text) } })),
       debug: (text) => line(debugLine(text)),
-      // A line that stays would not be JSON.
-      progress(text) {
-        const { update, done } = progress(text);
-        return { update, done: () => done() };
-      },
+      progress,
       hold,
     };
   }
   return {
-    note: (text) => (options.quiet === true ? undefined : line(shown(text))),
+    note,
     debug: (text) => line(clean(text)),
     warn: (_code, text) => line(`${options.colour ? YELLOW_WARNING : 'warning:'} ${shown(text)}`),
     progress,

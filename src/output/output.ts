@@ -200,7 +200,7 @@ export interface Messages {
   warn(code: WarningCode, text: string): void;
   /** A line of `--debug`. */
   debug(text: string): void;
-  /** A spinner in a terminal, nothing elsewhere. */
+  /** A spinner in a terminal. Elsewhere an update prints a note if the last one is a minute old. */
   progress(text: string): Progress;
   /** Keeps lines from a terminal on which something is drawn, until they are released. */
   hold(): Held;
@@ -214,6 +214,6 @@ export interface Held {
 
 export interface Progress {
   update(text: string): void;
-  /** Ends the spinner and prints the line, if there is one. */
+  /** Ends it. Among several, its line stays until all have ended, with this text. */
   done(text?: string): void;
 }

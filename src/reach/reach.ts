@@ -5,7 +5,6 @@ import { findInstance, type Target } from '../instances/resolve.ts';
 import { nextStep } from '../instances/status.ts';
 import { waitFor } from '../instances/waiting.ts';
 import { typedName } from '../rules/names.ts';
-import { isDocumentation } from '../rules/ssh.ts';
 import { hasSsh, INSTANCE_STATUSES, leadsTo } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { type SshEndpoint, sshEndpoint } from '../watch/ssh-endpoint.ts';
@@ -84,15 +83,4 @@ function ensureEnterable(instance: Instance, { id, name: typed }: Target): strin
     });
   }
   return `${name} is ${status}${why}; it is tried all the same.`;
-}
-
-/** Refuses an address that only the sandbox gives: ssh would try it for minutes. */
-export function refuseDocumentation({ target, endpoint }: Reached): void {
-  if (isDocumentation(endpoint.host)) {
-    throw new CliError(
-      'wrongState',
-      `${target.name} is a machine of the sandbox: nothing is behind its address ${endpoint.host}.`,
-      { resource: target.id, hint: 'to see what would be run: --print' },
-    );
-  }
 }

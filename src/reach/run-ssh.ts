@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { shellLine } from '../output/shell-line.ts';
-import { type Reached, refuseDocumentation } from './reach.ts';
+import { refuseDocumentation } from '../watch/ssh-endpoint.ts';
+import type { Reached } from './reach.ts';
 import { probeArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts';
 
@@ -20,7 +21,7 @@ export async function runSsh(
   reached: Reached,
   context: Context,
 ): Promise<void> {
-  refuseDocumentation(reached);
+  refuseDocumentation(reached.target, reached.endpoint.host);
   const [file = '', ...args] = argv;
   let code: number;
   try {

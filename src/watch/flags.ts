@@ -8,8 +8,6 @@ export interface WaitTimes {
   readonly interval: number;
 }
 
-export const DEFAULT_WAIT: WaitTimes = { timeout: 15 * 60_000, interval: 2_000 };
-
 /** What a wait for a starting instance ends with: its status, or a response of its SSH server. */
 const STARTED = ['active', 'ssh'] as const;
 export type Started = (typeof STARTED)[number];
@@ -31,14 +29,14 @@ export function statusFor(wait: Started | true | undefined): string | undefined 
 }
 
 export function waitTimeoutOption() {
-  return new Option('--wait-timeout <duration>', 'how long --wait waits')
-    .default(DEFAULT_WAIT.timeout, '15m')
+  return new Option('--wait-timeout <duration>', 'give up after waiting this long in all')
+    .default(15 * 60_000, '15m')
     .argParser(ruled('--wait-timeout', positiveDuration));
 }
 
 export function pollIntervalOption() {
   return new Option('--poll-interval <duration>', 'the time between two readings')
-    .default(DEFAULT_WAIT.interval, '2s')
+    .default(2_000, '2s')
     .argParser(ruled('--poll-interval', pollInterval));
 }
 

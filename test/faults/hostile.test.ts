@@ -40,7 +40,7 @@ const READING: readonly (readonly string[])[] = [
   ['instances', 'endpoints', INSTANCE_ID],
   ['instances', 'secrets', INSTANCE_ID],
   ['instances', 'events', INSTANCE_ID],
-  ['instances', 'wait', INSTANCE_ID, '--timeout', '300ms'],
+  ['instances', 'wait', INSTANCE_ID, '--wait-timeout', '300ms'],
   ['instances', 'open', INSTANCE_ID, '--no-input'],
   ['drives', 'list'],
   ['drives', 'get', DRIVE_ID],

@@ -71,9 +71,6 @@ function commandsBelow(
 function commandOf(command: AnyCommand, words: readonly string[], root: AnyCommand) {
   const { view, notes = null, examples = [], refuses = [], passesOn = null } = about(command);
   const args = command.registeredArguments;
-  const has = (long: string | undefined) =>
-    command.options.some((own) => isGlobal(own) && own.long === long);
-  const missing = root.options.filter((option) => isGlobal(option) && !has(option.long));
   return {
     command: words.join(' '),
     words,
@@ -85,7 +82,7 @@ function commandOf(command: AnyCommand, words: readonly string[], root: AnyComma
     flags: command.options
       .filter((option) => !isGlobal(option) && !option.hidden)
       .map((option) => flagOf(command, option)),
-    without_global_flags: [...missing.flatMap(({ long }) => long ?? []), ...refuses],
+    without_global_flags: refuses,
     columns: columnsOf(view),
     examples,
     exit_codes: exitCodesOf(command),

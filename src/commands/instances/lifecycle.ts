@@ -1,8 +1,7 @@
-import { Option } from '../../cli/command.ts';
 import { confirm } from '../../cli/confirm.ts';
 import { noteUndocumented, refuseMistyped } from '../../cli/documented-words.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
-import { brokenRule, ruled } from '../../cli/parse.ts';
+import { brokenRule } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
@@ -12,9 +11,7 @@ import { reservationNote, runPreflight, terminateQuestion } from '../../instance
 import { findInstances, pickInstances } from '../../instances/resolve.ts';
 import { waitForEach } from '../../instances/waiting.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
-import { positiveDuration } from '../../rules/times.ts';
 import {
-  DEFAULT_WAIT,
   pollIntervalOption,
   statusFor,
   waitStartedOption,
@@ -105,26 +102,22 @@ export const terminate = action({
 
 export const wait = action({
   view: changedView,
-  replaces: ['--timeout'],
   completes: { '--for': ['active', 'stopped', 'terminated', 'ssh'] },
   notes:
-    'Exit code 0 once all have it, 8 past --timeout, 11 where the service wants to be left alone\n' +
-    'until after it, 12 for a machine that ended elsewhere.',
+    'Exit code 0 once all have it, 8 past --wait-timeout, 11 if the service asks for a longer pause\n' +
+    'than is left, 12 for an instance that ended in another status. Off a terminal it prints a line\n' +
+    'per minute to stderr. --timeout limits each request, as everywhere.',
   examples: [
     'gpucloud instances wait trainer',
-    'gpucloud instances wait trainer lab --for stopped --timeout 5m',
+    'gpucloud instances wait trainer lab --for stopped --wait-timeout 5m',
   ],
   takes: (command) =>
     command
       .argument('<instance...>', INSTANCES)
       .option('--for <status>', 'active, stopped, terminated, ssh, or any status', wanted, 'ACTIVE')
-      .addOption(
-        new Option('--timeout <duration>', 'how long to wait')
-          .default(DEFAULT_WAIT.timeout, '15m')
-          .argParser(ruled('--timeout', positiveDuration)),
-      )
+      .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
-  async run(context, typed, { for: until, timeout, pollInterval: interval }) {
+  async run(context, typed, { for: until, waitTimeout: timeout, pollInterval: interval }) {
     const named = await severalGiven('INSTANCE', typed, context);
     const targets = await runPreflight(
       context,

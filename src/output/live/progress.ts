@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Progress } from '../output.ts';
 import { clean } from '../sanitise.ts';
 import type { Board } from './board.ts';
-import { type Spinner, startSpinner, type Terminal, TICK } from './spinner.ts';
+import { type Spinner, startSpinner, type Terminal } from './spinner.ts';
 
 /** Milliseconds before a spinner shows: what is done sooner needs none, nor the loading of ora. */
 const PATIENCE = 150;
@@ -10,9 +10,6 @@ const PATIENCE = 150;
 export interface ProgressOptions {
   readonly stderr: Terminal;
   readonly clock: Clock;
-  readonly colour: boolean;
-  /** Writes a line that stays. */
-  line(text: string): void;
 }
 
 export interface ProgressLines {
@@ -30,9 +27,9 @@ interface Going {
  * What goes on, for a person at a terminal: a spinner for one thing, and a line for each as soon as
  * several go on at once. Those lines stay until all are over, then they make room for the result.
  */
-export function createProgress({ stderr, clock, colour, line }: ProgressOptions): ProgressLines {
+export function createProgress({ stderr, clock }: ProgressOptions): ProgressLines {
   let going: Going[] = [];
-  let endSpinner: ((last?: string) => void) | undefined;
+  let endSpinner: (() => void) | undefined;
   let renewSpinner: (() => void) | undefined;
   let board: Board | undefined;
   let planned = false;
@@ -42,14 +39,13 @@ export function createProgress({ stderr, clock, colour, line }: ProgressOptions)
     let spinner: Spinner | undefined;
     async function start(): Promise<void> {
       await clock.sleep(PATIENCE, ended.signal);
-      spinner = await startSpinner(stderr, colour, () => one.text, ended.signal);
+      spinner = await startSpinner(stderr, () => one.text, ended.signal);
     }
     start().catch(() => undefined);
     renewSpinner = () => spinner?.text(one.text);
-    endSpinner = (last) => {
+    endSpinner = () => {
       ended.abort();
-      if (spinner !== undefined) spinner.stop(last);
-      else if (last !== undefined) line(`${TICK} ${last}`);
+      spinner?.stop();
       endSpinner = undefined;
       renewSpinner = undefined;
     };
@@ -99,9 +95,8 @@ export function createProgress({ stderr, clock, colour, line }: ProgressOptions)
         done(last) {
           if (one.over) return;
           one.over = true;
-          const words = last === undefined ? undefined : clean(last);
-          if (endSpinner !== undefined) endSpinner(words);
-          else if (words !== undefined) line(`${TICK} ${words}`);
+          if (last !== undefined) one.text = clean(last);
+          endSpinner?.();
           if (going.every(({ over }) => over)) clear();
           else drawSoon();
         },

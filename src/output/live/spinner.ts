@@ -1,13 +1,12 @@
 import type { Writable } from 'node:stream';
-import { paintFor } from '../colour.ts';
 
 /** What stderr has to be for a spinner to turn on it. */
 export type Terminal = Writable & { isTTY?: boolean; columns?: number };
 
 export interface Spinner {
   text(text: string): void;
-  /** Takes the spinner away; with a text, a line with a tick stays. */
-  stop(text?: string): void;
+  /** Takes the spinner away. */
+  stop(): void;
 }
 
 /** ora spins for ever on a terminal without columns, and writes lines to what is no terminal. */
@@ -24,11 +23,10 @@ export function canSpin(
  */
 export async function startSpinner(
   stream: Terminal,
-  colour: boolean,
   text: () => string,
   ended: AbortSignal,
 ): Promise<Spinner | undefined> {
-  const [{ default: ora }, paint] = await Promise.all([import('ora'), paintFor(colour)]);
+  const { default: ora } = await import('ora');
   if (ended.aborted) return undefined;
   const spinner = ora({
     text: text(),
@@ -46,11 +44,6 @@ export async function startSpinner(
     text(next) {
       spinner.text = next;
     },
-    stop(last) {
-      if (last === undefined) spinner.stop();
-      else spinner.stopAndPersist({ symbol: paint('green', TICK), text: last });
-    },
+    stop: () => void spinner.stop(),
   };
 }
-
-export const TICK = '✔';

@@ -84,7 +84,7 @@ describe('commands --json', () => {
           repeatable: false,
           choices: null,
           default: '15m',
-          description: 'how long --wait waits',
+          description: 'give up after waiting this long in all',
         },
         expect.objectContaining({ long: '--poll-interval', type: 'duration', default: '2s' }),
       ],
@@ -115,8 +115,8 @@ describe('commands --json', () => {
     expect(flagNamed(flags, '--wait')).toMatchObject({ value: 'target', value_optional: true });
     expect(flagNamed(flags, '--file')).toMatchObject({ type: 'path' });
     const wait = commandNamed(tree, 'instances wait');
-    expect(flagNamed(wait.flags, '--timeout')).toMatchObject({ default: '15m' });
-    expect(wait.without_global_flags).toEqual(['--timeout']);
+    expect(flagNamed(wait.flags, '--wait-timeout')).toMatchObject({ default: '15m' });
+    expect(wait.without_global_flags).toEqual([]);
     expect(commandNamed(tree, 'api').without_global_flags).toEqual(['--columns', '--sort']);
   });
 

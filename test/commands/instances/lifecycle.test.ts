@@ -615,14 +615,14 @@ describe('instances wait', () => {
     expect(errorOf(stderr).last_events).not.toEqual([]);
   });
 
-  test('--timeout is the deadline of the wait', async () => {
+  test('--wait-timeout is the deadline of the wait', async () => {
     await world.sandbox.inject('slow-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli([
       'instances',
       'wait',
       'trainer',
-      '--timeout',
+      '--wait-timeout',
       '1m',
       '--poll-interval',
       '10s',
@@ -634,11 +634,47 @@ describe('instances wait', () => {
     expect(world.clock.slept.filter((slept) => slept === 10_000)).toHaveLength(6);
   });
 
+  test.each([
+    [[], ['PROVISIONING (60 s)', 'PROVISIONING (120 s)']],
+    [['--json'], []],
+  ])('prints a line per minute off a terminal, none with %j', async (flags, phases) => {
+    await world.sandbox.inject('slow-provisioning');
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    const { code, stderr } = await world.cli([
+      ...['instances', 'wait', 'trainer', '--wait-timeout', '150s', '--poll-interval', '10s'],
+      ...flags,
+    ]);
+    expect(code).toBe(8);
+    const lines = stderr.split('\n').filter((line) => line.startsWith('trainer: '));
+    expect(lines).toEqual(phases.map((phase) => `trainer: ${phase}`));
+  });
+
+  test('limits each request of a wait by --timeout, and goes on', async () => {
+    let asked = 0;
+    const near = await createWorld({
+      async handler() {
+        asked += 1;
+        // Longer than --timeout: a real pause, since the limit of a request is a real timer.
+        if (asked === 2) await new Promise((resolve) => setTimeout(resolve, 400));
+        const status = asked < 3 ? 'CREATING' : 'ACTIVE';
+        return {
+          status: 200,
+          body: { status: 'success', code: 200, data: { id: boxId(1), status } },
+        };
+      },
+    });
+    const wait = ['instances', 'wait', boxId(1), '--timeout', '100ms', '--wait-timeout', '5m'];
+    const { code, stderr } = await near.cli([...wait, '-q']);
+    await near.close();
+    expect(code).toBe(0);
+    expect(stderr).toContain('did not answer within 0.1 s');
+  });
+
   test('a reading at the deadline decides, however long the interval is', async () => {
     await world.sandbox.inject('slow-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const started = world.clock.now();
-    const wait = ['instances', 'wait', 'trainer', '--timeout', '11m', '--poll-interval', '3h'];
+    const wait = ['instances', 'wait', 'trainer', '--wait-timeout', '11m', '--poll-interval', '3h'];
     expect((await world.cli(wait)).code).toBe(0);
     expect(world.clock.now() - started).toBeLessThan(12 * 60_000);
   });
@@ -756,7 +792,12 @@ describe('instances wait for machines of a service in trouble', () => {
 
   test('a pause beyond the deadline ends the wait at once, with 11 and what to do', async () => {
     const strict = await strictWorld(120, 'ACTIVE');
-    const { code, stdout, stderr, requests } = await strict.cli([...WAIT, '--timeout', '1m', '-q']);
+    const { code, stdout, stderr, requests } = await strict.cli([
+      ...WAIT,
+      '--wait-timeout',
+      '1m',
+      '-q',
+    ]);
     await strict.close();
     expect({ code, stdout, requests: requests.length }).toEqual({
       code: 11,
@@ -789,7 +830,7 @@ describe('instances wait for machines of a service in trouble', () => {
 
   test('each of several keeps its own pause, and scripts learn what is billing', async () => {
     const strict = await strictWorld(120, 'CREATING');
-    const argv = ['instances', 'wait', boxId(1), boxId(2), '--timeout', '1m', '--json'];
+    const argv = ['instances', 'wait', boxId(1), boxId(2), '--wait-timeout', '1m', '--json'];
     const { code, stderr } = await strict.cli(argv);
     await strict.close();
     expect({ code, early: strict.early }).toEqual({ code: 11, early: [] });
@@ -812,7 +853,7 @@ describe('instances wait for machines of a service in trouble', () => {
         return machine(path.split('/')[2] ?? '', path.endsWith(boxId(19)) ? 'ACTIVE' : 'CREATING');
       },
     });
-    const waited = await near.cli(['instances', 'wait', ...ids, '--timeout', '10s', '--json']);
+    const waited = await near.cli(['instances', 'wait', ...ids, '--wait-timeout', '10s', '--json']);
     await near.close();
     expect(waited.code).toBe(8);
     // The last of them is not kept waiting by those before it.
@@ -943,7 +984,7 @@ describe('instances wait --for ssh', () => {
       ssh_port: port,
     }));
     const { code } = await near.cli([
-      ...['instances', 'wait', boxId(1), '--for', 'ssh', '--timeout', '10s'],
+      ...['instances', 'wait', boxId(1), '--for', 'ssh', '--wait-timeout', '10s'],
     ]);
     await close();
     expect(code).toBe(8);
@@ -986,7 +1027,8 @@ describe('instances wait --for ssh', () => {
     expect((await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh'])).code).toBe(0);
     await stopSshd();
     expect(
-      (await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh', '--timeout', '10s'])).code,
+      (await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh', '--wait-timeout', '10s']))
+        .code,
     ).toBe(8);
     await close();
   });
@@ -1033,7 +1075,7 @@ describe('a wait that ends early', () => {
   });
 
   test.each([
-    ['wait', ['--for', 'hibernating', '--timeout', '1s'], 'status'],
+    ['wait', ['--for', 'hibernating', '--wait-timeout', '1s'], 'status'],
     ['events', ['--follow', '--until', 'hibernating'], 'status or type'],
   ])(
     '%s notes a word that the document does not know, when it begins',

@@ -135,9 +135,33 @@ describe('a machine that can not be entered', () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait']);
     const { code, stderr } = await world.cli(['instances', 'ssh', 'trainer']);
     expect(code).toBe(5);
-    expect(stderr).toContain('nothing is behind its address 203.0.113.1');
+    expect(stderr).toContain('trainer is a sandbox instance: SSH never answers there.');
     const printed = await world.cli(['instances', 'ssh', 'trainer', '--print']);
     expect(printed.stdout).toMatch(/^ssh .+ -p 22 -- root@203\.0\.113\.1\n$/);
+  });
+
+  test.each([
+    ['a sandbox server', ['instances', 'ssh', 'trainer', '--wait']],
+    ['a sandbox server', ['instances', 'wait', 'trainer', '--for', 'ssh']],
+  ])('ends a wait for an instance of %s at once: %j', async (_what, argv) => {
+    const world = await createSandboxWorld();
+    opened = world;
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait']);
+    const { code, stdout, stderr } = await world.cli(argv);
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(stderr).toContain('trainer is a sandbox instance: SSH never answers there.');
+    expect(stderr).toContain('hint: print the ssh command instead: gpucloud instances ssh trainer');
+  });
+
+  test('ends a wait in the profile sandbox before the instance has an address', async () => {
+    const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
+    opened = world;
+    const sandbox = (argv: readonly string[]) =>
+      world.cli(['--profile', 'sandbox', 'instances', ...argv]);
+    await sandbox(['create', 'trainer', ...HARDWARE]);
+    const started = world.clock.now();
+    expect((await sandbox(['ssh', 'trainer', '--wait'])).code).toBe(5);
+    expect(world.clock.now()).toBe(started);
   });
 
   test('may still be tried where its status promises nothing', async () => {

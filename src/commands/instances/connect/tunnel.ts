@@ -6,6 +6,7 @@ import type { View } from '../../../output/output.ts';
 import type { Reached } from '../../../reach/reach.ts';
 import { tunnelArgv } from '../../../reach/ssh-argv.ts';
 import type { RemoteEnd } from '../../../reach/tunnel-ports.ts';
+import { refuseDocumentation } from '../../../watch/ssh-endpoint.ts';
 import { printCommand } from './printed-command.ts';
 import { howToReach, withSshFlags } from './ssh-flags.ts';
 
@@ -66,7 +67,7 @@ export const tunnel = action({
     const { localPort, parsePorts, remoteEnd } = await import('../../../reach/tunnel-ports.ts');
     const wanted = parsePorts(ports);
     if (open && print) throw usageError("--open and --print can't be asked for at once");
-    const { reach, refuseDocumentation } = await import('../../../reach/reach.ts');
+    const { reach } = await import('../../../reach/reach.ts');
     const how = await howToReach(flags, context);
     const reached = await reach(instance, how, context);
     const end = await remoteEnd(wanted.remote, reached, context);
@@ -74,7 +75,7 @@ export const tunnel = action({
     if (print) {
       return printCommand(tunnelArgv(reached.endpoint, reached.ssh, forwarding), context);
     }
-    refuseDocumentation(reached);
+    refuseDocumentation(reached.target, reached.endpoint.host);
     const { holdTunnel } = await import('../../../reach/tunnel.ts');
     const opened = async () => {
       const shown = tunnelOf(reached, end, forwarding.local);
