@@ -55,7 +55,7 @@ function messageOfCommander(message: string): string {
 /** The frames of an unforeseen error; the message above them is in the report itself. */
 function framesOf(failure: CliError): string[] {
   const lines = (unforeseenIn(failure)?.stack ?? '').split('\n');
-  return lines.filter((line) => /^ +at /.test(line));
+  return lines.filter((line) => /^ +at /.test(line)).map(clean);
 }
 
 /**

@@ -48,11 +48,7 @@ export function createSettings(
       helper: host.keyring,
       start,
       stop: host.interrupts.first,
-      complain(text) {
-        // In JSON modes stderr holds JSON and no words of other programs.
-        if (out.format === 'json' || out.format === 'jsonl' || host.stderr.destroyed) return;
-        host.stderr.write(text);
-      },
+      complain: (text) => err.relay(text),
     });
   });
   const resolved = lazy(async () => {

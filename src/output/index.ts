@@ -7,7 +7,7 @@ import type { Query } from './formats/query.ts';
 import { type Forms, formsOf } from './forms.ts';
 import type { Block, ListOptions, Live, Output, OutputSettings, View } from './output.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
-import { clean } from './sanitise.ts';
+import { clean, cleanLines } from './sanitise.ts';
 import { createSink, type OnReaderGone, type SyncWrite } from './sink.ts';
 
 export { wantsColour } from './colour.ts';
@@ -199,8 +199,8 @@ export function createOutput(options: OutputOptions): Output {
     changes,
     live,
     item,
-    text: (text) => sink.write(text),
-    value: (text) => sink.write(`${isTerminal() ? clean(text) : text}\n`),
+    text: (text) => sink.write(cleanLines(text)),
+    exact: (text) => sink.write(isTerminal() ? cleanLines(text) : text),
   };
 }
 

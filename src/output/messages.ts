@@ -3,7 +3,7 @@ import { YELLOW_WARNING } from './colour.ts';
 import { createProgress, type ProgressLines } from './live/progress.ts';
 import { canSpin, type Terminal } from './live/spinner.ts';
 import type { Held, Messages, Progress } from './output.ts';
-import { clean } from './sanitise.ts';
+import { clean, cleanLines } from './sanitise.ts';
 
 export interface MessagesOptions {
   /** May be opened by being asked for. */
@@ -99,6 +99,7 @@ export function createMessages(options: MessagesOptions): Messages {
   if (options.json === true) {
     return {
       note,
+      relay: () => undefined,
       warn: (code, text) => line(JSON.stringify({ warning: { code, message: shown(text) } })),
       debug: (text) => line(debugLine(text)),
       progress,
@@ -107,6 +108,7 @@ export function createMessages(options: MessagesOptions): Messages {
   }
   return {
     note,
+    relay: (text) => line(cleanLines(text.replace(/\r?\n$/, ''))),
     debug: (text) => line(clean(text)),
     warn: (_code, text) => line(`${options.colour ? YELLOW_WARNING : 'warning:'} ${shown(text)}`),
     progress,

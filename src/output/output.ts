@@ -186,10 +186,13 @@ export interface Output {
    * that is not the computer's.
    */
   screen(blocks: readonly Block[], now?: number): Promise<void>;
-  /** Writes a text that is itself the result (a script, a secret asked for), as it is. */
+  /** Writes a text that is itself the result (a script, a link), without what steers a terminal. */
   text(text: string): Promise<void>;
-  /** Writes a value from outside and a line end: exact in a pipe, cleaned on a terminal. */
-  value(text: string): Promise<void>;
+  /**
+   * Writes a text from outside byte for byte into a pipe or a file, where a program reads it (a
+   * secret that was asked for). On a terminal it is cleaned.
+   */
+  exact(text: string): Promise<void>;
 }
 
 /** The story of a command: stderr. Nothing here is a result, and all text is cleaned. */
@@ -198,6 +201,8 @@ export interface Messages {
   note(text: string): void;
   /** A line that matters to a person's instance or money; in JSON modes an object with its code. */
   warn(code: WarningCode, text: string): void;
+  /** Lines that another program wrote for the person. Left out in JSON modes. */
+  relay(text: string): void;
   /** A line of `--debug`. */
   debug(text: string): void;
   /** A spinner in a terminal. Elsewhere an update prints a note if the last one is a minute old. */

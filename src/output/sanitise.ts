@@ -26,11 +26,7 @@ const loneSurrogates = () => /\p{Surrogate}/gu;
 const SUSPECT =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]/;
 
-const SUSPECT_IN_JSON = /[^\n -~]/;
-
-/** Controls and bidi controls, without those that a data format carries in its own way. */
-const controlsOfData = () =>
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const SUSPECT_IN_LINES = /[^\n -~]/;
 
 /** One line that is safe to show: no control sequence or invisible character, breaks as spaces. */
 export function clean(text: string): string {
@@ -44,21 +40,20 @@ export function clean(text: string): string {
 
 /** The same for a text of several lines (a readme): its line breaks stay, a tab is four spaces. */
 export function cleanLines(text: string): string {
+  if (!SUSPECT_IN_LINES.test(text)) return text;
   return text
     .split(/\r\n|[\n\r\u2028\u2029]/)
     .map((line) => clean(line.replaceAll('\t', '    ')))
     .join('\n');
 }
 
-/**
- * The form for csv and tsv: tabs and line breaks stay, since these formats write them in their own
- * way, and so does the joiner inside an emoji. What steers a terminal is gone.
- */
+/** The form for csv and tsv: tabs and line breaks stay, since both formats have a way to write them. */
 export function cleanData(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return text
     .replace(sequences(), '')
-    .replace(controlsOfData(), '')
+    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replace(unseen(), (found) => (found === '\n' || found === '\t' ? found : ''))
     .replace(loneSurrogates(), '\ufffd');
 }
 
@@ -69,7 +64,7 @@ export function cleanData(text: string): string {
  */
 export function escapeUnseen(json: string): string {
   const whole = json.includes('\\u') && /\\u[dD]/.test(json) ? withoutHalves(json) : json;
-  if (!SUSPECT_IN_JSON.test(whole)) return whole;
+  if (!SUSPECT_IN_LINES.test(whole)) return whole;
   return whole.replace(unseen(), (found) =>
     found === '\n' ? found : Array.from(found.split(''), escaped).join(''),
   );

@@ -203,6 +203,23 @@ function forbiddenWords(source: string): string[] {
   return patterns.flatMap((pattern) => code.match(pattern) ?? []);
 }
 
+/** The files that write to a stream; everything else prints through them, and so cleaned. */
+const WRITERS =
+  /^(main|run|keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/http\/.+)\.ts$/;
+
+/** The files that may print a text of the service byte for byte into a pipe, since it was asked for. */
+const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;
+
+test('only the output writes to a stream, and only what was asked for is printed as it came', () => {
+  const calls = sourceFiles().flatMap((file) => {
+    const code = bareCode(readFileSync(join(SRC, file), 'utf8'));
+    const isWriter = WRITERS.test(file) || !/\.write\(/.test(code);
+    const isExact = EXACT.test(file) || !/\.exact\(/.test(code);
+    return isWriter && isExact ? [] : [file];
+  });
+  expect(calls).toEqual([]);
+});
+
 describe('imports run one way', () => {
   test('no import of src/ breaks a rule', () => {
     const broken = allImports().flatMap((one) => {

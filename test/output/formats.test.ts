@@ -176,9 +176,19 @@ describe('one thing', () => {
     );
   });
 
-  it('writes a text that is the result as it is', async () => {
-    const { stdout } = await written({ format: 'json' }, (out) => out.text('#!/bin/sh\n\u001b'));
-    expect(stdout).toBe('#!/bin/sh\n\u001b');
+  it('writes a text that is the result without what steers a terminal', async () => {
+    const { stdout } = await written({ format: 'json' }, (out) =>
+      out.text('#!/bin/sh\n\u001b[2J\u202eecho\r\n'),
+    );
+    expect(stdout).toBe('#!/bin/sh\necho\n');
+  });
+
+  it('writes an exact text byte for byte into a pipe, and cleans it for a terminal', async () => {
+    const text = 'a\u001b[2J\rb\n';
+    const exact = (terminal?: { columns: number }) =>
+      written({}, (out) => out.exact(text), terminal);
+    expect((await exact()).stdout).toBe(text);
+    expect((await exact({ columns: 80 })).stdout).toBe('a\nb\n');
   });
 });
 

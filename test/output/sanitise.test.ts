@@ -113,6 +113,9 @@ const HOSTILE = [
   '\ud83d lone',
 ];
 
+/** A text as csv and tsv hold it: each line break is a newline, and nothing invisible is left. */
+const inData = (text = '') => text.replaceAll('\r', '\n').replaceAll('\u200d', '');
+
 describe('hostile names in the formats of data', () => {
   const rows = HOSTILE.map((name) => ({ name, [`key ${name}`]: name }));
   // Half a character is no text: jq refuses a whole document for it.
@@ -161,14 +164,12 @@ describe('hostile names in the formats of data', () => {
     const { stdout } = await written({ format: 'csv', header: false }, (out) =>
       out.list(rows, named),
     );
-    expect(stdout.replace(/[\t\r\n]/g, '')).not.toMatch(
-      /[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/,
-    );
+    expect(stdout.replace(/\t|\r?\n/g, '')).not.toMatch(FORBIDDEN);
     const read = readCsv(stdout);
     expect(read.every((fields) => fields.length === 2 && fields[1] === '|')).toBe(true);
     const texts = read.map((fields) => fields[0]);
     expect(texts).toHaveLength(HOSTILE.length);
-    for (const at of [0, 1, 4, 5, 6, 7, 9, 10, 11, 12]) expect(texts[at]).toBe(HOSTILE[at]);
+    for (const at of [0, 1, 4, 5, 6, 7, 9, 10, 11, 12]) expect(texts[at]).toBe(inData(HOSTILE[at]));
     expect(texts[2]).toBe('');
   });
 
@@ -180,6 +181,7 @@ describe('hostile names in the formats of data', () => {
       .trimEnd()
       .split('\n')
       .map((line) => line.split('\t'));
+    expect(stdout.replace(/[\t\n]/g, '')).not.toMatch(FORBIDDEN);
     expect(read.every((fields) => fields.length === 2 && fields[1] === '|')).toBe(true);
     const texts = read.map(([text = '']) =>
       text.replace(/\\(.)/g, (_, letter: string) =>
@@ -187,7 +189,7 @@ describe('hostile names in the formats of data', () => {
       ),
     );
     expect(texts).toHaveLength(HOSTILE.length);
-    for (const at of [0, 1, 4, 5, 6, 7, 9, 10, 11, 12]) expect(texts[at]).toBe(HOSTILE[at]);
+    for (const at of [0, 1, 4, 5, 6, 7, 9, 10, 11, 12]) expect(texts[at]).toBe(inData(HOSTILE[at]));
   });
 
   it.each([

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { until } from './ssh-world.ts';
 
 /** What a browser of {@link installBrowser} saw. */
 export interface Visit {
@@ -16,7 +17,8 @@ export interface Visit {
 export interface Browser {
   /** For PATH; it holds `xdg-open`. */
   readonly bin: string;
-  visit(): Visit;
+  /** Waits for it: gpucloud ends as soon as the browser was redirected. */
+  visit(): Promise<Visit>;
 }
 
 /** Installs a browser that reads the page it is started with, follows its link, and asks for that. */
@@ -26,7 +28,7 @@ export async function installBrowser(home: string): Promise<Browser> {
   await mkdir(bin, { recursive: true });
   await writeFile(
     join(bin, 'browser.mjs'),
-    `import { readFileSync, statSync, writeFileSync } from 'node:fs';
+    `import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 const [page] = process.argv.slice(2);
 const text = readFileSync(page, 'utf8');
@@ -35,8 +37,10 @@ const modes = [page, dirname(page)].map((path) => statSync(path).mode & 0o777);
 const location = (await fetch(address, { redirect: 'manual' })).headers.get('location');
 const argv = process.argv.slice(2);
 const hasApiKey = 'GPUCLOUD_API_KEY' in process.env;
-writeFileSync(${JSON.stringify(seen)}, JSON.stringify({ argv, hasApiKey, page: text, modes, location }));
-await fetch(location).catch(() => undefined);
+const seen = ${JSON.stringify(seen)};
+writeFileSync(seen + '.new', JSON.stringify({ argv, hasApiKey, page: text, modes, location }));
+renameSync(seen + '.new', seen);
+await fetch(location, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
 `,
   );
   await writeFile(
@@ -44,5 +48,11 @@ await fetch(location).catch(() => undefined);
     `#!/bin/sh\nexec "${process.execPath}" "${join(bin, 'browser.mjs')}" "$1"\n`,
   );
   await chmod(join(bin, 'xdg-open'), 0o755);
-  return { bin, visit: () => JSON.parse(readFileSync(seen, 'utf8')) };
+  return {
+    bin,
+    async visit() {
+      await until(() => existsSync(seen));
+      return JSON.parse(readFileSync(seen, 'utf8'));
+    },
+  };
 }

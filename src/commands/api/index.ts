@@ -119,7 +119,7 @@ async function printAnswer(
 ): Promise<void> {
   const isQueried = context.flags.query !== undefined && isSuccess(answer);
   const body = bodyOf(answer, style);
-  await context.out.text(isQueried ? head : head + body.text);
+  await context.out.exact(isQueried ? head : head + body.text);
   const failure = await failureOf(request, answer, context);
   if (failure !== undefined) throw failure;
   if (body.isTooDeep) throw tooDeep(request, answer);
@@ -150,7 +150,7 @@ async function printPages(request: RawRequest, style: BodyStyle, context: Contex
   for await (const page of pagesOf(request, await context.api())) {
     if ('refused' in page) {
       // Once a list has begun to be printed, only its own elements go to stdout.
-      if (count === 0) await out.text(bodyOf(page.refused, style).text);
+      if (count === 0) await out.exact(bodyOf(page.refused, style).text);
       throw await failureOf(request, page.refused, context);
     }
     let text = '';

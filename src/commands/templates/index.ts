@@ -5,7 +5,6 @@ import { findOne } from '../../cli/lookup.ts';
 import { ruled } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import { usageError } from '../../errors.ts';
-import { cleanLines } from '../../output/index.ts';
 import { anyName } from '../../rules/names.ts';
 import { templateView } from './view.ts';
 
@@ -57,7 +56,7 @@ export const templates: Group = {
           also: ({ slug }) => [slug],
           hint: 'gpucloud templates list',
         });
-        const readme = cleanLines(template.readme ?? '').trimEnd();
+        const readme = (template.readme ?? '').trimEnd();
         if (markdown === true) return out.text(`${readme}\n`);
         await out.item(template, templateView);
         if (out.format === 'table' && flags.columns === undefined && readme !== '') {

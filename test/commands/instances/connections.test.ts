@@ -312,7 +312,7 @@ describe('instances open', () => {
       env: { PATH: browser.bin },
     });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    const { argv, hasApiKey, page, modes, location } = browser.visit();
+    const { argv, hasApiKey, page, modes, location } = await browser.visit();
     expect(argv).toHaveLength(1);
     expect(argv[0]).not.toContain('http');
     expect(existsSync(argv[0] ?? '')).toBe(false);

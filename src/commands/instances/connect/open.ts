@@ -41,7 +41,7 @@ export const open = action({
       );
     }
     if (context.out.format !== 'table') return context.out.item({ name, url }, linkView);
-    if (print || !context.out.terminal) return context.out.value(url);
+    if (print || !context.out.terminal) return context.out.text(`${url}\n`);
     await openInBrowser(url, context);
     context.err.note(`Opened ${name} in the browser. To print the link: --print`);
   },

@@ -9,7 +9,7 @@ type Argv = readonly string[];
 export async function printCommand(argv: Argv, context: Context): Promise<void> {
   const { out, host, flags } = context;
   const line = (words: Argv) => shellLine(words, host.platform);
-  if (out.format === 'table' && flags.columns === undefined) await out.value(line(argv));
+  if (out.format === 'table' && flags.columns === undefined) await out.text(`${line(argv)}\n`);
   else await out.item(argv, commandView(line));
 }
 

@@ -35,7 +35,7 @@ export const secrets = action({
     if (key === undefined) return context.out.list(rowsOf(all), secretView);
     const value = fieldOf(all, key);
     if (value === undefined) throw unknownKey(key, rowsOf(all));
-    if (context.out.format === 'table') return context.out.value(textOf(value));
+    if (context.out.format === 'table') return context.out.exact(`${textOf(value)}\n`);
     await context.out.item({ key, value }, secretView);
   },
 });

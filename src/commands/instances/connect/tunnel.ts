@@ -1,7 +1,7 @@
 import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
-import { mask } from '../../../output/index.ts';
+import { escapeUnseen, mask } from '../../../output/index.ts';
 import type { View } from '../../../output/output.ts';
 import type { Reached } from '../../../reach/reach.ts';
 import { tunnelArgv } from '../../../reach/ssh-argv.ts';
@@ -117,12 +117,12 @@ async function show(tunnel: Tunnel, { out, err, flags }: Context): Promise<void>
   const isShaped = flags.query !== undefined || flags.columns !== undefined;
   if (out.format === 'json' && !isShaped) {
     // A program that started the tunnel reads one line, since the document never ends.
-    await out.text(`${JSON.stringify(tunnelView.json?.(shown))}\n`);
+    await out.text(`${escapeUnseen(JSON.stringify(tunnelView.json?.(shown)))}\n`);
   } else if (out.format === 'table') {
     err.note(
       `Port ${tunnel.remote_port} of ${tunnel.name} is here until Ctrl-C${tunnel.url === null ? '' : ', as a link'}:`,
     );
-    await out.value(shown.url ?? shown.address);
+    await out.text(`${shown.url ?? shown.address}\n`);
   } else {
     await out.item(tunnel, tunnelView);
   }
