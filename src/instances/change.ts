@@ -25,6 +25,8 @@ export interface Change {
   readonly goal?: 'STOPPED' | 'TERMINATED';
   /** What comes before the first request: a question, or a note about the price. */
   before?(targets: readonly Target[], context: Context): Promise<void>;
+  /** The service accepted the request for one instance. */
+  onAccepted?(id: string): void;
 }
 
 /**
@@ -79,6 +81,7 @@ async function send(
       },
     });
     const status = await onTheWay(change, target, answer.status, api);
+    change.onAccepted?.(target.id);
     return { id: target.id, name: target.name, ...answer, status };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;

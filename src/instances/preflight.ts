@@ -4,9 +4,7 @@ import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, isOfOneReading } from '../errors.ts';
 import type { KnownInstance } from '../journal/index.ts';
-import { instant, spanText } from '../output/time.ts';
-import { kopecksText, type Money, money, zero } from '../rules/money.ts';
-import { instanceStatus, isTerminated } from '../rules/statuses.ts';
+import { kopecksText, money, zero } from '../rules/money.ts';
 import type { Target } from './resolve.ts';
 
 /** Milliseconds that a person waits for what is shown before a request. */
@@ -47,12 +45,16 @@ async function readBriefly({ id }: Target, context: Context): Promise<Instance |
   }
 }
 
-function readAll(targets: readonly Target[], context: Context): Promise<(Instance | undefined)[]> {
+/** The instances as they are now, as {@link readBriefly} reads one. */
+export function readAll(
+  targets: readonly Target[],
+  context: Context,
+): Promise<(Instance | undefined)[]> {
   return eachBounded(targets, READ_AT_ONCE, (target) => readBriefly(target, context));
 }
 
 /** Who names an instance by its id must not fail for a journal that can't be read. */
-async function knownHere(context: Context): Promise<readonly KnownInstance[]> {
+export async function knownHere(context: Context): Promise<readonly KnownInstance[]> {
   try {
     return (await (await context.journal()).read()).instances;
   } catch (error) {
@@ -88,53 +90,6 @@ export async function reservationNote(targets: readonly Target[], context: Conte
       : `${sum} RUB for the next hour${unpriced === 0 ? '' : `, and the price of ${unpriced} more that is not known here`}`;
   const names = started.length === 1 ? first.target.name : `${started.length} machines`;
   context.err.note(`Starting ${names} reserves ${amount}.`);
-}
-
-/**
- * Asks about each instance by name, with the price that is known here. If a person can be asked, the
- * instances are read first and shown with their age and what comes back; undefined if all turn out
- * to be terminated.
- */
-export async function terminateQuestion(
-  targets: readonly Target[],
-  context: Context,
-): Promise<string | undefined> {
-  if (targets.length === 0) return 'Terminate the machines that stdin names?';
-  const known = await knownHere(context);
-  if ((await context.prompts()) !== undefined) {
-    const read = await readAll(targets, context);
-    if (read.every((instance) => isTerminated(instance?.status))) return undefined;
-    const now = context.serviceClock.now();
-    for (const instance of read) {
-      if (instance !== undefined) context.err.note(atStake(instance, now));
-    }
-  }
-  const described = targets.map((target) => {
-    const last = known.find(({ id }) => id === target.id)?.last;
-    const price = money(last?.price_per_hour ?? '');
-    return titled(target, price.ok ? `, ${kopecksText(price.value)} RUB an hour` : '');
-  });
-  return `Terminate ${described.join(' and ')} with all data on ${targets.length === 1 ? 'its disk' : 'their disks'}?`;
-}
-
-/** `trainer: ACTIVE, 89.90 RUB an hour, rented 2 h ago; about 79.41 RUB come back for …` */
-function atStake(instance: Instance, now: number): string {
-  const { name, id, status, price_per_hour_snapshot: price, paid_until } = instance;
-  const amount = money(price ?? '');
-  const created = instant(instance.created_at);
-  const facts = [
-    status,
-    amount.ok ? `${kopecksText(amount.value)} RUB an hour` : 'price not told',
-    ...(created === undefined ? [] : [`rented ${spanText(Math.max(0, now - created) / 1000)} ago`]),
-  ].join(', ');
-  // A reservation is documented only for what bills.
-  const isPaid = instanceStatus(status).bills === 'yes';
-  const rest = isPaid ? restOfHour(price, instant(paid_until), now) : undefined;
-  const back =
-    rest === undefined
-      ? ''
-      : `; about ${kopecksText(rest.amount)} RUB come back for the ${spanText(rest.left / 1000)} that are left of its hour`;
-  return `${name ?? id}: ${facts}${back}.`;
 }
 
 /** `trainer (ID)`, with more about it. */
@@ -176,25 +131,4 @@ export async function reorderNote(source: Target, context: Context): Promise<voi
 function named(thing: unknown, field: string): string {
   const name = textField(thing, field);
   return name === undefined ? '' : ` ${name}`;
-}
-
-const HOUR = 3_600_000;
-
-/**
- * The part of the running hour that comes back at a termination ("unused reserved funds for the
- * current hour returned", API document: terminate), reckoned from `paid_until`. undefined where the
- * fields tell no running hour of at most one hour. `left` is in milliseconds; `amount` is rounded down
- * to the kopeck, since how the service rounds is not published.
- */
-export function restOfHour(
-  price: string | null | undefined,
-  paidUntil: number | undefined,
-  now: number,
-): { left: number; amount: Money } | undefined {
-  const amount = money(price ?? '');
-  const left = paidUntil === undefined ? 0 : paidUntil - now;
-  if (!amount.ok || left <= 0 || left > HOUR) {
-    return undefined;
-  }
-  return { left, amount: amount.value.times(left).div(HOUR).round(2, 0) };
 }

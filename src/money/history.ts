@@ -2,7 +2,6 @@ import type { Api, Transaction, TransactionsQuery } from '../api/index.ts';
 import { pagesOf } from '../api/pages.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { createSeenSet, type SeenSet } from './seen-set.ts';
 
 /** The page size that is asked for; the service may give less (its maximum is not documented). */
 const PAGE = 100;
@@ -60,4 +59,27 @@ export async function* wholeHistory(
       );
     }
   }
+}
+
+/** Remembers at least the last `least` texts, and at most twice as many, however many come. */
+interface SeenSet {
+  /** Remembers a text; returns whether it was new. */
+  add(text: string): boolean;
+}
+
+/** Two generations: dropping the oldest of one large set one by one would take quadratic time. */
+export function createSeenSet(least: number): SeenSet {
+  let young = new Set<string>();
+  let old = new Set<string>();
+  return {
+    add(text) {
+      if (young.has(text) || old.has(text)) return false;
+      young.add(text);
+      if (young.size >= least) {
+        old = young;
+        young = new Set();
+      }
+      return true;
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { restOfHour } from '../../src/instances/preflight.ts';
+import { restOfHour } from '../../src/money/termination.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00Z');
 const MINUTE = 60_000;

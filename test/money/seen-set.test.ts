@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSeenSet } from '../../src/money/seen-set.ts';
+import { createSeenSet } from '../../src/money/history.ts';
 import { fc } from '../support/random.ts';
 
 it('remembers the last ones and forgets those long past', () => {

@@ -7,9 +7,10 @@ import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
 import { type Change, changeEach } from '../../instances/change.ts';
 import { type Outcome, outcomeOf, withBill } from '../../instances/outcome.ts';
-import { reservationNote, runPreflight, terminateQuestion } from '../../instances/preflight.ts';
+import { reservationNote, runPreflight } from '../../instances/preflight.ts';
 import { findInstances, pickInstances } from '../../instances/resolve.ts';
 import { waitForEach } from '../../instances/waiting.ts';
+import { termination } from '../../money/termination.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
 import {
   pollIntervalOption,
@@ -84,20 +85,24 @@ export const terminate = action({
       .option('--wait', 'wait until the machine is terminated')
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
-  run: async (context, typed, { wait, ...times }) =>
-    change(
+  async run(context, typed, { wait, ...times }) {
+    const { question, onAccepted, report } = termination(context);
+    await change(
       {
         verb: 'terminate',
         done: 'terminated',
         goal: 'TERMINATED',
-        before: (targets) => confirm(context, () => terminateQuestion(targets, context)),
+        before: (targets) => confirm(context, () => question(targets)),
+        onAccepted,
       },
       typed.length > 0
         ? await severalGiven('INSTANCE', typed, context)
         : await pickInstances('Which machines end?', context),
       { until: wait === true ? 'TERMINATED' : undefined, ...times },
       context,
-    ),
+      (changed) => report(changed, wait === true),
+    );
+  },
 });
 
 export const wait = action({
@@ -151,10 +156,13 @@ async function change(
   instances: readonly string[],
   wait: { until: string | undefined; waitTimeout: number; pollInterval: number },
   context: Context,
+  report?: (changed: Outcome['changed']) => Promise<void>,
 ): Promise<void> {
   const { until, waitTimeout: timeout, pollInterval: interval } = wait;
   const times = { timeout, interval };
-  await show(await changeEach(what, instances, { until, times }, context), context);
+  const outcome = await changeEach(what, instances, { until, times }, context);
+  await report?.(outcome.changed);
+  await show(outcome, context);
 }
 
 async function show({ changed, failure }: Outcome, context: Context): Promise<void> {

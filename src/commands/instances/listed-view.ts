@@ -1,6 +1,6 @@
 import type { Listed } from '../../instances/known-machines.ts';
 import type { Column, View } from '../../output/output.ts';
-import { instanceView } from './view.ts';
+import { instanceView, paidUntil } from './view.ts';
 
 const noteColumn: Column<Listed> = { id: 'note', header: 'NOTE', value: (row) => row.note };
 
@@ -31,7 +31,7 @@ export const listedView: View<Listed> = {
       id: 'paid_until',
       header: 'PAID UNTIL',
       kind: 'time',
-      value: (row) => row.instance?.paid_until,
+      value: (row) => row.instance && paidUntil(row.instance),
     },
     {
       id: 'created_at',

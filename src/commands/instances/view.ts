@@ -4,6 +4,7 @@ import type { Changed } from '../../instances/outcome.ts';
 import { clean } from '../../output/index.ts';
 import type { DetailLine, Section, View } from '../../output/output.ts';
 import { endpointLines } from '../../reach/endpoints.ts';
+import { mayBill } from '../../rules/statuses.ts';
 import { sshCommand } from '../../watch/ssh-endpoint.ts';
 
 /** Where an instance carries secrets (design: Secrets). */
@@ -32,7 +33,7 @@ const sections: readonly Section<Instance>[] = [
     heading: 'Money',
     lines: (i) => [
       { label: 'Price per hour', value: i.price_per_hour_snapshot, kind: 'money' },
-      { label: 'Paid until', value: i.paid_until, kind: 'time' },
+      { label: 'Paid until', value: paidUntil(i), kind: 'time' },
       { label: 'Last charged', value: i.last_billed_at, kind: 'time' },
     ],
   },
@@ -73,7 +74,7 @@ export const instanceView: View<Instance> = {
       value: (i) => i.price_per_hour_snapshot,
     },
     { id: 'ip_address', header: 'ADDRESS', value: (i) => i.ip_address },
-    { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: (i) => i.paid_until },
+    { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: paidUntil },
     { id: 'created_at', header: 'CREATED', kind: 'time', value: (i) => i.created_at, hidden: true },
     { id: 'region', header: 'REGION', value: (i) => i.offer?.region, hidden: true },
     { id: 'gpu_count', header: 'GPUS', value: (i) => i.offer?.gpu_count, hidden: true },
@@ -96,11 +97,16 @@ export const changedView: View<Changed> = {
     { id: 'name', header: 'NAME', value: (c) => c.name },
     { id: 'id', header: 'ID', value: (c) => c.id },
     { id: 'status', header: 'STATUS', kind: 'status', least: 12, value: (c) => c.status },
-    { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: (c) => c.paid_until },
+    { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: paidUntil },
   ],
   id: (c) => c.id,
   empty: 'Nothing was changed.',
 };
+
+/** Terminating returns the rest of the hour, so nothing is paid beyond it. */
+export function paidUntil(instance: Pick<Instance, 'status' | 'paid_until'>) {
+  return mayBill(instance.status) ? instance.paid_until : undefined;
+}
 
 /** `8 × NVIDIA H100, 80 GB each, 640 GB in all, SXM5`, as far as the offer tells. */
 function gpuText({ offer }: Instance): string {

@@ -1,6 +1,7 @@
 import type { Block, Cell, Fact, View } from '../../output/output.ts';
 import { relative, spanText } from '../../output/time.ts';
 import { kopecksText, zero } from '../../rules/money.ts';
+import { mayBill } from '../../rules/statuses.ts';
 import { moneyLines } from './money-lines.ts';
 import type { Overview } from './overview.ts';
 import { byPrice, type DriveRow, type InstanceRow, priceOf } from './rows.ts';
@@ -116,7 +117,7 @@ function instanceTable(
       statusCell(row, now),
       row.price_per_hour_snapshot,
       row.age_seconds === null ? null : spanText(row.age_seconds),
-      row.paid_until,
+      mayBill(row.status) ? row.paid_until : null,
       row.offer,
     ]),
     more: moreText(sorted.slice(shown.length), typed('gpucloud instances list')),

@@ -49,6 +49,37 @@ describe('before a termination', () => {
     expect(Math.abs(said - Number(back))).toBeLessThan(0.1);
   });
 
+  test('afterwards says what should come back, and no paid time is left', async () => {
+    await machine('trainer');
+    world.clock.advance(20 * 60_000);
+    const { code, stdout, stderr } = await world.cli(['instances', 'terminate', 'trainer'], {
+      terminal: true,
+      stdin: 'y\n',
+    });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/Terminated trainer\. About 59\.\d\d RUB should be returned\.\n/);
+    expect(stdout).not.toMatch(/in \d+ min/);
+    expect(stderr).not.toContain('billing');
+  });
+
+  test('with --wait shows what the log says, and nothing that was reckoned', async () => {
+    await machine('trainer');
+    world.clock.advance(20 * 60_000);
+    const argv = ['instances', 'terminate', 'trainer', '--wait'];
+    const { code, stderr } = await world.cli(argv, { terminal: true, stdin: 'y\n' });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /Terminated trainer\. Charged \d+\.\d\d RUB\. Returned 59\.\d\d RUB to the balance\.\n/,
+    );
+    expect(stderr).not.toContain('should be returned');
+  });
+
+  test('without a reading and without --wait promises nothing', async () => {
+    await machine('trainer');
+    const { stderr } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);
+    expect(stderr).toBe('');
+  });
+
   test('a stopped machine promises nothing', async () => {
     await machine('trainer');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
@@ -276,4 +307,33 @@ describe('--max-price and an answer that can not be used', () => {
     expect({ code, sent }).toEqual({ code: 1, sent: ['create', 'terminate'] });
     expect(JSON.parse(stderr).error.message).toContain('a price that could not be read');
   });
+});
+
+test.each([
+  ['TERMINATING', false],
+  ['TERMINATED', false],
+  ['ACTIVE', true],
+])('of an instance that is %s, the paid time is shown: %s', async (status, isShown) => {
+  const id = '3f0c5d9e-1111-4222-8333-444455556666';
+  const paid_until = '2026-01-15T12:56:00.000Z';
+  const data = { id, name: 'trainer', status, paid_until, price_per_hour_snapshot: '89.90' };
+  const near = await createWorld({
+    handler: ({ path }) => ({
+      status: 200,
+      body: { status: 'success', code: 200, data: path === '/storage/drives' ? [] : data },
+    }),
+  });
+  await near.cli(['instances', 'track', id]);
+  for (const argv of [
+    ['get', id],
+    ['list', '--all'],
+    ['list', '--all', '-o', 'csv'],
+  ]) {
+    const { stdout } = await near.cli(['instances', ...argv]);
+    expect(stdout).toContain(id);
+    expect(stdout.includes(paid_until)).toBe(isShown);
+  }
+  const { stdout } = await near.cli(['instances', 'get', id, '--json']);
+  expect(JSON.parse(stdout)).toEqual(data);
+  await near.close();
 });

@@ -1,0 +1,126 @@
+import { sentence } from '../api/calls/errors.ts';
+import type { Instance } from '../api/index.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import type { Changed } from '../instances/outcome.ts';
+import { knownHere, readAll, titled } from '../instances/preflight.ts';
+import { BRIEFLY } from '../instances/refusal.ts';
+import type { Target } from '../instances/resolve.ts';
+import { instant, spanText } from '../output/time.ts';
+import { kopecksText, type Money, money } from '../rules/money.ts';
+import { instanceStatus, isTerminated } from '../rules/statuses.ts';
+
+/** Milliseconds between the service's Date header and its events: the header has whole seconds. */
+const SLACK = 2000;
+
+/** What terminating gives back: the question before it, and the report after it. */
+export function termination(context: Context) {
+  const started = context.clock.now();
+  const expected = new Map<string, Money>();
+  const accepted = new Set<string>();
+
+  /**
+   * Asks about each instance by name, with the price that is known here. If a person can be asked,
+   * the instances are read first and shown with their age and what comes back; undefined if all turn
+   * out to be terminated.
+   */
+  async function question(targets: readonly Target[]): Promise<string | undefined> {
+    if (targets.length === 0) return 'Terminate the machines that stdin names?';
+    const known = await knownHere(context);
+    if ((await context.prompts()) !== undefined) {
+      const read = await readAll(targets, context);
+      if (read.every((instance) => isTerminated(instance?.status))) return undefined;
+      const now = context.serviceClock.now();
+      for (const instance of read) {
+        if (instance === undefined) continue;
+        const rest = restOf(instance, now);
+        if (rest !== undefined) expected.set(instance.id, rest.amount);
+        context.err.note(`${atStake(instance, now)}${rest === undefined ? '' : backText(rest)}.`);
+      }
+    }
+    const described = targets.map((target) => {
+      const last = known.find(({ id }) => id === target.id)?.last;
+      const price = money(last?.price_per_hour ?? '');
+      return titled(target, price.ok ? `, ${kopecksText(price.value)} RUB an hour` : '');
+    });
+    return `Terminate ${described.join(' and ')} with all data on ${targets.length === 1 ? 'its disk' : 'their disks'}?`;
+  }
+
+  /** Reports what the log shows of instances that were waited for, otherwise what is expected. */
+  async function report(changed: readonly Changed[], waited: boolean): Promise<void> {
+    if (context.out.format !== 'table') return;
+    for (const { id, name, status } of changed.filter((one) => accepted.has(one.id))) {
+      const amount = expected.get(id);
+      const about =
+        amount === undefined ? [] : [`About ${kopecksText(amount)} RUB should be returned.`];
+      const shown = waited && isTerminated(status) ? await billed(id) : [];
+      const facts = shown.length > 0 ? shown : about;
+      if (facts.length > 0) context.err.note(`Terminated ${name}. ${facts.join(' ')}`);
+    }
+  }
+
+  /** What the service logged about money since the command started, oldest first. */
+  async function billed(id: string): Promise<string[]> {
+    const { clock, serviceClock } = context;
+    const since = serviceClock.now() - (clock.now() - started) - SLACK;
+    try {
+      const api = await context.api();
+      const { data } = await api.instances.events(id, {}, BRIEFLY);
+      return data
+        .filter(({ type, created_at }) => type === 'BILLING' && (instant(created_at) ?? 0) >= since)
+        .map(({ message }) => sentence(message ?? ''))
+        .reverse();
+    } catch (error) {
+      // It is terminated, and the log is only a help.
+      if (error instanceof CliError) return [];
+      throw error;
+    }
+  }
+
+  const onAccepted = (id: string) => accepted.add(id);
+  return { question, onAccepted, report };
+}
+
+/** `trainer: ACTIVE, 89.90 RUB an hour, rented 2 h ago` */
+function atStake(instance: Instance, now: number): string {
+  const { name, id, status, price_per_hour_snapshot: price } = instance;
+  const amount = money(price ?? '');
+  const created = instant(instance.created_at);
+  const facts = [
+    status,
+    amount.ok ? `${kopecksText(amount.value)} RUB an hour` : 'price not told',
+    ...(created === undefined ? [] : [`rented ${spanText(Math.max(0, now - created) / 1000)} ago`]),
+  ].join(', ');
+  return `${name ?? id}: ${facts}`;
+}
+
+/** A reservation is documented only for what bills. */
+function restOf({ status, price_per_hour_snapshot: price, paid_until }: Instance, now: number) {
+  const isPaid = instanceStatus(status).bills === 'yes';
+  return isPaid ? restOfHour(price, instant(paid_until), now) : undefined;
+}
+
+function backText({ amount, left }: { amount: Money; left: number }): string {
+  return `; about ${kopecksText(amount)} RUB come back for the ${spanText(left / 1000)} that are left of its hour`;
+}
+
+const HOUR = 3_600_000;
+
+/**
+ * The part of the running hour that comes back at a termination ("unused reserved funds for the
+ * current hour returned", API document: terminate), reckoned from `paid_until`. undefined where the
+ * fields tell no running hour of at most one hour. `left` is in milliseconds; `amount` is rounded down
+ * to the kopeck, since how the service rounds is not published.
+ */
+export function restOfHour(
+  price: string | null | undefined,
+  paidUntil: number | undefined,
+  now: number,
+): { left: number; amount: Money } | undefined {
+  const amount = money(price ?? '');
+  const left = paidUntil === undefined ? 0 : paidUntil - now;
+  if (!amount.ok || left <= 0 || left > HOUR) {
+    return undefined;
+  }
+  return { left, amount: amount.value.times(left).div(HOUR).round(2, 0) };
+}
