@@ -65,9 +65,9 @@ describe('before a termination', () => {
   test('with --wait shows what the log says, and nothing that was reckoned', async () => {
     await machine('trainer');
     world.clock.advance(20 * 60_000);
-    const argv = ['instances', 'terminate', 'trainer', '--wait'];
-    const { code, stderr } = await world.cli(argv, { terminal: true, stdin: 'y\n' });
-    expect(code).toBe(0);
+    const argv = ['instances', 'terminate', 'trainer', '--yes', '--wait'];
+    const { code, stderr } = await world.cli(argv);
+    expect(code, stderr).toBe(0);
     expect(stderr).toMatch(
       /Terminated trainer\. Charged \d+\.\d\d RUB\. Returned 59\.\d\d RUB to the balance\.\n/,
     );
