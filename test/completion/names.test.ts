@@ -50,8 +50,6 @@ describe('names are kept by every command that sees them', () => {
     await world.cli(['templates', 'get', 'vllm']);
     expect(await names('-env', 'drive')).toEqual(['drive my data AVAILABLE']);
     expect(await names('-env', 'template')).toEqual([
-      'template code-server',
-      'template comfyui',
       'template jupyterlab',
       'template vllm',
     ]);

@@ -225,7 +225,7 @@ describe('templates', () => {
   test('the active ones, by sort_order, whole', async () => {
     const b = await bench();
     const list = (await b.call('GET', '/templates')).list;
-    expect(list.map((one) => one.slug)).toEqual(['jupyterlab', 'vllm', 'comfyui', 'code-server']);
+    expect(list.map((one) => one.slug)).toEqual(['jupyterlab', 'vllm']);
     expect(list[0]).toMatchObject({
       readme: expect.stringMatching(/^# JupyterLab\n/),
       endpoints: [{ auth: { type: 'token', token_key: 'JUPYTER_TOKEN' }, port: 8888 }, {}],
