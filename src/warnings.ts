@@ -6,7 +6,6 @@ export const WARNINGS = {
   account_blocked: 'the service says that the account is blocked',
   connection: 'a connection to an instance, or a program that was started for it, failed',
   drive_suspended: 'a drive is suspended and will be deleted',
-  fingerprint_differs: 'the service shows another fingerprint for a key than was computed here',
   incomplete: 'part of the result is missing, since it could not be read',
   key_exposed: 'others on this computer can read a key',
   local_storage: 'a file of this computer could not be read or written',

@@ -49,10 +49,7 @@ describe('names are kept by every command that sees them', () => {
     await world.cli(['drives', 'create', 'my data', '--size', '10', '-y']);
     await world.cli(['templates', 'get', 'vllm']);
     expect(await names('-env', 'drive')).toEqual(['drive my data AVAILABLE']);
-    expect(await names('-env', 'template')).toEqual([
-      'template jupyterlab',
-      'template vllm',
-    ]);
+    expect(await names('-env', 'template')).toEqual(['template jupyterlab', 'template vllm']);
   });
 
   test('offers and images by their slugs', async () => {

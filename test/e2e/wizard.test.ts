@@ -454,7 +454,7 @@ describe('TERM=dumb: plain lines', () => {
   test('the same questions, numbered, with nothing drawn again', async () => {
     await prepared();
     const one = person(['instances', 'create', '--poll-interval', '500ms'], DUMB);
-    await one.answers(/Name of the machine \[.+\] *$/m, `9${enter}`);
+    await one.answers(/Name of the machine \[.+\] *$/m, `9ab${enter}`);
     await one.reads('an instance name starts with a letter');
     await one.type(`box-one${enter}`);
     await one.answers(

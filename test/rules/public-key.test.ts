@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { holdsPrivateKey } from '../../src/rules/private-key.ts';
-import { compareFingerprint, publicKey, sameKey } from '../../src/rules/public-key.ts';
+import { publicKey, sameKey } from '../../src/rules/public-key.ts';
 import { needs } from '../support/needs.ts';
 import { fc } from '../support/random.ts';
 import { blobOf, lineOf, sshPublicKey, TYPES } from '../support/ssh-key.ts';
@@ -46,7 +46,6 @@ describe('a valid key', () => {
       comment: 'me@home, my laptop',
       line: `${line} me@home, my laptop`,
       fingerprint: expect.stringMatching(/^SHA256:[A-Za-z0-9+/]{43}$/),
-      md5: expect.stringMatching(/^([0-9a-f]{2}:){15}[0-9a-f]{2}$/),
     });
     expect(keptKey(`\uFEFF${line}`).comment).toBe('');
   });
@@ -68,7 +67,6 @@ describe('a valid key', () => {
         const told = (hash: string) =>
           execFileSync('ssh-keygen', ['-l', '-E', hash, '-f', `${file}.pub`]).toString();
         expect(told('sha256').split(' ')[1]).toBe(read.fingerprint);
-        expect(told('md5').split(' ')[1]).toBe(`MD5:${read.md5}`);
         expect(read.comment).toBe('a b');
         expect(ruleFor(readFileSync(file, 'utf8'))).toContain('private key');
       }
@@ -85,42 +83,39 @@ describe('what is not one', () => {
     ['', 'there is no key in it'],
     ['# nothing here\n\n', 'there is no key in it'],
     ['hello world', 'not an OpenSSH public key'],
-    ['ssh-ed25519', 'the key is missing after its type'],
-    ['ssh-ed25519 me@home', 'the key is not in base64'],
+    ['ssh-ed25519', 'cut short'],
+    ['ssh-ed25519 me@home', 'cut short'],
     ['constructor AAAA', 'not an OpenSSH public key'],
-    ['s\0s\0h\0-\0r\0s\0a\0', 'no plain text'],
-    ['---- BEGIN SSH2 PUBLIC KEY ----\nAAAA', 'ssh-keygen -i'],
-    ['-----BEGIN PUBLIC KEY-----\nAAAA', 'ssh-keygen -i'],
-    ['ssh-dss AAAA', 'DSA (ssh-dss) is not among the documented formats'],
-    ['sk-ssh-ed25519@openssh.com AAAA', 'sk-ssh-ed25519@openssh.com is not among'],
-    ['ssh-ed25519-cert-v01@openssh.com AAAA', 'ssh-ed25519-cert-v01@openssh.com is not among'],
+    ['s\0s\0h\0-\0r\0s\0a\0', 'not an OpenSSH public key'],
+    ['---- BEGIN SSH2 PUBLIC KEY ----\nAAAA', 'several lines'],
+    ['-----BEGIN PUBLIC KEY-----\nAAAA', 'several lines'],
+    ['ssh-dss AAAA', 'The type is one of ssh-rsa, ssh-ed25519, ecdsa-sha2-nistp256'],
+    ['sk-ssh-ed25519@openssh.com AAAA', 'not an OpenSSH public key'],
+    ['ssh-ed25519-cert-v01@openssh.com AAAA', 'not an OpenSSH public key'],
   ])('%j', (text, rule) => {
     expect(ruleFor(text)).toContain(rule);
   });
 
   test('several keys, a broken line, options and controls in a comment', () => {
-    expect(ruleFor(`${ed25519()}\n${key('ssh-rsa')}`)).toContain('several keys');
+    expect(ruleFor(`${ed25519()}\n${key('ssh-rsa')}`)).toContain('several lines');
     expect(ruleFor(ed25519().replace(/.{20}$/, '\n$&'))).toContain('several lines');
-    expect(ruleFor(`no-pty,command="id" ${ed25519()}`)).toContain('authorized_keys');
+    expect(ruleFor(`no-pty,command="id" ${ed25519()}`)).toContain('not an OpenSSH public key');
     expect(ruleFor(`${ed25519()} a\u001b[2Jb`)).toContain('control characters');
   });
 
   test.each([
     ['ssh-rsa', [], 'cut short'],
     ['ssh-rsa', [field(Buffer.of(3))], 'cut short'],
-    ['ssh-ed25519', [field(Buffer.alloc(32)), Buffer.of(0)], 'left over'],
-    ['ssh-ed25519', [field(Buffer.alloc(32)), field('more')], 'left over'],
+    ['ssh-ed25519', [field(Buffer.alloc(32)), Buffer.of(0)], 'damaged'],
+    ['ssh-ed25519', [field(Buffer.alloc(32)), field('more')], 'damaged'],
     ['ecdsa-sha2-nistp256', [field('nistp256')], 'cut short'],
   ])('a blob of %s with wrong insides', (type, parts, rule) => {
     expect(ruleFor(lineOf(type, Buffer.concat([field(type), ...parts])))).toContain(rule);
   });
 
   test('a blob of another type than the line says', () => {
-    expect(ruleFor(ed25519().replace('ssh-ed25519', 'ssh-rsa'))).toBe(
-      'the key is of the type ssh-ed25519, and the line says ssh-rsa',
-    );
-    const unknown = lineOf('ssh-rsa', field('hunter2-secret'));
-    expect(ruleFor(unknown)).toBe('the base64 holds no key of the type ssh-rsa');
+    expect(ruleFor(ed25519().replace('ssh-ed25519', 'ssh-rsa'))).toContain('damaged');
+    expect(ruleFor(lineOf('ssh-rsa', field('hunter2-secret')))).toContain('damaged');
   });
 });
 
@@ -166,7 +161,7 @@ describe('hostile text', () => {
     const blob = blobOf(line);
     for (let length = 0; length < blob.length; length += 1) {
       expect(ruleFor(lineOf(type, blob.subarray(0, length))), `${length} bytes`).toMatch(
-        /cut short|missing/,
+        /cut short/,
       );
     }
   });
@@ -200,26 +195,7 @@ describe('hostile text', () => {
   });
 });
 
-describe('fingerprints and lines are compared', () => {
-  test('in each usual form', () => {
-    const one = keptKey(key('ssh-ed25519'));
-    const other = keptKey(key('ssh-rsa'));
-    for (const told of [
-      one.fingerprint,
-      `${one.fingerprint}=`,
-      one.fingerprint.slice('SHA256:'.length),
-      one.md5,
-      `MD5:${one.md5.toUpperCase()}`,
-      one.md5.replaceAll(':', ''),
-    ]) {
-      expect(compareFingerprint(one, told), told).toBe('same');
-      expect(compareFingerprint(other, told), told).toBe('different');
-    }
-    for (const told of [null, undefined, '', 'abc', 'SHA512:abc', 'a'.repeat(64)]) {
-      expect(compareFingerprint(one, told)).toBe('unreadable');
-    }
-  });
-
+describe('lines are compared', () => {
   test('two lines are the same key whatever their comments', () => {
     const line = key('ssh-ed25519');
     expect(sameKey(`${line} a`, ` ${line}\tb\n`)).toBe(true);

@@ -98,18 +98,16 @@ async function addKey(
       ...(isDefault ? { is_default: true } : {}),
     }));
   if (there !== undefined) noteExisting(there, given, context);
-  await warnOfDifference(key, stored, context);
   await context.out.item(stored, sshKeyView);
   if (isDefault && there !== undefined && there.is_default !== true) throw notDefault(there);
 }
 
-/** The same key in the account, found by its text or, when the service leaves it out, by its hash. */
+/** The same key in the account. */
 async function registered(key: PublicKey, api: Api): Promise<SshKey | undefined> {
-  const { compareFingerprint, sameKey } = await import('../../rules/public-key.ts');
-  return (await api.sshKeys.list()).find(({ public_key, fingerprint }) =>
-    public_key == null
-      ? compareFingerprint(key, fingerprint) === 'same'
-      : sameKey(public_key, key.line),
+  const { sameKey } = await import('../../rules/public-key.ts');
+  return (await api.sshKeys.list()).find(
+    ({ public_key, fingerprint }) =>
+      fingerprint === key.fingerprint || sameKey(public_key ?? '', key.line),
   );
 }
 
@@ -146,19 +144,4 @@ function notDefault({ id, name }: SshKey): CliError {
       resource: id,
     },
   );
-}
-
-/** The service may have stored something else than it was sent. */
-async function warnOfDifference(key: PublicKey, stored: SshKey, { err }: Context): Promise<void> {
-  const { compareFingerprint } = await import('../../rules/public-key.ts');
-  const told = compareFingerprint(key, stored.fingerprint);
-  if (told === 'different') {
-    err.warn(
-      'fingerprint_differs',
-      `The service tells another fingerprint for this key, ${stored.fingerprint}: do not trust what is stored there before you have compared the two.`,
-    );
-  }
-  if (told === 'unreadable') {
-    err.note('The fingerprint that the service tells is in no usual form: it was not compared.');
-  }
 }

@@ -86,9 +86,7 @@ async function findKeys(typed: readonly string[], api: Api): Promise<SshKey[]> {
       list: async () => all,
       also({ public_key, fingerprint }) {
         const parsed = publicKey(public_key ?? '');
-        if (!parsed.ok) return [fingerprint];
-        const { fingerprint: sha256, md5 } = parsed.value;
-        return [fingerprint, sha256, md5, `MD5:${md5}`];
+        return parsed.ok ? [fingerprint, parsed.value.fingerprint] : [fingerprint];
       },
       hint: 'gpucloud ssh-keys list',
     });

@@ -2,7 +2,6 @@ import type { CatalogEntry, Kind } from '../../catalog/index.ts';
 import { brokenBy } from '../../cli/parse.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
-import { kopecksText, type Money, money } from '../../rules/money.ts';
 import { resourceId } from '../../rules/names.ts';
 import type { CreateFlags } from '../request/body.ts';
 import { dayOf } from '../request/hardware.ts';
@@ -44,14 +43,12 @@ export function hardwareText(
 }
 
 function choicesOf(kind: Kind, entries: readonly CatalogEntry[]): Choice<string | undefined>[] {
-  // Prices stand with their points under each other.
-  const digits = Math.max(...entries.map((one) => priceText(one).length));
   return [
-    ...sorted(kind, entries).map((one) => ({
+    ...sorted(entries).map((one) => ({
       name: titleOf(one.name, one.id),
       about:
         kind === 'offer'
-          ? aboutOffer(one, digits)
+          ? aboutOffer(one)
           : [one.cuda_version === null ? '' : `CUDA ${one.cuda_version}`],
       value: one.id,
     })),
@@ -59,36 +56,28 @@ function choicesOf(kind: Kind, entries: readonly CatalogEntry[]): Choice<string 
   ];
 }
 
-function aboutOffer(offer: CatalogEntry, digits: number): string[] {
-  const { price_at, region, gpu, name, in_stock } = offer;
-  const price = priceText(offer);
+function aboutOffer({
+  price_per_hour,
+  price_at,
+  region,
+  gpu,
+  name,
+  in_stock,
+}: CatalogEntry): string[] {
   const at = Date.parse(price_at ?? '');
   const day = Number.isNaN(at) ? '' : ` on ${dayOf(at)}`;
   return [
-    price === '' ? 'price unknown' : `${price.padStart(digits)} RUB/h${day}`,
+    price_per_hour === null ? 'price unknown' : `${price_per_hour} RUB/h${day}`,
     in_stock === false ? 'out of stock' : (region ?? ''),
     gpu === name ? '' : (gpu ?? ''),
   ];
 }
 
-function priceOf({ price_per_hour }: CatalogEntry): Money | undefined {
-  const price = money(price_per_hour ?? '');
-  return price.ok ? price.value : undefined;
-}
-
-function priceText(entry: CatalogEntry): string {
-  const price = priceOf(entry);
-  return price ? kopecksText(price) : '';
-}
-
-/** What is out of stock last; offers by their price, those without one behind; then by name. */
-function sorted(kind: Kind, entries: readonly CatalogEntry[]): CatalogEntry[] {
-  const titles = ({ name, id }: CatalogEntry) => name ?? id;
-  return [...entries].sort((a, b) => {
-    const gone = Number(a.in_stock === false) - Number(b.in_stock === false);
-    const [one, other] = kind === 'offer' ? [priceOf(a), priceOf(b)] : [];
-    const unpriced = Number(one === undefined) - Number(other === undefined);
-    const dearer = one === undefined || other === undefined ? 0 : one.cmp(other);
-    return gone || unpriced || dearer || (titles(a) < titles(b) ? -1 : 1);
-  });
+/** What is out of stock last, the cheapest first. */
+function sorted(entries: readonly CatalogEntry[]): CatalogEntry[] {
+  // Numbers are exact enough to order by.
+  const price = ({ price_per_hour }: CatalogEntry) => Number(price_per_hour ?? Number.MAX_VALUE);
+  return [...entries].sort(
+    (a, b) => Number(a.in_stock === false) - Number(b.in_stock === false) || price(a) - price(b),
+  );
 }

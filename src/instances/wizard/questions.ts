@@ -41,9 +41,7 @@ function suggestedName(taken: Lists['names'], random: () => number): string {
 
 /** The rule that a name breaks, among them that it is unique (API document: Limits). */
 function brokenName(text: string, taken: Lists['names']): string | undefined {
-  // While it is short, what is wrong with its letters helps more than that it is short.
-  const letters = instanceName(text.padEnd(3, 'a'));
-  const verdict = letters.ok ? instanceName(text) : letters;
+  const verdict = instanceName(text);
   return verdict.ok ? taken.get(text) : verdict.rule;
 }
 

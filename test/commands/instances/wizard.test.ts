@@ -46,7 +46,7 @@ describe('instances create asks for what is missing', () => {
   test('each question in turn, with rules told as they are broken', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create'],
-      ...['9', 'box', 'h100', 'rtx 4090', 'ubuntu 22', '7', '1', 'jupyter', 'datasets', RENT_IT],
+      ...['9ab', 'box', 'h100', 'rtx 4090', 'ubuntu 22', '7', '1', 'jupyter', 'datasets', RENT_IT],
     );
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('an instance name starts with a letter');
