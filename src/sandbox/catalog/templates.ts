@@ -86,7 +86,6 @@ const TEMPLATES: readonly Template[] = [
     tags: ['llm', 'inference', 'api'],
     image_name: 'docker.io/vllm/vllm-openai:latest',
     run_command: '--model $MODEL --api-key $VLLM_API_KEY',
-    shm_size: '16g',
     endpoints: [endpoint('API', 8000, 'http://{ip}:{port}/v1', 'token', 'VLLM_API_KEY')],
     volumes: [{ host_path: '/workspace/models', container_path: '/root/.cache/huggingface' }],
     env_vars: { MODEL: 'Qwen/Qwen2.5-7B-Instruct' },

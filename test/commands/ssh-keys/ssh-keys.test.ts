@@ -13,7 +13,6 @@ import {
 } from '../../support/run-cli.ts';
 import type { RecordedRequest } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
-import { warningsOf } from '../../support/stderr-lines.ts';
 
 const ED25519 = sshPublicKey('ssh-ed25519');
 const RSA = sshPublicKey('ssh-rsa');
