@@ -5,7 +5,7 @@ import { type Bundle, builtBundle } from './bundle.ts';
 import { ANY_CALLS, diskKills, FILE_KILLS, NETWORK_KILLS } from './kills.ts';
 import { FAULTS, NO_FAULT } from './proxy.ts';
 import { type Kill, playAll, type Scenario } from './rig.ts';
-import { countOf, SOAK, sample } from './tools.ts';
+import { countOf, record, SOAK, sample } from './tools.ts';
 
 const OPERATIONS = ['create', 'reorder'] as const;
 const HOUR = 3_600_000;
@@ -46,9 +46,9 @@ describe('kill -9', () => {
 
   test(
     'at each point of the network, through every fault',
-    async () => {
+    async (context) => {
       const { violations, killed, played } = await playAll(bundle.path, matrix(NETWORK_KILLS, 16));
-      tell('network points × faults', { played, killed });
+      record(context, { what: 'kills at points of the network × faults', played, killed });
       expect(violations).toEqual([]);
       expect(killed).toBeGreaterThan(0);
     },
@@ -57,12 +57,12 @@ describe('kill -9', () => {
 
   test(
     'as a file of the journal appears',
-    async () => {
+    async (context) => {
       const kills = SOAK
         ? matrix(FILE_KILLS, 0)
         : FILE_KILLS.map((kill): Scenario => ({ operation: 'create', fault: NO_FAULT, kill }));
       const { violations, killed, played } = await playAll(bundle.path, kills);
-      tell('files that appear × faults', { played, killed });
+      record(context, { what: 'kills as a file of the journal appears × faults', played, killed });
       expect(violations).toEqual([]);
       expect(killed).toBeGreaterThan(0);
     },
@@ -72,14 +72,18 @@ describe('kill -9', () => {
   test.for(OPERATIONS)(
     'before each call to the disk: %s',
     { timeout: HOUR, ...needs('strace') },
-    async (operation) => {
+    async (operation, context) => {
       const first = await diskKills(bundle.path, operation, 'first');
       // The folders, the intent, the outcome, the machine and the way out of the request.
       expect(first.length).toBeGreaterThan(25);
       const bare = first.map((kill): Scenario => ({ operation, fault: NO_FAULT, kill }));
       const chosen = SOAK ? bare : sample(bare, 6);
       const { violations, killed, played } = await playAll(bundle.path, chosen, { each: 1 });
-      tell(`calls to the disk, on a new computer, ${operation}`, { played, killed });
+      record(context, {
+        what: `kills before each disk call on a new computer: ${operation}`,
+        played,
+        killed,
+      });
       expect(violations).toEqual([]);
       expect(killed).toBe(played);
     },
@@ -88,7 +92,7 @@ describe('kill -9', () => {
   test('before each call to the disk, through every fault', {
     timeout: HOUR,
     ...needs('strace'),
-  }, async () => {
+  }, async (context) => {
     // A later rental makes no folders, and the calls of the two operations are not the same.
     const scenarios: Scenario[] = [];
     for (const operation of OPERATIONS) {
@@ -96,7 +100,7 @@ describe('kill -9', () => {
       scenarios.push(...matrix(later, 8, [operation], MOST_DISK_CALLS));
     }
     const { violations, killed, played } = await playAll(bundle.path, scenarios);
-    tell('calls to the disk × faults', { played, killed });
+    record(context, { what: 'kills before each disk call × faults, a sample', played, killed });
     expect(violations).toEqual([]);
     // Where the network fails first, the later calls never come.
     expect(killed).toBeGreaterThan(played / 4);
@@ -104,7 +108,7 @@ describe('kill -9', () => {
 
   test(
     'at random',
-    async () => {
+    async (context) => {
       const count = SOAK ? countOf('GPUCLOUD_SOAK_KILLS', 2000) : 12;
       const scenarios = Array.from({ length: count }, (_, at): Scenario => {
         const isCall = has('strace') && at % 2 === 0;
@@ -117,7 +121,7 @@ describe('kill -9', () => {
         };
       });
       const { violations, killed, played } = await playAll(bundle.path, scenarios);
-      tell('random kills', { played, killed });
+      record(context, { what: 'kills at random', played, killed });
       expect(violations).toEqual([]);
       expect(played).toBe(count);
     },
@@ -129,9 +133,4 @@ function pick<T>(items: readonly T[]): T {
   const item = items[Math.floor(random() * items.length)];
   if (item === undefined) throw new Error('nothing to pick from');
   return item;
-}
-
-/** The figures of a soak, for docs/reliability.md. */
-function tell(what: string, figures: { played: number; killed: number }): void {
-  if (SOAK) process.stderr.write(`soak: ${what}: ${JSON.stringify(figures)}\n`);
 }

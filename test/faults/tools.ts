@@ -1,4 +1,19 @@
-/** What a soak runs in full; `npm test` runs a sample. See docs/reliability.md. */
+import type { TestContext } from 'vitest';
+
+interface Soaked {
+  readonly what: string;
+  readonly played: number;
+  readonly killed?: number;
+}
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** Rows of docs/internals/soak.md. */
+    soaked?: Soaked[];
+  }
+}
+
+/** A soak runs all of what `npm test` runs a sample of. See docs/internals/reliability.md. */
 export const SOAK = process.env.GPUCLOUD_SOAK !== undefined;
 
 /** A count of the soak, from the environment. */
@@ -19,4 +34,9 @@ export function sample<T>(items: readonly T[], most: number): readonly T[] {
     .sort((a, b) => a.place - b.place)
     .slice(0, most)
     .map(({ item }) => item);
+}
+
+/** Records what a soak has played, for docs/internals/soak.md. */
+export function record({ task }: TestContext, soaked: Soaked): void {
+  if (SOAK) task.meta.soaked = [...(task.meta.soaked ?? []), soaked];
 }

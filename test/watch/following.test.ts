@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SOAK } from '../faults/tools.ts';
+import { record, SOAK } from '../faults/tools.ts';
 import { fc } from '../support/random.ts';
 import { anyShuffledStory, anyStory, brokenPromises, type Story } from './following.ts';
 import { WRONG_FOLLOWERS } from './wrong-followers.ts';
@@ -42,7 +42,8 @@ function arrive(count: number, later = 0) {
 describe('a follower of logs that change while they are read', () => {
   test(`loses nothing, doubles nothing and keeps the order of time (${RUNS} stories)`, {
     timeout: LONG,
-  }, async () => {
+  }, async (context) => {
+    record(context, { what: 'stories of a log that changes while it is read', played: RUNS });
     await fc.assert(
       fc.asyncProperty(anyStory, async (story) => {
         expect(await brokenPromises(story)).toEqual([]);
@@ -53,7 +54,8 @@ describe('a follower of logs that change while they are read', () => {
 
   test(`loses and doubles nothing where events of one moment change places (${RUNS} stories)`, {
     timeout: LONG,
-  }, async () => {
+  }, async (context) => {
+    record(context, { what: 'stories in which events of one moment change places', played: RUNS });
     await fc.assert(
       fc.asyncProperty(anyShuffledStory, async (story) => {
         expect(await brokenPromises(story)).toEqual([]);
