@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
 import type { Answer, Handler } from '../support/service.ts';
+import { ok } from '../support/service.ts';
 
 const ID = '11111111-1111-4111-8111-111111111111';
 const KEY = '22222222-2222-4222-8222-222222222222';
@@ -175,12 +176,12 @@ function serviceOf({ answer, state, operation }: Row): Handler {
   return ({ method, path }) => {
     if (method === 'GET' && path === '/ssh-keys') {
       const key = { id: KEY, name: 'laptop', public_key: 'ssh-ed25519 AAAA', fingerprint: 'x' };
-      return { status: 200, body: { status: 'success', code: 200, data: [key] } };
+      return ok([key]);
     }
     const isReading = method === 'GET' && path === `/instances/${ID}`;
     if (isReading && operation !== 'get instance') {
       const data = { id: ID, name: 'box', status: state ?? 'ACTIVE' };
-      return { status: 200, body: { status: 'success', code: 200, data } };
+      return ok(data);
     }
     return answer;
   };
@@ -211,7 +212,7 @@ test.each([
     if (method === 'POST') return shapeA(409, 'Refused');
     const state = { id: ID, status: 'STOPPED', price_per_hour_snapshot: '89.90' };
     const data = path === '/users/me' ? { id: 'user-1', balance } : state;
-    return { status: 200, body: { status: 'success', code: 200, data } };
+    return ok(data);
   });
   const { code, stderr } = await one.cli(['instances', 'start', ID, '--json']);
   const { error } = JSON.parse(stderr);
@@ -225,9 +226,7 @@ test.each([400, 409])('explains a start that was refused with %i by the state', 
   const said = async (state: string) => {
     const answer = shapeA(http, 'Refused');
     const one = await world(({ method }) =>
-      method === 'POST'
-        ? answer
-        : { status: 200, body: { status: 'success', code: 200, data: { id: ID, status: state } } },
+      method === 'POST' ? answer : ok({ id: ID, status: state }),
     );
     const { code, stderr } = await one.cli(['instances', 'start', ID]);
     expect(code).toBe(5);
@@ -291,7 +290,7 @@ describe('what is mistyped is answered with the nearest there is', () => {
           : path === '/storage/drives'
             ? [{ id: KEY, name: 'datasets', status: 'AVAILABLE' }]
             : { id: ID, name: 'trainer', status: 'ACTIVE' };
-    return { status: method === 'POST' ? 201 : 200, body: { status: 'success', code: 200, data } };
+    return ok(data, method === 'POST' ? 201 : 200);
   };
   const CREATE = ['instances', 'create', 'box', '--offer', ID, '--image', KEY];
 

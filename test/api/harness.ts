@@ -10,6 +10,7 @@ import { type Api, type ApiSettings, createApi } from '../../src/api/index.ts';
 import type { Clock } from '../../src/clock.ts';
 import { CliError } from '../../src/errors.ts';
 import { freePort } from '../support/ports.ts';
+import { envelope } from '../support/service.ts';
 
 export const KEY = 'svc_sk_test_canary0123456789';
 export const ID = '3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10';
@@ -132,7 +133,7 @@ export function json(code: number, body: unknown, headers: Record<string, string
 }
 
 export function data(value: unknown, code = 200): Step {
-  return json(code, { status: 'success', code, data: value });
+  return json(code, envelope(value, code));
 }
 
 export function status(code: number, headers: Record<string, string> = {}): Step {

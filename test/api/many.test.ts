@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { eachBounded } from '../../src/bounded.ts';
 import { CliError } from '../../src/errors.ts';
+import { envelope } from '../support/service.ts';
 import { apiFor, closedPort, ID, machine, rawServer } from './harness.ts';
 
 const INTERRUPT = new CliError('interrupted', 'Interrupted.');
-const BODY = JSON.stringify({ status: 'success', code: 200, data: machine('ACTIVE') });
+const BODY = JSON.stringify(envelope(machine('ACTIVE')));
 const ANSWER = `HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
 const MOST = 104;
 

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { RawResponse } from '../../src/api/index.ts';
+import { envelope } from '../support/service.ts';
 import {
   apiFor,
   CREATE,
@@ -16,8 +17,8 @@ import {
   urlOf,
 } from './harness.ts';
 
-const USER = JSON.stringify({ status: 'success', code: 200, data: { id: 'user-1' } });
-const MACHINE = JSON.stringify({ status: 'success', code: 201, data: machine('PROVISIONING') });
+const USER = JSON.stringify(envelope({ id: 'user-1' }));
+const MACHINE = JSON.stringify(envelope(machine('PROVISIONING'), 201));
 
 describe('redirects', () => {
   test.each([301, 302, 303, 307, 308])('a %i to another host never gets the key', async (code) => {

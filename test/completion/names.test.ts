@@ -5,6 +5,7 @@ import { isPlain, learnNames, textFor } from '../../src/completion/names.ts';
 import { fc } from '../support/random.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
+import { ok } from '../support/service.ts';
 
 let world: SandboxWorld;
 beforeEach(async () => {
@@ -244,14 +245,8 @@ describe('names with odd characters', () => {
 
   test('they reach no shell from the service either', async () => {
     const other = await createWorld({
-      handler: () => ({
-        status: 200,
-        body: {
-          status: 'success',
-          code: 200,
-          data: HOSTILE.map((name, at) => ({ id: `drive-${at}`, name, status: 'AVAILABLE' })),
-        },
-      }),
+      handler: () =>
+        ok(HOSTILE.map((name, at) => ({ id: `drive-${at}`, name, status: 'AVAILABLE' }))),
     });
     await other.cli(['drives', 'list']);
     const file = join(other.home, 'state', 'cache', 'completion', 'names', '-env', 'drive.tsv');

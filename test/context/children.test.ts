@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
 import type { Handler } from '../support/service.ts';
+import { ok } from '../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const DATA: Readonly<Record<string, object>> = {
@@ -18,7 +19,7 @@ const DATA: Readonly<Record<string, object>> = {
 };
 const handler: Handler = ({ path }) =>
   path in DATA
-    ? { status: 200, body: { status: 'success', code: 200, data: DATA[path] } }
+    ? ok(DATA[path])
     : { status: 404, body: { statusCode: 404, message: 'no', error: 'Not Found' } };
 
 let world: World;

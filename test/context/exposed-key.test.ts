@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { exposureOfConfig } from '../../src/config/exposure.ts';
 import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
+import { ok } from '../support/service.ts';
 
 let world: World;
 let folder: string;
@@ -11,10 +12,7 @@ let file: string;
 beforeEach(async () => {
   world = await createWorld({
     signedIn: false,
-    handler: () => ({
-      status: 200,
-      body: { status: 'success', code: 200, data: { id: 'user-1', email: 'a@example.com' } },
-    }),
+    handler: () => ok({ id: 'user-1', email: 'a@example.com' }),
   });
   folder = join(world.home, 'config');
   file = join(folder, 'config.json');

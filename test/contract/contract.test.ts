@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
+import { ok } from '../support/service.ts';
 import { errorOf, stderrLines } from '../support/stderr-lines.ts';
 import { RECIPES } from './recipes.ts';
 import { COMMANDS, columnsOf, commandsWhose, GROUPS, prepare, recipe } from './tree.ts';
@@ -124,7 +125,7 @@ describe('every list', () => {
     '%s of nothing is [] in JSON and a word on stderr for people',
     async (command) => {
       world = await createWorld({
-        handler: () => ({ status: 200, body: { status: 'success', code: 200, data: [] } }),
+        handler: () => ok([]),
       });
       const json = await world.cli([...command.split(' '), '--json']);
       expect(json).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { type Computer, createComputer } from '../support/program.ts';
 import { commandLinesOf } from './command-lines.ts';
 
@@ -32,7 +33,8 @@ const WALKTHROUGHS = DOCUMENTS.map((name) => ({
 }));
 
 describe.each(WALKTHROUGHS.filter(({ steps }) => steps.length > 0))('$name', ({ name, steps }) => {
-  test('runs every command line as printed', { timeout: 120_000 }, async () => {
+  const tools = steps.some(({ text }) => /\bjq\b/.test(text)) ? needs('jq') : {};
+  test('runs every command line as printed', { timeout: 120_000, ...tools }, async () => {
     const ended = join(computer.home, 'ended');
     const script = [
       'exec < /dev/null',

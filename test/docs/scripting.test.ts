@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { needs } from '../support/needs.ts';
 import { type Computer, createComputer, type Outcome, outcomeOf } from '../support/program.ts';
 import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
-import { startService } from '../support/service.ts';
+import { ok, startService } from '../support/service.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
 
 /**
@@ -211,22 +211,18 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       let created_at = '';
       let count = 0;
       const service = await startService(({ method, path, body }) => {
-        const answer = (data: unknown, status = 200) => ({
-          status,
-          body: { status: 'success', code: status, data },
-        });
-        if (path === '/ssh-keys') return answer([key]);
-        if (path === '/users/me') return answer({ id: 'user-1' });
+        if (path === '/ssh-keys') return ok([key]);
+        if (path === '/users/me') return ok({ id: 'user-1' });
         if (path === '/storage/drives') {
-          return answer(isAttached ? [{ id: 'd1', name: 'data', current_instance_id: id }] : []);
+          return ok(isAttached ? [{ id: 'd1', name: 'data', current_instance_id: id }] : []);
         }
         const instance = { id, name: 'box', status: 'PROVISIONING', created_at };
-        if (method !== 'POST') return answer(instance);
+        if (method !== 'POST') return ok(instance);
         count += 1;
         const name = String((body as { instance_name?: string }).instance_name);
         names.push(name);
         created_at = new Date().toISOString();
-        return count === 1 ? 'hangUp' : answer({ ...instance, created_at }, 201);
+        return count === 1 ? 'hangUp' : ok({ ...instance, created_at }, 201);
       });
       const more = {
         GPUCLOUD_PROFILE: undefined,

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
-import { type Service, startService } from '../support/service.ts';
+import { envelope, type Service, startService } from '../support/service.ts';
 import { openTerminal } from '../support/terminal.ts';
 import { event, logOf, pageOf, type TestEvent } from '../watch/pages.ts';
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
     const page = Number(query.get('page'));
     if (page === 1) looks += 1;
     const { data, meta } = pageOf(log(looks), page, Number(query.get('limit')));
-    const body = { status: 'success', code: 200, data, meta: { ...meta, page } };
+    const body = envelope(data, 200, { ...meta, page });
     return { status: 200, body };
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Computer, createComputer } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
-import { type Handler, type Service, startService } from '../support/service.ts';
+import { type Handler, ok, type Service, startService } from '../support/service.ts';
 
 /** Several of the built program that ask for one name at once. */
 const RACERS = 4;
@@ -24,7 +24,6 @@ const env = () => ({
   GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
 });
 const posts = () => service.requests.filter(({ method }) => method === 'POST').length;
-const ok = (data: unknown) => ({ status: 200, body: { status: 'success', code: 200, data } });
 
 /** Holds each answer until as many readings have come as there are racers: all have looked by then. */
 function together(path: string, count: number): Handler {

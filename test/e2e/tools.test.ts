@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { type Computer, createComputer } from '../support/program.ts';
-import { type Service, startService } from '../support/service.ts';
+import { ok, type Service, startService } from '../support/service.ts';
 
 /** A name as no rule would allow it, and as the service might send it all the same. */
 const NAME = 'say "hi", tab\there\nnext line 🚀 Ж';
@@ -27,10 +27,7 @@ afterEach(async () => {
 /** Runs a line of bash in which `keys FLAGS` lists the keys by the built program. */
 async function bash(line: string): Promise<string> {
   computer = await createComputer();
-  service = await startService(() => ({
-    status: 200,
-    body: { status: 'success', code: 200, data: KEYS },
-  }));
+  service = await startService(() => ok(KEYS));
   const env = { GPUCLOUD_API_KEY: 'svc_sk_x', GPUCLOUD_BASE_URL: service.url };
   const { code, stdout, stderr } = await computer.bash(
     `set -euo pipefail; keys() { gpucloud ssh-keys list "$@"; }; ${line}`,

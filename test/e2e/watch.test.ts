@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
-import { type Answer, type Service, startService } from '../support/service.ts';
+import { type Answer, ok, type Service, startService } from '../support/service.ts';
 import { openTerminal, type Terminal, type TerminalOptions } from '../support/terminal.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
@@ -42,11 +42,6 @@ afterEach(async () => {
   terminal = undefined;
   await machines.service.close();
   await computer.remove();
-});
-
-const ok = (data: unknown): Answer => ({
-  status: 200,
-  body: { status: 'success', code: 200, data },
 });
 
 const idOf = (at: number) => `${String(at).padStart(8, '0')}-1111-4222-8333-444455556666`;

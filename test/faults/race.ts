@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createComputer } from '../support/program.ts';
 import { randomNumbers } from '../support/random.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
-import { type Handler, startService } from '../support/service.ts';
+import { type Handler, ok, startService } from '../support/service.ts';
 
 const SOURCE = '11111111-2222-4333-8444-555555555555';
 export const RACES = ['create', 'reorder', 'drive'] as const;
@@ -37,7 +37,6 @@ export async function race(bundle: string, { kind, processes }: Race): Promise<s
   let posts = 0;
   const isTogether = random() < TOGETHER;
   const waiting: (() => void)[] = [];
-  const ok = (data: unknown) => ({ status: 200, body: { status: 'success', code: 200, data } });
   const handler: Handler = async ({ method, path, body }) => {
     if (method === 'POST') {
       open += 1;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
+import { ok } from '../support/service.ts';
 
 /** Its id begins with two words that are also names, `face` and `CAFE`. */
 const PROD = 'facecafe-0000-4000-8000-000000000001';
@@ -38,8 +39,6 @@ beforeEach(async () => {
   await world.cli(['instances', 'track', ...NAMES.keys()]);
 });
 afterEach(() => world.close());
-
-const ok = (data: unknown) => ({ status: 200, body: { status: 'success', code: 200, data } });
 
 /** What the service was asked to change, without the readings. */
 async function changes(...argv: string[]) {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { NEW, no, ok, RentingService } from '../support/renting-service.ts';
+import { NEW, RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
+import { no, ok } from '../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const SOURCE = '3f0c5d9e-1111-4222-8333-444455558888';

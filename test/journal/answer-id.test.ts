@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answerId } from '../../src/journal/index.ts';
 import { fc } from '../support/random.ts';
+import { envelope } from '../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const NESTED = '99999999-1111-4222-8333-444455556666';
@@ -12,7 +13,7 @@ const instance = {
   offer: { id: NESTED, name: 'A100 "x1"' },
   ssh_keys: [{ id: NESTED }],
 };
-const body = JSON.stringify({ status: 'success', code: 201, data: instance });
+const body = JSON.stringify(envelope(instance, 201));
 const whole = body.indexOf(ID) + ID.length + 1;
 
 describe('the id of a new instance', () => {

@@ -1,4 +1,4 @@
-import type { Answer, Handler, RecordedRequest } from '../support/service.ts';
+import { type Answer, type Handler, no, ok, type RecordedRequest } from '../support/service.ts';
 import type { Checker } from './description.ts';
 import { INSTANCE_ID, type Samples, SSH_KEY_ID } from './samples.ts';
 
@@ -37,7 +37,7 @@ export function describedService(
       const judged = checker.request(request);
       complaints.push(...judged.complaints);
       if (judged.operation === undefined || judged.complaints.length > 0) {
-        return refusal(400, judged.complaints.join('\n'));
+        return no(400, judged.complaints.join('\n'));
       }
       seen.push(judged.operation);
       const answer = answerOf(judged.operation, request, samples, machine);
@@ -71,62 +71,62 @@ function answerOf(
 ): Answer {
   const path = request.path.split('?', 1)[0] ?? '';
   if (operation.includes('Instance') && path !== '/instances' && !path.includes(INSTANCE_ID)) {
-    return refusal(404, 'Instance not found');
+    return no(404, 'Instance not found');
   }
   const { drives, sshKeys, instance } = samples;
   switch (operation) {
     case 'createApiKey':
-      return success(201, samples.createdApiKey);
+      return ok(samples.createdApiKey, 201);
     case 'listApiKeys':
-      return success(200, samples.apiKeys);
+      return ok(samples.apiKeys);
     case 'createInstance':
-      return success(201, { ...instance, status: 'PROVISIONING', name: named(request) });
+      return ok({ ...instance, status: 'PROVISIONING', name: named(request) }, 201);
     case 'reorderInstance': {
       const { storage_drive: _omitted, ...rest } = instance;
       const made = { id: REORDERED_ID, status: 'PROVISIONING', name: named(request) };
-      return success(201, { ...rest, ...made });
+      return ok({ ...rest, ...made }, 201);
     }
     case 'getInstance':
-      return success(200, { ...instance, ...(machine.status === undefined ? {} : machine) });
+      return ok({ ...instance, ...(machine.status === undefined ? {} : machine) });
     case 'startInstance':
-      if (machine.status !== 'STOPPED') return refusal(400, `Instance is ${machine.status}`);
+      if (machine.status !== 'STOPPED') return no(400, `Instance is ${machine.status}`);
       machine.status = 'ACTIVE';
-      return success(200, { status: 'STARTING', paid_until: instance.paid_until });
+      return ok({ status: 'STARTING', paid_until: instance.paid_until });
     case 'stopInstance':
-      if (machine.status !== 'ACTIVE') return refusal(400, `Instance is ${machine.status}`);
+      if (machine.status !== 'ACTIVE') return no(400, `Instance is ${machine.status}`);
       machine.status = 'STOPPED';
-      return success(200, { status: 'STOPPING' });
+      return ok({ status: 'STOPPING' });
     case 'terminateInstance':
-      if (machine.status === 'TERMINATED') return refusal(400, 'Instance is TERMINATED');
+      if (machine.status === 'TERMINATED') return no(400, 'Instance is TERMINATED');
       machine.status = 'TERMINATED';
-      return success(200, { status: 'TERMINATING' });
+      return ok({ status: 'TERMINATING' });
     case 'listInstanceEvents':
       return page(samples.events, request, 10);
     case 'listTemplates':
-      return success(200, samples.templates);
+      return ok(samples.templates);
     case 'createDrive':
-      return success(201, drives[0]);
+      return ok(drives[0], 201);
     case 'listDrives':
-      return success(200, drives);
+      return ok(drives);
     case 'getDrive':
     case 'updateDrive':
     case 'resumeDrive':
-      return success(200, drives[0]);
+      return ok(drives[0]);
     case 'addSshKey':
-      return success(201, sshKeys[0]);
+      return ok(sshKeys[0], 201);
     case 'listSshKeys':
-      return success(200, sshKeys);
+      return ok(sshKeys);
     case 'deleteSshKey':
       return path.endsWith(SSH_KEY_ID)
         ? { status: 200, body: { status: 'success', code: 200 } }
         : { status: 404, body: { statusCode: 404, code: 'NOT_FOUND', message: 'No such key' } };
     case 'getMe':
     case 'updatePassword':
-      return success(200, samples.user);
+      return ok(samples.user);
     case 'updateMe':
-      return success(200, samples.updatedUser);
+      return ok(samples.updatedUser);
     case 'activatePromo':
-      return success(200, samples.bonus);
+      return ok(samples.bonus);
     case 'listTransactions':
       return page(samples.transactions, request, 20);
     default:
@@ -134,27 +134,12 @@ function answerOf(
   }
 }
 
-function success(code: number, data: unknown): Answer {
-  return { status: code, body: { status: 'success', code, data } };
-}
-
-function refusal(code: number, message: string): Answer {
-  return { status: code, body: { statusCode: code, message, error: 'Refused' } };
-}
-
 function page(rows: readonly unknown[], request: RecordedRequest, usual: number): Answer {
   const query = new URL(request.path, 'http://loopback').searchParams;
-  const { status, body } = success(200, rows);
-  return {
-    status,
-    body: {
-      ...Object(body),
-      meta: {
-        total: rows.length,
-        page: Number(query.get('page') ?? 1),
-        limit: Number(query.get('limit') ?? usual),
-        total_pages: 1,
-      },
-    },
-  };
+  return ok(rows, 200, {
+    total: rows.length,
+    page: Number(query.get('page') ?? 1),
+    limit: Number(query.get('limit') ?? usual),
+    total_pages: 1,
+  });
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
+import { ok } from '../support/service.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
 import { type DescribedService, describedService } from './described-service.ts';
 import { type Checker, copyOfDescription, createChecker } from './description.ts';
@@ -336,27 +337,19 @@ describe('an answer that departs from the description', () => {
   beforeEach(() => open());
 
   const { bonus, drives, apiKeys, createdApiKey, instance } = samples();
-  const envelope = (data: unknown, code = 200) => ({
-    status: code,
-    body: { status: 'success', code, data },
-  });
   const [drive] = drives;
 
   test.each([
-    ['a missing field', 'activatePromo', envelope({ added_amount: '1' })],
-    ['an unknown field', 'activatePromo', envelope({ ...bonus, more: 1 })],
-    ['money as a number', 'activatePromo', envelope({ ...bonus, new_balance: 5 })],
-    [
-      'null where it is not allowed',
-      'getDrive',
-      envelope(Object.assign({}, drive, { name: null })),
-    ],
-    ['an unknown status', 'getDrive', envelope(Object.assign({}, drive, { status: 'FREE' }))],
-    ['a secret in a list', 'listApiKeys', envelope([createdApiKey])],
-    ['no secret after a creation', 'createApiKey', envelope(apiKeys[0], 201)],
-    ['a drive after a reorder', 'reorderInstance', envelope(instance, 201)],
+    ['a missing field', 'activatePromo', ok({ added_amount: '1' })],
+    ['an unknown field', 'activatePromo', ok({ ...bonus, more: 1 })],
+    ['money as a number', 'activatePromo', ok({ ...bonus, new_balance: 5 })],
+    ['null where it is not allowed', 'getDrive', ok(Object.assign({}, drive, { name: null }))],
+    ['an unknown status', 'getDrive', ok(Object.assign({}, drive, { status: 'FREE' }))],
+    ['a secret in a list', 'listApiKeys', ok([createdApiKey])],
+    ['no secret after a creation', 'createApiKey', ok(apiKeys[0], 201)],
+    ['a drive after a reorder', 'reorderInstance', ok(instance, 201)],
     ['another envelope', 'activatePromo', { status: 200, body: bonus }],
-    ['a status that is not documented', 'activatePromo', envelope(bonus, 201)],
+    ['a status that is not documented', 'activatePromo', ok(bonus, 201)],
     [
       'Shape A where B is told',
       'deleteSshKey',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { outcomeOf } from '../support/program.ts';
-import { type Service, startService } from '../support/service.ts';
+import { ok, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
 // A fault that nobody caught, such as one in a callback of a library, strikes at any moment.
@@ -35,7 +35,7 @@ beforeEach(async () => {
       child?.kill('SIGUSR2');
       return new Promise(() => undefined);
     }
-    return { status: 200, body: { status: 'success', code: 200, data: known[path] ?? [] } };
+    return ok(known[path] ?? []);
   });
 });
 afterEach(async () => {

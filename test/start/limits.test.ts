@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { type Outcome, outcomeOf } from '../support/program.ts';
-import { type Service, startService } from '../support/service.ts';
+import { ok, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
 // Computers that many people share give each process little room for addresses.
@@ -16,10 +16,7 @@ let at: Installation;
 let service: Service;
 beforeEach(async () => {
   at = await install();
-  service = await startService(() => ({
-    status: 200,
-    body: { status: 'success', code: 200, data: { id: ID, name: 'box', status: 'ACTIVE' } },
-  }));
+  service = await startService(() => ok({ id: ID, name: 'box', status: 'ACTIVE' }));
 });
 afterEach(async () => {
   await service.close();

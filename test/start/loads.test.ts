@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Service, startService } from '../support/service.ts';
+import { envelope, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
 // What a command may load, so that a careless import turns this red and not some benchmark: the
@@ -85,11 +85,7 @@ const ID = '11111111-2222-4333-8444-555555555555';
 function bodyFor(path: string) {
   const machine = { id: ID, name: 'trainer', status: 'ACTIVE' };
   const others = path === '/users/me' ? { id: 'user-1' } : [];
-  return {
-    status: 'success',
-    code: 200,
-    data: path.startsWith('/instances/') ? machine : others,
-  };
+  return envelope(path.startsWith('/instances/') ? machine : others);
 }
 
 interface Loaded {

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { envelope } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
 const TOTAL = 650;
@@ -17,7 +18,7 @@ const service = createServer(({ url }, response) => {
   }));
   const meta = { total: TOTAL, page, limit, total_pages: Math.ceil(TOTAL / limit) };
   response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify({ status: 'success', code: 200, data, meta }));
+  response.end(JSON.stringify(envelope(data, 200, meta)));
 });
 
 let at: Installation;

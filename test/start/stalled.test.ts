@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { envelope } from '../support/service.ts';
 import { taken } from '../support/signals.ts';
 import { type Installation, install } from './installation.ts';
 
@@ -27,11 +28,11 @@ const service = createServer(({ url, method }, response) => {
   response.setHeader('content-type', 'application/json');
   if (method === 'POST') {
     response.statusCode = 201;
-    response.end(JSON.stringify({ status: 'success', code: 201, data: MACHINE }));
+    response.end(JSON.stringify(envelope(MACHINE, 201)));
     return;
   }
   if (url === '/users/me') {
-    response.end(JSON.stringify({ status: 'success', code: 200, data: { id: 'account-1' } }));
+    response.end(JSON.stringify(envelope({ id: 'account-1' })));
     return;
   }
   const page = Number(new URL(url ?? '', 'http://x').searchParams.get('page'));
@@ -41,7 +42,7 @@ const service = createServer(({ url, method }, response) => {
     description: 'x'.repeat(500),
   }));
   const meta = { total: 1000 * ROWS, page, limit: ROWS, total_pages: 1000 };
-  response.end(JSON.stringify({ status: 'success', code: 200, data, meta }));
+  response.end(JSON.stringify(envelope(data, 200, meta)));
 });
 
 let at: Installation;

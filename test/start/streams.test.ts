@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Outcome, outcomeOf } from '../support/program.ts';
-import { type Service, startService } from '../support/service.ts';
+import { ok, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
 // A short result goes out without the stream of stdout being opened. Nobody may notice.
@@ -17,10 +17,7 @@ let service: Service;
 let text: string;
 beforeEach(async () => {
   at = await install();
-  service = await startService(() => ({
-    status: 200,
-    body: { status: 'success', code: 200, data: { id: ID, name: NAME, status: 'ACTIVE' } },
-  }));
+  service = await startService(() => ok({ id: ID, name: NAME, status: 'ACTIVE' }));
   text = (await bash('PROGRAM')).stdout;
 });
 afterEach(async () => {

@@ -1,4 +1,4 @@
-import { type Service, startService } from './service.ts';
+import { ok, type Service, startService } from './service.ts';
 
 /** A machine as the service tells it (API document: Instance), in as far as a test cares. */
 export interface Machine {
@@ -22,10 +22,6 @@ const KEY = 'svc_sk_test_0123456789abcdef';
 
 export async function startMachines(machines: readonly Machine[]): Promise<MachineService> {
   const known = new Map(machines.map((machine) => [machine.id, machine]));
-  const ok = (data: unknown) => ({
-    status: 200,
-    body: { status: 'success', code: 200, data },
-  });
   const service = await startService(({ method, path, headers }) => {
     if (headers['x-api-key'] !== KEY) {
       return { status: 401, body: { statusCode: 401, message: 'no', error: 'Unauthorized' } };

@@ -1,16 +1,7 @@
-import type { Answer, Handler, RecordedRequest } from './service.ts';
+import { type Answer, type Handler, no, ok, type RecordedRequest } from './service.ts';
 
 /** The id of the machine that a creation rents, if the test wants no other. */
 export const NEW = '3f0c5d9e-1111-4222-8333-444455557777';
-
-export const ok = (data: unknown, status = 200): Answer => ({
-  status,
-  body: { status: 'success', code: status, data },
-});
-export const no = (statusCode: number, message: string): Answer => ({
-  status: statusCode,
-  body: { statusCode, message, error: 'No' },
-});
 
 export interface Machine {
   readonly id: string;
@@ -21,12 +12,23 @@ export interface Machine {
   readonly offer?: { readonly id: string; readonly name: string };
 }
 
+/** The name that a creation or a reorder asks for. */
+export function nameIn(body: unknown): string {
+  const { instance_name, new_name } = body as { instance_name?: string; new_name?: string };
+  return instance_name ?? new_name ?? '';
+}
+
 /** A service that keeps machines and drives, and whose next answer to a POST can be chosen. */
 export class RentingService {
   readonly machines = new Map<string, Machine>();
   drives: { id: string; current_instance_id: string | null }[] = [];
   /** Answers of the next POSTs, in order; afterwards they rent. */
   posts: ((request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
+
+  newId = () => NEW;
+
+  /** What the response to a creation shows besides. */
+  shows: (body: unknown) => object = () => ({});
 
   /** Whose the keys are. */
   me = 'user-1';
@@ -44,8 +46,7 @@ export class RentingService {
     if (method === 'POST' && /^\/instances(\/[^/]+\/reorder)?$/.test(path)) {
       const post = this.posts.shift();
       if (post !== undefined) return post(request);
-      const fields = body as { instance_name?: string; new_name?: string };
-      return ok(this.rent(NEW, fields.instance_name ?? fields.new_name ?? ''), 201);
+      return ok({ ...this.rent(this.newId(), nameIn(body)), ...this.shows(body) }, 201);
     }
     if (path === '/storage/drives') return ok(this.drives);
     if (path === '/users/me') return ok({ id: this.me, balance: this.balance });

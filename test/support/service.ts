@@ -18,6 +18,20 @@ export interface Answer {
   readonly body?: unknown;
 }
 
+/** What the service sends around data (API document: Response envelope). */
+export function envelope(data: unknown, code = 200, meta?: unknown): object {
+  return { status: 'success', code, data, ...(meta === undefined ? {} : { meta }) };
+}
+
+export function ok(data: unknown, status = 200, meta?: unknown): Answer {
+  return { status, body: envelope(data, status, meta) };
+}
+
+/** A refusal in the service's first shape (API document: Errors, Shape A). */
+export function no(statusCode: number, message: string): Answer {
+  return { status: statusCode, body: { statusCode, message, error: 'No' } };
+}
+
 /** Answers a request; `hangUp` closes the connection without an answer. */
 export type Handler = (request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>;
 
@@ -57,8 +71,11 @@ async function answer(
   handler: Handler,
 ): Promise<void> {
   let text = '';
-  for await (const chunk of incoming.setEncoding('utf8')) {
-    text += chunk;
+  try {
+    for await (const chunk of incoming.setEncoding('utf8')) text += chunk;
+  } catch {
+    // A request that is cut short is none, and nobody is there to hear of it.
+    return;
   }
   const request: RecordedRequest = {
     method: incoming.method ?? '',
@@ -75,10 +92,12 @@ async function answer(
     return;
   }
   const raw = typeof reply.body === 'string';
-  outgoing.writeHead(reply.status, {
-    'content-type': raw ? 'text/plain' : 'application/json',
-    ...reply.headers,
-  });
+  outgoing.statusCode = reply.status;
+  outgoing.setHeaders(
+    new Map(
+      Object.entries({ 'content-type': raw ? 'text/plain' : 'application/json', ...reply.headers }),
+    ),
+  );
   outgoing.end(raw ? reply.body : JSON.stringify(reply.body));
 }
 

@@ -9,6 +9,7 @@ import { run } from '../../src/run.ts';
 import { createCursor } from '../../src/watch/cursor.ts';
 import { SOAK } from '../faults/tools.ts';
 import { manualClock } from '../support/clock.ts';
+import { envelope } from '../support/service.ts';
 import { at } from './pages.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -42,7 +43,7 @@ function pageOf(total: number, page: number, limit: number): string {
     created_at: at((newest - index) / 50),
   }));
   const meta = { total, page, limit, total_pages: Math.ceil(total / limit) };
-  return JSON.stringify({ status: 'success', code: 200, data, meta });
+  return JSON.stringify(envelope(data, 200, meta));
 }
 
 describe('a follower that saw 100,000 events', () => {

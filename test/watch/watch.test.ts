@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import type { Answer } from '../support/service.ts';
+import { ok } from '../support/service.ts';
 
 let world: World | undefined;
 afterEach(async () => {
@@ -25,9 +26,7 @@ async function watched(
     handler() {
       const reading = left.shift() ?? [];
       if (left.length === 0) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
-      return Array.isArray(reading)
-        ? { status: 200, body: { status: 'success', code: 200, data: reading } }
-        : (reading as Answer | 'hangUp');
+      return Array.isArray(reading) ? ok(reading) : (reading as Answer | 'hangUp');
     },
   });
   const interrupts = { first: interrupt.signal, second: new AbortController().signal };
@@ -51,10 +50,6 @@ describe('--watch of several things that are read at once', () => {
     let drives = 0;
     const here = await createWorld({
       handler({ path }) {
-        const ok = (data: unknown) => ({
-          status: 200,
-          body: { status: 'success', code: 200, data },
-        });
         if (path === '/users/me') return ok({ id: 'u1', email: 'a@example.com', balance: '10' });
         if (path.startsWith('/instances/')) return ok({ id: MACHINE, name: 'a', status: 'ACTIVE' });
         if (path !== '/storage/drives') return ok([]);
@@ -87,10 +82,6 @@ describe('status --watch off a terminal', () => {
     let reading = 0;
     const here = await createWorld({
       handler({ path }) {
-        const ok = (data: unknown) => ({
-          status: 200,
-          body: { status: 'success', code: 200, data },
-        });
         if (path === '/users/me') {
           reading += 1;
           if (reading === 5) interrupt.abort(new CliError('interrupted', 'Interrupted.'));

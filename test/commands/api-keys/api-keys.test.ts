@@ -9,6 +9,7 @@ import {
   type World,
 } from '../../support/run-cli.ts';
 import type { Answer, RecordedRequest } from '../../support/service.ts';
+import { ok } from '../../support/service.ts';
 
 const SECRET = 'svc_sk_live_abcdef0123456789';
 
@@ -24,7 +25,7 @@ async function keyWorld(answer?: Answer | 'hangUp', env = {}): Promise<World> {
       if (path === '/users/me') {
         return { status: 200, body: { data: { id: 'u1', email: 'me@example.com', balance: '1' } } };
       }
-      if (method === 'GET') return { status: 200, body: { status: 'success', data: keys } };
+      if (method === 'GET') return ok(keys);
       const key = {
         id: `key-${keys.length + 1}`,
         ...Object(body),

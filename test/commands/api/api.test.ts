@@ -11,6 +11,7 @@ import {
   type World,
 } from '../../support/run-cli.ts';
 import type { Answer, Handler, RecordedRequest } from '../../support/service.ts';
+import { envelope } from '../../support/service.ts';
 
 function sent(requests: readonly RecordedRequest[]): string[] {
   return requests.map(({ method, path }) => `${method} ${path}`);
@@ -28,11 +29,9 @@ describe('in the sandbox', () => {
     expect(result).toMatchObject({ code: 0, stderr: '' });
     const json = await world.cli(['api', 'GET', '/users/me', '--json']);
     expect(json.stdout).toBe(result.stdout);
-    expect(JSON.parse(result.stdout)).toMatchObject({
-      status: 'success',
-      code: 200,
-      data: { email: expect.any(String), balance: expect.any(String) },
-    });
+    expect(JSON.parse(result.stdout)).toMatchObject(
+      envelope({ email: expect.any(String), balance: expect.any(String) }),
+    );
     expect(result.stdout.startsWith('{\n  "status": "success",\n')).toBe(true);
     const line = await world.cli(['api', 'get', '/users/me', '-o', 'jsonl']);
     expect(line.stdout.trim().split('\n')).toHaveLength(1);

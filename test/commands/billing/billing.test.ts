@@ -6,6 +6,7 @@ import {
   type World,
 } from '../../support/run-cli.ts';
 import type { Answer } from '../../support/service.ts';
+import { ok } from '../../support/service.ts';
 
 const worlds: World[] = [];
 
@@ -25,11 +26,6 @@ async function worldOf(answer: Answer | 'hangUp'): Promise<World> {
   return world;
 }
 
-const profile = (user: unknown): Answer => ({
-  status: 200,
-  body: { status: 'success', data: user },
-});
-
 describe('billing balance', () => {
   it('shows the wallet balance, and what it does not say', async () => {
     const world = await sandboxWorld();
@@ -43,7 +39,7 @@ describe('billing balance', () => {
 
   it('passes the profile on as JSON', async () => {
     const user = { id: 'u-1', balance: '0.1', debt: '3', name: null };
-    const world = await worldOf(profile(user));
+    const world = await worldOf(ok(user));
     const { stdout, stderr } = await world.cli(['billing', 'balance', '--json']);
     expect(JSON.parse(stdout)).toEqual(user);
     expect(stderr).toBe('');
@@ -54,7 +50,7 @@ describe('billing balance', () => {
   it('shows the reserved funds where the service tells them', async () => {
     const amount = '123456789012345678901234567890.123456789';
     const world = await worldOf(
-      profile({ id: 'u-1', balance: '-1.5', reserved_balance: '0', total_balance: amount }),
+      ok({ id: 'u-1', balance: '-1.5', reserved_balance: '0', total_balance: amount }),
     );
     const { stdout, stderr } = await world.cli(['billing', 'balance']);
     expect(stdout).toBe(`Wallet balance:  -1.5\nReserved:        0\nTotal:           ${amount}\n`);

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import type { Answer, RecordedRequest } from '../../support/service.ts';
+import { ok } from '../../support/service.ts';
 import { stderrLines } from '../../support/stderr-lines.ts';
 
 const worlds: World[] = [];
@@ -57,15 +58,11 @@ async function worldOf(ledger: Ledger): Promise<World> {
       const types = url.searchParams.get('type')?.split(',');
       const all = ledger.rows.filter((one) => types?.includes(String(one.type)) ?? true);
       const told = { total: all.length, page, limit, total_pages: Math.ceil(all.length / limit) };
-      return {
-        status: 200,
-        body: {
-          status: 'success',
-          code: 200,
-          data: all.slice((page - 1) * limit, page * limit),
-          meta: ledger.meta === undefined ? told : ledger.meta(told),
-        },
-      };
+      return ok(
+        all.slice((page - 1) * limit, page * limit),
+        200,
+        ledger.meta === undefined ? told : ledger.meta(told),
+      );
     },
   });
   worlds.push(world);

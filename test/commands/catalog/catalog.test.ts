@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 import type { Answer, RecordedRequest } from '../../support/service.ts';
+import { ok } from '../../support/service.ts';
 
 const MACHINE = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
@@ -33,11 +34,11 @@ function serviceOf(machines: ReadonlyMap<string, Machine>) {
     if (method === 'POST') {
       const { instance_name: name } = body as { instance_name: string };
       const data = { ...machine(OTHER), name };
-      return { status: 201, body: { status: 'success', code: 201, data } };
+      return ok(data, 201);
     }
     return found === undefined
       ? { status: 404, body: { statusCode: 404, message: 'Not found', error: 'Not Found' } }
-      : { status: 200, body: { status: 'success', code: 200, data: found } };
+      : ok(found);
   };
 }
 

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { type CliOptions, createWorld, TEST_KEY, type World } from '../../support/run-cli.ts';
 import type { Answer, Handler } from '../../support/service.ts';
+import { envelope } from '../../support/service.ts';
 
 interface Check {
   readonly id: string;
@@ -22,7 +23,7 @@ function answer(status: number, body: unknown, date: string | undefined = NOW): 
   return { status, headers, body };
 }
 
-const well: Handler = () => answer(200, { status: 'success', code: 200, data: USER });
+const well: Handler = () => answer(200, envelope(USER));
 
 async function worldOf(handler: Handler = well, signedIn = true): Promise<World> {
   const world = await createWorld({ handler, signedIn, isKeyNew: true });
@@ -156,7 +157,7 @@ describe('the service', () => {
     [404, { statusCode: 404, message: 'no', error: 'Not Found' }, 'fail'],
     [429, '', 'warn'],
     [200, '<html>sign in to the hotel</html>', 'fail'],
-    [200, { status: 'success', code: 200, data: { ...USER, is_active: false } }, 'fail'],
+    [200, envelope({ ...USER, is_active: false }), 'fail'],
   ])('answers %i %j: it is there, the account is %s', async (status, body, verdict) => {
     const { code, of } = await examine(await worldOf(() => answer(status, body)));
     expect(of('service')?.status).toBe('pass');
@@ -205,9 +206,7 @@ describe('the service', () => {
     ['2026-01-15T12:02:00.000Z', 'warn', "clock is 121 s behind the service's"],
     ['2026-01-15T11:00:00.000Z', 'warn', "clock is 3600 s ahead of the service's"],
   ])('whose clock says %s: %s', async (date, status, words) => {
-    const { code, of } = await examine(
-      await worldOf(() => answer(200, { status: 'success', code: 200, data: USER }, date)),
-    );
+    const { code, of } = await examine(await worldOf(() => answer(200, envelope(USER), date)));
     expect(code).toBe(0);
     expect(of('clock')).toMatchObject({ status, message: expect.stringContaining(words) });
   });

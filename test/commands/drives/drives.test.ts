@@ -9,6 +9,7 @@ import {
   type World,
 } from '../../support/run-cli.ts';
 import type { Answer, RecordedRequest } from '../../support/service.ts';
+import { no, ok } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
 import { atTerminal } from './at-terminal.ts';
 
@@ -43,14 +44,6 @@ const DRIVE: Drive = {
   updated_at: '2026-01-15T11:00:00.000Z',
 };
 
-function data(value: unknown, status = 200): Answer {
-  return { status, body: { status: 'success', code: status, data: value } };
-}
-
-function refused(status: number, message: string): Answer {
-  return { status, body: { statusCode: status, message, error: 'Refused' } };
-}
-
 /** A service that keeps these drives and refuses what the document does not have. */
 async function worldOf(...drives: Drive[]): Promise<World> {
   const world = await createWorld({
@@ -58,22 +51,22 @@ async function worldOf(...drives: Drive[]): Promise<World> {
       const [, id, verb] = /^\/storage\/drives(?:\/([^/]+)(\/resume)?)?$/.exec(path) ?? [];
       const drive = drives.find((one) => one.id === id);
       if (id === undefined) {
-        return method === 'GET' ? data(drives) : refused(400, 'not here');
+        return method === 'GET' ? ok(drives) : no(400, 'not here');
       }
-      if (drive === undefined) return refused(404, 'no such drive');
-      if (method === 'GET') return data(drive);
+      if (drive === undefined) return no(404, 'no such drive');
+      if (method === 'GET') return ok(drive);
       if (method === 'PATCH') {
         const given = Object.keys(body as object)
           .sort()
           .join();
-        if (given !== 'name,size_gb') return refused(400, `fields: ${given}`);
-        return data(Object.assign(drive, body, { price_per_hour: '12.00' }));
+        if (given !== 'name,size_gb') return no(400, `fields: ${given}`);
+        return ok(Object.assign(drive, body, { price_per_hour: '12.00' }));
       }
       if (verb === '/resume') {
-        if (drive.status !== 'SUSPENDED') return refused(400, 'not suspended');
-        return data(Object.assign(drive, { status: 'AVAILABLE' }));
+        if (drive.status !== 'SUSPENDED') return no(400, 'not suspended');
+        return ok(Object.assign(drive, { status: 'AVAILABLE' }));
       }
-      return refused(400, 'not here');
+      return no(400, 'not here');
     },
   });
   worlds.push(world);
@@ -367,7 +360,7 @@ describe('drives create', () => {
 
   it('warns before it sends anything, not after', async () => {
     const world = await createWorld({
-      handler: ({ method }) => (method === 'GET' ? data([]) : 'hangUp'),
+      handler: ({ method }) => (method === 'GET' ? ok([]) : 'hangUp'),
     });
     worlds.push(world);
     const { code, stdout, stderr, requests } = await world.cli([
@@ -423,11 +416,11 @@ describe('drives create', () => {
     const world = await createWorld({
       handler: ({ method }) =>
         method === 'GET'
-          ? data([
+          ? ok([
               { ...DRIVE, status: 'DELETED' },
               { ...DRIVE, id: 'd-2', name: 'other' },
             ])
-          : data(DRIVE, 201),
+          : ok(DRIVE, 201),
     });
     worlds.push(world);
     const { code, stderr } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
@@ -436,12 +429,12 @@ describe('drives create', () => {
   });
 
   it.each<[string, Answer | 'hangUp', number]>([
-    ['is refused', refused(400, 'no'), 1],
+    ['is refused', no(400, 'no'), 1],
     ['gets no response', 'hangUp', 6],
     ['is not understood', { status: 200, body: 'hello' }, 10],
   ])('creates nothing when the list of drives %s', async (_how, answer, exit) => {
     const world = await createWorld({
-      handler: ({ method }) => (method === 'GET' ? answer : data(DRIVE, 201)),
+      handler: ({ method }) => (method === 'GET' ? answer : ok(DRIVE, 201)),
     });
     worlds.push(world);
     const { code, stdout, requests } = await world.cli([
@@ -467,7 +460,7 @@ describe('drives create', () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const world = await createWorld({
       handler: ({ method }) => {
-        if (method === 'GET') return data([]);
+        if (method === 'GET') return ok([]);
         first.abort(new CliError('interrupted', 'Interrupted.'));
         setImmediate(() => second.abort(new CliError('interrupted', 'Interrupted.')));
         return new Promise(() => undefined);
@@ -486,9 +479,9 @@ describe('drives create', () => {
     const first = new AbortController();
     const world = await createWorld({
       handler: ({ method }) => {
-        if (method === 'GET') return data([]);
+        if (method === 'GET') return ok([]);
         first.abort(new CliError('interrupted', 'Interrupted.'));
-        return data(DRIVE, 201);
+        return ok(DRIVE, 201);
       },
     });
     worlds.push(world);
@@ -499,7 +492,7 @@ describe('drives create', () => {
   });
 
   it('goes no further with a key that is refused', async () => {
-    const world = await createWorld({ handler: () => refused(401, 'no') });
+    const world = await createWorld({ handler: () => no(401, 'no') });
     worlds.push(world);
     const { code, requests } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
     expect(code).toBe(4);
@@ -591,8 +584,7 @@ describe('drives create', () => {
     ['0.012345678901234567890123456789', '0.012345678901234567890123456789 RUB an hour'],
   ])('says of the price %j: %s', async (price_per_hour, words) => {
     const world = await createWorld({
-      handler: ({ method }) =>
-        method === 'GET' ? data([]) : data({ ...DRIVE, price_per_hour }, 201),
+      handler: ({ method }) => (method === 'GET' ? ok([]) : ok({ ...DRIVE, price_per_hour }, 201)),
     });
     worlds.push(world);
     const { stderr } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);

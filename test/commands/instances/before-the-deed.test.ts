@@ -6,6 +6,7 @@ import {
   type World,
 } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
+import { ok } from '../../support/service.ts';
 
 const HOUR = 3_600_000;
 
@@ -154,7 +155,7 @@ describe('before a start', () => {
       const ended = await createWorld({
         handler: ({ method }) =>
           method === 'GET'
-            ? { status: 200, body: { status: 'success', code: 200, data } }
+            ? ok(data)
             : { status: 400, body: { statusCode: 400, message: 'no', error: 'Bad Request' } },
       });
       const { code, stderr } = await ended.cli(['instances', 'start', id]);
@@ -177,14 +178,7 @@ describe('before a start', () => {
   test('a price that is not told is not called nothing', async () => {
     const id = '3f0c5d9e-1111-4222-8333-444455556666';
     const untold = await createWorld({
-      handler: ({ method }) => ({
-        status: 200,
-        body: {
-          status: 'success',
-          code: 200,
-          data: { id, status: method === 'GET' ? 'STOPPED' : 'STARTING' },
-        },
-      }),
+      handler: ({ method }) => ok({ id, status: method === 'GET' ? 'STOPPED' : 'STARTING' }),
     });
     const { stderr } = await untold.cli(['instances', 'start', id]);
     await untold.close();
@@ -232,7 +226,7 @@ describe('an offer that costs more than when it was last seen', () => {
         const offer = { id: HARDWARE[1], name: 'RTX 4090' };
         const price_per_hour_snapshot = prices[count - 1];
         const data = { id, name, status: 'PROVISIONING', price_per_hour_snapshot, offer };
-        return { status: 201, body: { status: 'success', code: 201, data } };
+        return ok(data, 201);
       },
     });
     const told: string[] = [];
@@ -259,31 +253,18 @@ describe('--max-price and an answer that can not be used', () => {
       handler: ({ method, path }) => {
         if (method === 'POST' && path === '/instances') {
           sent.push('create');
-          return {
-            status: 201,
-            body: { status: 'success', code: 201, data: { id: ID, status: 5 } },
-          };
+          return ok({ id: ID, status: 5 }, 201);
         }
         if (path === `/instances/${ID}/terminate`) {
           sent.push('terminate');
-          return {
-            status: 200,
-            body: { status: 'success', code: 200, data: { status: 'TERMINATING' } },
-          };
+          return ok({ status: 'TERMINATING' });
         }
         if (path === `/instances/${ID}`) {
           return typeof read === 'number'
             ? { status: read, body: { statusCode: read, message: 'no', error: 'no' } }
-            : {
-                status: 200,
-                body: {
-                  status: 'success',
-                  code: 200,
-                  data: { id: ID, name: 'box', status: 'ACTIVE', ...read },
-                },
-              };
+            : ok({ id: ID, name: 'box', status: 'ACTIVE', ...read });
         }
-        return { status: 200, body: { status: 'success', code: 200, data: [] } };
+        return ok([]);
       },
     });
     const argv = ['instances', 'create', 'box', ...HARDWARE, '--max-price', '100', '--json'];

@@ -9,15 +9,10 @@ import { manualClock } from '../../support/clock.ts';
 import { fc } from '../../support/random.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
-import type { Answer } from '../../support/service.ts';
+import { ok } from '../../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const TOKEN = 'f00dfeedf00dfeed';
-
-const ok = (data: unknown): Answer => ({
-  status: 200,
-  body: { status: 'success', code: 200, data },
-});
 
 const TEMPLATES = [
   {

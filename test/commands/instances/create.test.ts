@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
+import { ok } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
 
@@ -81,7 +82,7 @@ describe('instances create', () => {
     const id = '3f0c5d9e-1111-4222-8333-444455556666';
     const data = { id, name: 'trainer', status: 'PROVISIONING', ...more };
     const near = await createWorld({
-      handler: () => ({ status: 201, body: { status: 'success', code: 201, data } }),
+      handler: () => ok(data, 201),
     });
     const { code, stderr } = await near.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     await near.close();
@@ -541,12 +542,7 @@ describe('instances create when the answer is lost', () => {
   test('is exit 7, may be billing, and stays in the list as UNKNOWN', async () => {
     const lossy = await createWorld({
       handler: ({ method, path }) =>
-        method === 'POST'
-          ? 'hangUp'
-          : {
-              status: 200,
-              body: { status: 'success', code: 200, data: path.startsWith('/storage') ? [] : {} },
-            },
+        method === 'POST' ? 'hangUp' : ok(path.startsWith('/storage') ? [] : {}),
     });
     const { code, stdout, stderr, requests } = await lossy.cli([
       'instances',
@@ -572,10 +568,7 @@ describe('instances create when the answer is lost', () => {
   test('an id in a broken answer is kept and told', async () => {
     const id = '3f0c5d9e-1111-4222-8333-444455556666';
     const broken = await createWorld({
-      handler: () => ({
-        status: 201,
-        body: { status: 'success', code: 201, data: { id, status: 5 } },
-      }),
+      handler: () => ok({ id, status: 5 }, 201),
     });
     const { code, stderr } = await broken.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     expect(code).toBe(10);

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import type { Answer, RecordedRequest } from '../../support/service.ts';
+import { envelope, ok } from '../../support/service.ts';
 import { event, logOf, pageOf, type TestEvent } from '../../watch/pages.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -62,7 +63,7 @@ async function show(
       const id = url.pathname.split('/')[2] ?? '';
       if (!url.pathname.endsWith('/events')) {
         const data = { id, name: 'box', status: status(count(readings, id), id) };
-        return { status: 200, body: { status: 'success', code: 200, data } };
+        return ok(data);
       }
       const page = Number(url.searchParams.get('page'));
       const limit = Number(url.searchParams.get('limit'));
@@ -72,7 +73,7 @@ async function show(
       return {
         status: 200,
         headers,
-        body: { status: 'success', code: 200, data, meta: { ...meta, page } },
+        body: envelope(data, 200, { ...meta, page }),
       };
     },
   });

@@ -13,6 +13,7 @@ import {
 } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import type { Answer } from '../../support/service.ts';
+import { ok } from '../../support/service.ts';
 import { errorOf, warningsOf } from '../../support/stderr-lines.ts';
 
 /** Ids are UUIDs (API document: Instance). */
@@ -37,14 +38,7 @@ describe.each([
   const answering = async (status: string) => {
     const data = { id: boxId(1), name: 'box', status };
     const near = await createWorld({
-      handler: ({ method }): Answer => ({
-        status: 200,
-        body: {
-          status: 'success',
-          code: 200,
-          data: method === 'POST' ? { status: 'ACTIVE' } : data,
-        },
-      }),
+      handler: ({ method }): Answer => ok(method === 'POST' ? { status: 'ACTIVE' } : data),
     });
     const argv = ['instances', verb, boxId(1), '--yes', '--json'];
     const result = await near.cli(argv).finally(() => near.close());
@@ -330,7 +324,7 @@ describe('a change that is refused', () => {
         const read = readings.length > 1 ? readings.shift() : readings[0];
         if (typeof read === 'function') return read();
         const data = { id: ID, name: 'ubox', status: read };
-        return { status: 200, body: { status: 'success', code: 200, data } };
+        return ok(data);
       },
     });
   }
@@ -367,14 +361,7 @@ describe('a change that is refused', () => {
         handler: ({ method }) =>
           method === 'POST'
             ? { status, body: { statusCode: status, message: 'no', error: 'No' } }
-            : {
-                status: 200,
-                body: {
-                  status: 'success',
-                  code: 200,
-                  data: { id: ID, name: 'ubox', status: last },
-                },
-              },
+            : ok({ id: ID, name: 'ubox', status: last }),
       });
       if (last !== undefined) await near.cli(['instances', 'track', ID]);
       for (const argv of [stop, terminate]) {
@@ -720,10 +707,7 @@ describe('instances wait', () => {
 });
 
 describe('instances wait for machines of a service in trouble', () => {
-  const machine = (id: string, status: string) => ({
-    status: 200,
-    body: { status: 'success', code: 200, data: { id, name: id, status } },
-  });
+  const machine = (id: string, status: string) => ok({ id, name: id, status });
 
   test('an outage is told once and waited out', async () => {
     let asked = 0;
@@ -925,7 +909,7 @@ describe('instances wait --for ssh', () => {
           ? []
           : { id: boxId(1), status: asked < 4 ? 'ACTIVE' : 'ERROR', failure_reason: 'no power' };
         const meta = { total: 0, page: 1, limit: 5, total_pages: 0 };
-        return { status: 200, body: { status: 'success', code: 200, data, meta } };
+        return ok(data, 200, meta);
       },
     });
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);
@@ -941,14 +925,7 @@ describe('instances wait --for ssh', () => {
     await new Promise<void>((resolve) => sshd.listen(0, '127.0.0.1', resolve));
     const { port } = sshd.address() as { port: number };
     const near = await createWorld({
-      handler: () => ({
-        status: 200,
-        body: {
-          status: 'success',
-          code: 200,
-          data: { id: boxId(1), name: 'box', ...machineOf(port) },
-        },
-      }),
+      handler: () => ok({ id: boxId(1), name: 'box', ...machineOf(port) }),
     });
     const stopSshd = () => new Promise((resolve) => sshd.close(resolve));
     const close = async () => {
@@ -1042,10 +1019,7 @@ describe('a wait that ends early', () => {
         const answer = path.includes('/events') ? 404 : left.length > 1 ? left.shift() : left[0];
         return typeof answer === 'number'
           ? { status: answer, body: { statusCode: answer, message: 'no', error: 'No' } }
-          : {
-              status: 200,
-              body: { status: 'success', code: 200, data: { id: boxId(1), status: answer } },
-            };
+          : ok({ id: boxId(1), status: answer });
       },
     });
   };

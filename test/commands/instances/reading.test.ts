@@ -7,14 +7,11 @@ import {
 } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import type { Answer } from '../../support/service.ts';
+import { ok } from '../../support/service.ts';
 import { warningsOf } from '../../support/stderr-lines.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 
-const ok = (data: unknown): Answer => ({
-  status: 200,
-  body: { status: 'success', code: 200, data },
-});
 const missing: Answer = {
   status: 404,
   body: { statusCode: 404, message: 'Instance not found', error: 'Not Found' },

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
-import { NEW, ok, RentingService } from '../../support/renting-service.ts';
+import { NEW, RentingService } from '../../support/renting-service.ts';
 import {
   createWorld,
   journalOf,
@@ -12,6 +12,7 @@ import {
 } from '../../support/run-cli.ts';
 import { HARDWARE, OFFER } from '../../support/sandbox-ids.ts';
 import type { RecordedRequest } from '../../support/service.ts';
+import { ok } from '../../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
+import { ok } from '../../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 
@@ -19,22 +20,15 @@ async function worldWith(machine: Record<string, unknown>): Promise<World> {
   const world = await createWorld({
     handler: ({ path }) =>
       path === `/instances/${ID}`
-        ? {
-            status: 200,
-            body: {
-              status: 'success',
-              code: 200,
-              data: {
-                id: ID,
-                name: 'trainer',
-                status: 'ACTIVE',
-                ip_address: '192.168.5.6',
-                ssh_username: 'root',
-                ssh_port: 22,
-                ...machine,
-              },
-            },
-          }
+        ? ok({
+            id: ID,
+            name: 'trainer',
+            status: 'ACTIVE',
+            ip_address: '192.168.5.6',
+            ssh_username: 'root',
+            ssh_port: 22,
+            ...machine,
+          })
         : { status: 404, body: { statusCode: 404, message: 'no', error: 'Not Found' } },
   });
   opened = world;

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { no, ok } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import type { Answer } from '../../support/service.ts';
+import { no, ok } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
 
 /**

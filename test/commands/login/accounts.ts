@@ -1,4 +1,5 @@
 import type { Answer, RecordedRequest } from '../../support/service.ts';
+import { ok } from '../../support/service.ts';
 
 export const ANNA_KEY = 'svc_sk_test_anna_0001';
 export const BORIS_KEY = 'svc_sk_test_boris_0002';
@@ -18,5 +19,5 @@ export function accounts({ method, path, headers }: RecordedRequest): Answer {
   if (method !== 'GET' || path !== '/users/me') {
     return { status: 404, body: { statusCode: 404, message: 'Not here', error: 'Not Found' } };
   }
-  return { status: 200, body: { status: 'success', code: 200, data: user } };
+  return ok(user);
 }

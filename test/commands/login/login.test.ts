@@ -5,6 +5,7 @@ import { signIn } from '../../../src/commands/profiles/login.ts';
 import { CliError } from '../../../src/errors.ts';
 import { type CliOptions, createWorld, type World } from '../../support/run-cli.ts';
 import type { Handler } from '../../support/service.ts';
+import { envelope } from '../../support/service.ts';
 import { ANNA_KEY, accounts, BORIS_KEY } from './accounts.ts';
 import { atTerminal } from './at-terminal.ts';
 
@@ -184,7 +185,7 @@ describe('login stores nothing', () => {
     [401, '', 4],
     [404, '<html>no such page</html>', 3],
     [200, '<html>welcome</html>', 10],
-    [200, { status: 'success', code: 200, data: { name: 'no id' } }, 10],
+    [200, envelope({ name: 'no id' }), 10],
   ])('when it answers %i %o: exit %i', async (status, body, exit) => {
     const world = await newWorld(() => ({ status, body }));
     const { code, stderr } = await login(world, ANNA_KEY);

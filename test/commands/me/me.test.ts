@@ -7,6 +7,7 @@ import {
   type World,
 } from '../../support/run-cli.ts';
 import type { Answer } from '../../support/service.ts';
+import { ok } from '../../support/service.ts';
 import { atTerminal } from '../drives/at-terminal.ts';
 
 const worlds: World[] = [];
@@ -46,11 +47,9 @@ const USER = {
   updated_at: '2026-01-03T00:00:00.000Z',
 };
 
-const answered = (data: unknown): Answer => ({ status: 200, body: { status: 'success', data } });
-
 describe('me get', () => {
   it('shows the account', async () => {
-    const world = await worldOf(answered(USER));
+    const world = await worldOf(ok(USER));
     const { code, stdout, stderr, requests } = await world.cli(['me', 'get']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(
@@ -84,7 +83,7 @@ describe('me get', () => {
 
   it('has a column for each field of the document', async () => {
     const all = { ...USER, reserved_balance: '1', total_balance: '2' };
-    const world = await worldOf(answered(all));
+    const world = await worldOf(ok(all));
     const columns = Object.keys(all).join(',');
     const { stdout } = await world.cli(['me', 'show', '--columns', columns, '--json']);
     expect(JSON.parse(stdout)).toEqual(all);
@@ -92,7 +91,7 @@ describe('me get', () => {
 
   it('survives what is missing and passes on what is new', async () => {
     const odd = { id: 'u-1', name: null, is_active: false, has_password: false, tier: { n: 1 } };
-    const world = await worldOf(answered(odd));
+    const world = await worldOf(ok(odd));
     expect(JSON.parse((await world.cli(['me', 'get', '--json'])).stdout)).toEqual(odd);
     expect((await world.cli(['me', 'get'])).stdout).toBe(
       [
@@ -192,7 +191,7 @@ describe('me set-password', () => {
     'shows no password in %s, a trace or the answer of a chatty service',
     async (format) => {
       const world = await createWorld({
-        handler: ({ body }) => answered({ ...USER, ...(body as object), name: `new: ${NEW}` }),
+        handler: ({ body }) => ok({ ...USER, ...(body as object), name: `new: ${NEW}` }),
       });
       worlds.push(world);
       const { code, stdout, stderr } = await world.cli(

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
+import { ok } from '../../support/service.ts';
 
 const worlds: World[] = [];
 
@@ -47,7 +48,7 @@ async function worldOf(...templates: Record<string, unknown>[]): Promise<World> 
   const world = await createWorld({
     handler: ({ method, path }) =>
       method === 'GET' && path === '/templates'
-        ? { status: 200, body: { status: 'success', code: 200, data: templates } }
+        ? ok(templates)
         : { status: 404, body: { statusCode: 404, message: 'no such path', error: 'Not Found' } },
   });
   worlds.push(world);
