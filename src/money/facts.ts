@@ -71,17 +71,24 @@ export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>) {
   };
 }
 
-export function runwayJson({ runway, read }: Pick<MoneyFacts, 'runway' | 'read'>) {
-  const known = read.instances && read.drives ? runway : undefined;
+export function runwayJson(facts: MoneyFacts) {
+  const unknown = whyNoRunway(facts);
+  const known = unknown === null ? facts.runway : undefined;
   return {
-    /**
-     * Rounded down to two decimals; null if nothing is spent, and if the balance or the rate is not
-     * known.
-     */
+    /** Rounded down to two decimals; null if it is not known. */
     hours_left: known === undefined ? null : hoursText(known),
+    /** Why `hours_left` is null. */
+    hours_left_unknown: unknown,
     /** Also null beyond the year 9999. */
     runs_out_at: known?.endsAt === undefined ? null : new Date(known.endsAt).toISOString(),
   };
+}
+
+function whyNoRunway({ balance, burn, read, runway }: MoneyFacts) {
+  if (balance === undefined) return 'balance_not_told';
+  if (!read.instances || !read.drives) return 'not_read';
+  if (burn.uncounted.some(({ why }) => why === 'price')) return 'price_not_told';
+  return runway === undefined ? 'nothing_is_spent' : null;
 }
 
 export const UNCHECKED =

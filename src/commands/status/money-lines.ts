@@ -42,6 +42,9 @@ function balanceText({ balance, unread }: Overview): string {
 
 function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
   const { hours_left: hours, runs_out_at: end, instances, drives, balance } = status;
+  if (status.hours_left_unknown === 'price_not_told') {
+    return { text: 'not known, since a price is not told' };
+  }
   if (hours === null) {
     const isWhole = balance !== null && status.burn.per_hour !== null;
     const idle = isWhole ? 'nothing that is known here is billing' : '';

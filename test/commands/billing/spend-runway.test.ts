@@ -206,6 +206,39 @@ describe('billing runway', () => {
     expect((await runway('--fail-below', '9h')).code).toBe(0);
   });
 
+  test.each([null, '', 'soon', '-1.00'])(
+    'an instance whose price is %j leaves no hours, and the reason',
+    async (price_per_hour_snapshot) => {
+      await known(service.machine('told'), service.machine('mute', { price_per_hour_snapshot }));
+      const { doc } = await runway();
+      expect(doc).toMatchObject({
+        per_hour: '89.90',
+        hours_left: null,
+        hours_left_unknown: 'price_not_told',
+        runs_out_at: null,
+      });
+      const status = await world.cli(['status', '--json']);
+      expect(JSON.parse(status.stdout)).toMatchObject({
+        hours_left: null,
+        hours_left_unknown: 'price_not_told',
+      });
+      const screen = await world.cli(['status']);
+      expect(screen.stdout).toContain('Lasts      not known, since a price is not told\n');
+    },
+  );
+
+  test('the other reasons are no balance, nothing spent and parts that were not read', async () => {
+    expect((await runway()).doc.hours_left_unknown).toBe('nothing_is_spent');
+    service.balance = null;
+    expect((await runway()).doc.hours_left_unknown).toBe('balance_not_told');
+    service.balance = '10000.00';
+    service.broken.set('/storage/drives', 'hangUp');
+    expect((await runway()).doc.hours_left_unknown).toBe('not_read');
+    service.broken.clear();
+    await known(service.machine('told'));
+    expect((await runway()).doc).toMatchObject({ hours_left_unknown: null, hours_left: '111.23' });
+  });
+
   test('a price that is not told never passes for enough', async () => {
     await known(service.machine('mute', { price_per_hour_snapshot: null }));
     const { code, doc } = await runway('--fail-below', '24h');
