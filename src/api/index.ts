@@ -34,7 +34,7 @@ export type {
   DockerConfig,
   ReorderInstanceBody,
 } from './schemas/instance-body.ts';
-export { checkCreateFields } from './schemas/instance-body.ts';
+export { faultsInCreateFields } from './schemas/instance-body.ts';
 export type { BaseImage, Offer, Provider } from './schemas/offer.ts';
 export type { Meta } from './schemas/page.ts';
 export type { AddSshKeyBody, SshKey } from './schemas/ssh-key.ts';

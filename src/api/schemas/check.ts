@@ -18,11 +18,20 @@ export type Checked<T> =
  * is named `__proto__`; no schema here transforms anything, so nothing else differs.
  */
 export function check<T>(schema: Schema<T>, value: unknown): Checked<T> {
-  const [issue] = issuesOf(schema, value);
-  return issue === undefined
-    ? { ok: true, value: value as T, odd: [] }
-    : { ok: false, ...oddOf(issue, value) };
+  const [odd] = faultsIn(schema, value);
+  return odd === undefined ? { ok: true, value: value as T, odd: [] } : { ok: false, ...odd };
 }
+
+/** Everything that is wrong with a value. */
+export function faultsIn(schema: Schema<unknown>, value: unknown): Odd[] {
+  return issuesOf(schema, value).flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ where: [...issue.path, key], what: NOT_DOCUMENTED }))
+      : oddOf(issue, value),
+  );
+}
+
+export const NOT_DOCUMENTED = 'is not documented';
 
 /** Fields lie in fields in rows: what is not mended by then is another document. */
 const PASSES = 8;
@@ -62,9 +71,7 @@ function issuesOf(schema: Schema<unknown>, value: unknown): readonly Issue[] {
 }
 
 function oddOf(issue: Issue, value: unknown): Odd {
-  return issue.code === 'unrecognized_keys'
-    ? { where: [...issue.path, issue.keys[0] ?? ''], what: 'is not documented' }
-    : { where: issue.path, what: describe(issue, at(value, issue.path)) };
+  return { where: issue.path, what: describe(issue, at(value, issue.path)) };
 }
 
 function describe(issue: Issue, value: unknown): string {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { lazy } from '../../lazy.ts';
 import { instanceName } from '../../rules/names.ts';
-import { type Checked, check } from './check.ts';
+import { faultsIn, NOT_DOCUMENTED, type Odd } from './check.ts';
 import { filled, type Infer, ruled } from './fields.ts';
 
 /** API document: Endpoints, POST /instances, `docker_config`. No field of a port is starred. */
@@ -63,9 +63,18 @@ export type CreateInstanceFields = Infer<typeof createInstanceFields>;
 export type ReorderInstanceBody = Infer<typeof reorderInstanceBody>;
 
 /**
- * Checks a description of an instance, as a file holds it: no field is required, none but the
- * documented ones may be there, and each follows its documented rule.
+ * What is wrong with a description of an instance, as a file holds it: no field is required, none
+ * but the documented ones may be there, and each follows its documented rule. None: it is
+ * {@link CreateInstanceFields}.
  */
-export function checkCreateFields(value: unknown): Checked<CreateInstanceFields> {
-  return check(createInstanceFields, value);
+export function faultsInCreateFields(value: unknown): Odd[] {
+  const schema = createInstanceFields();
+  const names = Object.keys(schema.shape);
+  return faultsIn(createInstanceFields, value).map(({ where, what }) => {
+    const [name] = where;
+    // `name` for `instance_name`, `drive` for `storage_drive_id`.
+    const meant = names.find((one) => one.split('_').includes(String(name)));
+    const isMeant = where.length === 1 && what === NOT_DOCUMENTED && meant !== undefined;
+    return { where, what: isMeant ? `${what} (Did you mean ${meant}?)` : what };
+  });
 }

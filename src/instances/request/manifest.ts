@@ -1,4 +1,4 @@
-import { type CreateInstanceFields, checkCreateFields } from '../../api/index.ts';
+import { type CreateInstanceFields, faultsInCreateFields } from '../../api/index.ts';
 import { readInput } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
@@ -6,7 +6,7 @@ import { environmentKey } from '../../rules/container.ts';
 
 /**
  * Reads `--file`: YAML, which JSON is a part of, or stdin for `-`.
- * Throws a usage error that names the file, the line, the path of the field and the broken rule.
+ * Throws a usage error that names the file, and of each fault the line, the field and the broken rule.
  */
 export async function readManifest(
   path: string,
@@ -14,45 +14,49 @@ export async function readManifest(
   context: Context,
 ): Promise<CreateInstanceFields> {
   const file = await openYaml(path, await readInput('--file', path, context));
-  const checked = checkCreateFields(file.content);
-  if (!checked.ok) throw file.faultAt(checked.where, checked.what);
-  if (!anyEnvKey) checkEnvironmentKeys(file, checked.value);
-  return checked.value;
+  const manifest = file.content as CreateInstanceFields;
+  const faults = faultsInCreateFields(manifest);
+  const isContainerSound = faults.every(
+    ({ where: [field = 'docker_config'] }) => field !== 'docker_config',
+  );
+  if (!anyEnvKey && isContainerSound) faults.push(...environmentFaults(manifest));
+  if (faults.length > 0) throw file.faultAt(faults);
+  return manifest;
 }
 
-function checkEnvironmentKeys(file: YamlFile, manifest: CreateInstanceFields): void {
-  for (const [at, { key }] of (manifest.docker_config?.env ?? []).entries()) {
+function environmentFaults(manifest: CreateInstanceFields): Fault[] {
+  return [...(manifest.docker_config?.env ?? []).entries()].flatMap(([at, { key }]) => {
     const verdict = environmentKey(key);
-    if (!verdict.ok) {
-      throw file.faultAt(
-        ['docker_config', 'env', at, 'key'],
-        `breaks the rule: ${verdict.rule} (--any-env-key sends it all the same)`,
-      );
-    }
-  }
+    return verdict.ok
+      ? []
+      : {
+          where: ['docker_config', 'env', at, 'key'],
+          what: `breaks the rule: ${verdict.rule} (--any-env-key sends it all the same)`,
+        };
+  });
 }
 
 interface YamlFile {
   readonly content: unknown;
-  /** A usage error that names the line of a path, or of the nearest thing around it. */
-  faultAt(where: readonly PropertyKey[], what: string): CliError;
+  /** A usage error that names the line of each path, or of the nearest thing around it. */
+  faultAt(faults: readonly Fault[]): CliError;
 }
+
+type Fault = ReturnType<typeof faultsInCreateFields>[number];
 
 /** Reads YAML, which JSON is a part of. Throws a usage error that names the file and the line. */
 async function openYaml(path: string, text: string): Promise<YamlFile> {
   const { isMap, isNode, isScalar, LineCounter, parseDocument } = (await import('yaml')).default;
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const fault = (offset: number, what: string) =>
-    usageError(`--file "${path}", line ${lines.linePos(offset).line}: ${what}`);
-  const [error] = document.errors;
-  if (error !== undefined) {
-    throw fault(
-      error.pos[0],
-      error.code === 'DUPLICATE_KEY'
-        ? 'a field stands there twice'
-        : `not YAML or JSON: ${error.message}`,
-    );
+  const refused = (faults: readonly { offset: number; what: string }[]) => {
+    const inOrder = [...faults].sort((a, b) => a.offset - b.offset);
+    const words = inOrder.map(({ offset, what }) => `line ${lines.linePos(offset).line}: ${what}`);
+    return usageError(`--file "${path}", ${words.join('; ')}`);
+  };
+  const { errors } = document;
+  if (errors.length > 0) {
+    throw refused(errors.map((error) => ({ offset: error.pos[0], what: syntaxFault(error) })));
   }
 
   function offsetOf(where: readonly PropertyKey[]): number {
@@ -78,9 +82,23 @@ async function openYaml(path: string, text: string): Promise<YamlFile> {
   }
   return {
     content,
-    faultAt(where, what) {
-      const field = where.length === 0 ? 'the file' : where.map(String).join('.');
-      return fault(offsetOf(where), `${field} ${what}`);
-    },
+    faultAt: (faults) =>
+      refused(
+        faults.map(({ where, what }) => {
+          const field = where.length === 0 ? 'the file' : where.map(String).join('.');
+          return { offset: offsetOf(where), what: `${field} ${what}` };
+        }),
+      ),
   };
+}
+
+function syntaxFault({ code, message }: { code: string; message: string }): string {
+  switch (code) {
+    case 'DUPLICATE_KEY':
+      return 'a field stands there twice';
+    case 'MULTIPLE_DOCS':
+      return 'a second document begins here; a file holds one instance';
+    default:
+      return `not YAML or JSON: ${message}`;
+  }
 }

@@ -392,6 +392,18 @@ describe('instances create', () => {
       'a: &a [x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c]',
       '',
     ],
+    [
+      'name: box\ndrive: d\nssh_keys: [1]\ndocker_config:\n  env:\n    - {key: a b, value: x}',
+      'line 1: name is not documented (Did you mean instance_name?); line 2: drive is not documented (Did you mean storage_drive_id?); line 3: ssh_keys.0 is not of the type string; line 6: docker_config.env.0.key breaks the rule',
+    ],
+    [
+      'name: box\ndocker_config:\n  env:\n    - {key: a b, value: x}',
+      'line 1: name is not documented (Did you mean instance_name?); line 4: docker_config.env.0.key breaks the rule',
+    ],
+    [
+      'offer_id: a\n---\noffer_id: b',
+      'line 2: a second document begins here; a file holds one instance\n',
+    ],
     ['[1]', 'line 1: the file is not of the type object'],
     ['', 'line 1: the file is not of the type object'],
   ])('a file with %j is refused', async (content, words) => {
