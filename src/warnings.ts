@@ -15,7 +15,6 @@ export const WARNINGS = {
   odd_response: 'a response of the service is not as documented',
   outcome_unknown: 'a request has an unknown outcome, and may be billing',
   price: 'an instance costs more than expected',
-  profile_replaced: 'a profile held another key',
   retrying: 'a read failed and is tried again',
   settings: 'a variable or flag overrides or ignores a setting',
   unexplained_charges: 'charges that nothing known here explains',

@@ -339,6 +339,33 @@ describe('a bare group', () => {
   });
 });
 
+describe('the rouble sign', () => {
+  test.each([
+    [{ LC_ALL: 'C' }, 'RUB'],
+    [{ LANG: 'POSIX' }, 'RUB'],
+    [{ LC_ALL: '', LC_CTYPE: 'ru_RU.KOI8-R', LANG: 'C.UTF-8' }, 'RUB'],
+    [{ LC_ALL: 'C.UTF-8', LANG: 'C' }, '₽'],
+    [{}, '₽'],
+  ])('with %j is %s', async (locale, sign) => {
+    const other = sign === 'RUB' ? '₽' : 'RUB';
+    const env = { LC_ALL: undefined, LC_CTYPE: undefined, LANG: undefined, ...locale };
+    const cli = async (...argv: string[]) => {
+      const { stdout, stderr } = await world.cli(['--profile', 'sandbox', ...argv], {
+        env: { ...env, GPUCLOUD_BASE_URL: undefined, GPUCLOUD_API_KEY: undefined },
+        terminal: true,
+      });
+      return stdout + stderr;
+    };
+    await cli('instances', 'create', 'priced', ...HARDWARE, '--yes');
+    for (const argv of [['instances', 'list'], ['instances', 'get', 'priced'], ['status']]) {
+      const shown = await cli(...argv);
+      expect(shown).toContain(` ${sign}`);
+      expect(shown.replace(/RUB an hour/g, '')).not.toContain(` ${other}`);
+    }
+    expect(await cli('sandbox', 'deposit', '5')).toContain(`5.00 ${sign} of play money`);
+  });
+});
+
 describe('-q', () => {
   test('prints the id and no notes, which -o id prints', async () => {
     const create = ['--profile', 'sandbox', 'instances', 'create'];

@@ -1,4 +1,4 @@
-import { type ConfigFile, profileNames, profileOf } from './file.ts';
+import { type ConfigFile, type Profile, profileNames, profileOf } from './file.ts';
 import { keyPlace } from './key.ts';
 import type { Settings } from './resolve.ts';
 
@@ -26,4 +26,22 @@ export function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): s
       : `choose a profile that has one: gpucloud profiles use NAME (${others.join(', ')})`;
   }
   return 'sign in with "gpucloud login", set GPUCLOUD_API_KEY, or try it for free with "gpucloud --profile sandbox …"';
+}
+
+/** What to ask before a key or an address in a profile is replaced; undefined if nothing is lost. */
+export function replaceQuestion(
+  name: string,
+  before: Profile | undefined,
+  address: string | undefined,
+): string | undefined {
+  if (before === undefined) return undefined;
+  const { account, base_url } = before;
+  if (keyPlace(before) !== undefined) {
+    const owner = account?.email ?? account?.name;
+    const whose = owner ? `${base_url}, ${owner}` : base_url;
+    return `Replace the key in the profile "${name}" (${whose})? The old key keeps working, but is forgotten here.`;
+  }
+  return address === undefined || base_url === address
+    ? undefined
+    : `Change the address of the profile "${name}" from ${base_url} to ${address}?`;
 }

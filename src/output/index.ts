@@ -9,6 +9,7 @@ import type { Block, ListOptions, Live, Output, OutputSettings, View } from './o
 import { eachRow, isArray, type Rows } from './rows.ts';
 import { clean, cleanLines } from './sanitise.ts';
 import { createSink, type OnReaderGone, type SyncWrite } from './sink.ts';
+import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
 
 export { wantsColour } from './colour.ts';
 export { mask, PLACEHOLDER } from './mask.ts';
@@ -63,6 +64,7 @@ export function createOutput(options: OutputOptions): Output {
       terminal,
       live,
       now: () => clock.now(),
+      ascii: lacksRoubleSign(env),
       header,
       paint: await paintFor(colour),
       cells: terminal ? terminalWidth(options.stdout.columns, env.COLUMNS) : UNBOUNDED,
@@ -175,7 +177,10 @@ export function createOutput(options: OutputOptions): Output {
     const { screenText } = await import('./table/screen.ts');
     const shown = await style();
     const bars = shown.terminal && env.TERM !== 'dumb';
-    return sink.write(screenText(blocks, { ...shown, now: () => now ?? shown.now(), bars }));
+    const texts: readonly Block[] = shown.ascii
+      ? JSON.parse(withoutRoubleSign(JSON.stringify(blocks)))
+      : blocks;
+    return sink.write(screenText(texts, { ...shown, now: () => now ?? shown.now(), bars }));
   }
 
   return {

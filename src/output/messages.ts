@@ -4,6 +4,7 @@ import { createProgress, type ProgressLines } from './live/progress.ts';
 import { canSpin, type Terminal } from './live/spinner.ts';
 import type { Held, Messages, Progress } from './output.ts';
 import { clean, cleanLines } from './sanitise.ts';
+import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
 
 export interface MessagesOptions {
   /** May be opened by being asked for. */
@@ -93,7 +94,10 @@ export function createMessages(options: MessagesOptions): Messages {
     };
   }
 
-  const shown = (text: string) => clean(withoutKeys(forProfile(text, options.profile)));
+  const shown = (text: string) => {
+    const own = clean(withoutKeys(forProfile(text, options.profile)));
+    return lacksRoubleSign(options.env ?? {}) ? withoutRoubleSign(own) : own;
+  };
   const isSilent = options.json === true || options.quiet === true;
   const note = isSilent ? () => undefined : (text: string) => line(shown(text));
   if (options.json === true) {

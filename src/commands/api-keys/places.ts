@@ -6,6 +6,7 @@ import { type ConfigFile, type Profile, profileOf, withProfile } from '../../con
 import { keepKey } from '../../config/keep-key.ts';
 import { keyFields, keyPlace, samePlace } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
+import { replaceQuestion } from '../../config/remedies.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
@@ -81,7 +82,7 @@ export async function profilePlace(name: string, context: Context): Promise<Plac
   }
   const file = await (await context.config()).read();
   const before = profileOf(file, name);
-  const question = questionOf(name, before, baseUrl.value);
+  const question = replaceQuestion(name, before, baseUrl.value);
   if (question !== undefined) await confirm(context, question);
   const own = profile === undefined ? undefined : profileOf(file, profile.value)?.account;
   const owner = account !== undefined && own !== undefined ? own : await accountOf(context);
@@ -100,15 +101,6 @@ export async function profilePlace(name: string, context: Context): Promise<Plac
     },
     async drop() {},
   };
-}
-
-function questionOf(name: string, before: Profile | undefined, address: string) {
-  if (before !== undefined && keyPlace(before) !== undefined) {
-    return `Replace the key in the profile "${name}" (${before.base_url})? The one that is there goes on working and is forgotten here.`;
-  }
-  return before === undefined || before.base_url === address
-    ? undefined
-    : `Change the address of the profile "${name}" from ${before.base_url} to ${address}?`;
 }
 
 async function accountOf(context: Context): Promise<NonNullable<Profile['account']>> {

@@ -1,12 +1,13 @@
 import type { User } from '../../api/index.ts';
 import { Option } from '../../cli/command.ts';
-import { onCancel } from '../../cli/confirm.ts';
+import { confirm, onCancel } from '../../cli/confirm.ts';
 import { checked, oneOf, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import { type ConfigFile, profileOf, withProfile } from '../../config/file.ts';
 import { keepKey } from '../../config/keep-key.ts';
-import { keyFields, keyPlace, STORES } from '../../config/key.ts';
+import { keyFields, STORES } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
+import { replaceQuestion } from '../../config/remedies.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { commandWords } from '../../rules/command-words.ts';
@@ -25,7 +26,7 @@ import { type KeySource, proveKey } from './prove-key.ts';
 export const login = action({
   view: profileView,
   notes:
-    'The key is proved with the service before anything is stored, and is never taken from the command line. In a terminal, what is missing is asked for.\n\n' +
+    'The key is proved with the service before anything is stored, and is never taken from the command line. In a terminal, what is missing is asked for, and before a stored key is replaced you are asked too (--yes).\n\n' +
     'It rests in the keyring of the system where there is one (with the optional part @napi-rs/keyring), else in a file that only you may read. With --key-command nothing is stored: each command asks your password manager, whose first line is the key.',
   completes: { '--key-command': 'nothing' },
   examples: [
@@ -96,7 +97,10 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   const before = await config.read();
   const given = givenBaseUrl(context);
   const name = nameFor(before, given, context);
-  const known = given ?? addressOf(profileOf(before, name));
+  const profile = profileOf(before, name);
+  const known = given ?? addressOf(profile);
+  const question = replaceQuestion(name, profile, given);
+  if (question !== undefined) await confirm(context, question);
   const { address, user } = await onCancel('Nothing was stored.', () =>
     proveKey(source, name, known, context),
   );
@@ -112,7 +116,6 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
     }),
     context,
   );
-  warnOfReplaced(before, name, address, user, context);
   await keepAccount(address, user, context);
   err.note(`Signed in at ${address.baseUrl} as ${accountText(user)}.`);
   err.note(keptText(kept, config.path));
@@ -152,31 +155,6 @@ async function keepAccount(address: ServiceAddress, user: User, context: Context
   } catch (error) {
     // The next command that reads instances learns it as well.
     if (!(error instanceof CliError)) throw error;
-  }
-}
-
-/** A key that gives way to another account's or service's can't be had again from here. */
-function warnOfReplaced(
-  before: ConfigFile,
-  name: string,
-  address: ServiceAddress,
-  user: User,
-  { err }: Context,
-): void {
-  const old = profileOf(before, name);
-  if (old === undefined || keyPlace(old) === undefined) return;
-  const { account } = old;
-  if (addressOf(old) !== address.baseUrl) {
-    err.warn(
-      'profile_replaced',
-      `The profile "${name}" held a key of ${old.base_url}; this one took its place.`,
-    );
-  } else if (account !== undefined && account.id !== user.id) {
-    const former = account.email ?? account.name ?? account.id;
-    err.warn(
-      'profile_replaced',
-      `The profile "${name}" held a key of ${former}; this one took its place.`,
-    );
   }
 }
 

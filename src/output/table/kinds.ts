@@ -4,6 +4,7 @@ import type { Cell, Kind } from '../output.ts';
 import { clean } from '../sanitise.ts';
 import { instant, local, localTime, relative } from '../time.ts';
 import { NO_CELL, type Shown } from './layout.ts';
+import { withoutRoubleSign } from './rouble.ts';
 
 /**
  * Who reads a table or details. In a terminal a person does, who sees `89.90 ₽` and `3 min ago`.
@@ -16,6 +17,8 @@ export interface Reader {
   now(): number;
   /** What is written stays there while time goes on: "now" would soon be wrong. */
   readonly live?: boolean;
+  /** `RUB` for the rouble sign. */
+  readonly ascii?: boolean;
 }
 
 const GIB = 1024 ** 3;
@@ -62,6 +65,11 @@ export function detailText(value: Cell, kind: Kind | undefined, reader: Reader):
 }
 
 function plainText(value: Cell, kind: Kind | undefined, reader: Reader): string {
+  const text = textOfKind(value, kind, reader);
+  return reader.ascii === true ? withoutRoubleSign(text) : text;
+}
+
+function textOfKind(value: Cell, kind: Kind | undefined, reader: Reader): string {
   const text = rawText(value);
   if (text === '') return text;
   switch (kind) {

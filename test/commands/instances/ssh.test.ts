@@ -270,7 +270,7 @@ test('ssh-config keeps a file for each profile, one for a key without a profile,
   const world = await worldWith({});
   await run(world, 'track', ID);
   expect((await run(world, 'ssh-config', '--install')).code).toBe(0);
-  for (const profile of ['default', 'sandbox']) {
+  for (const profile of ['default', 'other']) {
     await world.cli(['profiles', 'add', profile, '--base-url', world.service.url]);
     const argv = ['instances', 'ssh-config', '--install', '--profile', profile];
     expect((await world.cli(argv)).code).toBe(0);
@@ -280,11 +280,27 @@ test('ssh-config keeps a file for each profile, one for a key without a profile,
     '@environment.conf',
     'default.conf',
     'known_hosts',
-    'sandbox.conf',
+    'other.conf',
   ]);
   const ours = await readFile(join(folder, '@environment.conf'), 'utf8');
   expect(ours).toContain('Host gpucloud-trainer ');
   expect(await readFile(join(world.home, '.ssh', 'config'), 'utf8')).toBe(
     `Include ${join(folder, '*.conf')}\n`,
   );
+});
+
+test('ssh-config --install leaves no file if no instance has an address', async () => {
+  const world = await worldWith({});
+  const install = () => run(world, 'ssh-config', '--install');
+  const folder = join(world.home, 'state', 'ssh');
+  expect((await install()).code).toBe(0);
+  expect(await readdir(folder).catch(() => [])).not.toContain('@environment.conf');
+  await expect(readFile(join(world.home, '.ssh', 'config'))).rejects.toThrow('ENOENT');
+
+  await run(world, 'track', ID);
+  await install();
+  expect(await readdir(folder)).toContain('@environment.conf');
+  await run(world, 'untrack', ID, '--yes');
+  expect((await install()).stderr).toContain('No machine has an address.');
+  expect(await readdir(folder)).not.toContain('@environment.conf');
 });

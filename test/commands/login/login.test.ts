@@ -98,7 +98,7 @@ describe('login with everything given', () => {
     expect((await world.cli(argv)).stderr).not.toContain('warning');
 
     await chmod(file, 0o644);
-    const { code, stderr } = await world.cli(argv);
+    const { code, stderr } = await world.cli([...argv, '--yes']);
     expect(code).toBe(0);
     expect(stderr).toContain(
       `warning: ${file} can be read by others on this computer: chmod 600 it, or make a new key.\n`,
@@ -112,12 +112,12 @@ describe('login with everything given', () => {
       env: { GPUCLOUD_BASE_URL: world.service.url },
     });
     expect(first.code).toBe(0);
-    const again = await world.cli(['login', '--key-stdin', '--profile', 'work'], {
+    const again = await world.cli(['login', '--key-stdin', '--profile', 'work', '--yes'], {
       stdin: ANNA_KEY,
     });
     expect(again).toMatchObject({ code: 0, requests: [{ path: '/users/me' }] });
     // The current profile is for this service: its key is replaced where no profile is named.
-    expect((await login(world, ANNA_KEY)).stdout).toContain('Profile:   work\n');
+    expect((await login(world, ANNA_KEY, '--yes')).stdout).toContain('Profile:   work\n');
   });
 
   test('another service does not take the place of the current profile unless it is named', async () => {
@@ -131,23 +131,27 @@ describe('login with everything given', () => {
       current: 'default',
       profiles: { work: { api_key: ANNA_KEY }, default: { api_key: BORIS_KEY } },
     });
-
-    const named = await one.cli(
-      ['login', '--profile', 'work', '--base-url', other.service.url, '--key-stdin'],
-      { stdin: BORIS_KEY },
-    );
-    expect(named.stderr).toContain(
-      `warning: The profile "work" held a key of ${one.service.url}; this one took its place.\n`,
-    );
   });
 
-  test("a key that takes the place of another account's is told", async () => {
+  test('asks before it replaces the key of a profile', async () => {
     const world = await newWorld();
     await login(world, ANNA_KEY);
-    expect((await login(world, BORIS_KEY)).stderr).toContain(
-      'warning: The profile "default" held a key of anna@example.com; this one took its place.\n',
-    );
-    expect((await login(world, BORIS_KEY)).stderr).not.toContain('took its place');
+    const question = `Replace the key in the profile "default" (${world.service.url}, anna@example.com)?`;
+    const refused = await login(world, BORIS_KEY);
+    expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(refused.stderr).toContain(`add --yes (${question}`);
+    expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
+    expect((await login(world, BORIS_KEY, '--yes')).code).toBe(0);
+    expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: BORIS_KEY } } });
+    const keyFile = join(world.home, 'anna.key');
+    await writeFile(keyFile, ANNA_KEY, { mode: 0o600 });
+    const argv = ['login', '--profile', 'default', '--key-file', keyFile];
+    const no = await world.cli(argv, { terminal: true, stdin: 'n\n' });
+    expect(no).toMatchObject({ code: 130, requests: [] });
+    expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: BORIS_KEY } } });
+    const yes = await world.cli(argv, { terminal: true, stdin: 'y\n' });
+    expect(yes.code).toBe(0);
+    expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
   });
 
   test('what in the environment goes before the stored key is told', async () => {
@@ -160,7 +164,7 @@ describe('login with everything given', () => {
     expect(stderr).toContain('warning: GPUCLOUD_PROFILE is set to "home", and no profile has that');
     expect(await stored(world)).toMatchObject({ profiles: { work: { api_key: ANNA_KEY } } });
     const sandbox = await world.cli(
-      ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin'],
+      ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin', '--yes'],
       { stdin: ANNA_KEY, env: { GPUCLOUD_PROFILE: 'sandbox' } },
     );
     expect(sandbox.stderr).toContain('GPUCLOUD_PROFILE is set and chooses the profile "sandbox"');
@@ -237,7 +241,7 @@ describe('login stores nothing', () => {
     const world = await newWorld();
     await login(world, ANNA_KEY);
     const before = await readFile(configFile(world));
-    expect((await login(world, 'svc_sk_wrong')).code).toBe(4);
+    expect((await login(world, 'svc_sk_wrong', '--yes')).code).toBe(4);
     expect(await readFile(configFile(world))).toEqual(before);
   });
 
@@ -378,12 +382,15 @@ describe('login in a terminal', () => {
   test('asks for the key alone when the address is known', async () => {
     const world = await newWorld();
     await login(world, BORIS_KEY);
-    const person = await atTerminal(world, [ANNA_KEY]);
+    const person = await atTerminal(world, ['yes', ANNA_KEY]);
     await signIn(
       { keyStdin: false, keyFile: undefined, keyCommand: undefined, store: undefined },
       person.context,
     );
-    expect(person.said).toEqual([`API key for ${world.service.url}`]);
+    expect(person.said).toEqual([
+      expect.stringMatching(/^Replace the key in the profile "default"/),
+      `API key for ${world.service.url}`,
+    ]);
     expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
   });
 

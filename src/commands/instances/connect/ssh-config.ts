@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
@@ -90,6 +91,8 @@ async function installHosts(text: string, context: Context): Promise<void> {
     });
   }
   const file = await hostsFile(context);
+  // Also what an earlier run wrote: its hosts are gone.
+  if (text === '') return rm(file.path, { force: true });
   await writeHosts(file, text);
   const config = join(home, '.ssh', 'config');
   const isAdded = await addInclude(config, file.include);
