@@ -85,10 +85,10 @@ async function isFolder(stdin: Context['stdin']): Promise<boolean> {
 }
 
 /** Stands for the names on stdin where a verb takes several things. */
-const STDIN = '-';
+export const STDIN = '-';
 
 /** For the help of the argument, after what it takes. */
-export const OR_STDIN = '; - reads them from stdin, one a line';
+export const OR_STDIN = '; - reads them from stdin, one per line';
 
 /**
  * The things that were named, those on stdin in the place of `-`: one a line, blank lines skipped,

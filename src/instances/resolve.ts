@@ -36,7 +36,15 @@ export async function findInstance(
   context: Context,
   purpose: Purpose = {},
 ): Promise<Target> {
-  return find(typed, purpose, knownIn(context), context);
+  return instanceFinder(context)(typed, purpose);
+}
+
+/** The same for several, one after the other: the known instances are read once. */
+export function instanceFinder(
+  context: Context,
+): (typed: string, purpose?: Purpose) => Promise<Target> {
+  const known = knownIn(context);
+  return (typed, purpose = {}) => find(typed, purpose, known, context);
 }
 
 /** Finds several instances, each once, in the order in which they were given. */
@@ -59,12 +67,12 @@ export async function findEach(
   context: Context,
   purpose: Purpose = {},
 ): Promise<{ targets: Target[]; missing: CliError[] }> {
-  const known = knownIn(context);
+  const find = instanceFinder(context);
   const found = new Map<string, Target>();
   const missing: CliError[] = [];
   for (const text of new Set(typed)) {
     try {
-      const target = await find(text, purpose, known, context);
+      const target = await find(text, purpose);
       found.set(target.id, target);
     } catch (error) {
       if (!(error instanceof CliError) || error.failure !== 'notFound') throw error;

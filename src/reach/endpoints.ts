@@ -1,7 +1,6 @@
 import type { Api, Instance, Template } from '../api/index.ts';
 import { fieldOf, numberField, textField } from '../api/open-fields.ts';
 import type { Context } from '../context.ts';
-import { findInstance } from '../instances/resolve.ts';
 import type { DetailLine } from '../output/output.ts';
 import { fillTemplate } from './url-template.ts';
 
@@ -19,19 +18,11 @@ interface Endpoint {
   readonly source: 'service' | 'template' | 'container';
 }
 
-/** An endpoint with the secrets that its link may carry, so that they can be masked in it. */
+/** An endpoint with its instance, and the secrets that its link may carry, to mask them in it. */
 export interface Connection extends Endpoint {
+  readonly instance_id: string;
+  readonly instance_name: string;
   readonly secrets: unknown;
-}
-
-/** Reads an instance and its endpoints. */
-export async function readConnections(
-  typed: string,
-  context: Context,
-): Promise<{ readonly instance: Instance; readonly connections: readonly Connection[] }> {
-  const { id } = await findInstance(typed, context);
-  const instance = await (await context.api()).instances.get(id);
-  return { instance, connections: await connectionsOf(instance, context) };
 }
 
 /** The endpoints of an instance that was read; reads its template only if it is needed. */
@@ -45,8 +36,13 @@ export async function connectionsOf(
   const endpoints = isEnough
     ? own
     : endpointsOf(instance, await templateOf(instance, await context.api()));
-  const secrets = instance.connection_info?.secrets;
-  return endpoints.map((endpoint) => ({ ...endpoint, secrets }));
+  const { id, name, connection_info } = instance;
+  return endpoints.map((endpoint) => ({
+    ...endpoint,
+    instance_id: id,
+    instance_name: name ?? id,
+    secrets: connection_info?.secrets,
+  }));
 }
 
 /** The endpoint that is meant if none is named: the main one, or the only one. */

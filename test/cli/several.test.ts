@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
+import { errorOf, stderrLines } from '../support/stderr-lines.ts';
 
 let world: SandboxWorld;
 beforeEach(async () => {
@@ -105,10 +106,18 @@ describe('- reads what is meant from stdin', () => {
     ['instances', 'terminate'],
     ['instances', 'wait'],
     ['ssh-keys', 'delete'],
+    ['instances', 'get'],
+    ['instances', 'endpoints'],
+    ['drives', 'get'],
+    ['drives', 'resume'],
+    ['ssh-keys', 'get'],
+    ['templates', 'get'],
   ])('%s %s refuses a terminal at once', async (group, verb) => {
     const { code, stderr, requests } = await world.cli([group, verb, '-'], { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toMatch(/^error: (INSTANCE|KEY) "-": stdin is a terminal \(pipe a list into it/);
+    expect(stderr).toMatch(
+      /^error: (INSTANCE|KEY|DRIVE|TEMPLATE) "-": stdin is a terminal \(pipe a list into it/,
+    );
   });
 
   test('stdin is read once', async () => {
@@ -131,5 +140,97 @@ describe('- reads what is meant from stdin', () => {
     });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toContain('INSTANCE "a/../b"');
+  });
+});
+
+describe('- of a command that prints one thing prints a list', () => {
+  interface Row {
+    name: string;
+    instance_id: string;
+  }
+
+  async function prepare(): Promise<string> {
+    const id = await rent('box-a');
+    await rent('box-b');
+    for (const name of ['one', 'two']) {
+      await world.cli(['drives', 'create', name, '--size', '10GB']);
+      await world.cli(['ssh-keys', 'add', '-', '--name', name], {
+        stdin: sshPublicKey('ssh-ed25519'),
+      });
+    }
+    return id;
+  }
+
+  test.each([
+    ['instances', 'get', 'box-a', 'box-b'],
+    ['drives', 'get', 'one', 'two'],
+    ['ssh-keys', 'get', 'one', 'two'],
+    ['templates', 'get', 'JupyterLab', 'vLLM'],
+  ])(
+    '%s %s: those that were found, each once, and the exit code of the one that was not',
+    async (group, verb, one, other) => {
+      await prepare();
+      const stdin = `${one}\nnothing-like-it\n${other}\n${one}\n`;
+      const json = await world.cli([group, verb, '-', '--json'], { stdin });
+      expect(json.code).toBe(3);
+      expect(JSON.parse(json.stdout).map(({ name }: Row) => name)).toEqual([one, other]);
+      expect(stderrLines(json.stderr)).toMatchObject([{ error: { resource: 'nothing-like-it' } }]);
+
+      const table = await world.cli([group, verb, one, other]);
+      expect(table.code).toBe(0);
+      expect(table.stdout.split('\n')).toHaveLength(4);
+      const single = await world.cli([group, verb, one, '--json']);
+      expect(JSON.parse(single.stdout)).toMatchObject({ name: one });
+    },
+  );
+
+  test('drives resume resumes the others if one is refused, with the worst exit code', async () => {
+    await world.sandbox.reset({ balance: '5' });
+    for (const name of ['one', 'two']) {
+      await world.cli(['drives', 'create', name, '--size', '100GB']);
+    }
+    await world.sandbox.advance(24 * 3_600_000);
+    await world.sandbox.deposit('1000');
+    await world.cli(['drives', 'create', 'awake', '--size', '10GB']);
+    const stdin = 'one\nawake\ntwo\nnothing-like-it\n';
+    const { code, stdout, stderr } = await world.cli(['drives', 'resume', '-', '--json'], {
+      stdin,
+    });
+    expect(code).toBe(5);
+    expect(statuses(stdout)).toEqual([
+      ['one', 'AVAILABLE'],
+      ['two', 'AVAILABLE'],
+    ]);
+    expect(errorOf(stderr).errors).toMatchObject([
+      { code: 'wrong_state' },
+      { code: 'not_found', resource: 'nothing-like-it' },
+    ]);
+  });
+
+  test('instances endpoints names the instance of each', async () => {
+    const ids = [];
+    for (const name of ['lab-a', 'lab-b']) {
+      const argv = ['instances', 'create', name, ...HARDWARE, '--template', 'jupyterlab'];
+      ids.push((await world.cli([...argv, '--wait', '-q'])).stdout.trim());
+    }
+    const stdin = 'lab-a\nnothing-like-it\nlab-b\n';
+    const json = await world.cli(['instances', 'endpoints', '-', '--json'], { stdin });
+    expect(json.code).toBe(3);
+    const rows: Row[] = JSON.parse(json.stdout);
+    expect([...new Set(rows.map(({ instance_id }) => instance_id))]).toEqual(ids);
+    const table = await world.cli(['instances', 'endpoints', 'lab-a', 'lab-b']);
+    expect(table.stdout).toMatch(/^INSTANCE +NAME .*\n(lab-a .*\n){2}(lab-b .*\n){2}$/);
+  });
+
+  test('one name on stdin is a list too, and --watch and --markdown are about one', async () => {
+    await prepare();
+    const one = await world.cli(['drives', 'get', '-', '--json'], { stdin: 'one\n' });
+    expect(JSON.parse(one.stdout)).toMatchObject([{ name: 'one' }]);
+    for (const argv of [
+      ['instances', 'get', 'box-a', 'box-b', '--watch'],
+      ['templates', 'get', 'jupyterlab', 'vllm', '--markdown'],
+    ]) {
+      expect((await world.cli(argv)).code).toBe(2);
+    }
   });
 });

@@ -1,11 +1,14 @@
 import type { Api, Drive } from '../../api/index.ts';
 import { confirm } from '../../cli/confirm.ts';
 import type { Group } from '../../cli/group.ts';
+import { OR_STDIN } from '../../cli/input.ts';
 import { idOf } from '../../cli/lookup.ts';
-import { ruled } from '../../cli/parse.ts';
+import { ruled, ruledEach } from '../../cli/parse.ts';
+import { printEach } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { lazy } from '../../lazy.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
 import type { Warning } from '../../warnings.ts';
@@ -18,6 +21,11 @@ const DRIVE = [
   '<drive>',
   'id, beginning of an id, or name of the drive',
   ruled('DRIVE', anyName),
+] as const;
+const DRIVES = [
+  '<drive...>',
+  `ids, beginnings of ids, or names of drives${OR_STDIN}`,
+  ruledEach('DRIVE', anyName),
 ] as const;
 const NO_END =
   'a smaller one costs less: "gpucloud drives update DRIVE --size 1"; to end it, ask the service';
@@ -58,10 +66,12 @@ export const drives: Group = {
       examples: [
         'gpucloud drives get datasets',
         'gpucloud drives get datasets --json | jq -r .used_bytes',
+        'gpucloud drives list -q | gpucloud drives get - --json',
       ],
-      takes: (command) => command.argument(...DRIVE),
+      takes: (command) => command.argument(...DRIVES),
       async run(context, typed) {
-        await context.out.item(await findDrive(typed, await context.api()), driveView);
+        const find = driveFinder(await context.api());
+        await printEach('DRIVE', typed, { work: find, view: driveView }, context);
       },
     }),
     create,
@@ -90,15 +100,22 @@ export const drives: Group = {
       notes:
         'A drive is suspended when the balance is exhausted. The debt of the frozen time is charged on\n' +
         'top-up, and after 7 days in this state the drive is deleted permanently.',
-      examples: ['gpucloud drives resume datasets'],
-      takes: (command) => command.argument(...DRIVE),
+      examples: [
+        'gpucloud drives resume datasets',
+        'gpucloud drives list -q | gpucloud drives resume -',
+      ],
+      takes: (command) => command.argument(...DRIVES),
       async run(context, typed) {
         const api = await context.api();
-        const drive = await api.drives.resume(await driveIdOf(typed, api));
-        context.err.note(
-          `The drive ${nameOf(drive)} is ${drive.status ?? 'resumed'}: ${hourly(drive)}, billing goes on.`,
-        );
-        await context.out.item(drive, driveView);
+        const idOfDrive = driveIds(api);
+        async function work(text: string): Promise<Drive> {
+          const drive = await api.drives.resume(await idOfDrive(text));
+          context.err.note(
+            `The drive ${nameOf(drive)} is ${drive.status ?? 'resumed'}: ${hourly(drive)}, billing goes on.`,
+          );
+          return drive;
+        }
+        await printEach('DRIVE', typed, { work, view: driveView }, context);
       },
     }),
   ],
@@ -117,18 +134,17 @@ export const drives: Group = {
   },
 };
 
-function driveIdOf(typed: string, api: Api): Promise<string> {
-  return idOf(typed, {
-    flag: 'DRIVE',
-    what: 'drive',
-    list: () => api.drives.list(),
-    hint: 'gpucloud drives list',
-  });
+/** Finds the ids of drives; several names are looked up in one list. */
+function driveIds(api: Api): (typed: string) => Promise<string> {
+  const list = lazy(() => api.drives.list());
+  return (typed) =>
+    idOf(typed, { flag: 'DRIVE', what: 'drive', list, hint: 'gpucloud drives list' });
 }
 
 /** Reads the drive itself: a list may be older than the change that is being looked for. */
-async function findDrive(typed: string, api: Api): Promise<Drive> {
-  return api.drives.get(await driveIdOf(typed, api));
+function driveFinder(api: Api): (typed: string) => Promise<Drive> {
+  const idOfDrive = driveIds(api);
+  return async (typed) => api.drives.get(await idOfDrive(typed));
 }
 
 function suspended(drives: readonly Drive[]): Warning[] {
@@ -151,7 +167,7 @@ export async function update(typed: string, changes: Changes, context: Context):
     throw usageError('nothing to change: give --name, --size or both');
   }
   const api = await context.api();
-  const before = await findDrive(typed, api);
+  const before = await driveFinder(api)(typed);
   const body = bodyOf(changes, before);
   if (body.size_gb !== before.size_gb) await confirmResize(before, body.size_gb, context);
   const after = await api.drives.update(before.id, body);

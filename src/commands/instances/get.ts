@@ -1,5 +1,8 @@
+import { OR_STDIN } from '../../cli/input.ts';
+import { onlyTyped, printEach } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
-import { findInstance } from '../../instances/resolve.ts';
+import { usageError } from '../../errors.ts';
+import { instanceFinder } from '../../instances/resolve.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { instanceView } from './view.ts';
@@ -10,16 +13,25 @@ export const get = action({
     'gpucloud instances get trainer',
     'gpucloud instances get trainer --json | jq -r .ip_address',
     'gpucloud instances get trainer --watch',
+    'gpucloud instances list -q | gpucloud instances get - --json',
   ],
   takes: (command) =>
     command
-      .argument('<instance>', 'id, beginning of an id, or name')
+      .argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`)
       .addOption(watchOption())
       .addOption(intervalOption()),
   async run(context, typed, flags) {
-    const { id } = await findInstance(typed, context);
+    const find = instanceFinder(context);
     const { instances } = await context.api();
-    if (flags.watch !== true) return context.out.item(await instances.get(id), instanceView);
+    if (flags.watch !== true) {
+      const work = async (text: string) => instances.get((await find(text)).id);
+      return printEach('INSTANCE', typed, { work, view: instanceView }, context);
+    }
+    const only = onlyTyped(typed);
+    if (only === undefined) {
+      throw usageError('--watch shows one instance', 'gpucloud instances list --watch');
+    }
+    const { id } = await find(only);
     const { watch } = await import('../../watch/watch.ts');
     await watch(
       {

@@ -21,7 +21,7 @@ export const instances: Group = {
       name: 'get',
       heading: LIFECYCLE,
       aliases: ['show'],
-      usage: '<instance>',
+      usage: '<instance...>',
       summary: 'Show one instance in detail',
       load: async () => (await import('./get.ts')).get,
     },
@@ -105,7 +105,7 @@ export const instances: Group = {
     {
       name: 'endpoints',
       heading: CONNECT,
-      usage: '<instance>',
+      usage: '<instance...>',
       summary: 'List URLs and ports',
       load: async () => (await import('./connect/endpoints.ts')).endpoints,
     },

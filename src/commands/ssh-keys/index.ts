@@ -4,11 +4,15 @@ import type { Group } from '../../cli/group.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { findOne } from '../../cli/lookup.ts';
 import { refuseSecret } from '../../cli/parse.ts';
+import { printEach } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, throwAll } from '../../errors.ts';
+import { lazy } from '../../lazy.ts';
 import { add } from './add.ts';
 import { sshKeyView } from './view.ts';
+
+const KEYS = `names, ids, beginnings of ids, or fingerprints${OR_STDIN}`;
 
 /** The verbs of `gpucloud ssh-keys`, in the order of the help. */
 export const sshKeys: Group = {
@@ -33,10 +37,10 @@ export const sshKeys: Group = {
         'gpucloud ssh-keys get laptop',
         'gpucloud ssh-keys get laptop --columns public_key --no-header',
       ],
-      takes: (command) => command.argument('<key>', 'name, id, beginning of an id, or fingerprint'),
+      takes: (command) => command.argument('<key...>', KEYS),
       async run(context, typed) {
-        const [key] = await findKeys([typed], await context.api());
-        await context.out.item(key, sshKeyView);
+        const work = keyFinder(await context.api());
+        await printEach('KEY', typed, { work, view: sshKeyView }, context);
       },
     }),
     add,
@@ -52,8 +56,7 @@ export const sshKeys: Group = {
         'gpucloud ssh-keys delete laptop',
         'gpucloud ssh-keys delete SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU --yes',
       ],
-      takes: (command) =>
-        command.argument('<key...>', `names, ids, beginnings of ids, or fingerprints${OR_STDIN}`),
+      takes: (command) => command.argument('<key...>', KEYS),
       run: async (context, given) => deleteKeys(await severalGiven('KEY', given, context), context),
     }),
   ],
@@ -70,29 +73,26 @@ export const sshKeys: Group = {
 };
 
 /**
- * The keys that texts mean, each once and from one reading of the list: an id or a beginning of it, a
+ * Finds the key that a text means, in one reading of the list: by its id or a beginning of it, its
  * name, or a fingerprint as the service or `ssh-keygen -l` shows it.
  */
-async function findKeys(typed: readonly string[], api: Api): Promise<SshKey[]> {
-  for (const text of typed) refuseSecret('KEY', text);
-  const all = await api.sshKeys.list();
-  // Loaded here: the rule brings node:crypto, which no list and no help needs.
-  const { publicKey } = await import('../../rules/public-key.ts');
-  const keys = new Map<string, SshKey>();
-  for (const text of typed) {
-    const key = await findOne(text, {
+function keyFinder(api: Api): (typed: string) => Promise<SshKey> {
+  const list = lazy(() => api.sshKeys.list());
+  return async (typed) => {
+    refuseSecret('KEY', typed);
+    // Loaded here: the rule brings node:crypto, which no list and no help needs.
+    const { publicKey } = await import('../../rules/public-key.ts');
+    return findOne(typed, {
       flag: 'KEY',
       what: 'SSH key',
-      list: async () => all,
+      list,
       also({ public_key, fingerprint }) {
         const parsed = publicKey(public_key ?? '');
         return parsed.ok ? [fingerprint, parsed.value.fingerprint] : [fingerprint];
       },
       hint: 'gpucloud ssh-keys list',
     });
-    keys.set(key.id, key);
-  }
-  return [...keys.values()];
+  };
 }
 
 /** Every key is found before the first is deleted. A failure of one stops no other. */
@@ -101,7 +101,13 @@ async function deleteKeys(typed: readonly string[], context: Context): Promise<v
   // When not interactive, this ends before any request unless --yes is given.
   if ((await context.prompts()) === undefined) await confirm(context, question(typed));
   const api = await context.api();
-  const keys = await findKeys(typed, api);
+  const find = keyFinder(api);
+  const found = new Map<string, SshKey>();
+  for (const text of typed) {
+    const key = await find(text);
+    found.set(key.id, key);
+  }
+  const keys = [...found.values()];
   await confirm(context, question(keys.map(describe)));
 
   const deleted: SshKey[] = [];

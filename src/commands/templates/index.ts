@@ -1,10 +1,13 @@
 import type { Template } from '../../api/index.ts';
 import { isFormatGiven } from '../../cli/globals.ts';
 import type { Group } from '../../cli/group.ts';
+import { OR_STDIN } from '../../cli/input.ts';
 import { findOne } from '../../cli/lookup.ts';
-import { ruled } from '../../cli/parse.ts';
+import { ruledEach } from '../../cli/parse.ts';
+import { onlyTyped, printEach } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
 import { usageError } from '../../errors.ts';
+import { lazy } from '../../lazy.ts';
 import { anyName } from '../../rules/names.ts';
 import { templateView } from './view.ts';
 
@@ -30,7 +33,9 @@ export const templates: Group = {
       aliases: ['show'],
       summary: 'Show a template with its readme',
       view: templateView,
-      notes: 'The readme is printed below the details, as Markdown; --markdown prints it alone.',
+      notes:
+        'The readme of one template is printed below the details, as Markdown; --markdown prints it\n' +
+        'alone.',
       examples: [
         'gpucloud templates get jupyterlab',
         'gpucloud templates get jupyterlab --markdown > README.md',
@@ -39,23 +44,31 @@ export const templates: Group = {
       takes: (command) =>
         command
           .argument(
-            '<template>',
-            'slug, name, id, or beginning of an id',
-            ruled('TEMPLATE', anyName),
+            '<template...>',
+            `slugs, names, ids, or beginnings of ids${OR_STDIN}`,
+            ruledEach('TEMPLATE', anyName),
           )
           .option('--markdown', 'the readme alone, in Markdown'),
-      async run({ api, out, flags }, typed, { markdown }) {
+      async run(context, typed, { markdown }) {
+        const { api, out, flags } = context;
         if (markdown === true && out.format !== 'table' && isFormatGiven(flags)) {
           throw usageError(`--markdown prints a text of its own: it excludes -o ${out.format}`);
         }
-        const all = await (await api()).templates.list();
-        const template = await findOne(typed, {
-          flag: 'TEMPLATE',
-          what: 'template',
-          list: async () => all,
-          also: ({ slug }) => [slug],
-          hint: 'gpucloud templates list',
-        });
+        const list = lazy(async () => (await api()).templates.list());
+        const find = (text: string) =>
+          findOne(text, {
+            flag: 'TEMPLATE',
+            what: 'template',
+            list,
+            also: ({ slug }) => [slug],
+            hint: 'gpucloud templates list',
+          });
+        const only = onlyTyped(typed);
+        if (only === undefined) {
+          if (markdown === true) throw usageError('--markdown prints the readme of one template');
+          return printEach('TEMPLATE', typed, { work: find, view: templateView }, context);
+        }
+        const template = await find(only);
         const readme = (template.readme ?? '').trimEnd();
         if (markdown === true) return out.text(`${readme}\n`);
         await out.item(template, templateView);

@@ -111,6 +111,7 @@ describe('instances endpoints', () => {
         protocol: 'TCP',
         is_main: true,
         source: 'template',
+        instance_id: ID,
       },
       {
         name: 'board',
@@ -120,6 +121,7 @@ describe('instances endpoints', () => {
         protocol: 'TCP',
         is_main: false,
         source: 'template',
+        instance_id: ID,
       },
     ]);
     const people = await world.cli(['instances', 'endpoints', ID]);

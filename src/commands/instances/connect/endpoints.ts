@@ -1,9 +1,20 @@
+import { OR_STDIN } from '../../../cli/input.ts';
+import { forEach, onlyTyped } from '../../../cli/several.ts';
 import { action } from '../../../cli/verb.ts';
-import type { View } from '../../../output/output.ts';
-import { type Connection, readConnections } from '../../../reach/endpoints.ts';
+import { throwAll } from '../../../errors.ts';
+import { instanceFinder } from '../../../instances/resolve.ts';
+import type { Column, View } from '../../../output/output.ts';
+import { type Connection, connectionsOf } from '../../../reach/endpoints.ts';
+
+const INSTANCE: Column<Connection> = {
+  id: 'instance',
+  header: 'INSTANCE',
+  value: (c) => c.instance_name,
+};
 
 const connectionView: View<Connection> = {
   columns: [
+    { ...INSTANCE, hidden: true },
     { id: 'name', header: 'NAME', value: (c) => c.name },
     { id: 'url', header: 'LINK', value: (c) => c.url },
     { id: 'address', header: 'ADDRESS', value: (c) => c.address },
@@ -11,11 +22,18 @@ const connectionView: View<Connection> = {
     { id: 'is_main', header: 'MAIN', kind: 'yes', value: (c) => c.is_main },
     { id: 'port', header: 'PORT', value: (c) => c.port, hidden: true },
     { id: 'source', header: 'SOURCE', value: (c) => c.source, hidden: true },
+    { id: 'instance_id', header: 'INSTANCE ID', value: (c) => c.instance_id, hidden: true },
   ],
   id: (c) => c.name,
   empty: 'The service tells no endpoints for this machine.',
   secrets: ['secrets'],
-  json: ({ secrets: _secrets, ...endpoint }) => endpoint,
+  json: ({ secrets: _secrets, instance_name: _name, ...endpoint }) => endpoint,
+};
+
+/** Of several instances, each row names its own. */
+const ofSeveral: View<Connection> = {
+  ...connectionView,
+  columns: [INSTANCE, ...connectionView.columns.slice(1)],
 };
 
 export const endpoints = action({
@@ -26,10 +44,21 @@ export const endpoints = action({
   examples: [
     'gpucloud instances endpoints lab',
     "gpucloud instances endpoints lab --show-secrets --json | jq -r '.[] | select(.is_main).url'",
+    'gpucloud instances list -q | gpucloud instances endpoints -',
   ],
-  takes: (command) => command.argument('<instance>', 'id, beginning of an id, or name'),
-  run: async (context, instance) => {
-    const { connections } = await readConnections(instance, context);
-    await context.out.list(connections, connectionView);
+  takes: (command) =>
+    command.argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`),
+  async run(context, typed) {
+    const find = instanceFinder(context);
+    const { instances } = await context.api();
+    const read = async (text: string) =>
+      connectionsOf(await instances.get((await find(text)).id), context);
+    const only = onlyTyped(typed);
+    if (only !== undefined) return context.out.list(await read(only), connectionView);
+    const { done, failed } = await forEach('INSTANCE', typed, read, context);
+    if (done.length > 0 || context.out.format !== 'table') {
+      await context.out.list(done.flat(), ofSeveral);
+    }
+    throwAll(failed);
   },
 });

@@ -1,8 +1,9 @@
 import { action } from '../../../cli/verb.ts';
 import { CliError } from '../../../errors.ts';
+import { findInstance } from '../../../instances/resolve.ts';
 import type { View } from '../../../output/output.ts';
 import { openInBrowser } from '../../../reach/browser.ts';
-import { type Connection, mainOf, readConnections } from '../../../reach/endpoints.ts';
+import { type Connection, connectionsOf, mainOf } from '../../../reach/endpoints.ts';
 
 interface Link {
   readonly name: string;
@@ -31,7 +32,9 @@ export const open = action({
       .argument('[endpoint]', 'the name of an endpoint')
       .option('--print', 'print the link even in a terminal'),
   run: async (context, typed, endpoint, { print }) => {
-    const { instance, connections } = await readConnections(typed, context);
+    const { id } = await findInstance(typed, context);
+    const instance = await (await context.api()).instances.get(id);
+    const connections = await connectionsOf(instance, context);
     const { name, url, address } = choose(connections, typed, endpoint);
     if (url === null) {
       throw new CliError(
