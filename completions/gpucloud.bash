@@ -175,7 +175,7 @@ __gpucloud_at_instances_get() {
     --interval) offer=free ;;
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
     --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
-    ' ') flags='--watch -w --interval' takes=('names instance') ;;
+    ' ') flags='--watch -w --interval' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
 }
@@ -307,9 +307,9 @@ __gpucloud_at_instances_ssh_config() {
 
 __gpucloud_at_instances_endpoints() {
   case $1 in
-    --columns) offer='list name url address protocol is_main port source' ;;
-    --sort) offer='words name url address protocol is_main port source' ;;
-    ' ') takes=('names instance') ;;
+    --columns) offer='list instance name url address protocol is_main port source instance_id' ;;
+    --sort) offer='words instance name url address protocol is_main port source instance_id' ;;
+    ' ') repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
 }
@@ -428,7 +428,7 @@ __gpucloud_at_templates_get() {
   case $1 in
     --columns) offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
     --sort) offer='words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
-    ' ') flags=--markdown takes=('names template') ;;
+    ' ') flags=--markdown repeats=1 takes=('names template') ;;
     *) return 1 ;;
   esac
 }
@@ -459,7 +459,7 @@ __gpucloud_at_drives_get() {
   case $1 in
     --columns) offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
     --sort) offer='words name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
-    ' ') takes=('names drive') ;;
+    ' ') repeats=1 takes=('names drive') ;;
     *) return 1 ;;
   esac
 }
@@ -488,7 +488,7 @@ __gpucloud_at_drives_resume() {
   case $1 in
     --columns) offer='list name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
     --sort) offer='words name id status size_gb used_bytes price_per_hour current_instance_id paid_until last_billed_at s3_path created_at updated_at' ;;
-    ' ') takes=('names drive') ;;
+    ' ') repeats=1 takes=('names drive') ;;
     *) return 1 ;;
   esac
 }
@@ -517,7 +517,7 @@ __gpucloud_at_ssh_keys_get() {
   case $1 in
     --columns) offer='list name id type fingerprint is_default created_at updated_at public_key' ;;
     --sort) offer='words name id type fingerprint is_default created_at updated_at public_key' ;;
-    ' ') takes=('names ssh-key') ;;
+    ' ') repeats=1 takes=('names ssh-key') ;;
     *) return 1 ;;
   esac
 }

@@ -131,6 +131,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $verbs['instances'] = @('list', 'List instances known to this computer', 'get', 'Show one instance in detail', 'create', 'Rent an instance', 'reorder', 'Rent a terminated instance again, under a new name', 'start', 'Start stopped instances', 'stop', 'Stop instances; their disks are kept', 'terminate', 'Terminate instances; their disks are deleted', 'events', 'Show or follow the event log', 'wait', 'Wait until instances reach a status', 'ssh', 'Open a shell, or run a command', 'scp', 'Copy files to or from an instance', 'tunnel', 'Forward a port to this computer', 'ssh-config', 'Let ssh, rsync and VS Code use instance names', 'endpoints', 'List URLs and ports', 'secrets', 'Show generated passwords and tokens', 'open', 'Open an application in the browser', 'recover', 'Settle requests with an unknown outcome', 'track', 'Add instances rented elsewhere', 'untrack', 'Remove instances from the list; they keep billing')
     $flags['instances list'] = @('--all', 'terminated machines too', '-a', 'terminated machines too', '--watch', 'show it again and again until Ctrl-C; off a terminal, each change', '-w', 'show it again and again until Ctrl-C; off a terminal, each change', '--interval', 'the time between two readings of --watch')
     $flags['instances get'] = @('--watch', 'show it again and again until Ctrl-C; off a terminal, each change', '-w', 'show it again and again until Ctrl-C; off a terminal, each change', '--interval', 'the time between two readings of --watch')
+    $repeats['instances get'] = $true
     $takes['instances get'] = @('names instance')
     $flags['instances create'] = @('--name', 'the same as NAME', '--offer', 'the offer, by name or id: which hardware (see catalog list)', '--image', 'the base image, by name or id: which system', '--ssh-key', 'an SSH key by name, id or fingerprint (again for more)', '--template', 'an application template by slug, name or id', '--drive', 'a cloud drive by name or id', '--docker-image', 'run this container', '--docker-command', 'the command of the container', '--shm-size', 'shared memory of the container in GB', '--port', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '-p', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '--env', 'KEY=VALUE, or KEY to take it from the environment (again for more)', '-e', 'KEY=VALUE, or KEY to take it from the environment (again for more)', '--env-file', 'a file of such lines (again for more)', '--any-env-key', 'send environment keys that break the usual rule', '--volume', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '-v', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '--file', 'a YAML or JSON file with the fields of the request; - for stdin', '-f', 'a YAML or JSON file with the fields of the request; - for stdin', '--max-price', 'terminate at once if an hour costs more than this', '--if-not-exists', 'return the instance of that name if one exists', '--dry-run', 'print the request and send nothing', '--schema', 'print the JSON Schema of --file', '--wait', 'wait until the machine is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'give up after waiting this long in all', '--poll-interval', 'the time between two readings')
     $takes['instances create'] = @('free')
@@ -160,6 +161,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $flags['instances tunnel'] = @('--open', 'open it in the browser, as http where the service gives no link', '--no-reconnect', 'end when the connection is lost', '--identity', 'the file of the private key to sign in with', '-i', 'the file of the private key to sign in with', '--user', 'the user on the machine (default: as the service tells)', '--port', 'the port of SSH (default: as the service tells)', '--ssh-option', 'an option as in ssh_config; may be repeated', '--ssh-arg', 'one word more for ssh, such as -A; may be repeated', '--wait', 'wait until the machine answers, however new it is', '--wait-timeout', 'give up after waiting this long in all', '--poll-interval', 'the time between two readings', '--print', 'print the command that would be run, and run nothing')
     $takes['instances tunnel'] = @('names instance', 'free')
     $flags['instances ssh-config'] = @('--install', 'write them to a file that ~/.ssh/config includes')
+    $repeats['instances endpoints'] = $true
     $takes['instances endpoints'] = @('names instance')
     $takes['instances secrets'] = @('names instance', 'free')
     $flags['instances open'] = @('--print', 'print the link even in a terminal')
@@ -179,16 +181,20 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['catalog remove'] = @('names offer image')
     $verbs['templates'] = @('list', 'List the application templates', 'get', 'Show a template with its readme')
     $flags['templates get'] = @('--markdown', 'the readme alone, in Markdown')
+    $repeats['templates get'] = $true
     $takes['templates get'] = @('names template')
     $verbs['drives'] = @('list', 'List the cloud drives of the account', 'get', 'Show everything about one drive', 'create', 'Create a cloud drive, which bills by the hour from then on', 'update', 'Rename a drive or change its billed size', 'resume', 'Bring a SUSPENDED drive back, once the balance is topped up')
     $flags['drives list'] = @('--watch', 'show it again and again until Ctrl-C; off a terminal, each change', '-w', 'show it again and again until Ctrl-C; off a terminal, each change', '--interval', 'the time between two readings of --watch')
+    $repeats['drives get'] = $true
     $takes['drives get'] = @('names drive')
     $flags['drives create'] = @('--name', 'the same as NAME', '--size', 'its size: 500, 500GB or 2TB (1 TB = 1000 GB)')
     $takes['drives create'] = @('free')
     $flags['drives update'] = @('--name', 'the new name', '--size', 'the new size: 500, 500GB or 2TB')
     $takes['drives update'] = @('names drive')
+    $repeats['drives resume'] = $true
     $takes['drives resume'] = @('names drive')
     $verbs['ssh-keys'] = @('list', 'List the SSH keys of the account, newest first', 'get', 'Show one SSH key, the public key itself included', 'add', 'Add a public SSH key to the account', 'delete', 'Delete SSH keys from the account for good')
+    $repeats['ssh-keys get'] = $true
     $takes['ssh-keys get'] = @('names ssh-key')
     $flags['ssh-keys add'] = @('--name', 'its name (default: its comment, or the name of the file)', '--default', 'make it the main key for new machines, in place of any other')
     $takes['ssh-keys add'] = @('file')
@@ -377,8 +383,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances tunnel:--sort'] = 'words name endpoint url address local_port remote_port'
     $values['instances ssh-config:--columns'] = 'list host hostname port user id'
     $values['instances ssh-config:--sort'] = 'words host hostname port user id'
-    $values['instances endpoints:--columns'] = 'list name url address protocol is_main port source'
-    $values['instances endpoints:--sort'] = 'words name url address protocol is_main port source'
+    $values['instances endpoints:--columns'] = 'list instance name url address protocol is_main port source instance_id'
+    $values['instances endpoints:--sort'] = 'words instance name url address protocol is_main port source instance_id'
     $values['instances secrets:--columns'] = 'list key value'
     $values['instances secrets:--sort'] = 'words key value'
     $values['instances recover:--columns'] = 'list name outcome id asked_at note operation offer_id uid'
