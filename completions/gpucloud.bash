@@ -22,7 +22,7 @@ __gpucloud_at_() {
     profiles|profile) path=profiles ;;
     logout) path=logout ;;
     api) path=api ;;
-    commands) path=commands ;;
+    commands) path= helping=yes ;;
     completion) path=completion ;;
     help) path= helping='options exit-codes environment output scripting' ;;
     ' ') verbs='login sandbox doctor instances status catalog templates drives ssh-keys billing me api-keys profiles logout api commands completion help' flags='--version -V' ;;
@@ -758,7 +758,7 @@ __gpucloud_at_commands() {
   case $1 in
     --columns) offer='list command summary usage aliases flags columns exit_codes' ;;
     --sort) offer='words command summary usage aliases flags columns exit_codes' ;;
-    ' ') : ;;
+    ' ') repeats=1 takes=(command) ;;
     *) return 1 ;;
   esac
 }

@@ -36,7 +36,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps[':profile'] = 'profiles'
     $steps[':logout'] = 'logout'
     $steps[':api'] = 'api'
-    $steps[':commands'] = 'commands'
+    $steps[':commands'] = 'help'
     $steps[':completion'] = 'completion'
     $steps[':help'] = 'help options exit-codes environment output scripting'
     $steps['sandbox:tour'] = 'sandbox tour'
@@ -222,6 +222,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['profiles remove'] = @('names profile')
     $flags['api'] = @('--raw-field', 'a field with a string (again for more)', '-f', 'a field with a string (again for more)', '--field', 'a field with a number, true, false, null, or @FILE for what is in it (again for more)', '-F', 'a field with a number, true, false, null, or @FILE for what is in it (again for more)', '--input', 'send this JSON as the body; - for stdin', '--include', 'print the status and the headers first', '-i', 'print the status and the headers first', '--paginate', 'ask for all pages and print one list of their data')
     $takes['api'] = @('words GET HEAD POST PUT PATCH DELETE', 'free')
+    $repeats['commands'] = $true
+    $takes['commands'] = @('command')
     $flags['completion'] = @('--install', 'write the script to the folder where the shell looks for it')
     $takes['completion'] = @('words bash zsh fish powershell')
     $repeats['help'] = $true

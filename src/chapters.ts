@@ -1,4 +1,4 @@
-import type { Group, Listed, Register } from './cli/group.ts';
+import type { Group, Listed, Refused, Register } from './cli/group.ts';
 import { TOPICS } from './cli/help.ts';
 
 /** A group of verbs, or a verb of the root. Its code loads when it is chosen. */
@@ -147,14 +147,43 @@ export const CHAPTERS: readonly Chapter[] = [
 export const ENTRIES = CHAPTERS.flatMap(({ entries }) => entries);
 
 const NO_CATALOG =
-  '"gpucloud catalog list" has those that this computer has seen, "gpucloud sandbox catalog" those of the sandbox';
+  'use "gpucloud catalog list" for those seen on this computer, "gpucloud sandbox catalog" for the sandbox';
+const RESTART = 'use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME"';
 
-/** What can be ordered is what people look for first, and the document has no list of it. */
-export const UNDOCUMENTED: Readonly<Record<string, string>> = {
-  offers: NO_CATALOG,
-  offer: NO_CATALOG,
-  images: NO_CATALOG,
-  image: NO_CATALOG,
+/** What people type who know other tools. */
+export const REFUSED: Refused = {
+  undocumented: {
+    offers: NO_CATALOG,
+    offer: NO_CATALOG,
+    images: NO_CATALOG,
+    image: NO_CATALOG,
+    reboot: RESTART,
+    restart: RESTART,
+  },
+  foreign: {
+    ls: 'instances list',
+    list: 'instances list',
+    ps: 'instances list',
+    create: 'instances create',
+    launch: 'instances create',
+    get: 'instances get NAME',
+    describe: 'instances get NAME',
+    start: 'instances start NAME',
+    stop: 'instances stop NAME',
+    terminate: 'instances terminate NAME',
+    destroy: 'instances terminate NAME',
+    rm: 'instances terminate NAME',
+    logs: 'instances events NAME --follow',
+    ssh: 'instances ssh NAME',
+    connect: 'instances ssh NAME',
+    exec: 'instances ssh NAME -- COMMAND',
+    scp: 'instances scp FILE NAME:',
+    cp: 'instances scp FILE NAME:',
+    rsync: 'instances ssh-config --install',
+    balance: 'billing balance',
+    whoami: 'me get',
+    config: 'profiles list',
+  },
 };
 
 export const EXAMPLES = [

@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings';
-import { CHAPTERS, ENTRIES, type Entry, EXAMPLES, FOOT, UNDOCUMENTED } from './chapters.ts';
+import { CHAPTERS, ENTRIES, type Entry, EXAMPLES, FOOT, REFUSED } from './chapters.ts';
 import { type AnyCommand, about, newProgram } from './cli/command.ts';
 import { addGlobalOptions, firstWord } from './cli/globals.ts';
-import { addListed, type Group, namedBy, type Runtime, undocumented } from './cli/group.ts';
+import { addListed, type Group, namedBy, type Runtime, refuseWords } from './cli/group.ts';
 import { helpStyle } from './cli/help.ts';
 
 interface ProgramSettings {
@@ -60,7 +60,7 @@ export function buildProgram({
     }
   }
   if (chosen === undefined) {
-    undocumented(program, UNDOCUMENTED);
+    refuseWords(program, REFUSED);
     about(program).examples = EXAMPLES;
     about(program).foot = FOOT;
   }
@@ -135,8 +135,8 @@ async function addVerbs(group: Group, command: AnyCommand, runtime: Runtime): Pr
   addTheRest(group, command);
 }
 
-function addTheRest({ examples, undocumented: missing = {} }: Group, command: AnyCommand): void {
+function addTheRest(group: Group, command: AnyCommand): void {
   command.usage('<command>');
-  undocumented(command, missing);
-  about(command).examples = examples;
+  refuseWords(command, group);
+  about(command).examples = group.examples;
 }

@@ -112,7 +112,9 @@ function textReport(failure: CliError, profile: string | undefined): string[] {
     return told.flatMap((error) => textReport(error, profile));
   }
   const words = (text: string) => clean(forProfile(withoutKeys(text), profile));
-  const message = `error: ${words(failure.message)}`;
+  // Who cancels knows it, and nothing failed.
+  const label = failure.failure === 'interrupted' ? '' : 'error: ';
+  const message = `${label}${words(failure.message)}`;
   const next = hintOf(failure);
   const hint = next === undefined ? undefined : words(next);
   // What was typed wrong is told on one line; what happened elsewhere deserves a second.

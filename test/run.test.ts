@@ -40,15 +40,15 @@ describe('what was typed wrong', () => {
       ['instances', 'list', '--out=secret'],
       "error: unknown option '--out' (Did you mean --output?)\n",
     ],
-    [
-      ['help', 'stop'],
-      'error: help: there is no command "stop" (did you mean gpucloud help instances stop?)\n',
-    ],
+    [['help', 'promo'], 'error: unknown command \'promo\' (did you mean "billing promo"?)\n'],
     [['instances', 'list', '--jsn'], "error: unknown option '--jsn' (Did you mean --json?)\n"],
-    [['instances', 'get'], "error: missing required argument 'instance'\n"],
+    [
+      ['instances', 'get'],
+      'error: missing argument: instance (usage: gpucloud instances get <instance>)\n',
+    ],
     [
       ['instances', 'get', ID, 'more'],
-      "error: too many arguments for 'get'. Expected 1 argument but got 2.\n",
+      'error: too many arguments (usage: gpucloud instances get <instance>)\n',
     ],
     [
       ['instances', 'list', '-o', 'xml'],
@@ -73,7 +73,7 @@ describe('what was typed wrong', () => {
     ],
     [
       ['instances', 'reboot', ID],
-      'error: instances reboot: not in the published API (use "gpucloud instances stop NAME --wait" and then "gpucloud instances start NAME")\n',
+      'error: instances reboot: not in the published API (use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME")\n',
     ],
     [
       ['instances', 'delete', 'trainer', '--yes'],
@@ -82,12 +82,12 @@ describe('what was typed wrong', () => {
     ...[['offers'], ['offers', 'list', '--limit', '3'], ['images', 'get', 'x', '--help']].map(
       (argv): [string[], string] => [
         argv,
-        `error: ${argv[0]}: not in the published API ("gpucloud catalog list" has those that this computer has seen, "gpucloud sandbox catalog" those of the sandbox)\n`,
+        `error: ${argv[0]}: not in the published API (use "gpucloud catalog list" for those seen on this computer, "gpucloud sandbox catalog" for the sandbox)\n`,
       ],
     ),
     [
       ['help', 'nothing'],
-      'error: help: there is no command "nothing" (gpucloud --help lists them; the topics are options, exit-codes, environment, output, scripting)\n',
+      'error: unknown command \'nothing\' ("gpucloud --help" lists the commands; the topics are options, exit-codes, environment, output, scripting)\n',
     ],
   ])('%j', async (argv, stderr) => {
     expect(await world.cli(argv)).toEqual({ code: 2, stdout: '', stderr, requests: [] });

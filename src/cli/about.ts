@@ -1,5 +1,5 @@
 import type { NameKind } from '../completion/tree.ts';
-import type { Failure } from '../errors.ts';
+import type { CliError, Failure } from '../errors.ts';
 import type { View } from '../output/output.ts';
 
 /**
@@ -46,8 +46,8 @@ export interface About {
   passesOn?: string;
   /** Global flags that it refuses: `--columns`. */
   refuses?: readonly string[];
-  /** For an operation that the service does not document: the nearest thing there is. */
-  nearest?: string;
+  /** The error of a word that is no command, with what to type instead. */
+  refusal?: () => CliError;
   /** It needs no service, and nothing below it does. */
   local?: boolean;
 }

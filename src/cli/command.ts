@@ -1,4 +1,4 @@
-import type { CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
+import type { Argument, CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
 import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
 import { usageError } from '../errors.ts';
 import type { About } from './about.ts';
@@ -41,6 +41,14 @@ class StrictCommand extends Command {
 
   /** Commander names what is spelled nearly the same, and is silent where nothing is. */
   override error(message: string, how?: Parameters<Command['error']>[1]): never {
+    if (how?.code === 'commander.missingArgument' || how?.code === 'commander.excessArguments') {
+      const usage = [pathOf(this), ...this.registeredArguments.map(argumentTerm)].join(' ');
+      const name = /missing required argument '(.+)'/.exec(message)?.[1];
+      throw usageError(
+        name === undefined ? 'too many arguments' : `missing argument: ${name}`,
+        `usage: ${usage}`,
+      );
+    }
     if (how?.code === 'commander.unknownCommand' && !message.includes('(Did you mean')) {
       const words = message.replace(/^error: /, '');
       throw usageError(words, `"${pathOf(this)} --help" lists the commands`);
@@ -65,6 +73,12 @@ export class BareGroup extends Error {
     super(`${pathOf(group)} without a verb`);
     this.group = group;
   }
+}
+
+/** An argument as help shows it: `<instance>`, `[name]`, `<instance...>`. */
+export function argumentTerm(argument: Argument): string {
+  const name = argument.variadic ? `${argument.name()}...` : argument.name();
+  return argument.required ? `<${name}>` : `[${name}]`;
 }
 
 /** The words that lead to a command: `gpucloud instances`. */

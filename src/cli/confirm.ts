@@ -19,12 +19,10 @@ export async function confirm(
   }
   const prompts = await context.prompts();
   if (prompts === undefined) {
-    throw usageError(
-      `this needs a confirmation and nobody can be asked here: add --yes (${asked})`,
-    );
+    throw usageError(`not interactive, so it can't ask for confirmation: add --yes (${asked})`);
   }
   if (!(await onCancel('Nothing was changed.', () => prompts.confirm(asked, false)))) {
-    throw new CliError('interrupted', 'Not confirmed: nothing was changed.');
+    throw new CliError('interrupted', 'Cancelled. Nothing was changed.');
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Context, Host } from '../context.ts';
-import { type CliError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { type AnyCommand, about } from './command.ts';
 
 /** What the tree of commands runs in. */
@@ -41,13 +41,11 @@ export interface Verb extends Listed {
   load(): Promise<Register>;
 }
 
-export interface Group {
+export interface Group extends Refused {
   /** In the order of the help. */
   readonly verbs: readonly Verb[];
-  /** Whole command lines that tell what the group is for. */
+  /** Whole command lines that show what the group is for. */
   readonly examples: readonly string[];
-  /** What people will look for and the service has not; see {@link undocumented}. */
-  readonly undocumented?: Readonly<Record<string, string>>;
 }
 
 /** What a word names; undefined where it names nothing. */
@@ -68,35 +66,34 @@ export function addListed(
     .helpGroup(heading);
 }
 
-/**
- * Operations that people will look for and that the service's API document does not have: they
- * exit 2, say so and name the nearest thing there is. `help` says the same of them.
- */
-export function undocumented(group: AnyCommand, verbs: Readonly<Record<string, string>>): void {
-  for (const [name, nearest] of Object.entries(verbs)) {
-    const command = group
-      .command(name, { hidden: true })
-      .argument('[anything...]')
-      .allowUnknownOption()
-      .helpOption(false);
-    about(command).nearest = nearest;
-    command.action(() => {
-      throw notPublished(command, nearest);
-    });
+/** Words that people type and that are no commands, with what to type instead. */
+export interface Refused {
+  /** Operations that the service's API document does not have. */
+  readonly undocumented?: Readonly<Record<string, string>>;
+  /** Words of other tools: the command that does it here, as `instances ssh NAME`. */
+  readonly foreign?: Readonly<Record<string, string>>;
+}
+
+/** Adds the words that are refused; `help` says the same of them. */
+export function refuseWords(group: AnyCommand, { undocumented = {}, foreign = {} }: Refused): void {
+  const prefix = group.parent === null ? '' : `${group.name()} `;
+  for (const [name, nearest] of Object.entries(undocumented)) {
+    refuse(group, name, `${prefix}${name}: not in the published API`, nearest);
+  }
+  for (const [name, instead] of Object.entries(foreign)) {
+    refuse(group, name, `unknown command '${prefix}${name}'`, `use "gpucloud ${instead}"`);
   }
 }
 
-/** The error of an undocumented operation; undefined for any other command. */
-export function undocumentedError(command: AnyCommand): CliError | undefined {
-  const { nearest } = about(command);
-  return nearest === undefined ? undefined : notPublished(command, nearest);
-}
-
-function notPublished(command: AnyCommand, nearest: string): CliError {
-  const { parent } = command;
-  const asked =
-    parent === null || parent.parent === null
-      ? command.name()
-      : `${parent.name()} ${command.name()}`;
-  return usageError(`${asked}: not in the published API`, nearest);
+function refuse(group: AnyCommand, name: string, message: string, hint: string): void {
+  const command = group
+    .command(name, { hidden: true })
+    .argument('[anything...]')
+    .allowUnknownOption()
+    .helpOption(false);
+  const refusal = () => usageError(message, hint);
+  about(command).refusal = refusal;
+  command.action(() => {
+    throw refusal();
+  });
 }

@@ -1,14 +1,7 @@
-import type { Argument } from '@commander-js/extra-typings';
-import { type AnyCommand, about, Help, type Option } from './command.ts';
+import { type AnyCommand, about, argumentTerm, Help, type Option } from './command.ts';
 
 /** Marks the flags that every command has. */
 export const GLOBAL_HEADING = 'Global options:';
-
-/** An argument as help shows it: `<instance>`, `[name]`, `<instance...>`. */
-export function argumentTerm(argument: Argument): string {
-  const name = argument.variadic ? `${argument.name()}...` : argument.name();
-  return argument.required ? `<${name}>` : `[${name}]`;
-}
 
 /**
  * Commander's help with examples and columns, and one line in place of the flags that every command

@@ -1,12 +1,11 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import type { Context } from '../context.ts';
 import type { About } from './about.ts';
-import { type AnyCommand, about, newProgram } from './command.ts';
+import { type AnyCommand, about, argumentTerm, newProgram } from './command.ts';
 import { addGlobalOptions } from './globals.ts';
 import type { Listed, Register, Runtime, Verb } from './group.ts';
-import { argumentTerm } from './help.ts';
 
-interface VerbHelp extends Omit<About, 'nearest' | 'local'> {
+interface VerbHelp extends Omit<About, 'refusal' | 'local'> {
   /** Whole command lines, at least one. */
   examples: readonly [string, ...string[]];
 }

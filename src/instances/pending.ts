@@ -118,7 +118,7 @@ async function agreeToAnother(request: OpenRequest, context: Context): Promise<v
   context.err.warn('outcome_unknown', `${told} Another one costs as much again.`);
   const question = `Create another ${name}?`;
   if (await onCancel('Nothing was sent.', () => prompts.confirm(question, false))) return;
-  throw new CliError('interrupted', 'Not confirmed: nothing was sent.', {
+  throw new CliError('interrupted', 'Cancelled. Nothing was sent.', {
     hint: `settle it: ${shellLine(['gpucloud', 'instances', 'recover', ...typed(name)])}`,
   });
 }

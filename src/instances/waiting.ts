@@ -7,7 +7,7 @@ import { hasSsh } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { createOutage } from '../watch/outage.ts';
 import { answersSsh } from '../watch/ssh.ts';
-import { ofSandbox, refuseDocumentation, sshAddress } from '../watch/ssh-endpoint.ts';
+import { refuseSandbox, sshAddress } from '../watch/ssh-endpoint.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { type Also, waitForStatus } from '../watch/wait.ts';
 import { attempt, type Changed, withBill } from './outcome.ts';
@@ -65,13 +65,12 @@ export async function waitFor(
 ): Promise<Instance> {
   const { target, until, after, gate = createGate(1) } = awaited;
   const { err, clock, signal } = context;
-  const api = await context.api().catch((error: unknown) => {
+  const failed = (error: unknown) => {
     throw error instanceof CliError ? withBill(error, awaited, undefined) : error;
-  });
+  };
+  const api = await context.api().catch(failed);
   const isSsh = until === 'ssh';
-  if (isSsh && (await context.settings({ key: false })).sandbox) {
-    throw withBill(ofSandbox(target), awaited, undefined);
-  }
+  if (isSsh) await refuseSandbox(target, context).catch(failed);
   let last: Instance | undefined;
   const outage = createOutage(clock, {
     lost(fault, retryAfter) {
@@ -130,9 +129,9 @@ export async function waitFor(
 
 /**
  * An address may come after the status does, and sshd after both. Time does not mend what can be no
- * address (throws CliError 'notUnderstood') or one of the sandbox (throws 'wrongState').
+ * address (throws CliError 'notUnderstood').
  */
-function sshOf({ target, sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
+function sshOf({ sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
   return {
     words: 'SSH has not answered',
     before: hasSsh,
@@ -140,7 +139,6 @@ function sshOf({ target, sshPort }: Awaited, signal: AbortSignal): Also<Instance
       // An empty address would be this computer.
       if (instance.ip_address == null || instance.ip_address === '') return false;
       const address = sshAddress({ ...instance, ssh_port: instance.ssh_port ?? 22 }, sshPort);
-      refuseDocumentation(target, address.host);
       return answersSsh(address, longest, signal);
     },
   };

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import { CliError } from '../errors.ts';
 
-/** What a question ends with that is left without an answer; a signal's own reason goes first. */
+/** The error of a question that nobody answers; a signal's own reason goes first. */
 export function cancelled(reason: unknown): CliError {
   if (reason instanceof CliError) return reason;
-  return new CliError('interrupted', 'The question was left without an answer.');
+  return new CliError('interrupted', 'Cancelled.');
 }
 
 /**

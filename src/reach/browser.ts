@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { faultOf } from '../files/error-code.ts';
 import { inThrowawayFolder } from '../files/throwaway-folder.ts';
 
 /** Milliseconds after which a browser that requested nothing is given up. */
@@ -19,23 +18,24 @@ const LAUNCHERS: Readonly<Record<string, readonly (readonly [string, ...string[]
 const ELSEWHERE: (typeof LAUNCHERS)[string] = [['xdg-open'], ['x-www-browser'], ['wslview']];
 
 /**
- * Opens a link in the person's browser and returns once the browser has requested it.
+ * Opens a link in the person's browser and returns once the browser has requested it: false if no
+ * browser starts.
  *
  * A link may hold a token, and every user of a computer can read the arguments of a process. So the
  * browser gets the path of a page that only this user can read. The page leads to a loopback
  * address, which redirects to the link: the link itself is never on disk, and the page goes as soon
  * as it was used.
  */
-export async function openInBrowser(url: string, context: Context): Promise<void> {
+export async function openInBrowser(url: string, context: Context): Promise<boolean> {
   const signpost = await startSignpost(url);
   const over = new AbortController();
   const signal = AbortSignal.any([context.signal, over.signal]);
   try {
-    await inThrowawayFolder('gpucloud-open', async (folder) => {
+    return await inThrowawayFolder('gpucloud-open', async (folder) => {
       const page = join(folder, 'open.html');
       await writeFile(page, pageTo(signpost.address), { mode: 0o600 });
       const late = context.clock.sleep(PATIENCE, signal).then(tooLate);
-      await Promise.race([signpost.passed, launch(page, context), late]);
+      return Promise.race([signpost.passed, launch(page, context), late]);
     });
   } finally {
     over.abort();
@@ -51,34 +51,29 @@ function pageTo(address: string): string {
 `;
 }
 
-/** Starts the browser. Never resolves: the browser requests the link some time later. */
-async function launch(page: string, { start, host }: Context): Promise<never> {
-  const reasons: string[] = [];
+/** Starts the browser, which requests the link some time later. Resolves only if none starts. */
+async function launch(page: string, { start, host }: Context): Promise<false> {
   for (const [file, ...args] of LAUNCHERS[host.platform] ?? ELSEWHERE) {
     try {
       const { ended } = await start({ file, args: [...args, page], detached: true });
-      const code = await ended;
-      if (code === 0) return await new Promise<never>(() => undefined);
-      reasons.push(`${file} ended with exit code ${code}`);
-    } catch (error) {
-      reasons.push(`${file}: ${faultOf(error)}`);
+      if ((await ended) === 0) return await new Promise<never>(() => undefined);
+    } catch {
+      // Not installed: the next one may be.
     }
   }
-  throw new CliError('refused', `Could not start a browser: ${reasons.join('; ')}.`, {
-    hint: 'print the link instead: --print',
-  });
+  return false;
 }
 
 function tooLate(): never {
   throw new CliError('deadline', 'The browser did not open the link.', {
-    hint: 'print it instead: --print',
+    hint: 'print the link with --print',
   });
 }
 
 interface Signpost {
   readonly address: string;
   /** Resolves when a browser was redirected. */
-  readonly passed: Promise<void>;
+  readonly passed: Promise<true>;
   close(): void;
 }
 
@@ -86,8 +81,8 @@ interface Signpost {
 async function startSignpost(url: string): Promise<Signpost> {
   const path = `/${randomBytes(16).toString('hex')}`;
   let pass: () => void = () => undefined;
-  const passed = new Promise<void>((resolve) => {
-    pass = resolve;
+  const passed = new Promise<true>((resolve) => {
+    pass = () => resolve(true);
   });
   const server = createServer((request, response) => {
     if (request.url !== path) {

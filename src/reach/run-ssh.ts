@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { shellLine } from '../output/shell-line.ts';
-import { refuseDocumentation } from '../watch/ssh-endpoint.ts';
+import { refuseSandbox } from '../watch/ssh-endpoint.ts';
 import type { Reached } from './reach.ts';
 import { probeArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts';
@@ -21,7 +21,7 @@ export async function runSsh(
   reached: Reached,
   context: Context,
 ): Promise<void> {
-  refuseDocumentation(reached.target, reached.endpoint.host);
+  await refuseSandbox(reached.target, context);
   const [file = '', ...args] = argv;
   let code: number;
   try {

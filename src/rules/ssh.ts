@@ -35,8 +35,3 @@ export function sshUser(text: string): Verdict<string> {
 export function sshPort(text: string): Verdict<number> {
   return wholeNumber(text, 1, 65_535, 'a port');
 }
-
-/** Addresses that belong to nobody (RFC 5737). Documents use them, and so does the sandbox. */
-export function isDocumentation(address: string): boolean {
-  return /^(?:192\.0\.2|198\.51\.100|203\.0\.113)\.\d{1,3}$/.test(address);
-}

@@ -2,7 +2,7 @@ import type { Instance } from '../api/index.ts';
 import { CliError } from '../errors.ts';
 import { typedName } from '../rules/names.ts';
 import type { Verdict } from '../rules/rule.ts';
-import { isDocumentation, sshHost, sshPort, sshUser } from '../rules/ssh.ts';
+import { sshHost, sshPort, sshUser } from '../rules/ssh.ts';
 
 /** The fields of an instance that SSH needs. */
 type Enterable = Pick<Instance, 'id' | 'ip_address' | 'ssh_username' | 'ssh_port'>;
@@ -57,22 +57,16 @@ export function sshAddress(
   };
 }
 
-/** Refuses an address that only the sandbox gives: ssh would try it for minutes. */
-export function refuseDocumentation(target: Nameable, host: string): void {
-  if (isDocumentation(host)) throw ofSandbox(target);
-}
-
-/** Nothing listens at the addresses that the sandbox gives its instances. */
-export function ofSandbox({ id, name }: Nameable): CliError {
-  return new CliError('wrongState', `${name} is a sandbox instance: SSH never answers there.`, {
+/** Refuses SSH in the built-in sandbox: nothing listens at its addresses, and ssh would try for minutes. */
+export async function refuseSandbox(
+  { id, name }: { readonly id: string; readonly name: string },
+  { settings }: { settings(how: { key: boolean }): Promise<{ readonly sandbox: boolean }> },
+): Promise<void> {
+  if (!(await settings({ key: false })).sandbox) return;
+  throw new CliError('wrongState', `${name} is a sandbox instance: SSH never answers there.`, {
     resource: id,
     hint: `print the ssh command instead: gpucloud instances ssh ${typedName(name, id)} --print`,
   });
-}
-
-interface Nameable {
-  readonly id: string;
-  readonly name: string;
 }
 
 /** The same, or undefined for an instance without a usable endpoint. */

@@ -136,7 +136,7 @@ describe('a password manager keeps the key', () => {
   });
 
   test.each([
-    ['SIGINT', 130, 'error: Interrupted.\n'],
+    ['SIGINT', 130, 'Interrupted.\n'],
     ['SIGTERM', 143, 'error: Terminated.\n'],
     ['SIGHUP', 129, 'error: The terminal hung up.\n'],
   ] as const)(

@@ -431,7 +431,7 @@ describe('waiting for several machines in a terminal', () => {
     expect(await shown.ended()).toBe(130);
     expect(shown.scrollback()).toMatch(
       new RegExp(
-        `^error: Interrupted. Nobody waits for box-0 \\(${idOf(0)}\\), box-1 \\(${idOf(1)}\\) any more. Count them as still billing.\n` +
+        `^Interrupted. Nobody waits for box-0 \\(${idOf(0)}\\), box-1 \\(${idOf(1)}\\) any more. Count them as still billing.\n` +
           `hint: .*end them with "gpucloud instances terminate ${idOf(0)} ${idOf(1)}"$`,
       ),
     );

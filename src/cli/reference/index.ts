@@ -2,8 +2,8 @@ import type { Offer } from '../../completion/tree.ts';
 import { codeOf, FAILURES, type Failure, FINER_CODES } from '../../errors.ts';
 import { FORMATS, type View } from '../../output/output.ts';
 import { WARNINGS } from '../../warnings.ts';
-import { type AnyCommand, about, isLocal, type Option } from '../command.ts';
-import { argumentTerm, GLOBAL_HEADING, TOPICS } from '../help.ts';
+import { type AnyCommand, about, argumentTerm, isLocal, type Option } from '../command.ts';
+import { GLOBAL_HEADING, TOPICS } from '../help.ts';
 import { isRepeated } from '../parse.ts';
 import { ENVIRONMENT } from './environment.ts';
 import { offerOfArgument, offerOfFlag } from './offers.ts';
@@ -37,13 +37,8 @@ export function referenceOf(root: AnyCommand) {
     name: root.name(),
     version: (root.version() ?? '').replace(/^\S+ /, ''),
     summary: root.description(),
-    groups: groups.map((group) => ({
-      name: group.name(),
-      aliases: group.aliases(),
-      summary: group.summary(),
-      heading: group.helpGroup().replace(/:$/, ''),
-    })),
-    commands: groups.flatMap((group) => commandsBelow(group, [group.name()], root)),
+    groups: groups.map(groupOf),
+    commands: commandsOf(root, root),
     global_flags: root.options.filter(isGlobal).map((option) => flagOf(root, option)),
     exit_codes: EXIT_CODES,
     warnings: Object.entries(WARNINGS).map(([code, meaning]) => ({ code, meaning })),
@@ -57,18 +52,30 @@ export function referenceOf(root: AnyCommand) {
   };
 }
 
-function commandsBelow(
-  command: AnyCommand,
-  words: readonly string[],
-  root: AnyCommand,
-): CommandReference[] {
-  const below = command.createHelp().visibleCommands(command);
-  return below.length === 0
-    ? [commandOf(command, words, root)]
-    : below.flatMap((next) => commandsBelow(next, [...words, next.name()], root));
+/** A group as it is listed. */
+export function groupOf(group: AnyCommand) {
+  return {
+    name: group.name(),
+    aliases: group.aliases(),
+    summary: group.summary(),
+    heading: group.helpGroup().replace(/:$/, ''),
+  };
 }
 
-function commandOf(command: AnyCommand, words: readonly string[], root: AnyCommand) {
+/** A command itself, or all below a group. */
+export function commandsOf(command: AnyCommand, root: AnyCommand): CommandReference[] {
+  const below = command.createHelp().visibleCommands(command);
+  return below.length === 0
+    ? [commandOf(command, root)]
+    : below.flatMap((next) => commandsOf(next, root));
+}
+
+function wordsOf(command: AnyCommand): string[] {
+  return command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
+}
+
+function commandOf(command: AnyCommand, root: AnyCommand) {
+  const words = wordsOf(command);
   const { view, notes = null, examples = [], refuses = [], passesOn = null } = about(command);
   const args = command.registeredArguments;
   return {

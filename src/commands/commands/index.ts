@@ -1,4 +1,11 @@
-import { type CommandReference, type Reference, referenceOf } from '../../cli/reference/index.ts';
+import type { AnyCommand } from '../../cli/command.ts';
+import { findCommand } from '../../cli/find-command.ts';
+import {
+  type CommandReference,
+  commandsOf,
+  groupOf,
+  referenceOf,
+} from '../../cli/reference/index.ts';
 import { action } from '../../cli/verb.ts';
 import type { View } from '../../output/output.ts';
 
@@ -27,12 +34,9 @@ const commandView: View<CommandReference> = {
   empty: 'There are no commands.',
 };
 
-/** The whole as one document, for the formats that have structure. */
-const referenceView: View<Reference> = {
-  columns: [
-    { id: 'version', header: 'VERSION', value: (r) => r.version },
-    { id: 'commands', header: 'COMMANDS', value: (r) => r.commands.length },
-  ],
+/** Any of it as one document, for the formats that have structure. */
+const documentView: View<object> = {
+  columns: [],
   id: () => null,
   empty: 'There are no commands.',
 };
@@ -40,23 +44,38 @@ const referenceView: View<Reference> = {
 /** `gpucloud commands`: a verb of the root. */
 export const commands = action({
   notes:
-    'For tools and agents: --json and -o yaml are one document with every command, the global flags,\n' +
-    'the exit codes and the environment. The other formats are a row for each command.\n' +
-    'Things are added to it from version to version; none is taken away or changed.',
+    'With --json or -o yaml, prints one document: every command, the global options, the exit codes ' +
+    'and the environment. With PATH, it is that command or group. Other formats print one row per ' +
+    'command. New versions only add to the document.',
+  completes: { path: { topics: [] } },
   examples: [
     'gpucloud commands',
-    'gpucloud commands --json',
-    `gpucloud commands --query "commands[?command=='instances create'].flags[].long"`,
-    'gpucloud commands -o tsv --columns command,usage',
+    'gpucloud commands instances create --json',
+    'gpucloud commands --query "commands[].usage"',
+    'gpucloud commands drives -o tsv --columns command,usage',
   ],
   view: commandView,
-  takes: (command) => command,
-  async run({ out, flags }, _flags, { runtime }) {
-    const reference = referenceOf(await runtime.wholeTree());
+  takes: (command) => command.argument('[path...]', 'a command or group (default: all)'),
+  async run({ out, flags }, path, _flags, { runtime }) {
+    const root = await runtime.wholeTree();
+    const found = findCommand(root, path, '"gpucloud --help" lists the commands');
+    const below = commandsOf(found, root);
     const isChosen = flags.columns !== undefined || flags.sort !== undefined;
     // One document where there is structure, rows when a format is rows or columns were chosen.
-    await (!isChosen && (out.format === 'json' || out.format === 'yaml')
-      ? out.item(reference, referenceView)
-      : out.list(reference.commands, commandView));
+    if (isChosen || (out.format !== 'json' && out.format !== 'yaml')) {
+      return out.list(below, commandView);
+    }
+    return out.item(documentOf(found, below, root), documentView);
   },
 });
+
+function documentOf(
+  found: AnyCommand,
+  below: readonly CommandReference[],
+  root: AnyCommand,
+): object {
+  if (found === root) return referenceOf(root);
+  const [only] = below;
+  const isCommand = found.commands.length === 0 && only !== undefined;
+  return isCommand ? only : { ...groupOf(found), commands: below };
+}

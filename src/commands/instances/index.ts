@@ -1,7 +1,6 @@
 import type { Group } from '../../cli/group.ts';
 
-const RESTART =
-  'use "gpucloud instances stop NAME --wait" and then "gpucloud instances start NAME"';
+const RESTART = 'use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME"';
 
 const LIFECYCLE = 'Lifecycle:';
 const CONNECT = 'Connect:';
@@ -157,5 +156,16 @@ export const instances: Group = {
     delete: 'use "gpucloud instances terminate NAME"',
     rename: '"gpucloud instances reorder" rents it again under a new name',
     resize: 'create an instance from another offer',
+  },
+  foreign: {
+    ps: 'instances list',
+    launch: 'instances create',
+    describe: 'instances get NAME',
+    destroy: 'instances terminate NAME',
+    logs: 'instances events NAME --follow',
+    connect: 'instances ssh NAME',
+    exec: 'instances ssh NAME -- COMMAND',
+    cp: 'instances scp FILE NAME:',
+    rsync: 'instances ssh-config --install',
   },
 };

@@ -291,7 +291,7 @@ describe('create', () => {
   });
 
   test.each([
-    [['create'], "error: missing required argument 'name'"],
+    [['create'], 'error: missing argument: name'],
     [['create', ' '], 'error: NAME " ": an API key name is not empty'],
     [['create', 'n'.repeat(51)], 'an API key name is at most 50 characters long'],
     [['create', TEST_KEY], 'this is an API key'],

@@ -131,7 +131,7 @@ describe('bad input ends before any request', () => {
   afterEach(() => world.close());
 
   test.each([
-    [['GET'], "missing required argument 'path'"],
+    [['GET'], 'missing argument: path'],
     [['TRACE', '/x'], 'METHOD "TRACE": it is one of GET, HEAD, POST, PUT, PATCH, DELETE'],
     [['/users/me', '/x'], 'METHOD "/users/me": it is one of'],
     [['GET', 'users/me'], 'PATH "users/me": a path starts with a slash'],

@@ -161,6 +161,39 @@ describe('commands --json', () => {
   });
 });
 
+describe('commands PATH', () => {
+  test('of a command is its entry', async () => {
+    const whole = await reference();
+    const one = await world.cli(['commands', 'drives', 'get', '--json']);
+    expect(JSON.parse(one.stdout)).toEqual(commandNamed(whole, 'drives get'));
+    // The alias of a group, and of a verb.
+    expect((await world.cli(['commands', 'drive', 'show', '--json'])).stdout).toBe(one.stdout);
+    const status = await world.cli(['commands', 'status', '--json']);
+    expect(JSON.parse(status.stdout)).toEqual(commandNamed(whole, 'status'));
+  });
+
+  test('of a group is its entry and its commands', async () => {
+    const whole = await reference();
+    const { stdout } = await world.cli(['commands', 'drives', '--json']);
+    expect(JSON.parse(stdout)).toEqual({
+      ...whole.groups.find(({ name }) => name === 'drives'),
+      commands: whole.commands.filter(({ words }) => words[0] === 'drives'),
+    });
+    const rows = await world.cli(['commands', 'drives', '-q']);
+    expect(rows.stdout.split('\n')).toContain('drives update');
+    expect(rows.stdout).not.toContain('instances');
+  });
+
+  test.each([['nothing'], ['drives', 'nothing'], ['drives', 'get', 'more']])(
+    '%j is no command: exit 2',
+    async (...path) => {
+      const { code, stdout, stderr } = await world.cli(['commands', ...path]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain(`unknown command '${path.join(' ')}'`);
+    },
+  );
+});
+
 describe('commands', () => {
   test('for people is a line a command', async () => {
     const { code, stdout } = await world.cli(['commands']);

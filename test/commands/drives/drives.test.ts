@@ -562,7 +562,7 @@ describe('drives create', () => {
     expect(failure).toBeInstanceOf(CliError);
     expect(failure).toMatchObject({
       failure: 'interrupted',
-      message: 'Not confirmed: nothing was changed.',
+      message: 'Cancelled. Nothing was changed.',
     });
     expect(person.stderr()).toContain('no way to delete a drive');
     expect(calls(world.service.requests)).toEqual(['GET /storage/drives']);
@@ -692,7 +692,7 @@ describe('drives update', () => {
     [['datasets', '--size', '5GiB'], '--size "5GiB": a size is a whole number'],
     [['datasets', '--name', ' '], '--name " ": a name is not empty'],
     [['', '--size', '5'], 'DRIVE "": a name is not empty'],
-    [[], "missing required argument 'drive'"],
+    [[], 'missing argument: drive'],
   ])('refuses %j before any request', async (given, words) => {
     const world = await worldOf({ ...DRIVE });
     const { code, stderr, requests } = await world.cli(['drives', 'update', ...given]);

@@ -139,10 +139,51 @@ describe('the environment', () => {
   });
 });
 
+describe('words of other tools', () => {
+  const words = {
+    logs: 'instances events NAME --follow',
+    ssh: 'instances ssh NAME',
+    connect: 'instances ssh NAME',
+    exec: 'instances ssh NAME -- COMMAND',
+    ps: 'instances list',
+    ls: 'instances list',
+    describe: 'instances get NAME',
+    destroy: 'instances terminate NAME',
+    rsync: 'instances ssh-config --install',
+    whoami: 'me get',
+    balance: 'billing balance',
+  };
+
+  test.each(Object.entries(words))('%s names the command that does it', async (word, instead) => {
+    for (const argv of [[word], [word, 'trainer', '-f'], ['help', word]]) {
+      expect(await world.cli(argv)).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `error: unknown command '${word}' (use "gpucloud ${instead}")\n`,
+        requests: [],
+      });
+    }
+    // What is named exists.
+    const command = instead.split(/ -|[ ][A-Z]/)[0]?.split(' ') ?? [];
+    expect((await world.cli([...command, '--help'])).code).toBe(0);
+  });
+
+  test.each(['logs', 'connect', 'exec', 'ps', 'describe', 'destroy', 'rsync'] as const)(
+    'instances %s does so too',
+    async (verb) => {
+      const { code, stderr } = await world.cli(['instances', verb, 'trainer']);
+      expect(code).toBe(2);
+      expect(stderr).toBe(
+        `error: unknown command 'instances ${verb}' (use "gpucloud ${words[verb]}")\n`,
+      );
+    },
+  );
+});
+
 describe('what the service does not document', () => {
   test.each([
-    [['help', 'offers'], 'error: offers: not in the published API ("gpucloud catalog list"'],
-    [['help', 'reboot'], 'error: instances reboot: not in the published API (use "gpucloud'],
+    [['help', 'offers'], 'error: offers: not in the published API (use "gpucloud catalog list"'],
+    [['help', 'reboot'], 'error: reboot: not in the published API (use "gpucloud'],
     [['help', 'instances', 'reboot'], 'error: instances reboot: not in the published API (use'],
     [['help', 'drives', 'delete'], 'error: drives delete: not in the published API ('],
   ])('%j says so, as the command does', async (argv, words) => {

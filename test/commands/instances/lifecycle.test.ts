@@ -467,7 +467,7 @@ describe('an interrupt while the key is fetched', () => {
 
   test('of several is one line for people', async () => {
     expect(await interrupted(['instances', 'terminate', 'trainer', ID, '-y'])).toBe(
-      `error: Interrupted. Not terminated: trainer, ${ID}. Nothing was sent, and they go on as they were.\nhint: gpucloud instances list\n`,
+      `Interrupted. Not terminated: trainer, ${ID}. Nothing was sent, and they go on as they were.\nhint: gpucloud instances list\n`,
     );
   });
 
@@ -876,7 +876,7 @@ describe('instances wait for machines of a service in trouble', () => {
     await near.close();
     expect(people.code).toBe(130);
     expect(people.stderr).toBe(
-      'error: Interrupted. Nobody waits for b0000000-0000-4000-8000-00000000000a (b0000000-0000-4000-8000-00000000000a), b0000000-0000-4000-8000-00000000000b (b0000000-0000-4000-8000-00000000000b), b0000000-0000-4000-8000-00000000000c (b0000000-0000-4000-8000-00000000000c) any more. Count as still billing: b0000000-0000-4000-8000-00000000000a, b0000000-0000-4000-8000-00000000000b.\n' +
+      'Interrupted. Nobody waits for b0000000-0000-4000-8000-00000000000a (b0000000-0000-4000-8000-00000000000a), b0000000-0000-4000-8000-00000000000b (b0000000-0000-4000-8000-00000000000b), b0000000-0000-4000-8000-00000000000c (b0000000-0000-4000-8000-00000000000c) any more. Count as still billing: b0000000-0000-4000-8000-00000000000a, b0000000-0000-4000-8000-00000000000b.\n' +
         'hint: see them with "gpucloud instances list", end them with "gpucloud instances terminate b0000000-0000-4000-8000-00000000000a b0000000-0000-4000-8000-00000000000b"\n',
     );
     expect(scripts.code).toBe(130);

@@ -416,7 +416,7 @@ describe('instances track and untrack', () => {
       expect({ ...refused, stderr: '' }).toEqual({ code: 2, stdout: '', stderr: '', requests: [] });
       expect(refused.stderr).toMatch(
         new RegExp(
-          `^error: this needs a confirmation and nobody can be asked here: add --yes \\(Untrack trainer \\(${NEW}, last seen PROVISIONING now\\)\\? It keeps running and billing, but gpucloud will no longer track it\\.\\)\n$`,
+          `^error: not interactive, so it can't ask for confirmation: add --yes \\(Untrack trainer \\(${NEW}, last seen PROVISIONING now\\)\\? It keeps running and billing, but gpucloud will no longer track it\\.\\)\n$`,
         ),
       );
     }

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
-import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import { ok } from '../../support/service.ts';
 
@@ -123,28 +123,33 @@ describe('a machine that can not be entered', () => {
     expect(await started(world)).toEqual([]);
   });
 
-  test('in the sandbox is told, and what would be run can be seen', async () => {
-    const world = await createSandboxWorld();
+  test('is refused in the profile sandbox, except with --print', async () => {
+    const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
     opened = world;
-    await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait']);
-    const { code, stderr } = await world.cli(['instances', 'ssh', 'trainer']);
-    expect(code).toBe(5);
-    expect(stderr).toContain('trainer is a sandbox instance: SSH never answers there.');
-    const printed = await world.cli(['instances', 'ssh', 'trainer', '--print']);
+    const env = { GPUCLOUD_PROFILE: 'sandbox' };
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait'], { env });
+    for (const argv of [
+      ['ssh'],
+      ['ssh', '--wait'],
+      ['wait', '--for', 'ssh'],
+      ['tunnel', '--wait'],
+    ]) {
+      const { code, stdout, stderr } = await world.cli(['instances', ...argv, 'trainer'], { env });
+      expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+      expect(stderr).toContain('trainer is a sandbox instance: SSH never answers there.');
+      expect(stderr).toContain(
+        'hint: print the ssh command instead: gpucloud instances ssh trainer',
+      );
+    }
+    const printed = await world.cli(['instances', 'ssh', 'trainer', '--print'], { env });
     expect(printed.stdout).toMatch(/^ssh .+ -p 22 -- root@203\.0\.113\.1\n$/);
   });
 
-  test.each([
-    ['a sandbox server', ['instances', 'ssh', 'trainer', '--wait']],
-    ['a sandbox server', ['instances', 'wait', 'trainer', '--for', 'ssh']],
-  ])('ends a wait for an instance of %s at once: %j', async (_what, argv) => {
-    const world = await createSandboxWorld();
-    opened = world;
-    await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait']);
-    const { code, stdout, stderr } = await world.cli(argv);
-    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-    expect(stderr).toContain('trainer is a sandbox instance: SSH never answers there.');
-    expect(stderr).toContain('hint: print the ssh command instead: gpucloud instances ssh trainer');
+  test('is tried at an address of documents, which only looks like the sandbox', async () => {
+    const world = await worldWith({ ip_address: '203.0.113.7' });
+    const { code } = await run(world, 'ssh', ID, '--', 'true');
+    expect(code).toBe(0);
+    expect(await started(world)).toContain('root@203.0.113.7');
   });
 
   test('ends a wait in the profile sandbox before the instance has an address', async () => {

@@ -238,8 +238,8 @@ describe('bad input ends before any request', () => {
     [['add', '-', '--nam=svc'], ED25519, "error: unknown option '--nam' ("],
     [['add', 'a', 'b'], '', 'error: too many arguments: one FILE is expected, and there are 2'],
     [['add', ED25519], '', 'error: FILE: this is no file but the text of a key'],
-    [['delete'], '', "error: missing required argument 'key'"],
-    [['get'], '', "error: missing required argument 'key'"],
+    [['delete'], '', 'error: missing argument: key'],
+    [['get'], '', 'error: missing argument: key'],
   ])('ssh-keys %j', async (argv, stdin, message) => {
     const result = await world.cli(['ssh-keys', ...argv], { stdin });
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });

@@ -265,7 +265,7 @@ describe('templates get', () => {
   });
 
   it.each([
-    [['get'], "missing required argument 'template'"],
+    [['get'], 'missing argument: template'],
     [['get', ''], 'TEMPLATE "": a name is not empty'],
     [
       ['get', 'whisper', '--markdown', '--json'],

@@ -45,8 +45,11 @@ export const open = action({
     }
     if (context.out.format !== 'table') return context.out.item({ name, url }, linkView);
     if (print || !context.out.terminal) return context.out.text(`${url}\n`);
-    await openInBrowser(url, context);
-    context.err.note(`Opened ${name} in the browser. To print the link: --print`);
+    if (await openInBrowser(url, context)) {
+      return context.err.note(`Opened ${name} in the browser.`);
+    }
+    context.err.note('No browser found. Open this link:');
+    return context.out.text(`${url}\n`);
   },
 });
 

@@ -6,7 +6,7 @@ import type { View } from '../../../output/output.ts';
 import type { Reached } from '../../../reach/reach.ts';
 import { tunnelArgv } from '../../../reach/ssh-argv.ts';
 import type { RemoteEnd } from '../../../reach/tunnel-ports.ts';
-import { refuseDocumentation } from '../../../watch/ssh-endpoint.ts';
+import { refuseSandbox } from '../../../watch/ssh-endpoint.ts';
 import { printCommand } from './printed-command.ts';
 import { howToReach, withSshFlags } from './ssh-flags.ts';
 
@@ -75,7 +75,7 @@ export const tunnel = action({
     if (print) {
       return printCommand(tunnelArgv(reached.endpoint, reached.ssh, forwarding), context);
     }
-    refuseDocumentation(reached.target, reached.endpoint.host);
+    await refuseSandbox(reached.target, context);
     const { holdTunnel } = await import('../../../reach/tunnel.ts');
     const opened = async () => {
       const shown = tunnelOf(reached, end, forwarding.local);

@@ -1,0 +1,34 @@
+import { usageError } from '../errors.ts';
+import { type AnyCommand, about } from './command.ts';
+
+/** The command or group that words name in a whole tree. `hint` is for words that are near none. */
+export function findCommand(root: AnyCommand, words: readonly string[], hint: string): AnyCommand {
+  let at = root;
+  for (const word of words) {
+    const next = at.commands.find((one) => isNamed(one, word));
+    if (next === undefined) throw unknown(root, words, hint);
+    at = next;
+  }
+  const { refusal } = about(at);
+  if (refusal !== undefined) throw refusal();
+  return at;
+}
+
+function isNamed(command: AnyCommand, word: string): boolean {
+  return command.name() === word || command.aliases().includes(word);
+}
+
+/** Names the groups of a verb that was given without its group. */
+function unknown(root: AnyCommand, words: readonly string[], hint: string) {
+  const [word = '', ...more] = words;
+  const groups = more.length > 0 ? [] : root.commands;
+  const paths = groups.flatMap((group) =>
+    group.commands
+      .filter((verb) => isNamed(verb, word) && about(verb).refusal === undefined)
+      .map((verb) => `"${group.name()} ${verb.name()}"`),
+  );
+  return usageError(
+    `unknown command '${words.join(' ')}'`,
+    paths.length === 0 ? hint : `did you mean ${paths.join(' or ')}?`,
+  );
+}
