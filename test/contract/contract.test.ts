@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { ok } from '../support/service.ts';
-import { errorOf, stderrLines } from '../support/stderr-lines.ts';
+import { errorOf } from '../support/stderr-lines.ts';
 import { RECIPES } from './recipes.ts';
 import { COMMANDS, columnsOf, commandsWhose, GROUPS, prepare, recipe } from './tree.ts';
 
@@ -60,15 +60,6 @@ describe('every command', () => {
     if (recipe(command).guarded !== true) expect(stderr).toContain('--json');
     const json = await world.cli([...command.split(' '), '--json', '--jsn']);
     expect(errorOf(json.stderr)).toMatchObject({ code: 'usage', may_be_billing: false });
-  });
-
-  test.each(ANSWERING)('%s --json is one JSON document and nothing else', async (command) => {
-    const { code, stdout, stderr } = await cook(command, '--json');
-    expect(recipe(command).ends ?? [0]).toContain(code);
-    for (const line of stderrLines(stderr)) expect(line).toEqual({ warning: expect.any(Object) });
-    const document: unknown = JSON.parse(stdout);
-    expect(Array.isArray(document)).toBe(recipe(command).list === true);
-    expect(stdout.endsWith('\n')).toBe(true);
   });
 
   test.each(ANSWERING)(

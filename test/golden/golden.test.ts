@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { Reference } from '../../src/cli/reference/index.ts';
-import { commandsWhose, prepare } from '../contract/tree.ts';
+import { commandsWhose, prepare, recipe } from '../contract/tree.ts';
 import { createSandboxWorld, createWorld, type World } from '../support/run-cli.ts';
+import { stderrLines } from '../support/stderr-lines.ts';
 import { broken, type Promises, promisesOf } from './promises.ts';
 import { joined, lost, type Shape, shapeOf } from './shapes.ts';
 
@@ -92,14 +93,23 @@ describe('the JSON of every command', () => {
   const now: Record<string, Shape> = {};
   const answering = commandsWhose(({ notJson }) => notJson === undefined);
 
-  test.each(answering)('%s has the fields that it had', async (command) => {
-    const { kitchen, argv, stdin, env } = await prepare(command);
-    world = kitchen;
-    const { stdout } = await kitchen.cli([...argv, '--json'], { stdin, env });
-    const shape = shapeOf(JSON.parse(stdout));
-    now[command] = shape;
-    if (MODE !== 'replace') expect(lost(before[command] ?? {}, shape), HINT).toEqual([]);
-  });
+  test.each(answering)(
+    '%s --json prints one document, with the fields that it had',
+    async (command) => {
+      const { kitchen, argv, stdin, env } = await prepare(command);
+      world = kitchen;
+      const { code, stdout, stderr } = await kitchen.cli([...argv, '--json'], { stdin, env });
+      const { ends = [0], list = false } = recipe(command);
+      expect(ends).toContain(code);
+      for (const line of stderrLines(stderr)) expect(line).toEqual({ warning: expect.any(Object) });
+      const document: unknown = JSON.parse(stdout);
+      expect(Array.isArray(document)).toBe(list);
+      expect(stdout.endsWith('\n')).toBe(true);
+      const shape = shapeOf(document);
+      now[command] = shape;
+      if (MODE !== 'replace') expect(lost(before[command] ?? {}, shape), HINT).toEqual([]);
+    },
+  );
 
   test('an error has the fields that it had', async () => {
     world = await createSandboxWorld();
