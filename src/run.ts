@@ -130,9 +130,9 @@ function helpWidth(host: Host): number {
   return Math.min(terminalOf(host).columns || 100, 100);
 }
 
-/** stdout, if it is a terminal. A pipe is not opened to look at it. */
-function terminalOf({ syncWrite, stdout }: Host): { isTTY?: boolean; columns?: number } {
-  return syncWrite === undefined ? stdout : {};
+/** stdout, if it may be a terminal. A pipe is not opened to look at it. */
+function terminalOf(host: Host): { isTTY?: boolean; columns?: number } {
+  return host.syncWrite === undefined ? host.stdout : {};
 }
 
 /** A terminal shows `^C` at the cursor; neither our words nor the shell's should follow it. */
