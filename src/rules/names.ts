@@ -72,3 +72,8 @@ export function resourceId(text: string): Verdict<string> {
 export function isUuid(text: string): boolean {
   return /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/.test(text);
 }
+
+/** The id of an instance, as a person types it. */
+export function instanceId(text: string): Verdict<string> {
+  return isUuid(text) ? kept(text) : broken('an instance ID is a UUID');
+}

@@ -217,3 +217,18 @@ describe('create --if-not-exists', () => {
     );
   });
 });
+
+test('a create whose query can not work sends nothing', async () => {
+  for (const query of ['length(id, name)', 'nope(@)', '[?']) {
+    const { code, requests } = await world.cli([...CREATE, '--query', query]);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  }
+});
+
+test('a query that does not fit what was created leaves the ID in the error', async () => {
+  const { code, stderr } = await world.cli([...CREATE, '--query', 'abs(name)']);
+  expect(code).toBe(2);
+  const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+  expect(error).toMatchObject({ resource: NEW, may_be_billing: true });
+  expect(error.message).toContain(`${NEW} was created.`);
+});

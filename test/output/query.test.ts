@@ -27,6 +27,9 @@ async function found(...argv: string[]): Promise<string> {
 describe('--query', () => {
   test('shapes JSON and asks for it by itself', async () => {
     expect(await found('--query', '[].id')).toBe('[\n  "k1",\n  "k2"\n]\n');
+    expect(await found('--query', 'sort_by(@, &name)[*].not_null(name, id) | length(@)')).toBe(
+      '2\n',
+    );
     expect(await found('--query', '[?is_default].name | [0]', '--json')).toBe('"laptop"\n');
     expect(await found('--query', 'length(@)', '-o', 'yaml')).toBe('2\n');
   });
@@ -49,6 +52,9 @@ describe('--query', () => {
     [['--query', ''], '--query "": '],
     [['--query', '[?name==`x`]'], "a text stands in single quotes: name=='box'"],
     [['--query', '[]', '-o', 'csv'], '--query "[]": it shapes json, jsonl, yaml, tsv, not csv'],
+    [['--query', 'length(id, name)'], '--query "length(id, name)": Invalid arity: length()'],
+    [['--query', '[].{n: sum()}'], 'Invalid arity: sum()'],
+    [['--query', '[?size(@) > `1`]'], 'Unknown function: size()'],
     [['--query', '[]', '-q'], '--query "[]": it shapes json, jsonl, yaml, tsv, not id'],
   ])('%j is refused before any request', async (argv, words) => {
     const { code, stdout, stderr, requests } = await world.cli(['ssh-keys', 'list', ...argv]);

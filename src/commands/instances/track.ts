@@ -10,7 +10,7 @@ import type { Changed } from '../../instances/outcome.ts';
 import { ownJournal } from '../../instances/pending.ts';
 import { reconcile } from '../../instances/reconcile.ts';
 import type { Journal } from '../../journal/index.ts';
-import { resourceId } from '../../rules/names.ts';
+import { instanceId } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
 
@@ -31,7 +31,7 @@ export const track = action({
       .option('--force', 'add an ID that the service does not find, or that can not be read now'),
   async run(context, given, { force }) {
     const ids = await severalGiven('ID', given, context);
-    for (const id of ids) checked('ID', id, resourceId);
+    for (const id of ids) checked('ID', id, instanceId);
     await trackAll([...new Set(ids)], force === true, context);
   },
 });

@@ -16,6 +16,11 @@ export async function compileQuery(expression: string): Promise<Query> {
   const { compile, TreeInterpreter } = await import('@jmespath-community/jmespath');
   try {
     const compiled = compile(expression);
+    for (const { name, children } of callsIn(compiled)) {
+      const nulls = children.map(() => null);
+      const fault = faultOf(() => TreeInterpreter.runtime.callFunction(name, nulls));
+      if (/^(Invalid arity|Unknown function)/.test(fault ?? '')) throw new Error(fault);
+    }
     return (value) => {
       try {
         return TreeInterpreter.search(compiled, value as JSONValue);
@@ -25,6 +30,32 @@ export async function compileQuery(expression: string): Promise<Query> {
     };
   } catch (error) {
     throw wrong(expression, error);
+  }
+}
+
+interface Call {
+  readonly type: 'Function';
+  readonly name: string;
+  readonly children: readonly unknown[];
+}
+
+/** The functions that an expression calls, wherever in it: they are looked up only when they run. */
+function callsIn(node: unknown): Call[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const inner = Object.values(node).flatMap(callsIn);
+  return isCall(node) ? [node, ...inner] : inner;
+}
+
+function isCall(node: object): node is Call {
+  return 'type' in node && node.type === 'Function';
+}
+
+function faultOf(work: () => unknown): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : undefined;
   }
 }
 

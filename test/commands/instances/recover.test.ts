@@ -377,11 +377,14 @@ describe('instances track and untrack', () => {
     expect(await listed()).toMatchObject([{ id: ID, status: 'GONE' }]);
   });
 
-  test.each(['..', 'a/b', '', 'a?b'])('ID %j is refused before any request', async (id) => {
-    await begin();
-    const { code, requests } = await world.cli(['instances', 'track', id]);
-    expect({ code, requests }).toEqual({ code: 2, requests: [] });
-  });
+  test.each(['..', 'a/b', '', 'a?b', 'box1', 'trainer'])(
+    'ID %j is refused before any request',
+    async (id) => {
+      await begin();
+      const { code, requests } = await world.cli(['instances', 'track', id]);
+      expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    },
+  );
 
   test('untrack says that this stops no billing, and --all still shows the machine', async () => {
     await begin();
