@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { type AnyCommand, about } from '../../src/cli/command.ts';
 import { addAllVerbs, buildProgram } from '../../src/program.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
+import type { Handler } from '../support/service.ts';
 import { RECIPES, type Recipe } from './recipes.ts';
 
 const RUNTIME = {
@@ -70,9 +71,12 @@ export interface Prepared {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Makes a fresh sandbox in which the command can do its work. */
-export async function prepare(command: string): Promise<Prepared> {
-  const kitchen = await createSandboxWorld();
+/** Makes a fresh sandbox in which the command can do its work; see {@link createSandboxWorld}. */
+export async function prepare(
+  command: string,
+  change?: (handler: Handler) => Handler,
+): Promise<Prepared> {
+  const kitchen = await createSandboxWorld(change);
   const { before = [], argv = [], stdin = '' } = recipe(command);
   let filling: Readonly<Record<string, string>> = {
     $BASE_URL: kitchen.env.GPUCLOUD_BASE_URL ?? '',

@@ -123,15 +123,20 @@ export interface SandboxWorld extends World {
   readonly sandboxFile: string;
 }
 
-/** A world whose service is the sandbox, reached over a real socket, on the world's own clock. */
-export async function createSandboxWorld(): Promise<SandboxWorld> {
+/**
+ * A world whose service is the sandbox, reached over a real socket, on the world's own clock.
+ * `change` may put something between them.
+ */
+export async function createSandboxWorld(
+  change = (handler: Handler) => handler,
+): Promise<SandboxWorld> {
   const clock = manualClock();
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-sandbox-'));
   const sandboxFile = join(folder, 'sandbox.json');
   const sandbox = openSandbox({ file: sandboxFile, clock });
   const server = await sandbox.listen({ port: 0 });
   const world = await createWorld({
-    handler: forwardTo(server.url),
+    handler: change(forwardTo(server.url)),
     clock,
     apiKey: server.apiKey,
   });

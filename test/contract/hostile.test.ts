@@ -1,0 +1,183 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { fc } from '../support/random.ts';
+import type { CliResult } from '../support/run-cli.ts';
+import type { Answer, Handler } from '../support/service.ts';
+import { COMMANDS, type Prepared, prepare } from './tree.ts';
+
+/** All but the one that serves until it is ended: its output is of this computer alone. */
+const ENDING = COMMANDS.filter((command) => command !== 'sandbox serve');
+
+const FORMATS = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id'] as const;
+type Format = (typeof FORMATS)[number];
+
+/** Sequences that steer a terminal, and characters that nobody sees or that turn a line round. */
+const SEQUENCES = [
+  '\u001b]52;c;SE9TVElMRQ==\u0007',
+  '\u001b]8;;https://evil.example\u001b\\here\u001b]8;;\u001b\\',
+  '\u001b[13;37H',
+  '\u001b[2J',
+  '\u001bP1$qm\u001b\\',
+  '\u001bc',
+  '\u009b31m',
+  '\u009d52;c;SE8=\u009c',
+  '\r\n',
+  'A\rB',
+  '\u2028',
+];
+const hostileText = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...SEQUENCES),
+      fc.constantFrom(
+        ...'\b\t\n\r\u0000\u007f\u0085\u202e\u2066\u200b\u200d\u200e\u2060\ufeff\u061c',
+      ),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 3 }),
+    ),
+    { minLength: 1, maxLength: 6 },
+  )
+  .map((parts) => parts.join(''));
+
+/** What no output may hold, but for what its format itself is made of. */
+const RAW =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\p{Surrogate}/u;
+
+/** The line ends of a format, and what it puts between cells. */
+const MADE_OF: Readonly<Record<Format, RegExp>> = {
+  table: /\n/g,
+  json: /\n/g,
+  jsonl: /\n/g,
+  csv: /\r?\n|\t/g,
+  tsv: /[\n\t]/g,
+  yaml: /\n/g,
+  id: /\n/g,
+};
+
+/** Colours, the cursor, lines and screens: what the program itself sends to a terminal. */
+const OWN =
+  /\r\u001b\[K|\u001b\[(?:\d{0,2}(?:;(?:1|2|3[0-9]|4[0-9]|5;\d+))*m|\d*[A-DGJK]|\?(?:7|25|1049|2004|2026)[hl]|\d+;1H)|\r+\n|\u001b\[\d*n/g;
+
+/** Typed at the first question. */
+const CTRL_C = '\u0003';
+
+/** Fields that commands need to go on; every other text of a response is made hostile. */
+const STRUCTURE = /^(id|.*_id|status|type|.*_at|.*_until|ip_address|.*price.*|.*amount.*|balance)$/;
+
+/** Those, and what things are found by. */
+const NAMES_TOO = new RegExp(`${STRUCTURE.source}|^(name|slug)$`);
+
+type Poison = (body: unknown) => unknown;
+
+/** Puts the text before and after each text of a value, and into a field of its own. */
+function poisoned(text: string, keeps: RegExp): Poison {
+  const poison = (value: unknown, key: string): unknown => {
+    if (typeof value === 'string') return keeps.test(key) ? value : `${text}${value}${text}`;
+    if (Array.isArray(value)) return value.map((one: unknown) => poison(one, key));
+    if (typeof value !== 'object' || value === null) return value;
+    const fields = Object.entries(value).map(([name, one]) => [name, poison(one, name)]);
+    return { ...Object.fromEntries(fields), [text]: text };
+  };
+  return (body) => poison(body, '');
+}
+
+/** A service that is well-behaved until it is told how to change what it answers. */
+function changeable() {
+  let change: ((answer: Answer) => Answer) | undefined;
+  return {
+    become(next: typeof change) {
+      change = next;
+    },
+    wrap:
+      (handler: Handler): Handler =>
+      async (request) => {
+        const answer = await handler(request);
+        return answer === 'hangUp' || change === undefined ? answer : change(answer);
+      },
+  };
+}
+
+const changed = (poison: Poison) => (answer: Answer) => ({
+  ...answer,
+  body: JSON.stringify(poison(JSON.parse(String(answer.body)))),
+});
+
+/** The ways in which a service can be hostile. */
+function manners(text: string): readonly ((answer: Answer) => Answer)[] {
+  const message = `${text}no${text}`;
+  return [
+    changed(poisoned(text, NAMES_TOO)),
+    changed(poisoned(text, STRUCTURE)),
+    changed(poisoned(text, /^(?:id|.*_id)$/)),
+    changed(poisoned(text, /(?!)/)),
+    () => ({ status: 409, body: { status: 'error', code: 409, message, data: { id: message } } }),
+    () => ({ status: 400, body: { statusCode: 400, message: [message], error: message } }),
+    () => ({ status: 500, body: `<html>${text}` }),
+    () => ({ status: 200, body: `{"status":"success","data":{"id":"${text}` }),
+  ];
+}
+
+let prepared: Prepared | undefined;
+afterEach(async () => {
+  await prepared?.kitchen.close();
+  prepared = undefined;
+});
+
+/** A config file by hand: names and addresses in it may be anything. */
+async function poisonConfig(home: string, text: string): Promise<void> {
+  const file = join(home, 'config', 'config.json');
+  await mkdir(join(home, 'config'), { recursive: true, mode: 0o700 });
+  const now = await readFile(file, 'utf8').then(JSON.parse, () => ({ profiles: {} }));
+  now.profiles[text] = { base_url: `https://${text}`, account: { id: text, email: text } };
+  await writeFile(file, JSON.stringify(now), { mode: 0o600 });
+}
+
+function expectClean({ stdout, stderr }: CliResult, format: Format, what: object): void {
+  const found = {
+    ...what,
+    stdout: RAW.exec(stdout.replace(MADE_OF[format], ''))?.[0],
+    stderr: RAW.exec(stderr.replace(/\n/g, ''))?.[0],
+  };
+  expect(found).toEqual({ ...what, stdout: undefined, stderr: undefined });
+}
+
+describe('a hostile text in every field, error and argument', () => {
+  test.each(ENDING)('never reaches the output of %s raw', async (command) => {
+    const service = changeable();
+    prepared = await prepare(command, service.wrap);
+    const { kitchen, argv, stdin, env } = prepared;
+    const isExact = command === 'api';
+    await fc.assert(
+      fc.asyncProperty(hostileText, async (text) => {
+        await poisonConfig(kitchen.home, text);
+        for (const [manner, change] of manners(text).entries()) {
+          service.become(change);
+          // With the first two, most commands still do their work.
+          for (const format of manner < 2 ? FORMATS : FORMATS.slice(0, 2)) {
+            // A body goes to other programs as it came.
+            if (isExact && format !== 'json') continue;
+            const words = [...argv, '-o', format];
+            expectClean(await kitchen.cli(words, { stdin, env }), format, { manner, words });
+          }
+          // The command alone asks for what is missing, and without -y whether it may go on. Where
+          // it reads stdin, that of a terminal has no end.
+          const asking = [...argv.filter((word) => word !== '-y'), '--debug'];
+          const typed = [command.split(' '), ...(stdin === '' ? [asking] : [])];
+          for (const words of typed) {
+            const seen = await kitchen.cli(words, { stdin: CTRL_C, env, terminal: true });
+            const screen = (seen.stdout + seen.stderr).replace(OWN, '').replaceAll('\n', '');
+            const raw = RAW.exec(screen)?.[0];
+            expect({ manner, words, raw }).toEqual({ manner, words, raw: undefined });
+          }
+        }
+        for (const format of ['table', 'json'] as const) {
+          for (const words of [[text], ['--profile', text], [`--${text}`], ['--columns', text]]) {
+            const typed = [...command.split(' '), ...words, '-o', format];
+            expectClean(await kitchen.cli(typed, { stdin, env }), format, { typed });
+          }
+        }
+      }),
+      { numRuns: process.env.GPUCLOUD_SOAK ? 10 : 1, endOnFailure: true },
+    );
+  });
+});
