@@ -417,8 +417,8 @@ __gpucloud_at_templates() {
 
 __gpucloud_at_templates_list() {
   case $1 in
-    --columns) offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
-    --sort) offer='words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+    --columns) offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at post_start_script' ;;
+    --sort) offer='words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at post_start_script' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -426,8 +426,8 @@ __gpucloud_at_templates_list() {
 
 __gpucloud_at_templates_get() {
   case $1 in
-    --columns) offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
-    --sort) offer='words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at' ;;
+    --columns) offer='list slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at post_start_script' ;;
+    --sort) offer='words slug name description min_disk_gb min_cuda_version id tags image_name run_command shm_size is_active sort_order logo_url created_at updated_at post_start_script' ;;
     ' ') flags=--markdown repeats=1 takes=('names template') ;;
     *) return 1 ;;
   esac

@@ -133,11 +133,12 @@ export function createOutput(options: OutputOptions): Output {
       const { loadWriter } = await import('./formats/writers.ts');
       return sink.write((await loadWriter(format))(forms).item(value));
     }
-    const { columnsText, detailsText } = await import('./table/details.ts');
+    const { columnsText, detailsText, sectionOf } = await import('./table/details.ts');
     const safe = forms.safe(value);
+    const { sections = [sectionOf(view.columns)] } = view;
     return sink.write(
-      settings.columns === undefined && view.sections !== undefined
-        ? detailsText(safe, view.sections, await style())
+      settings.columns === undefined
+        ? detailsText(safe, sections, await style())
         : columnsText(safe, forms.columns, await style()),
     );
   }

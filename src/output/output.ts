@@ -66,7 +66,7 @@ export interface View<T> {
   id(row: T): string | null;
   /** Printed on stderr when a list for people has no rows. */
   readonly empty: string;
-  /** The details view of one; without it one thing is shown as its columns, a line each. */
+  /** The details view of one; without it, a line for each column that has a value. */
   readonly sections?: readonly Section<T>[];
   /** Dotted paths of secrets in a row: `connection_info.secrets`, `docker_config.env[].value`. */
   readonly secrets?: readonly string[];

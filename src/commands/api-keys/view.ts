@@ -33,20 +33,6 @@ export const keyView: View<KeyRow> = {
   id: ({ key }) => key.id ?? null,
   empty: 'The account has no API keys.',
   secrets: ['key.secret_key'],
-  sections: [
-    {
-      lines: ({ key }) => [
-        { label: 'Name', value: key.name },
-        { label: 'ID', value: key.id },
-        { label: 'Prefix', value: key.key_prefix },
-        { label: 'Active', value: key.is_active, kind: 'yes' },
-        { label: 'Expires', value: key.expires_at, kind: 'time' },
-        { label: 'Last used', value: key.last_used_at, kind: 'time' },
-        { label: 'Created', value: key.created_at, kind: 'time' },
-        { label: 'Updated', value: key.updated_at, kind: 'time' },
-      ],
-    },
-  ],
   json: ({ key }) => key,
 };
 

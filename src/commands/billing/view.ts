@@ -9,15 +9,6 @@ export const balanceView: View<User> = {
   ],
   id: (u) => u.id,
   empty: 'There is no profile.',
-  sections: [
-    {
-      lines: (u) => [
-        { label: 'Wallet balance', value: u.balance, kind: 'money' },
-        { label: 'Reserved', value: u.reserved_balance, kind: 'money' },
-        { label: 'Total', value: u.total_balance, kind: 'money' },
-      ],
-    },
-  ],
 };
 
 export const transactionView: View<Transaction> = {
@@ -41,12 +32,4 @@ export const promoView: View<PromoBonus> = {
   ],
   id: () => null,
   empty: 'Nothing was added.',
-  sections: [
-    {
-      lines: (p) => [
-        { label: 'Added', value: p.added_amount, kind: 'money' },
-        { label: 'New balance', value: p.new_balance, kind: 'money' },
-      ],
-    },
-  ],
 };

@@ -29,26 +29,6 @@ export const entryView: View<CatalogEntry> = {
   id: (one) => one.id,
   empty:
     'No offers or images are known here yet: they are learned from each machine that is read, or named by hand with "gpucloud catalog add".',
-  sections: [
-    {
-      lines: (one) => [
-        { label: 'Kind', value: one.kind },
-        { label: 'Name', value: one.name },
-        {
-          label: "Service's name",
-          value: one.service_name === one.name ? null : one.service_name,
-        },
-        { label: 'ID', value: one.id },
-        { label: 'Region', value: one.region },
-        { label: 'GPU', value: one.gpu },
-        { label: 'CUDA', value: one.cuda_version },
-        { label: 'Last price per hour', value: one.price_per_hour, kind: 'money' },
-        { label: 'Price of', value: one.price_at, kind: 'time' },
-        { label: 'Seen', value: one.seen_at, kind: 'time' },
-        { label: 'From', value: fromText(one) },
-      ],
-    },
-  ],
 };
 
 function fromText({ sources }: CatalogEntry): string {

@@ -40,32 +40,10 @@ export const profileView: View<ShownProfile> = {
   ],
   id: (p) => p.name,
   empty: 'There are no profiles.',
-  sections: [
-    {
-      lines: (p) => [
-        { label: 'Profile', value: p.name },
-        { label: 'Base URL', value: p.base_url ?? 'none: it serves itself' },
-        { label: 'Account', value: accountText(p) },
-        { label: 'Key', value: keyText(p) },
-        { label: 'Active', value: p.active, kind: 'yes' },
-      ],
-    },
-  ],
 };
 
 function accountText({ account }: ShownProfile): string | null {
   return account === null ? null : (account.email ?? account.name ?? account.id);
-}
-
-const KEY_WORDS: Readonly<Record<Store, string>> = {
-  file: 'in the config file',
-  keyring: 'in the system keyring',
-  command: 'printed by a command of yours',
-};
-
-function keyText({ name, key_in }: ShownProfile): string {
-  if (name === SANDBOX) return 'none needed';
-  return key_in === null ? 'none' : KEY_WORDS[key_in];
 }
 
 /** Throws CliError('notFound') for a name that no profile has. */

@@ -14,19 +14,6 @@ export const sshKeyView: View<SshKey> = {
   ],
   id: (k) => k.id,
   empty: 'The account has no SSH keys. Add one: gpucloud ssh-keys add FILE',
-  sections: [
-    {
-      lines: (k) => [
-        { label: 'Name', value: k.name },
-        { label: 'ID', value: k.id },
-        { label: 'Fingerprint', value: k.fingerprint },
-        { label: 'Default', value: k.is_default, kind: 'yes' },
-        { label: 'Added', value: k.created_at, kind: 'time' },
-        { label: 'Updated', value: k.updated_at, kind: 'time' },
-        { label: 'Public key', value: k.public_key },
-      ],
-    },
-  ],
 };
 
 /** `ssh-ed25519`: the first word of the key. */

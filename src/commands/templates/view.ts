@@ -1,35 +1,9 @@
 import type { Template, TemplateEndpoint, TemplateVariable } from '../../api/index.ts';
-import type { DetailLine, Section, View } from '../../output/output.ts';
+import type { Column, DetailLine, Section, View } from '../../output/output.ts';
+import { sectionOf } from '../../output/table/details.ts';
 
-const sections: readonly Section<Template>[] = [
-  {
-    lines: (t) => [
-      { label: 'Name', value: t.name },
-      { label: 'Slug', value: t.slug },
-      { label: 'ID', value: t.id },
-      { label: 'Description', value: t.description },
-      { label: 'Tags', value: t.tags?.join(', ') },
-      { label: 'Available', value: t.is_active, kind: 'yes' },
-      { label: 'Order', value: t.sort_order },
-      { label: 'Logo', value: t.logo_url },
-    ],
-  },
-  {
-    heading: 'Needs',
-    lines: (t) => [
-      { label: 'Disk', value: atLeast(t.min_disk_gb, ' GB') },
-      { label: 'CUDA', value: atLeast(t.min_cuda_version, '') },
-    ],
-  },
-  {
-    heading: 'Container',
-    lines: (t) => [
-      { label: 'Image', value: t.image_name },
-      { label: 'Command', value: t.run_command },
-      { label: 'Shared memory', value: t.shm_size },
-      { label: 'After start', value: t.post_start_script },
-    ],
-  },
+/** The parts that have no column. */
+const parts: readonly Section<Template>[] = [
   { heading: 'Endpoints', lines: (t) => (t.endpoints ?? []).map(endpointLine) },
   {
     heading: 'Volumes',
@@ -41,41 +15,38 @@ const sections: readonly Section<Template>[] = [
   },
   { heading: 'Environment', lines: (t) => environmentLines(t.env_vars) },
   { heading: 'Variables', lines: (t) => (t.variables_schema ?? []).map(variableLine) },
+];
+
+const columns: readonly Column<Template>[] = [
+  { id: 'slug', header: 'SLUG', value: (t) => t.slug },
+  { id: 'name', header: 'NAME', value: (t) => t.name },
+  { id: 'description', header: 'DESCRIPTION', value: (t) => t.description },
+  { id: 'min_disk_gb', header: 'DISK', kind: 'gigabytes', value: (t) => t.min_disk_gb },
+  { id: 'min_cuda_version', header: 'CUDA', value: (t) => t.min_cuda_version },
+  { id: 'id', header: 'ID', value: (t) => t.id, hidden: true },
+  { id: 'tags', header: 'TAGS', value: (t) => t.tags?.join(','), hidden: true },
+  { id: 'image_name', header: 'IMAGE', value: (t) => t.image_name, hidden: true },
+  { id: 'run_command', header: 'COMMAND', value: (t) => t.run_command, hidden: true },
+  { id: 'shm_size', header: 'SHARED MEMORY', value: (t) => t.shm_size, hidden: true },
+  { id: 'is_active', header: 'AVAILABLE', kind: 'yes', value: (t) => t.is_active, hidden: true },
+  { id: 'sort_order', header: 'ORDER', value: (t) => t.sort_order, hidden: true },
+  { id: 'logo_url', header: 'LOGO', value: (t) => t.logo_url, hidden: true },
+  { id: 'created_at', header: 'CREATED', kind: 'time', value: (t) => t.created_at, hidden: true },
+  { id: 'updated_at', header: 'UPDATED', kind: 'time', value: (t) => t.updated_at, hidden: true },
   {
-    heading: 'Times',
-    lines: (t) => [
-      { label: 'Created', value: t.created_at, kind: 'time' },
-      { label: 'Updated', value: t.updated_at, kind: 'time' },
-    ],
+    id: 'post_start_script',
+    header: 'AFTER START',
+    value: (t) => t.post_start_script,
+    hidden: true,
   },
 ];
 
 export const templateView: View<Template> = {
-  columns: [
-    { id: 'slug', header: 'SLUG', value: (t) => t.slug },
-    { id: 'name', header: 'NAME', value: (t) => t.name },
-    { id: 'description', header: 'DESCRIPTION', value: (t) => t.description },
-    { id: 'min_disk_gb', header: 'DISK', kind: 'gigabytes', value: (t) => t.min_disk_gb },
-    { id: 'min_cuda_version', header: 'CUDA', value: (t) => t.min_cuda_version },
-    { id: 'id', header: 'ID', value: (t) => t.id, hidden: true },
-    { id: 'tags', header: 'TAGS', value: (t) => t.tags?.join(','), hidden: true },
-    { id: 'image_name', header: 'IMAGE', value: (t) => t.image_name, hidden: true },
-    { id: 'run_command', header: 'COMMAND', value: (t) => t.run_command, hidden: true },
-    { id: 'shm_size', header: 'SHARED MEMORY', value: (t) => t.shm_size, hidden: true },
-    { id: 'is_active', header: 'AVAILABLE', kind: 'yes', value: (t) => t.is_active, hidden: true },
-    { id: 'sort_order', header: 'ORDER', value: (t) => t.sort_order, hidden: true },
-    { id: 'logo_url', header: 'LOGO', value: (t) => t.logo_url, hidden: true },
-    { id: 'created_at', header: 'CREATED', kind: 'time', value: (t) => t.created_at, hidden: true },
-    { id: 'updated_at', header: 'UPDATED', kind: 'time', value: (t) => t.updated_at, hidden: true },
-  ],
+  columns,
   id: (t) => t.id,
   empty: 'The service has no templates.',
-  sections,
+  sections: [sectionOf(columns), ...parts],
 };
-
-function atLeast(value: string | number | null | undefined, unit: string): string | null {
-  return value === null || value === undefined || value === '' ? null : `at least ${value}${unit}`;
-}
 
 function endpointLine(endpoint: TemplateEndpoint): DetailLine {
   const { auth, name, port, protocol, is_main: main, url_template: link } = endpoint;

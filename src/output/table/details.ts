@@ -16,6 +16,25 @@ interface Block {
   lines: Line[];
 }
 
+/** All columns as lines, the hidden ones too: `PER HOUR` is labelled `Per hour`. */
+export function sectionOf<T>(columns: readonly Column<T>[]): Section<T> {
+  return {
+    lines: (value) =>
+      columns.map(({ header, kind, value: cell }) => ({
+        label: labelOf(header),
+        value: cell(value),
+        ...(kind === undefined ? {} : { kind }),
+      })),
+  };
+}
+
+const ACRONYMS = /\b(api|cuda|gpus?|id|ssh|url|vram)\b/gi;
+
+function labelOf(header: string): string {
+  const label = header.charAt(0) + header.slice(1).toLowerCase();
+  return label.replace(ACRONYMS, (word) => word.toUpperCase());
+}
+
 /** One thing in sections, all values of all sections standing in one column. */
 export function detailsText<T>(
   value: T,

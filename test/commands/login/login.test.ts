@@ -47,10 +47,11 @@ describe('login with everything given', () => {
         `The key rests in ${configFile(world)}, which only you may read (mode 0600). The system keyring can't keep the key: no keyring can be reached from here.\n`,
     );
     expect(stdout).toBe(
-      'Profile:   default\n' +
+      'Name:      default\n' +
         `Base URL:  ${world.service.url}\n` +
         'Account:   anna@example.com\n' +
-        'Key:       in the config file\n' +
+        'Key:       yes\n' +
+        'Key in:    file\n' +
         'Active:    yes\n',
     );
     expect(code).toBe(0);
@@ -117,7 +118,7 @@ describe('login with everything given', () => {
     });
     expect(again).toMatchObject({ code: 0, requests: [{ path: '/users/me' }] });
     // The current profile is for this service: its key is replaced where no profile is named.
-    expect((await login(world, ANNA_KEY, '--yes')).stdout).toContain('Profile:   work\n');
+    expect((await login(world, ANNA_KEY, '--yes')).stdout).toContain('Name:      work\n');
   });
 
   test('another service does not take the place of the current profile unless it is named', async () => {
@@ -126,7 +127,7 @@ describe('login with everything given', () => {
     const result = await one.cli(['login', '--base-url', other.service.url, '--key-stdin'], {
       stdin: BORIS_KEY,
     });
-    expect(result.stdout).toContain('Profile:   default\n');
+    expect(result.stdout).toContain('Name:      default\n');
     expect(await stored(one)).toMatchObject({
       current: 'default',
       profiles: { work: { api_key: ANNA_KEY }, default: { api_key: BORIS_KEY } },

@@ -36,7 +36,7 @@ describe('logout', () => {
 
     expect(stderr).toBe(FORGOTTEN);
     expect(stdout).toBe(
-      `Profile:   default\nBase URL:  ${world.service.url}\nKey:       none\nActive:    yes\n`,
+      `Name:      default\nBase URL:  ${world.service.url}\nKey:       no\nActive:    yes\n`,
     );
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     const text = await readFile(configFile(world), 'utf8');

@@ -54,27 +54,21 @@ describe('me get', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(
       [
-        'Name:               Ann',
-        'Email:              ann@example.com',
-        'ID:                 u-1',
-        'Role:               USER',
-        'Active:             yes',
-        'Email verified:     no',
-        'Password:           yes',
-        'Yandex id:          y-1',
-        '',
-        'Money',
-        '  Wallet balance:   1500.00',
-        '',
-        'Mail',
-        '  About billing:    yes',
-        '  News and offers:  no',
-        '',
-        'Times',
-        '  Registered:       2025-12-31T00:00:00.000Z',
-        '  Verified:         2026-01-01T00:00:00.000Z',
-        '  Last sign-in:     2026-01-02T00:00:00.000Z',
-        '  Updated:          2026-01-03T00:00:00.000Z',
+        'Name:            Ann',
+        'Email:           ann@example.com',
+        'Role:            USER',
+        'Wallet balance:  1500.00',
+        'ID:              u-1',
+        'Active:          yes',
+        'Email verified:  no',
+        'Password:        yes',
+        'Billing mail:    yes',
+        'News mail:       no',
+        'Yandex:          y-1',
+        'Verified at:     2026-01-01T00:00:00.000Z',
+        'Last login:      2026-01-02T00:00:00.000Z',
+        'Created:         2025-12-31T00:00:00.000Z',
+        'Updated:         2026-01-03T00:00:00.000Z',
         '',
       ].join('\n'),
     );
@@ -94,12 +88,7 @@ describe('me get', () => {
     const world = await worldOf(ok(odd));
     expect(JSON.parse((await world.cli(['me', 'get', '--json'])).stdout)).toEqual(odd);
     expect((await world.cli(['me', 'get'])).stdout).toBe(
-      [
-        'ID:        u-1',
-        'Active:    no: the account is blocked',
-        'Password:  none: signed in through another service',
-        '',
-      ].join('\n'),
+      'ID:        u-1\nActive:    no\nPassword:  no\n',
     );
   });
 });
@@ -115,9 +104,7 @@ describe('me update', () => {
     ]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Name: +Ann Lee\n/);
-    expect(stdout).toContain(
-      'Money\n  Available:        10500.00\n  Reserved:         0.00\n  Total:            10500.00\n',
-    );
+    expect(stdout).toMatch(/Available: +10500\.00\nReserved: +0\.00\nTotal: +10500\.00\n/);
     expect(stderr).toBe('The account is now named Ann Lee.\n');
     expect(requests.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['PATCH', '/users/me', { name: 'Ann Lee' }],

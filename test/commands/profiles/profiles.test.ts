@@ -160,7 +160,7 @@ describe('profiles get', () => {
 
   test('the sandbox for people', async () => {
     expect((await (await newWorld()).cli(['profiles', 'get', 'sandbox'])).stdout).toBe(
-      'Profile:   sandbox\nBase URL:  none: it serves itself\nKey:       none needed\nActive:    no\n',
+      'Name:    sandbox\nKey:     no\nActive:  no\n',
     );
   });
 
@@ -226,7 +226,7 @@ describe('profiles add', () => {
     const argv = ['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`];
     expect(await world.cli(argv)).toEqual({
       code: 0,
-      stdout: `Profile:   work\nBase URL:  ${WORK_URL}\nKey:       none\nActive:    no\n`,
+      stdout: `Name:      work\nBase URL:  ${WORK_URL}\nKey:       no\nActive:    no\n`,
       stderr: 'The profile "work" has no key yet: gpucloud login --profile work\n',
       requests: [],
     });
@@ -307,7 +307,7 @@ describe('profiles remove', () => {
         'Its key still works at the service, whose API documents no way to revoke one, and its machines go on as they were.\n' +
         'No profile is active now. Choose one: gpucloud profiles use NAME\n',
     });
-    expect(stdout).toContain('Profile:   home\n');
+    expect(stdout).toContain('Name:      home\n');
     expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });
   });
 
