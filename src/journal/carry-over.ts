@@ -44,19 +44,20 @@ export async function carryOver(state: string): Promise<string[]> {
     // Another command may have done it.
     if (!exists(from)) return [];
     const owners = await ownersIn(from);
-    const folderOf = await foldersOf(from, root, owners);
+    const foldersFor = await foldersOf(from, root, owners);
     const warnings: string[] = [];
     for (const owner of owners) {
-      const folder = folderOf(owner);
-      if (folder === undefined) {
+      const folders = foldersFor(owner);
+      if (folders.length === 0) {
         warnings.push(
           `Part of the journal of version 0.1.0 names no service and was not carried over: ${owner.name} in ${from}.carried-over`,
         );
-        continue;
       }
-      for (const file of owner.machines) await carryInstance(file, folder, 'instances');
-      for (const file of owner.archive) await carryInstance(file, folder, 'archive');
-      for (const file of owner.open) warnings.push(...(await carryRequest(file, folder)));
+      for (const folder of folders) {
+        for (const file of owner.machines) await carryInstance(file, folder, 'instances');
+        for (const file of owner.archive) await carryInstance(file, folder, 'archive');
+        for (const file of owner.open) warnings.push(...(await carryRequest(file, folder)));
+      }
     }
     const to = `${from}.carried-over`;
     renameSync(from, exists(to) ? `${to}-${Date.now()}` : to);
@@ -99,7 +100,7 @@ async function foldersOf(
   from: string,
   root: string,
   owners: readonly OldOwner[],
-): Promise<(owner: OldOwner) => string | undefined> {
+): Promise<(owner: OldOwner) => string[]> {
   const byHash = new Map<string, string>();
   const note = ({ service, account }: Fields) => {
     if (typeof service !== 'string' || typeof account !== 'string') return;
@@ -128,11 +129,15 @@ async function foldersOf(
     const file = join(root, serviceFolder(service), '@keys', `${print}.json`);
     await writeRecord(file, { version: 1, account });
   }
+  const servicesOf = (some: readonly OldOwner[]) =>
+    new Set(some.flatMap(records).flatMap(({ service }) => textsIn([service])));
   return (owner) => {
     const own = byHash.get(owner.name) ?? byHash.get(ofKey.get(owner.name) ?? '');
-    const service = records(owner).find((fields) => typeof fields.service === 'string')?.service;
-    if (own !== undefined || typeof service !== 'string') return own;
-    return join(root, serviceFolder(service), UNCLAIMED);
+    if (own !== undefined) return [own];
+    const named = servicesOf([owner]);
+    // If every file of it is torn, it may be of any service that was used.
+    const services = named.size > 0 ? named : servicesOf(owners);
+    return [...services].map((service) => join(root, serviceFolder(service), UNCLAIMED));
   };
 }
 

@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openJournal, type Scope } from '../../src/journal/index.ts';
 import { anyRequestOpen } from '../../src/journal/pending.ts';
 import { manualClock } from '../support/clock.ts';
@@ -138,13 +138,36 @@ test('keeps a request whose process ended behind its outcome as the instance tha
   });
 });
 
-test('says what names no service, and keeps it', async () => {
+describe('a torn folder that names no service', () => {
   const owner = 'ffffffffffffffffffffffff';
-  await mkdir(join(state, 'rentals', owner, 'machines'), { recursive: true });
-  await writeFile(join(state, 'rentals', owner, 'machines', `${id(9)}.json`), '{');
-  await known(ACCOUNT);
-  expect(warnings).toContainEqual(expect.stringContaining(owner));
-  expect(await readdir(join(state, 'rentals.carried-over', owner, 'machines'))).toHaveLength(1);
+  const uid = '2026-11-22T181419.000Z-aaaaaaaa-8a33-40fe-9718-8fc00278e37b';
+  beforeEach(async () => {
+    for (const [place, name] of [
+      ['machines', id(9)],
+      ['open', uid],
+    ] as const) {
+      await mkdir(join(state, 'rentals', owner, place), { recursive: true });
+      await writeFile(join(state, 'rentals', owner, place, `${name}.json`), '{');
+    }
+  });
+
+  test('is listed for every service that was used', async () => {
+    const scopes = [ACCOUNT, { service: 'sandbox', account: 'anyone' }];
+    for (const scope of scopes) {
+      const { living, unknown } = await known(scope);
+      expect(living).toContain(id(9));
+      expect(unknown).toContain(uid);
+    }
+  });
+
+  test('is kept with a warning if no service is known', async () => {
+    for (const name of await readdir(join(state, 'rentals'))) {
+      if (name !== owner) await rm(join(state, 'rentals', name), { recursive: true });
+    }
+    await known(ACCOUNT);
+    expect(warnings).toEqual([expect.stringContaining(owner)]);
+    expect(await readdir(join(state, 'rentals.carried-over', owner, 'machines'))).toHaveLength(1);
+  });
 });
 
 test('keeps the ids that an answer gave in doubt, since each may be the instance', async () => {
