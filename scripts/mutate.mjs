@@ -1,0 +1,201 @@
+// Changes the source in one small way at a time and expects its tests to notice.
+// npm run mutate [-- ROOM|NUMBER...]; without any, the result goes to docs/internals/mutations.md.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { createVitest } from 'vitest/node';
+import { MUTATIONS, mutated, sourceOf } from '../test/mutations/index.mjs';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const PAGE = fileURLToPath(new URL('../docs/internals/mutations.md', import.meta.url));
+
+/** A mutation may make a loop endless, which no test can end. */
+const PATIENCE_MS = 120_000;
+
+// A run can be repeated: random tests always try the same values.
+process.env.GPUCLOUD_SEED ??= '1';
+
+/** Vitest on the source with at most one mutation. Nothing on the disk changes. */
+async function openTests() {
+  let mutation;
+  let isLoaded = false;
+  const plugin = {
+    name: 'mutation',
+    enforce: 'pre',
+    load(id) {
+      if (mutation === undefined || id !== sourceOf(mutation)) return undefined;
+      isLoaded = true;
+      return mutated(readFileSync(id, 'utf8'), mutation);
+    },
+  };
+  const vitest = await createVitest(
+    'test',
+    {
+      config: false,
+      root: ROOT,
+      watch: false,
+      include: ['test/**/*.test.ts'],
+      env: { NO_COLOR: '1' },
+      isolate: false,
+      maxWorkers: 1,
+      bail: 1,
+      testTimeout: 20_000,
+      hookTimeout: 20_000,
+      reporters: [{}],
+    },
+    { plugins: [plugin] },
+  );
+
+  async function end() {
+    // The second call kills what does not end.
+    void vitest.cancelCurrentRun('keyboard-input');
+    await vitest.cancelCurrentRun('keyboard-input');
+  }
+
+  return {
+    /** The first test that fails with the mutation; undefined if none does. */
+    async failing(files, next) {
+      mutation = next;
+      isLoaded = false;
+      if (next !== undefined) vitest.invalidateFile(sourceOf(next));
+      const found = await Promise.all(
+        files.map(async (file) => {
+          const specifications = await vitest.globTestSpecifications([file]);
+          if (specifications.length === 0) throw new Error(`${file} has no tests`);
+          return specifications;
+        }),
+      );
+      const specifications = [...new Set(found.flat())];
+      let isLate = false;
+      const timer = setTimeout(
+        () => {
+          isLate = true;
+          void end();
+        },
+        next === undefined ? 5 * PATIENCE_MS : PATIENCE_MS,
+      );
+      const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
+      clearTimeout(timer);
+      if (next !== undefined) vitest.invalidateFile(sourceOf(next));
+      if (isLate) return 'no end';
+      if (next !== undefined && !isLoaded)
+        throw new Error(`${next.number}: the tests load no ${next.file}`);
+      const ids = new Set(specifications.map(({ moduleId }) => moduleId));
+      const modules = testModules.filter(({ moduleId }) => ids.has(moduleId));
+      for (const one of modules) {
+        for (const test of one.children.allTests('failed')) return test.fullName;
+      }
+      const broken = modules.find((one) => one.state() === 'failed');
+      const [error] = [...(broken?.errors() ?? []), ...unhandledErrors];
+      return error?.message.split('\n')[0];
+    },
+    close: () => vitest.close(),
+  };
+}
+
+function filesOf({ tests }) {
+  return tests.map((test) => `test/${test}`);
+}
+
+async function judge(mutation, tests) {
+  const started = Date.now();
+  const failed = await tests.failing(filesOf(mutation), mutation);
+  const seconds = `${((Date.now() - started) / 1000).toFixed(1)} s`;
+  const outcome =
+    failed !== undefined ? 'killed' : mutation.equivalent === undefined ? 'SURVIVED' : 'equivalent';
+  const why = failed ?? mutation.equivalent ?? mutation.tests.join(', ');
+  console.log(
+    `${String(mutation.number).padStart(3)} ${outcome.padEnd(10)} ${seconds.padStart(7)}  ${mutation.file}: ${mutation.name} [${why}]`,
+  );
+  return { mutation, outcome, failed };
+}
+
+function chosen(words) {
+  if (words.length === 0) return MUTATIONS;
+  const rooms = new Set(MUTATIONS.map(({ room }) => room));
+  for (const word of words) {
+    if (!rooms.has(word) && MUTATIONS[Number(word) - 1] === undefined) {
+      throw new Error(`"${word}": a room (${[...rooms].join(', ')}) or 1 to ${MUTATIONS.length}`);
+    }
+  }
+  return MUTATIONS.filter(
+    ({ room, number }) => words.includes(room) || words.includes(String(number)),
+  );
+}
+
+/** How many mutations of each room were killed, survived, are equivalent. */
+function table(results) {
+  const row = (title, some) => {
+    const count = (outcome) => some.filter((one) => one.outcome === outcome).length;
+    return `| ${title} | ${count('killed')} | ${count('equivalent')} | ${count('SURVIVED')} |`;
+  };
+  const rooms = [...new Set(results.map(({ mutation }) => mutation.room))];
+  return [
+    '| room | killed | equivalent | survived |',
+    '|---|---:|---:|---:|',
+    ...rooms.map((room) =>
+      row(
+        room,
+        results.filter(({ mutation }) => mutation.room === room),
+      ),
+    ),
+    row('all', results),
+  ].join('\n');
+}
+
+function page(results) {
+  const equivalent = results
+    .filter(({ outcome }) => outcome === 'equivalent')
+    .map(({ mutation }) => `- \`src/${mutation.file}\`: ${mutation.name}. ${mutation.equivalent}`);
+  return `# Mutations
+
+\`npm run mutate\` writes this page. A mutation changes the source in one small way, and is killed if
+a test of its room then fails. \`test/mutations/\` lists them.
+
+${table(results)}
+
+No test can notice these:
+
+${equivalent.join('\n')}
+`;
+}
+
+const selected = chosen(process.argv.slice(2));
+for (const mutation of selected) mutated(readFileSync(sourceOf(mutation), 'utf8'), mutation);
+
+const started = Date.now();
+const results = [];
+const instances = await Promise.all(
+  Array.from({ length: Math.min(2, availableParallelism()) }, openTests),
+);
+try {
+  // A test that fails without a mutation would kill every one.
+  const failed = await instances[0].failing([...new Set(selected.flatMap(filesOf))], undefined);
+  if (failed !== undefined) throw new Error(`fails without a mutation: ${failed}`);
+  console.log(
+    `${selected.length} mutations; ${Math.round((Date.now() - started) / 1000)} s to see the tests pass`,
+  );
+  const queue = selected.entries();
+  await Promise.all(
+    instances.map(async (tests) => {
+      for (const [at, mutation] of queue) results[at] = await judge(mutation, tests);
+    }),
+  );
+} finally {
+  await Promise.all(instances.map((tests) => tests.close()));
+}
+
+console.log(`\n${table(results)}\n\n${Math.round((Date.now() - started) / 1000)} s`);
+const survived = results.filter(({ outcome }) => outcome === 'SURVIVED');
+const wrong = results.filter(
+  ({ mutation, failed }) => failed !== undefined && mutation.equivalent !== undefined,
+);
+for (const { mutation } of survived) {
+  console.log(`survived: ${mutation.number} src/${mutation.file}: ${mutation.name}`);
+}
+for (const { mutation } of wrong) {
+  console.log(`not equivalent: ${mutation.number} src/${mutation.file}: ${mutation.name}`);
+}
+// Vitest sets it for each mutation that was killed.
+process.exitCode = survived.length + wrong.length === 0 ? 0 : 1;
+if (process.exitCode === 0 && selected === MUTATIONS) writeFileSync(PAGE, page(results));

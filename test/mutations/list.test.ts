@@ -1,0 +1,30 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { transform } from 'esbuild';
+import { expect, test } from 'vitest';
+import { MUTATIONS, mutated, sourceOf } from './index.mjs';
+
+// `npm run mutate` takes minutes; this keeps its list in step with the source.
+
+const TESTS = join(import.meta.dirname, '..');
+
+test('changes the source at one place, and leaves a program', async () => {
+  for (const mutation of MUTATIONS) {
+    const source = readFileSync(sourceOf(mutation), 'utf8');
+    await transform(mutated(source, mutation), { loader: 'ts' });
+  }
+});
+
+test('names tests that exist', () => {
+  const missing = MUTATIONS.flatMap(({ tests }) => tests).filter(
+    (name) => !existsSync(join(TESTS, name)) && !existsSync(join(TESTS, `${name}.test.ts`)),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('refuses a search text that occurs twice, or not at all', () => {
+  const [mutation] = MUTATIONS;
+  if (mutation === undefined) throw new Error('there are no mutations');
+  expect(() => mutated('a;', { ...mutation, search: 'b' })).toThrow('0 times');
+  expect(() => mutated('a; a;', { ...mutation, search: 'a' })).toThrow('2 times');
+});
