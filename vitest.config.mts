@@ -39,6 +39,7 @@ export default defineConfig({
     // Two cores are the least machine.
     maxWorkers: 2,
     reporters: ['default', './scripts/summary.mjs'],
+    globalSetup: ['test/support/temporary.ts'],
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],
