@@ -250,11 +250,7 @@ export const commands = [
     file: 'commands/instances/lifecycle.ts',
     tests: 'commands/instances/lifecycle commands/instances/before-the-deed',
     changes: [
-      [
-        'terminate does not ask',
-        'confirm(context, () => terminateQuestion(targets, context))',
-        'Promise.resolve()',
-      ],
+      ['terminate does not ask', 'confirm(context, () => question(targets))', 'Promise.resolve()'],
       [
         'stop waits for TERMINATED',
         "wait === true ? 'STOPPED' : undefined",
@@ -288,8 +284,8 @@ export const commands = [
       ],
       [
         'No goes on',
-        "throw new CliError('interrupted', 'Not confirmed",
-        "void new CliError('interrupted', 'Not confirmed",
+        "throw new CliError('interrupted', 'Cancelled",
+        "void new CliError('interrupted', 'Cancelled",
       ],
       [
         'a script needs no --yes',

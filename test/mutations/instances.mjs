@@ -408,18 +408,10 @@ export const instances = [
     file: 'instances/preflight.ts',
     tests: 'instances/paid-hour commands/instances/before-the-deed commands/instances/lifecycle',
     changes: [
-      ['more comes back than was reserved', 'left > HOUR', 'left > 2 * HOUR'],
-      ['what comes back is rounded up', '.round(2, 0)', '.round(2, 3)'],
-      ['an hour that is over comes back', 'left <= 0', 'left < -HOUR'],
       [
         'a running machine counts for what a start reserves',
         "(instance?.status ?? 'STOPPED') === 'STOPPED'",
         'true',
-      ],
-      [
-        'an instance that is over is asked about',
-        'if (read.every((instance) => isTerminated(instance?.status))) return undefined;',
-        '',
       ],
       [
         'an interrupt before a request says nothing',

@@ -2,6 +2,27 @@ const BOOKS = 'money commands/billing/spend-runway';
 
 export const money = [
   {
+    file: 'money/termination.ts',
+    tests:
+      'instances/paid-hour commands/instances/before-the-deed commands/instances/doubt commands/instances/lifecycle',
+    changes: [
+      ['more comes back than was reserved', 'left > HOUR', 'left > 2 * HOUR'],
+      ['what comes back is rounded up', '.round(2, 0)', '.round(2, 3)'],
+      ['an hour that is over comes back', 'left <= 0', 'left < -HOUR'],
+      [
+        'an instance that is over is asked about',
+        'if (read.every((instance) => isTerminated(instance?.status))) return undefined;',
+        '',
+      ],
+      [
+        'what came back is told though it was not expected',
+        'changed.filter((one) => accepted.has(one.id))',
+        'changed',
+      ],
+      ['what was billed before is told', ' && (instant(created_at) ?? 0) >= since', ''],
+    ],
+  },
+  {
     file: 'money/ledger.ts',
     tests: `${BOOKS} commands/billing/transactions`,
     changes: [
@@ -125,8 +146,18 @@ export const money = [
       ],
       [
         'a runway is known although instances were not read',
-        'read.instances && read.drives ? runway : undefined',
-        'runway',
+        '!read.instances || !read.drives',
+        '!read.drives',
+      ],
+      [
+        'a runway is known although drives were not read',
+        '!read.instances || !read.drives',
+        '!read.instances',
+      ],
+      [
+        'a runway is known although a price is not',
+        "if (burn.uncounted.some(({ why }) => why === 'price')) return 'price_not_told';",
+        '',
       ],
       [
         'unexplained charges are not in the rate',

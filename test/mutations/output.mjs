@@ -282,8 +282,8 @@ export const output = [
       ['an error in JSON is never retryable', 'retryable: failure.retryable,', 'retryable: false,'],
       [
         'a message holds a raw control',
-        'clean(forProfile(withoutKeys(text), profile));\n  const message',
-        'forProfile(withoutKeys(text), profile);\n  const message',
+        'clean(forProfile(withoutKeys(text), profile))',
+        'forProfile(withoutKeys(text), profile)',
       ],
       [
         'one of several errors is told',
