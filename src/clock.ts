@@ -7,3 +7,6 @@ export interface Clock {
   /** At least 0, below 1, as `Math.random()`. */
   random(): number;
 }
+
+/** Milliseconds; timers of Node fire at once beyond this. */
+export const LONGEST_TIMER = 2 ** 31 - 1;

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { fstatSync, realpathSync, type Stats, statSync, writeSync } from 'node:fs';
 import { devNull, homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { LONGEST_TIMER } from './clock.ts';
 import { namedHome } from './config/folders.ts';
 import type { Host } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
@@ -127,9 +128,6 @@ function syncWrite(): Host['syncWrite'] {
     return at;
   };
 }
-
-/** Timers of Node fire at once beyond this. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -2,14 +2,15 @@ import { apiKeysApi } from './api-keys.ts';
 import { billingApi } from './billing.ts';
 import type { Run } from './calls/call.ts';
 import { type CallParts, withCall } from './calls/call.ts';
+import { getData } from './calls/perform.ts';
 import type { ApiSettings, CallOptions, RawResponse } from './contract.ts';
 import { drivesApi } from './drives.ts';
 import { createTracer } from './http/trace.ts';
 import type { Transport } from './http/transport.ts';
 import { instancesApi } from './instances.ts';
 import { type RawRequest, rawCall } from './raw.ts';
+import { type Template, templates } from './schemas/template.ts';
 import { sshKeysApi } from './ssh-keys.ts';
-import { templatesApi } from './templates.ts';
 import { usersApi } from './users.ts';
 
 export type { ApiSettings, CallOptions, Page, RawResponse } from './contract.ts';
@@ -50,7 +51,10 @@ export interface Api {
   readonly drives: ReturnType<typeof drivesApi>;
   readonly sshKeys: ReturnType<typeof sshKeysApi>;
   readonly apiKeys: ReturnType<typeof apiKeysApi>;
-  readonly templates: ReturnType<typeof templatesApi>;
+  readonly templates: {
+    /** All available templates (API document: Endpoints, GET /templates). */
+    list(options?: CallOptions): Promise<Template[]>;
+  };
   readonly users: ReturnType<typeof usersApi>;
   readonly billing: ReturnType<typeof billingApi>;
   call(request: RawRequest, options?: CallOptions): Promise<RawResponse>;
@@ -78,7 +82,12 @@ export function createApi(settings: ApiSettings): Api {
     drives: drivesApi(run),
     sshKeys: sshKeysApi(run),
     apiKeys: apiKeysApi(run),
-    templates: templatesApi(run),
+    templates: {
+      list: (options) =>
+        run(options, (call) =>
+          getData(call, { heading: 'GET /templates', doing: 'to list the templates' }, templates),
+        ),
+    },
     users: usersApi(run),
     billing: billingApi(run),
     call: rawCall(run, base),

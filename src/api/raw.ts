@@ -1,7 +1,8 @@
 import { usageError } from '../errors.ts';
+import { withoutEndSlash } from '../rules/service.ts';
 import type { Run } from './calls/call.ts';
 import { lostReason, notReached, notUnderstood, outcomeUnknown } from './calls/errors.ts';
-import { type ApiRequest, changes, type Operation } from './calls/operation.ts';
+import { type ApiRequest, changes, isRepeatable, type Operation } from './calls/operation.ts';
 import { repeat, sendOnce } from './calls/retry.ts';
 import type { CallOptions, RawResponse } from './contract.ts';
 import type { HttpResponse } from './http/body.ts';
@@ -18,9 +19,7 @@ export interface RawRequest {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** PATCH and DELETE as the retry table has them; what it does not name is never sent twice. */
-const REPEATED: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PATCH', 'DELETE']);
-const METHODS: ReadonlySet<string> = new Set([...REPEATED, 'POST', 'PUT']);
+const METHODS: readonly string[] = ['GET', 'HEAD', 'PATCH', 'DELETE', 'POST', 'PUT'];
 
 /** Headers that belong to the connection, to undici or to the key. */
 const OURS =
@@ -35,18 +34,17 @@ const OURS =
 export function rawCall(run: Run, base: URL) {
   return (request: RawRequest, options?: CallOptions): Promise<RawResponse> =>
     run(options, async (call) => {
-      const { method } = request;
       const sent = checked(request, base);
-      const heading = `${method} ${request.path}`;
+      const heading = `${request.method} ${request.path}`;
       const operation: Operation = {
         heading,
         doing: `to handle ${heading}`,
-        bills: method === 'POST',
+        bills: request.method === 'POST',
         doubt: 'The service may have acted on it.',
       };
       let response: HttpResponse;
       try {
-        response = REPEATED.has(method)
+        response = isRepeatable(operation)
           ? (await repeat(call, sent)).response
           : await sendOnce(call, sent);
       } catch (error) {
@@ -69,15 +67,15 @@ export function rawCall(run: Run, base: URL) {
 
 function checked(request: RawRequest, base: URL): ApiRequest {
   const { method, body } = request;
-  if (!METHODS.has(method)) {
-    throw usageError(`The method is one of ${[...METHODS].join(', ')}.`);
+  if (!METHODS.includes(method)) {
+    throw usageError(`The method is one of ${METHODS.join(', ')}.`);
   }
   const query = Object.entries(request.query ?? {})
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
     .join('&');
   const joint = query === '' ? '' : request.path.includes('?') ? '&' : '?';
   const path = `${request.path}${joint}${query}`;
-  const whole = `${base.origin}${base.pathname.replace(/\/+$/, '')}${path}`;
+  const whole = `${base.origin}${withoutEndSlash(base.pathname)}${path}`;
   // A URL that comes back unchanged has nothing in it that is read as another path or another host.
   const parsed = URL.canParse(whole) ? new URL(whole).href : undefined;
   if (!path.startsWith('/') || path.startsWith('//') || path.includes('#') || parsed !== whole) {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import { type Clock, LONGEST_TIMER } from '../../clock.ts';
 import { withoutEndSlash } from '../../rules/service.ts';
 import type { ApiSettings, CallOptions } from '../contract.ts';
 import type { HttpResponse } from '../http/body.ts';
@@ -8,9 +8,6 @@ import type { Tracer } from '../http/trace.ts';
 import type { Transport } from '../http/transport.ts';
 import { hidden, secretsIn } from '../response/secrets.ts';
 import type { ApiRequest } from './operation.ts';
-
-/** Timers of Node fire at once beyond this. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** One call of a person or a script: all of its requests, pauses and bodies under one deadline. */
 export interface Call {

@@ -1,4 +1,5 @@
 import { action } from '../../cli/verb.ts';
+import { LONGEST_TIMER } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { Section, View } from '../../output/output.ts';
@@ -107,9 +108,6 @@ export const doctor = action({
 
 /** As of every call without --timeout. */
 const TIMEOUT_MS = 60_000;
-/** Timers of Node fire at once beyond this. */
-const LONGEST_TIMER = 2 ** 31 - 1;
-
 /** Makes checks at once; one that is not finished by the deadline fails. */
 function made(checks: Checks, late: Promise<Finding>): Promise<Check[]> {
   return Promise.all(

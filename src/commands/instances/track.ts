@@ -4,7 +4,7 @@ import { checked } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import { observationOf } from '../../context/observe.ts';
 import type { Context } from '../../context.ts';
-import { CliError, SeveralErrors } from '../../errors.ts';
+import { CliError, throwAll } from '../../errors.ts';
 import { overLimit } from '../../instances/max-price.ts';
 import type { Changed } from '../../instances/outcome.ts';
 import { ownJournal } from '../../instances/pending.ts';
@@ -63,10 +63,7 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
     await settleOpen(journal, context);
     await context.out.list(rows, changedView);
   }
-  const [first, ...others] = errors;
-  if (first !== undefined) {
-    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
-  }
+  throwAll(errors);
 }
 
 async function knownIds(journal: Journal): Promise<ReadonlySet<string>> {
