@@ -202,6 +202,14 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
           : `${target.name}: there are more events than are shown at once: those from before ${before} are left out. See them all: gpucloud instances events ${target.id} --all`,
       );
     },
+    missed({ target }, { count, before }) {
+      begin();
+      const events = count === 1 ? '1 event' : `${count} events`;
+      err.warn(
+        'incomplete',
+        `${target.name}: ${events} from before ${new Date(before).toISOString()} entered the log too late to be found. See the whole log: gpucloud instances events ${target.id} --all`,
+      );
+    },
     gone(_log, error) {
       begin();
       gone.push(error);

@@ -28,6 +28,8 @@ export interface Cursor {
   readonly size: number;
   /** At least so many of the newest events are remembered, and at most twice as many. */
   readonly kept: number;
+  /** Milliseconds since 1970; -Infinity while nothing is forgotten. */
+  readonly horizon: number;
   has(id: string): boolean;
   /** Whether it lies so far back that it counts as known. */
   isPast(time: number): boolean;
@@ -65,6 +67,9 @@ export function createCursor(saved?: SavedCursor, { kept = KEPT }: { kept?: numb
       return known.size;
     },
     kept,
+    get horizon() {
+      return horizon;
+    },
     has: (id) => known.has(id),
     isPast: (time) => time <= horizon,
     begin(at) {

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
-import type { Follower } from './follower.ts';
+import type { Follower, Look as LogLook, Missed } from './follower.ts';
 import type { DatedEvent, LogEvent, Walk } from './log-walk.ts';
 import { createOutage } from './outage.ts';
 import { poll, type Turn } from './poll.ts';
@@ -46,6 +46,8 @@ export interface FollowReport<L> {
   back(after: number): void;
   /** `until`: milliseconds since 1970 of the first event behind the gap. */
   gap(log: L, why: NonNullable<Walk<LogEvent>['gap']>, until: number): void;
+  /** Events that entered the log too late to be found. */
+  missed(log: L, what: Missed): void;
   /** The service does not know the instance, or not any more; the others are followed on. */
   gone(log: L, error: CliError): void;
   /** All logs were looked at, and so many events handed on; the stream goes on. */
@@ -59,7 +61,7 @@ interface FollowedEvent<L, E extends LogEvent> {
 
 interface Seen<L, E extends LogEvent> {
   readonly log: L;
-  readonly walk: Pick<Walk<E>, 'news' | 'gap'>;
+  readonly walk: LogLook<E>;
   readonly hasEnded: boolean;
 }
 
@@ -114,6 +116,7 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
       const { log, walk } = look;
       const [first] = walk.news;
       if (walk.gap !== undefined && first !== undefined) report.gap(log, walk.gap, first.time);
+      if (walk.missed !== undefined) report.missed(log, walk.missed);
       for (const one of walk.news) found.push({ ...one, log });
       if (look.hasEnded) (ending.has(log) ? over : ending).add(log);
       isFirst ||= !noted.has(log);

@@ -31,7 +31,7 @@ export interface WalkOptions {
    * "ten minutes ago" means to the service, its first answer tells.
    */
   since?(): number;
-  /** Events to walk past at least, in search of late ones. */
+  /** Known events to walk past at least, in search of late ones; Infinity for all that are kept. */
   readonly depth: number;
   /** Milliseconds since 1970, for events that bear no time. */
   now(): number;
@@ -56,6 +56,10 @@ export interface Walk<E extends LogEvent> {
    * was known, or there were more news than one walk may gather.
    */
   readonly gap: 'pruned' | 'bound' | undefined;
+  /** Everything after the cursor's horizon was read. */
+  readonly isWhole: boolean;
+  /** The length of the log as its first and its last page gave it. */
+  readonly total: { readonly first: number; readonly last: number };
 }
 
 /** So many known events in a row are taken for the end of the news. */
@@ -124,16 +128,20 @@ async function walkOnce<E extends LogEvent>(
   const news: DatedEvent<E>[] = [];
   const older: Dated[] = [];
   let settled = 0;
+  let known = 0;
   let past = 0;
   let joined = false;
   let time: number | undefined;
   let before: Cut | undefined;
+  let firstTotal: number | undefined;
 
   const done = (end: 'joined' | 'log' | 'bound'): Walk<E> => ({
     news: oldestFirst(news),
     older,
     horizon: cursor.begun || end === 'log' ? undefined : time,
     gap: end === 'bound' ? 'bound' : isTornOff() ? 'pruned' : undefined,
+    isWhole: end === 'log' || past >= SETTLED,
+    total: { first: firstTotal ?? 0, last: before?.total ?? 0 },
   });
   const isTornOff = () => cursor.size > 0 && !joined && news.length > 0;
 
@@ -145,6 +153,7 @@ async function walkOnce<E extends LogEvent>(
       return undefined;
     }
     before = cut;
+    firstTotal ??= cut.total;
 
     let added: DatedEvent<E>[] = [];
     for (const event of page.data) {
@@ -161,6 +170,7 @@ async function walkOnce<E extends LogEvent>(
       const isPast = !isKnown && cursor.isPast(time);
       const isOlder = !cursor.begun && time < (options.since?.() ?? Number.NEGATIVE_INFINITY);
       joined ||= isKnown;
+      known += isKnown ? 1 : 0;
       past = isPast ? past + 1 : 0;
       if (isOlder) older.push({ id, time });
       else if (!isKnown && !isPast) added.push({ id, time, event });
@@ -168,7 +178,7 @@ async function walkOnce<E extends LogEvent>(
     }
     news.push(...added);
     // Asked at the end of a page alone: what has been read is looked at to its last event.
-    const isDeep = seen.size >= options.depth || past >= SETTLED;
+    const isDeep = known >= options.depth || past >= SETTLED;
     if (settled >= SETTLED && isDeep) return done('joined');
     if (isLast) break;
     if (news.length >= bounds.news || number >= bounds.pages) return done('bound');

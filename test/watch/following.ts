@@ -56,6 +56,8 @@ export async function brokenPromises(
 
   const lines: Line[] = [];
   const gaps = new Set<number>();
+  /** For each log: how many events were reported as missed. */
+  const missing = new Map<number, number>();
   const noted = new Set<string>();
   /** Printed, and not noted as printed when the program was killed: these may come again. */
   const again = new Set<string>();
@@ -125,6 +127,7 @@ export async function brokenPromises(
         back: () => undefined,
         gone: () => undefined,
         looked: () => undefined,
+        missed: (log, { count }) => void missing.set(log.at, (missing.get(log.at) ?? 0) + count),
         gap: (log) => void gaps.add(log.at),
       },
     });
@@ -144,7 +147,14 @@ export async function brokenPromises(
   }
   return logs.flatMap((log, at) => {
     const own = lines.filter((line) => line.log === at);
-    return broken({ log, lines: own, isGapTold: gaps.has(at), again, noted });
+    return broken({
+      log,
+      lines: own,
+      isGapTold: gaps.has(at),
+      missed: missing.get(at) ?? 0,
+      again,
+      noted,
+    });
   });
 }
 
@@ -152,11 +162,12 @@ interface Played {
   readonly log: SimulatedLog;
   readonly lines: readonly Line[];
   readonly isGapTold: boolean;
+  readonly missed: number;
   readonly again: ReadonlySet<string>;
   readonly noted: ReadonlySet<string>;
 }
 
-function broken({ log, lines, isGapTold, again, noted }: Played): string[] {
+function broken({ log, lines, isGapTold, missed, again, noted }: Played): string[] {
   const printed = new Map<string, Line[]>();
   for (const line of lines) {
     printed.set(line.event.id, [...(printed.get(line.event.id) ?? []), line]);
@@ -175,6 +186,8 @@ function broken({ log, lines, isGapTold, again, noted }: Played): string[] {
     const inOneRun = new Set(copies.map(({ run }) => run)).size < copies.length;
     if (inOneRun || (copies.length > 1 && !again.has(id))) wrong.push(`doubled: ${id}`);
   }
+  const unprinted = ever.filter(({ id }) => !printed.has(id)).length;
+  if (missed > unprinted) wrong.push(`reported as missed: ${missed}, and ${unprinted} are`);
   if (log.shuffles > 0) return wrong;
 
   const vanished = log.pruned.filter(({ id, late }) => !late && !printed.has(id));

@@ -222,6 +222,26 @@ describe('instances events --follow', () => {
     expect(stdout.match(new RegExp(`${ID}|${OTHER}`, 'g'))).toEqual([ID, OTHER, OTHER, ID]);
   });
 
+  test.each([
+    [
+      ['-q'],
+      /^warning: \S+: 1 event from before \S+Z entered the log too late to be found\. See .*--all\n$/,
+    ],
+    [
+      ['--json'],
+      /^\{"warning":\{"code":"incomplete","message":"[^"]*too late to be found[^"]*"\}\}\n\{"error/,
+    ],
+  ])('reports an event that enters the log out of reach, once: %j', async (flags, words) => {
+    const late = event('late', -1);
+    const stage = await show((turn) => {
+      if (turn === 6) setImmediate(() => stage.ctrlC());
+      return turn === 1 ? logOf(2_100) : [...logOf(2_100), late];
+    });
+    const { stdout, stderr } = await follow(stage, ...flags);
+    expect(stdout.trim().split('\n')).toHaveLength(2_100);
+    expect(stderr).toMatch(words);
+  });
+
   test('10,000 events of before come whole, and each once', async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC());
@@ -376,6 +396,16 @@ describe('an outage', () => {
     expect(code).toBe(130);
     expect(stdout.match(new RegExp(`${ID}|${OTHER}`, 'g'))).toEqual([ID, OTHER]);
     expect(stderr).toContain(`what happens to ${OTHER} meanwhile`);
+  });
+
+  test('of one machine of several does not hold the others back: its older events come after', async () => {
+    const stage = await show((turn, id) => {
+      if (turn === 9 && id === OTHER) setImmediate(() => stage.ctrlC());
+      if (id === OTHER) return turn < 5 ? 'hangUp' : [event('b1', 1)];
+      return [event('a2', 2)];
+    });
+    const { stdout } = await follow(stage, OTHER, '-q');
+    expect(stdout).toBe('a2\nb1\n');
   });
 
   test('before the first answer it is the error of any command', async () => {

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { createCursor } from '../../src/watch/cursor.ts';
+import { createFollower, type Missed } from '../../src/watch/follower.ts';
+import { manualClock } from '../support/clock.ts';
+import { type Happening, type SimulatedEvent, SimulatedLog } from './simulated-log.ts';
+
+/** So few events are remembered: twice as many at most. */
+const KEPT = 20;
+const PAGE = 10;
+
+const arrive = (count: number): Happening => ({ kind: 'arrive', count, later: 1 });
+const late = (depth: number): Happening => ({ kind: 'late', depth, tie: false });
+
+/** Follows a log of 30 events, two seconds between two looks, with one step before each. */
+async function followed(
+  steps: readonly (readonly Happening[])[],
+  totalOf: (total: number) => number = (total) => total,
+) {
+  const log = new SimulatedLog('a', PAGE);
+  log.happen(arrive(30));
+  const clock = manualClock();
+  let pages = 0;
+  const follower = createFollower<SimulatedEvent>({
+    cursor: createCursor(undefined, { kept: KEPT }),
+    clock,
+    async read(number) {
+      pages += 1;
+      const page = log.page(number);
+      return { ...page, meta: { ...page.meta, total: totalOf(page.meta.total) } };
+    },
+  });
+  const printed = new Set<string>();
+  const missed: Missed[] = [];
+  const pagesOf: number[] = [];
+  for (const step of [[], ...steps]) {
+    for (const what of step) log.happen(what);
+    pages = 0;
+    const look = await follower.look();
+    pagesOf.push(pages);
+    if (look.missed !== undefined) missed.push(look.missed);
+    for (const { id } of look.news) printed.add(id);
+    follower.take(look.news);
+    clock.advance(2_000);
+  }
+  const lost = log.events.filter(({ id }) => !printed.has(id));
+  return { lost, missed, pagesOf };
+}
+
+describe('an event that enters the log late', () => {
+  test('is found at the next look, however many newer ones come with it', async () => {
+    const { lost, missed } = await followed([[late(18), arrive(45)], [arrive(45)]]);
+    expect({ lost, missed }).toEqual({ lost: [], missed: [] });
+  });
+
+  test('is found before a busy log outruns the memory, though its length shows nothing', async () => {
+    const steps = [[late(16)], ...Array.from({ length: 12 }, () => [arrive(6)])];
+    const { lost, missed } = await followed(steps, () => 1_000);
+    expect({ lost, missed }).toEqual({ lost: [], missed: [] });
+  });
+
+  test('is reported once, with the time, if it is out of reach', async () => {
+    const busy = Array.from({ length: 10 }, () => [arrive(10)]);
+    const { lost, missed } = await followed([...busy, [late(100), late(101)], [], [], []]);
+    expect(lost).toHaveLength(2);
+    expect(missed).toEqual([{ count: 2, before: expect.any(Number) }]);
+    const newest = Math.max(...lost.map(({ created_at }) => Date.parse(created_at)));
+    expect(missed[0]?.before).toBeGreaterThanOrEqual(newest);
+  });
+
+  test('is not reported if the service counts a moment after it lists', async () => {
+    let reading = 0;
+    const steps = Array.from({ length: 8 }, () => [arrive(10)]);
+    // The count of each third page has an event that its list does not have yet.
+    const { lost, missed } = await followed(steps, (total) => {
+      reading += 1;
+      return reading % 3 === 0 ? total + 1 : total;
+    });
+    expect({ lost, missed }).toEqual({ lost: [], missed: [] });
+  });
+
+  test('costs no page more while none comes', async () => {
+    const { pagesOf } = await followed([[], [arrive(3)], [], []]);
+    // Three new events and ten known ones are on two pages.
+    expect(pagesOf.slice(1)).toEqual([1, 2, 1, 1]);
+  });
+});
