@@ -32,6 +32,16 @@ test('it follows the retry table by its method', async () => {
   expect((await apiFor(failing.url).call({ method: 'POST', path: '/x' })).status).toBe(500);
 });
 
+test.each([
+  ['PATCH', 2],
+  ['DELETE', 2],
+  ['PUT', 1],
+])('it sends a %s that failed %i times', async (method, sent) => {
+  const server = await scripted(status(503), data(1));
+  await apiFor(server.url).call({ method, path: '/x' });
+  expect(server.seen).toHaveLength(sent);
+});
+
 test('a redirect is given back, not followed', async () => {
   const server = await scripted(status(302, { location: 'http://192.0.2.1/' }));
   const answer = await apiFor(server.url).call({ method: 'GET', path: '/x' });
