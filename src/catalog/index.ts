@@ -21,7 +21,7 @@ export {
 } from './entry.ts';
 export type { SeenInstance } from './learn.ts';
 
-export interface CatalogSettings {
+interface CatalogSettings {
   /** catalog.json, which holds the names of all services. */
   readonly file: string;
   /** Whose names these are: the base URL, or `sandbox`. */

@@ -1,6 +1,6 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import type { Context } from '../context.ts';
-import type { About } from './about.ts';
+import type { About } from './command.ts';
 import { type AnyCommand, about, argumentTerm, newProgram } from './command.ts';
 import { addGlobalOptions } from './globals.ts';
 import type { Listed, Register, Runtime, Verb } from './group.ts';
@@ -29,7 +29,7 @@ interface VerbSpec<Args extends unknown[], Flags extends OptionValues> extends V
 }
 
 /** The command line itself, for the few commands that look at it or at the tree of commands. */
-export interface Invocation {
+interface Invocation {
   /** All arguments, those that exceed the declared ones included. */
   readonly args: readonly string[];
   readonly runtime: Runtime;

@@ -37,7 +37,7 @@ export interface Step {
 }
 
 /** Flags that take the same. Those of one place stand before those that hold everywhere. */
-export interface ModelValue {
+interface ModelValue {
   /** `instances list:--columns`; `*:--output` for a flag that takes the same everywhere. */
   readonly keys: readonly string[];
   /** The offer as the scripts read it, with `=` before it when the value may be left out. */

@@ -29,7 +29,7 @@ export interface NameRecorder {
   keep(): Promise<void>;
 }
 
-export interface RecorderSettings {
+interface RecorderSettings {
   cache(): Promise<string>;
   /** Called only after something was learned. May throw. */
   settings(): Promise<Settings>;

@@ -24,7 +24,7 @@ export interface KeptKey {
 }
 
 /** What keeping a key needs; a Context is one. */
-export interface KeyStores {
+interface KeyStores {
   config(): Promise<Config>;
   keys(): Promise<Keys>;
   readonly err: { warn(code: WarningCode, text: string): void };

@@ -1,7 +1,7 @@
 import { faultOf } from '../files/error-code.ts';
 import type { Start } from '../programs.ts';
 
-export interface Keyring {
+interface Keyring {
   /** undefined where there is no such entry. Throws {@link NoKeyring}. */
   get(entry: string): Promise<string | undefined>;
   /** Puts the key there, and has seen it come out again. Throws {@link NoKeyring}. */

@@ -44,7 +44,7 @@ export interface Resolved {
   readonly storedKey: StoredKey | undefined;
 }
 
-export interface StoredKey {
+interface StoredKey {
   readonly profile: string;
   readonly place: KeyPlace;
   /** Whose key it is. */

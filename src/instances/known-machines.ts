@@ -51,7 +51,7 @@ export interface KnownMachines {
  */
 const AT_ONCE = 100;
 
-export interface ReadHow {
+interface ReadHow {
   /** Terminated machines too. */
   readonly all: boolean;
   /** Ids of machines that need no reading; they get no row. */

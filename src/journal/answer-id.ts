@@ -1,6 +1,6 @@
 import { isUuid, resourceId } from '../rules/names.ts';
 
-export interface AnswerId {
+interface AnswerId {
   readonly id: string;
   readonly name: string | undefined;
 }

@@ -23,7 +23,7 @@ export function driveItem({ id, name, status, price_per_hour: price }: Drive): B
 }
 
 /** Whether the API document says that something of this status bills; `untold` if it is silent. */
-export type Bills = 'yes' | 'no' | 'untold';
+type Bills = 'yes' | 'no' | 'untold';
 
 /** "They are billed per hour by size" (API document: What the service does); frozen hours are debt. */
 const DRIVES: ReadonlyMap<string, Bills> = new Map([

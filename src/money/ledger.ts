@@ -32,7 +32,7 @@ export function directionOf({ direction, type }: Entry): Direction | undefined {
 }
 
 /** What a transaction is to the books. `status`: no money moved. `amount`: it can't be read. */
-export type Posting = Posted | { readonly counts: false; readonly why: 'status' | 'amount' };
+type Posting = Posted | { readonly counts: false; readonly why: 'status' | 'amount' };
 
 export interface Posted {
   readonly counts: true;

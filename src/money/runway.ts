@@ -1,7 +1,7 @@
 import { type Money, zero } from '../rules/money.ts';
 
 /** How long a balance lasts at a rate. */
-export interface Runway {
+interface Runway {
   /** Whole seconds, rounded down; exact however large. */
   readonly seconds: Money;
   /** Milliseconds since 1970; undefined if it is beyond the calendar. */

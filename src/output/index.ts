@@ -17,7 +17,7 @@ export { createMessages, type MessagesOptions } from './messages.ts';
 export { clean, cleanLines, escapeUnseen, hasUnseen } from './sanitise.ts';
 export { checkColumns, parseFormat } from './settings.ts';
 
-export interface OutputOptions {
+interface OutputOptions {
   /** May be opened by being asked for. */
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** The way to a stdout that is no terminal, without opening it; see Host. */

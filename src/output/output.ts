@@ -134,14 +134,14 @@ export interface Item {
   readonly command?: string | undefined;
 }
 
-export interface Bar {
+interface Bar {
   readonly label: string;
   readonly value: string;
   /** Of the longest bar: from 0 to 1. */
   readonly share: number;
 }
 
-export type Tone = 'dim' | 'yellow' | 'red';
+type Tone = 'dim' | 'yellow' | 'red';
 
 /** The result of a command: stdout and nothing else. */
 export interface Output {

@@ -1,7 +1,7 @@
 import type { Sink } from './sink.ts';
 
 /** Rows that come a page at a time: a wait for each of a million rows would cost more than its text. */
-export interface Paged<T> {
+interface Paged<T> {
   readonly pages: AsyncIterable<readonly T[]>;
 }
 

@@ -36,7 +36,7 @@ export type SyncWrite = (bytes: Uint8Array) => number;
 /** Tells when nobody reads any more, where that shows without a write; see Host. */
 export type OnReaderGone = (gone: () => void) => () => void;
 
-export interface SinkOptions {
+interface SinkOptions {
   readonly plain?: SyncWrite | undefined;
   readonly onReaderGone?: OnReaderGone | undefined;
   /** Ends the wait for a reader who takes nothing: the write fails with its reason. */

@@ -45,7 +45,7 @@ export function isAboveZero(text: string | null | undefined): boolean {
 }
 
 /** What {@link money} would read, in a form that is quick to make and to add to a {@link Sum}. */
-export type Amount = Money | Kopecks;
+type Amount = Money | Kopecks;
 
 /** Reads an amount; undefined if {@link money} would refuse it. */
 export function amountOf(text: string): Amount | undefined {

@@ -4,7 +4,7 @@
  */
 export type Chunk = (require: Require, define: (exports: object) => void, load: Load) => void;
 /** The exports of a chunk, which runs at its first use. */
-export type Load = (id: number) => unknown;
+type Load = (id: number) => unknown;
 type Require = (id: string) => unknown;
 
 /**

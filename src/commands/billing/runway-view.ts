@@ -5,7 +5,7 @@ import { minuteText, spanText } from '../../output/time.ts';
 import { isAboveZero, kopecksText, roublesText } from '../../rules/money.ts';
 import type { Limit } from './fail-below.ts';
 
-export type RunwayReport = ReturnType<typeof reportOf>;
+type RunwayReport = ReturnType<typeof reportOf>;
 
 /** The JSON of `billing runway`. Amounts are roubles. */
 export function reportOf(

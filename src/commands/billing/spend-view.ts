@@ -3,7 +3,7 @@ import { netOf, type Spent } from '../../money/spend.ts';
 import type { Block, Column, View } from '../../output/output.ts';
 import { kopecksText, money, roublesText, zero } from '../../rules/money.ts';
 
-export type SpendRow = ReturnType<typeof rowOf>;
+type SpendRow = ReturnType<typeof rowOf>;
 
 /** One period in the JSON of `billing spend`. Amounts are roubles. */
 export function rowOf(spent: Spent, by: Step) {

@@ -1,5 +1,6 @@
 import type { Drive } from '../../api/index.ts';
-import type { Section, View } from '../../output/output.ts';
+import type { Column, View } from '../../output/output.ts';
+import { sectionOf } from '../../output/table/details.ts';
 import { kopecksText, money } from '../../rules/money.ts';
 
 /**
@@ -9,72 +10,45 @@ import { kopecksText, money } from '../../rules/money.ts';
 export const SEVEN_DAYS =
   'the balance was exhausted, and the drive is deleted permanently no later than 7 days after it was suspended';
 
-const sections: readonly Section<Drive>[] = [
+const columns: readonly Column<Drive>[] = [
+  { id: 'name', header: 'NAME', value: (d) => d.name },
+  { id: 'id', header: 'ID', value: (d) => d.id },
+  { id: 'status', header: 'STATUS', kind: 'status', least: 9, value: (d) => d.status },
+  { id: 'size_gb', header: 'SIZE', kind: 'gigabytes', value: (d) => d.size_gb },
+  { id: 'used_bytes', header: 'USED', kind: 'bytes', value: (d) => d.used_bytes },
+  { id: 'price_per_hour', header: 'PER HOUR', kind: 'money', value: (d) => d.price_per_hour },
+  { id: 'current_instance_id', header: 'INSTANCE', value: (d) => d.current_instance_id },
   {
-    lines: (d) => [
-      { label: 'Name', value: d.name },
-      { label: 'ID', value: d.id },
-      { label: 'Status', value: d.status, kind: 'status' },
-      { label: 'Attention', value: d.status === 'SUSPENDED' ? suspendedText(d) : null },
-      { label: 'Instance', value: d.current_instance_id },
-      { label: 'Path', value: d.s3_path },
-    ],
+    id: 'paid_until',
+    header: 'PAID UNTIL',
+    kind: 'time',
+    value: (d) => d.paid_until,
+    hidden: true,
   },
   {
-    heading: 'Space',
-    lines: (d) => [
-      { label: 'Size', value: d.size_gb, kind: 'gigabytes' },
-      { label: 'Used', value: d.used_bytes, kind: 'bytes' },
-      { label: 'Filled', value: bar(d) },
-    ],
+    id: 'last_billed_at',
+    header: 'LAST CHARGED',
+    kind: 'time',
+    value: (d) => d.last_billed_at,
+    hidden: true,
   },
-  {
-    heading: 'Money',
-    lines: (d) => [
-      { label: 'Price per hour', value: d.price_per_hour, kind: 'money' },
-      { label: 'Paid until', value: d.paid_until, kind: 'time' },
-      { label: 'Last charged', value: d.last_billed_at, kind: 'time' },
-    ],
-  },
-  {
-    heading: 'Times',
-    lines: (d) => [
-      { label: 'Created', value: d.created_at, kind: 'time' },
-      { label: 'Updated', value: d.updated_at, kind: 'time' },
-    ],
-  },
+  { id: 's3_path', header: 'PATH', value: (d) => d.s3_path, hidden: true },
+  { id: 'created_at', header: 'CREATED', kind: 'time', value: (d) => d.created_at, hidden: true },
+  { id: 'updated_at', header: 'UPDATED', kind: 'time', value: (d) => d.updated_at, hidden: true },
 ];
 
 export const driveView: View<Drive> = {
-  columns: [
-    { id: 'name', header: 'NAME', value: (d) => d.name },
-    { id: 'id', header: 'ID', value: (d) => d.id },
-    { id: 'status', header: 'STATUS', kind: 'status', least: 9, value: (d) => d.status },
-    { id: 'size_gb', header: 'SIZE', kind: 'gigabytes', value: (d) => d.size_gb },
-    { id: 'used_bytes', header: 'USED', kind: 'bytes', value: (d) => d.used_bytes },
-    { id: 'price_per_hour', header: 'PER HOUR', kind: 'money', value: (d) => d.price_per_hour },
-    { id: 'current_instance_id', header: 'INSTANCE', value: (d) => d.current_instance_id },
-    {
-      id: 'paid_until',
-      header: 'PAID UNTIL',
-      kind: 'time',
-      value: (d) => d.paid_until,
-      hidden: true,
-    },
-    {
-      id: 'last_billed_at',
-      header: 'LAST CHARGED',
-      kind: 'time',
-      value: (d) => d.last_billed_at,
-      hidden: true,
-    },
-    { id: 's3_path', header: 'PATH', value: (d) => d.s3_path, hidden: true },
-    { id: 'created_at', header: 'CREATED', kind: 'time', value: (d) => d.created_at, hidden: true },
-    { id: 'updated_at', header: 'UPDATED', kind: 'time', value: (d) => d.updated_at, hidden: true },
-  ],
+  columns,
   id: (d) => d.id,
   empty: 'There are no drives. Create one: gpucloud drives create NAME --size 500GB',
-  sections,
+  sections: [
+    {
+      lines: (d) => [
+        { label: 'Attention', value: d.status === 'SUSPENDED' ? suspendedText(d) : null },
+      ],
+    },
+    sectionOf(columns),
+  ],
 };
 
 function suspendedText({ id }: Drive): string {
@@ -88,19 +62,4 @@ export function hourly({ price_per_hour: price }: Pick<Drive, 'price_per_hour'>)
   }
   const amount = money(price);
   return amount.ok ? `${kopecksText(amount.value)} RUB an hour` : `price per hour "${price}"`;
-}
-
-const CELLS = 20;
-/** A GB is 10⁹ bytes, as the size says; were it more at the service, the bar would look fuller. */
-const GB = 1e9;
-
-/** `[####................] 20 %`; nothing where the two numbers do not tell it. */
-function bar({ used_bytes: used, size_gb: size }: Drive): string | null {
-  if (typeof size !== 'number' || size <= 0 || !/^[0-9]{1,30}$/.test(used ?? '')) {
-    return null;
-  }
-  const share = Number(used) / (size * GB);
-  const full = Math.min(CELLS, share > 0 ? Math.max(1, Math.floor(share * CELLS)) : 0);
-  const percent = share > 0 && share < 0.01 ? '<1' : String(Math.floor(share * 100));
-  return `[${'#'.repeat(full)}${'.'.repeat(CELLS - full)}] ${percent} %`;
 }

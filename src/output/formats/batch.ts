@@ -21,7 +21,7 @@ export interface Writer<T> {
 }
 
 /** Gathers small texts into few writes; a write for each row costs several times as much. */
-export interface Batch {
+interface Batch {
   /** Ends at once (undefined) while there is room, else when the batch has been written. */
   add(text: string): Promise<void> | undefined;
   /** Writes what is left. @throws CliError('storage') when this or an earlier write failed. */

@@ -9,7 +9,7 @@ export interface Board {
   above(text: string): void;
 }
 
-export interface BoardLine {
+interface BoardLine {
   readonly text: string;
   /** Its work is done: it gives way if there is no room for all. */
   readonly over: boolean;

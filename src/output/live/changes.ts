@@ -6,7 +6,7 @@ import type { Format } from '../output.ts';
 import type { Rows } from '../rows.ts';
 import type { Sink } from '../sink.ts';
 
-export interface ChangesTarget<T> {
+interface ChangesTarget<T> {
   readonly forms: Forms<T>;
   readonly format: Format;
   readonly sink: Sink;

@@ -6,7 +6,7 @@ import type { Sink } from '../sink.ts';
 import { clamp } from '../width.ts';
 import { fold } from './fold.ts';
 
-export type LiveTerminal = Writable & { isTTY?: boolean; columns?: number; rows?: number };
+type LiveTerminal = Writable & { isTTY?: boolean; columns?: number; rows?: number };
 
 /** Whether a frame can be redrawn there: a terminal that moves its cursor and knows its size. */
 export function canRedraw(
@@ -20,7 +20,7 @@ function isSized({ columns = 0, rows = 0 }: LiveTerminal): boolean {
   return columns > 0 && rows > 0;
 }
 
-export interface LiveOptions {
+interface LiveOptions {
   readonly stdout: LiveTerminal;
   readonly sink: Sink;
   readonly colour: boolean;

@@ -7,7 +7,7 @@ import { type Spinner, startSpinner, type Terminal } from './spinner.ts';
 /** Milliseconds before a spinner shows: what is done sooner needs none, nor the loading of ora. */
 const PATIENCE = 150;
 
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly stderr: Terminal;
   readonly clock: Clock;
 }

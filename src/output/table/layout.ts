@@ -29,7 +29,7 @@ export interface LayoutColumn {
 }
 
 /** What rows that are still coming ask of their columns. */
-export interface Ahead {
+interface Ahead {
   /** Cells that each column takes at least, whatever the first rows hold. */
   readonly least: readonly number[];
 }

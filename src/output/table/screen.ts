@@ -5,7 +5,7 @@ import { clamp, padding, paragraph, width } from '../width.ts';
 import { isNumeric, type Reader, shownCell } from './kinds.ts';
 import { GAP, headerCells, type Layout, layoutOf, lineOf, type Shown } from './layout.ts';
 
-export interface ScreenStyle extends Reader {
+interface ScreenStyle extends Reader {
   readonly paint: Paint;
   /** Cells of a terminal's line; Infinity in a pipe: nothing is broken or cut. */
   readonly cells: number;

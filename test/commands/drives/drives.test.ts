@@ -177,24 +177,17 @@ describe('drives list', () => {
 
 describe('drives get', () => {
   const details = [
-    'Name:              datasets',
-    `ID:                ${ID}`,
-    'Status:            AVAILABLE',
-    'Path:              users/1/datasets/',
-    '',
-    'Space',
-    '  Size:            500 GB',
-    '  Used:            125.00 GiB',
-    '  Filled:          [#####...............] 26 %',
-    '',
-    'Money',
-    '  Price per hour:  6.00',
-    '  Paid until:      2026-01-15T13:00:00.000Z',
-    '  Last charged:    2026-01-15T11:00:00.000Z',
-    '',
-    'Times',
-    '  Created:         2026-01-01T00:00:00.000Z',
-    '  Updated:         2026-01-15T11:00:00.000Z',
+    'Name:          datasets',
+    `ID:            ${ID}`,
+    'Status:        AVAILABLE',
+    'Size:          500 GB',
+    'Used:          125.00 GiB',
+    'Per hour:      6.00',
+    'Paid until:    2026-01-15T13:00:00.000Z',
+    'Last charged:  2026-01-15T11:00:00.000Z',
+    'Path:          users/1/datasets/',
+    'Created:       2026-01-01T00:00:00.000Z',
+    'Updated:       2026-01-15T11:00:00.000Z',
     '',
   ].join('\n');
 
@@ -223,30 +216,10 @@ describe('drives get', () => {
     const { stdout } = await world.cli(['drives', 'get', ID]);
     expect(stdout).toContain(
       [
-        'Status:            SUSPENDED',
-        'Attention:         the balance was exhausted, and the drive is deleted permanently no later than 7 days after it was suspended;',
-        `                   its debt grows until then. Top up the balance, then: gpucloud drives resume ${ID}`,
+        'Attention:     the balance was exhausted, and the drive is deleted permanently no later than 7 days after it was suspended;',
+        `               its debt grows until then. Top up the balance, then: gpucloud drives resume ${ID}`,
       ].join('\n'),
     );
-  });
-
-  it.each([
-    ['0', 500, '[....................] 0 %'],
-    ['1', 500, '[#...................] <1 %'],
-    ['250000000000', 500, '[##########..........] 50 %'],
-    ['499999999999', 500, '[###################.] 99 %'],
-    ['500000000000', 500, '[####################] 100 %'],
-    ['750000000000', 500, '[####################] 150 %'],
-    ['', 500, undefined],
-    ['much', 500, undefined],
-    [null, 500, undefined],
-    ['10', 0, undefined],
-    ['10', null, undefined],
-  ])('draws %s bytes of %s GB as %s', async (used_bytes, size_gb, bar) => {
-    const world = await worldOf({ ...DRIVE, used_bytes, size_gb });
-    const { code, stdout } = await world.cli(['drives', 'get', ID]);
-    expect(code).toBe(0);
-    expect(/Filled: +(.*)/.exec(stdout)?.[1]).toBe(bar);
   });
 
   it('tells several of the same name apart by their ids alone', async () => {
@@ -550,7 +523,7 @@ describe('drives create', () => {
       '> a size is a whole number of GB or TB, such as 500, 500GB or 2TB (1 TB = 1000 GB)',
       'Create the drive data of 500 GB?',
     ]);
-    expect(person.stdout()).toContain('Size:            500 GB');
+    expect(person.stdout()).toContain('Size:          500 GB');
   });
 
   it('sends nothing without a yes', async () => {
