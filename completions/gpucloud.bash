@@ -786,7 +786,7 @@ __gpucloud_everywhere() {
     --base-url|--columns|--sort|--query|--timeout) offer=free ;;
     --output|-o) offer='words table json jsonl csv tsv yaml id' ;;
     --color) offer='words auto always never' ;;
-    ' ') flags="$flags "'--profile --base-url --output -o --json --quiet -q --columns --sort --query --no-header --color --no-color --no-input --yes -y --timeout --debug --show-secrets --help -h' ;;
+    ' ') flags="$flags "'--profile --base-url --output -o --json --quiet -q --columns --sort --query --no-header --csv-safe --color --no-color --no-input --yes -y --timeout --debug --show-secrets --help -h' ;;
     *) return 1 ;;
   esac
 }

@@ -46,6 +46,7 @@ export function globals(): readonly GlobalFlag[] {
     },
     { flags: '--query <jmespath>', about: 'filter the JSON result with a JMESPath expression' },
     { flags: '--no-header', about: 'omit the header of tables, csv and tsv' },
+    { flags: '--csv-safe', about: 'write formulas in csv as text, for spreadsheets' },
     {
       flags: '--color <when>',
       about: `use colours: ${COLOURS.join(', ')}`,

@@ -84,6 +84,7 @@ export interface GlobalFlags {
   readonly timeout?: number;
   readonly debug?: boolean;
   readonly showSecrets?: boolean;
+  readonly csvSafe?: boolean;
 }
 
 /** All that a verb may touch. Services are made at their first use and closed after the verb. */

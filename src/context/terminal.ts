@@ -17,6 +17,7 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
     },
   };
   const format = formatOf(flags, env);
+  if (flags.csvSafe && format !== 'csv') throw usageError('--csv-safe needs -o csv');
   const err = createMessages({
     json: format === 'json' || format === 'jsonl',
     quiet: flags.quiet === true,
@@ -49,6 +50,7 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
       format,
       header: flags.header !== false,
       showSecrets: flags.showSecrets === true,
+      csvSafe: flags.csvSafe === true,
       ...(flags.columns === undefined ? {} : { columns: flags.columns }),
       ...(flags.sort === undefined ? {} : { sort: flags.sort }),
       ...(flags.query === undefined ? {} : { query: flags.query }),

@@ -6,6 +6,7 @@ import { chosenColumns, type Order, sortColumn } from './settings.ts';
 export interface Forms<T> {
   readonly columns: readonly Column<T>[];
   readonly header: boolean;
+  readonly csvSafe: boolean;
   /** By what rows are sorted; undefined if they stay as they come. */
   readonly order: Order<T> | undefined;
   id(row: T): string | null;
@@ -25,6 +26,7 @@ export function formsOf<T>(view: View<T>, settings: OutputSettings): Forms<T> {
   return {
     columns,
     header: settings.header,
+    csvSafe: settings.csvSafe === true,
     order: sortColumn(view, settings),
     id: (row) => view.id(row),
     steady: (row) => (view.steady === undefined ? row : view.steady(row)),

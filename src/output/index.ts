@@ -55,7 +55,7 @@ export function createOutput(options: OutputOptions): Output {
 
   async function writeFinding(find: Query, value: unknown): Promise<void> {
     const { findingText } = await import('./formats/query.ts');
-    return sink.write(await findingText(find(value), format, header));
+    return sink.write(await findingText(find(value), format, settings));
   }
 
   async function style(live = false) {

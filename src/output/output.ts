@@ -15,6 +15,8 @@ export interface OutputSettings {
   /** A JMESPath expression: what it finds in the JSON form is written instead of that. */
   query?: string;
   showSecrets: boolean;
+  /** Formulas in csv become texts. */
+  csvSafe?: boolean;
 }
 
 /** What a cell holds before it is written: the machine's form, not the person's. */

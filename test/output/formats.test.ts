@@ -192,6 +192,61 @@ describe('one thing', () => {
   });
 });
 
+describe('cells that a spreadsheet runs as formulas', () => {
+  const cells = [
+    '=1+1',
+    '+cmd',
+    '-2+3',
+    '@SUM(A1)',
+    ' =1',
+    '\n=1',
+    '＝1',
+    '="a"',
+    '-89.90',
+    '+5',
+    'a=b',
+  ];
+  const cell: View<{ cell: string }> = {
+    columns: [{ id: 'cell', header: 'CELL', value: (row) => row.cell }],
+    id: (row) => row.cell,
+    empty: 'none',
+  };
+  const csv = async (csvSafe: boolean, query?: string) => {
+    const settings = {
+      format: 'csv',
+      header: false,
+      csvSafe,
+      ...(query ? { query } : {}),
+    } as const;
+    const rows = cells.map((text) => ({ cell: text }));
+    return (await written(settings, (out) => out.list(rows, cell))).stdout.split('\r\n');
+  };
+
+  it('stay as they are in csv', async () => {
+    expect((await csv(false)).slice(0, 4)).toEqual(cells.slice(0, 4));
+  });
+
+  it.each([undefined, '[].{cell: cell}'])(
+    'become text with --csv-safe (query %s)',
+    async (query) => {
+      expect(await csv(true, query)).toEqual([
+        `"'=1+1"`,
+        `"'+cmd"`,
+        `"'-2+3"`,
+        `"'@SUM(A1)"`,
+        `"' =1"`,
+        `"'\n=1"`,
+        `"'＝1"`,
+        `"'=""a"""`,
+        '-89.90',
+        '+5',
+        'a=b',
+        '',
+      ]);
+    },
+  );
+});
+
 describe('secrets', () => {
   const rows = [{ ...first, env: [{ key: 'TOKEN', value: 'abcdef123' }], link: '?t=abcdef123' }];
 

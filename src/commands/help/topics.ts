@@ -78,6 +78,7 @@ ${table(FORMATS.map((format) => [format, FORMAT_WORDS[format]]))}
 --columns a,b      these columns, in this order; a command's --help names them
 --sort [-]column   sorted by one; - turns the order round
 --no-header        no head above tables, csv and tsv
+--csv-safe         formulas in csv as text, for spreadsheets
 --query JMESPATH   what an expression finds in the JSON form
 
 JSON is the service's own data: its names, its fields, unknown ones too. Money is a

@@ -69,6 +69,11 @@ function wrong(expression: string, error: unknown) {
     : usageError(`--query "${expression}": ${reason}`);
 }
 
+interface CsvStyle {
+  readonly header?: boolean;
+  readonly csvSafe?: boolean;
+}
+
 /**
  * A finding as text: one document in JSON and YAML, a line for each element in JSON lines and tsv.
  * In tsv a text has no quotes, so that a shell can use it as it is. In csv flat objects are rows, and
@@ -77,7 +82,7 @@ function wrong(expression: string, error: unknown) {
 export async function findingText(
   finding: unknown,
   format: Format,
-  header = true,
+  { header = true, csvSafe = false }: CsvStyle = {},
 ): Promise<string> {
   const items = Array.isArray(finding) ? finding : [finding];
   switch (format) {
@@ -88,7 +93,7 @@ export async function findingText(
     case 'tsv':
       return items.map((item) => tsvLine(Array.isArray(item) ? item : [item])).join('');
     case 'csv':
-      return items.every(isFlat) ? csvText(items, header) : jsonText(finding);
+      return items.every(isFlat) ? csvText(items, header, csvSafe) : jsonText(finding);
     default:
       return jsonText(finding);
   }
@@ -103,8 +108,17 @@ function isFlat(item: unknown): item is Record<string, unknown> {
   );
 }
 
-function csvText(items: readonly Record<string, unknown>[], header: boolean): string {
+function csvText(
+  items: readonly Record<string, unknown>[],
+  header: boolean,
+  csvSafe: boolean,
+): string {
   const names = [...new Set(items.flatMap(Object.keys))];
-  const rows = items.map((item) => csvLine(names.map((name) => item[name])));
-  return (header && names.length > 0 ? csvLine(names) : '') + rows.join('');
+  const rows = items.map((item) =>
+    csvLine(
+      names.map((name) => item[name]),
+      csvSafe,
+    ),
+  );
+  return (header && names.length > 0 ? csvLine(names, csvSafe) : '') + rows.join('');
 }

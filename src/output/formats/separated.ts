@@ -15,15 +15,24 @@ interface Dialect {
 }
 
 /**
- * RFC 4180: CRLF, quotes where they are needed, line breaks inside quotes. Values are the machine's
- * own; none is changed to keep a spreadsheet from reading it as a formula, since that would change
- * the data for everybody else.
+ * RFC 4180: CRLF, quotes where they are needed, line breaks inside quotes. A value that a spreadsheet
+ * would run as a formula stays as it is, since other readers want the data.
  */
 const CSV: Dialect = {
   between: ',',
   end: '\r\n',
   special: /[",\r\n]|^\s|\s$/,
   quote: (text) => `"${text.replaceAll('"', '""')}"`,
+};
+
+/** What a spreadsheet runs as a formula. A number with a sign is none. */
+const FORMULA = /^(?![+-]\d+(?:\.\d+)?$)\s*[=+\-@\uff0b\uff0d\uff1d\uff20]/;
+
+/** `--csv-safe`: an apostrophe before a formula makes it text. */
+const SAFE_CSV: Dialect = {
+  ...CSV,
+  special: new RegExp(`${CSV.special.source}|${FORMULA.source}`),
+  quote: (text) => CSV.quote(FORMULA.test(text) ? `'${text}` : text),
 };
 
 const TSV_ESCAPES: Readonly<Record<string, string>> = {
@@ -42,8 +51,10 @@ const TSV: Dialect = {
 };
 
 /** The head holds the column ids, as `--columns` calls them. */
-function writerOf(dialect: Dialect) {
-  return <T>({ columns, header, safe }: Forms<T>): Writer<T> => {
+function writerOf(dialectOf: (forms: { readonly csvSafe: boolean }) => Dialect) {
+  return <T>(forms: Forms<T>): Writer<T> => {
+    const { columns, header, safe } = forms;
+    const dialect = dialectOf(forms);
     // A cell often repeats the one above it.
     const cells = columns.map(() =>
       remembering((value: Cell) => cellText(rawText(value), dialect)),
@@ -70,16 +81,16 @@ function writerOf(dialect: Dialect) {
   };
 }
 
-export const csvWriter = writerOf(CSV);
-export const tsvWriter = writerOf(TSV);
+export const csvWriter = writerOf(({ csvSafe }) => (csvSafe ? SAFE_CSV : CSV));
+export const tsvWriter = writerOf(() => TSV);
 
 /** Values that have no columns as a line: texts as they are, structure as JSON. */
 export function tsvLine(values: readonly unknown[]): string {
   return lineOf(values.map(valueText), TSV);
 }
 
-export function csvLine(values: readonly unknown[]): string {
-  return lineOf(values.map(valueText), CSV);
+export function csvLine(values: readonly unknown[], csvSafe: boolean): string {
+  return lineOf(values.map(valueText), csvSafe ? SAFE_CSV : CSV);
 }
 
 function lineOf(texts: readonly string[], dialect: Dialect): string {

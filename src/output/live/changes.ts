@@ -26,7 +26,7 @@ export async function writeChanges<T>(
   if (query !== undefined) {
     const found = changedTexts(readings, steady, (reading) => {
       const all = reading.map(data);
-      return findingText(query(one ? all[0] : all), format);
+      return findingText(query(one ? all[0] : all), format, { csvSafe: forms.csvSafe });
     });
     return sink.whileWatched(() => writeLines(found, (text) => text, sink));
   }
