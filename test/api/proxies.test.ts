@@ -74,12 +74,17 @@ describe('which proxy', () => {
     ['http://127.0.0.1:8080', '127.0.0.1', true],
     ['http://127.0.0.1:8080', '127.0.0.1:8080', true],
     ['http://127.0.0.1:8080', '127.0.0.0/8', true],
+    ['http://127.0.0.1:8080', '127.0.0.1/32', true],
+    ['http://127.0.0.1:8080', '127.0.0.2/32', false],
+    ['http://127.0.0.1:8080', '127.0.0.1/33', false],
     ['http://127.0.0.1:8080', '10.0.0.0/8', false],
     ['http://127.0.0.1:8080', '127.0.0.0/99', false],
     ['http://[::1]:8080', '::1', true],
     ['http://[::1]:8080', '[::1]', true],
     ['http://[::1]:8080', '[::1]:8080', true],
     ['http://[::1]:8080', '::/64', true],
+    ['http://[::1]:8080', '::1/128', true],
+    ['http://[::1]:8080', '::1/129', false],
     ['http://localhost:8080', '', false],
   ])('%s with NO_PROXY %j is exempt: %s', (target, list, exempt) => {
     expect(chosen(target, { http_proxy: P, no_proxy: list }) === 'none').toBe(exempt);

@@ -15,3 +15,7 @@ test.each(['plain-secret', 'pa"ss', 'back\\slash', 'line\nbreak', 'üñí & more
     }
   },
 );
+
+test('hides the longer of two secrets first', () => {
+  expect(hidden('x secret1-more secret1 y', ['secret1', 'secret1-more'])).toBe('x *** *** y');
+});

@@ -272,6 +272,7 @@ export const api = [
     file: 'api/drives.ts',
     tests: 'api/operations api/retries api/requests',
     changes: [
+      ['a drive that is still SUSPENDED is resumed', " && state.status !== 'SUSPENDED'", ''],
       ['a resume without a status is success', "typeof state.status === 'string' && ", ''],
       ['a resume has no body', "body: '{}',", ''],
       [

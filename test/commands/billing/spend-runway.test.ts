@@ -113,6 +113,7 @@ describe('billing spend', () => {
   test.each([
     [['--by', 'year'], '--by "year": it is one of day, week, month'],
     [['--since', '2026-02-01', '--until', '2026-01-01'], '--since is not before --until'],
+    [['--since', '1h', '--until', '1h'], '--since is not before --until'],
     [['--since', 'soon'], '--since "soon"'],
   ])('%j is refused before any request', async (argv, words) => {
     const { code, stdout, stderr, requests } = await world.cli(['billing', 'spend', ...argv]);
@@ -316,7 +317,8 @@ describe('billing runway', () => {
     async (path) => {
       await known(service.machine('trainer'));
       service.broken.set(path, FAULT);
-      expect((await runway('--fail-below', '24h')).code).toBe(1);
+      const { code, doc } = await runway('--fail-below', '24h');
+      expect({ code, below: doc.below }).toEqual({ code: 1, below: null });
       service.balance = '10';
       expect((await runway('--fail-below', '24h')).code).toBe(path === '/users/me' ? 1 : 5);
     },

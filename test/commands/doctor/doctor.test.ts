@@ -278,6 +278,16 @@ describe('settings and files', () => {
     expect(left.filter((name) => name.includes('doctor'))).toEqual([]);
   });
 
+  test.each([0o640, 0o604, 0o660, 0o606])('warns of a config file of mode %o', async (mode) => {
+    const world = await worldOf();
+    const file = join(world.home, 'config', 'config.json');
+    await mkdir(join(world.home, 'config'), { mode: 0o700 });
+    await writeFile(file, JSON.stringify({ profiles: {} }));
+    await chmod(file, mode);
+    const { of } = await examine(world);
+    expect(of('config_file')).toMatchObject({ status: 'warn', hint: `chmod 600 ${file}` });
+  });
+
   test('a config file that can not be used is a finding', async () => {
     const world = await worldOf();
     await mkdir(join(world.home, 'config'), { mode: 0o700 });

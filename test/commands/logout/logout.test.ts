@@ -97,6 +97,16 @@ describe('logout', () => {
     );
   });
 
+  test.each(['STOPPED', 'PROVISIONING', 'ERROR', 'TERMINATING'])(
+    'warns of an instance that is %s',
+    async (status) => {
+      const world = await signedIn();
+      const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
+      await journal.observe({ id: 'a', name: 'trainer', status }, 'track');
+      expect((await world.cli(['logout'])).stderr).toContain('maybe billing: trainer.');
+    },
+  );
+
   test('a journal that cannot be read does not keep the key', async () => {
     const world = await signedIn();
     await rm(join(world.home, 'state', 'journal'), { recursive: true });

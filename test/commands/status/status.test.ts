@@ -306,6 +306,14 @@ describe('what needs attention', () => {
     expect(codes(doc).sort()).toEqual(['instance_gone', 'instance_overdue']);
   });
 
+  test('reports an instance once its paid time is over for more than 10 minutes', async () => {
+    const late = (seconds: number) => ({ paid_until: service.ago(seconds * 1000) });
+    const over = service.machine('over', late(610));
+    await known(over, service.machine('just', late(590)));
+    const { doc } = await status();
+    expect(doc.attention).toMatchObject([{ code: 'instance_overdue', resource: over }]);
+  });
+
   test('names from the service steer no terminal and break no line', async () => {
     service.drive(`\u001b]52;c;eA==\u0007\u001b[2J${'very-long-'.repeat(20)}`, { status: 'ERROR' });
     const { stdout } = await world.cli(['status'], { terminal: true, env: { NO_COLOR: '1' } });
