@@ -767,7 +767,7 @@ __gpucloud_at_completion() {
   case $1 in
     --columns) offer='list shell file changed script' ;;
     --sort) offer='words shell file changed script' ;;
-    ' ') flags=--install takes=('words bash zsh fish powershell') ;;
+    ' ') flags='--install --uninstall' takes=('words bash zsh fish powershell') ;;
     *) return 1 ;;
   esac
 }

@@ -275,7 +275,7 @@ function __gpucloud_flags -a place
         case 'api'
             printf '%s\t%s\n' '--raw-field' 'a field with a string (again for more)' '-f' 'a field with a string (again for more)' '--field' 'a field with a number, true, false, null, or @FILE for what is in it (again for more)' '-F' 'a field with a number, true, false, null, or @FILE for what is in it (again for more)' '--input' 'send this JSON as the body; - for stdin' '--include' 'print the status and the headers first' '-i' 'print the status and the headers first' '--paginate' 'ask for all pages and print one list of their data'
         case 'completion'
-            printf '%s\t%s\n' '--install' 'write the script to the folder where the shell looks for it'
+            printf '%s\t%s\n' '--install' 'write the script to the file where the shell looks for it' '--uninstall' 'remove that file'
     end
     switch "$place"
         case 'none at all'

@@ -224,7 +224,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['api'] = @('words GET HEAD POST PUT PATCH DELETE', 'free')
     $repeats['commands'] = $true
     $takes['commands'] = @('command')
-    $flags['completion'] = @('--install', 'write the script to the folder where the shell looks for it')
+    $flags['completion'] = @('--install', 'write the script to the file where the shell looks for it', '--uninstall', 'remove that file')
     $takes['completion'] = @('words bash zsh fish powershell')
     $repeats['help'] = $true
     $takes['help'] = @('command')

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SCRIPT_NAMES, SHELLS } from '../../src/completion/index.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
+import { errorOf } from '../support/stderr-lines.ts';
 import { COMPLETIONS } from './shells.ts';
 
 let world: World;
@@ -74,21 +75,33 @@ describe('completion SHELL --install', () => {
   });
 
   test('says what it did, what is left to do, and how to load it now', async () => {
-    const { stderr } = await world.cli(['completion', 'zsh', '--install'], {
+    const { code, stderr } = await world.cli(['completion', 'bash', '--install'], {
       env: { HOME: world.home },
     });
-    const folder = join(world.home, '.local/share/zsh/site-functions');
+    const file = join(world.home, '.local/share/bash-completion/completions/gpucloud');
+    expect(code).toBe(0);
     expect(stderr).toBe(
       [
-        `Written: ${folder}/_gpucloud`,
-        'For new shells, add these lines to ~/.zshrc, or the first of them before a compinit that is there:',
-        `  fpath=(${folder} $fpath)`,
-        '  autoload -Uz compinit && compinit',
-        `To load it now, after compinit: source ${folder}/_gpucloud`,
+        `Written: ${file}`,
+        'New shells load it by themselves where the package bash-completion is set up; elsewhere add this line to ~/.bashrc, which also loads it now:',
+        `  source ${file}`,
         '',
       ].join('\n'),
     );
-    await expect(stat(join(world.home, '.zshrc'))).rejects.toThrow();
+    await expect(stat(join(world.home, '.bashrc'))).rejects.toThrow();
+  });
+
+  test('without a zsh to ask is exit 2 with the line to add', async () => {
+    const folder = join(world.home, 'zsh settings');
+    const { code, stderr } = await world.cli(['completion', 'zsh', '--install', '--json'], {
+      env: { HOME: world.home, ZDOTDIR: folder, PATH: world.home },
+    });
+    expect(code).toBe(2);
+    const file = join(world.home, '.local/share/zsh/site-functions/_gpucloud');
+    expect(errorOf(stderr)).toMatchObject({
+      message: `zsh does not complete gpucloud yet; add this line to the end of ${folder}/.zshrc`,
+      hint: `autoload -Uz compinit && compinit && source ${file}`,
+    });
   });
 
   test('a folder that can not be made is exit 9 with another way', async () => {
@@ -105,5 +118,50 @@ describe('completion SHELL --install', () => {
     const { code, stderr } = await world.cli(['completion', 'bash', '--install']);
     expect(code).toBe(9);
     expect(stderr).toContain('There is no home folder');
+  });
+});
+
+describe('completion SHELL --uninstall', () => {
+  test.each(SHELLS)('%s: removes what --install wrote, and succeeds again', async (shell) => {
+    const env = { HOME: world.home, PATH: world.home };
+    const installed = await world.cli(['completion', shell, '--install', '--json'], { env });
+    const { file } = JSON.parse(installed.stdout);
+    const uninstall = ['completion', shell, '--uninstall', '--json'];
+    const first = await world.cli(uninstall, { env });
+    expect(first.code).toBe(0);
+    expect(JSON.parse(first.stdout)).toEqual({ shell, file, changed: true });
+    await expect(stat(file)).rejects.toThrow('ENOENT');
+    const again = await world.cli(uninstall, { env });
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.stdout)).toEqual({ shell, file, changed: false });
+  });
+
+  test('excludes --install', async () => {
+    const both = await world.cli(['completion', 'fish', '--install', '--uninstall']);
+    expect(both).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('doctor', () => {
+  const check = async () => {
+    const env = { HOME: world.home };
+    const { stdout } = await world.cli(['doctor', '--json'], { env });
+    const { checks } = JSON.parse(stdout);
+    return checks.find(({ id }: { id: string }) => id === 'completion');
+  };
+
+  test('notices a script of another version', async () => {
+    expect(await check()).toMatchObject({ status: 'pass', message: 'not installed' });
+    const { stdout } = await world.cli(['completion', 'fish', '--install', '--json'], {
+      env: { HOME: world.home },
+    });
+    const { file } = JSON.parse(stdout);
+    expect(await check()).toMatchObject({ status: 'pass', message: 'installed for fish' });
+    await writeFile(file, '# of 0.0.9\n');
+    expect(await check()).toMatchObject({
+      status: 'warn',
+      message: `${file} is from another version of gpucloud`,
+      hint: 'gpucloud completion fish --install',
+    });
   });
 });

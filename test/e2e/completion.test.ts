@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { headed } from '../../src/completion/names.ts';
 import { COMPLETIONS, completingShell, type Known, type ReadyShell } from '../completion/shells.ts';
-import { needs } from '../support/needs.ts';
+import { needs, programAt } from '../support/needs.ts';
 import { type Computer, createComputer } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
+import { openTerminal } from '../support/terminal.ts';
 
 let computer: Computer;
 let shell: ReadyShell | undefined;
@@ -73,6 +74,16 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await shell.clearLine();
       shell.type('gpucloud ssh-keys add a\t');
       await shell.shows(/ssh-keys add a\\ key\.pub/);
+    });
+
+    test('an alias, with the line that the help of completion names', async () => {
+      const { stdout } = await computer.gpucloud(['completion', '--help']);
+      const line = new RegExp(`^ +${program} +(.+)$`, 'm').exec(stdout)?.[1] ?? 'no line';
+      shell = await completingShell(program, computer, `${line};`);
+      shell.type('g inst\t');
+      await shell.shows(/^ready> g instances/m);
+      shell.type('lis\t');
+      await shell.shows(/^ready> g instances list/m);
     });
 
     test('short flags, sort columns and topics of help', async () => {
@@ -230,5 +241,48 @@ describe('the script of PowerShell', () => {
       else expect(`${open.pop()}${mark}`).toMatch(/^(\{\}|\(\)|\[\])$/);
     }
     expect(open).toEqual([]);
+  });
+});
+
+describe('completion zsh --install', needs('zsh'), () => {
+  /** A .zshrc in a folder that ZDOTDIR names. */
+  async function settings(zshrc: string): Promise<Record<string, string>> {
+    const folder = join(computer.home, 'zsh settings');
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, '.zshrc'), zshrc);
+    return { ZDOTDIR: folder };
+  }
+
+  const install = (env: Record<string, string>) =>
+    computer.gpucloud(['completion', 'zsh', '--install'], { env });
+
+  test.each([
+    ['', 'autoload -Uz compinit && compinit && source '],
+    ['autoload -Uz compinit && compinit -D -u\n', 'source '],
+  ])('with %j in .zshrc names one line, and a new zsh then completes', async (zshrc, start) => {
+    const env = await settings(zshrc);
+    const first = await install(env);
+    expect(first.code).toBe(2);
+    const [, file = '', line = ''] =
+      /add this line to the end of (.+) \((.+)\)\n$/.exec(first.stderr) ?? [];
+    expect(file).toBe(join(env.ZDOTDIR ?? '', '.zshrc'));
+    expect(line.startsWith(start)).toBe(true);
+    await writeFile(file, `${zshrc}PS1='ready> '\n${line}\n`);
+    expect(await install(env)).toMatchObject({ code: 0 });
+    const zsh = openTerminal({
+      program: programAt('zsh') ?? 'zsh',
+      args: ['-i'],
+      env: { ...computer.env, ...env, HISTFILE: '/dev/null' },
+      cwd: computer.home,
+      columns: 120,
+      rows: 30,
+    });
+    try {
+      await zsh.prompts(/^ready>$/);
+      zsh.type('gpucloud inst\t');
+      await zsh.shows(/^ready> gpucloud instances/m);
+    } finally {
+      await zsh.close();
+    }
   });
 });

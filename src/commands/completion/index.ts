@@ -1,10 +1,11 @@
 import { isFormatGiven } from '../../cli/globals.ts';
 import { oneOf } from '../../cli/parse.ts';
+import { placeOf } from '../../cli/reference/place.ts';
 import { action } from '../../cli/verb.ts';
 import { SHELLS, type Shell, scriptFor } from '../../completion/index.ts';
+import { usageError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
-import { install } from './install.ts';
-import { placeOf } from './tree.ts';
+import { ensureZshLoads, install, uninstall } from './install.ts';
 
 /** One row for both: a script that is printed stands in no file. */
 interface Completion {
@@ -30,27 +31,40 @@ export const completion = action({
   notes:
     'Prints the script of a shell, or puts it where the shell looks for it (--install). Tab knows\n' +
     'commands, flags, their values, and the names of machines, drives, keys, templates, offers,\n' +
-    'images and profiles that commands have seen. It starts no process and asks no service.',
+    'images and profiles that commands have seen. It starts no process and asks no service.\n\n' +
+    'For an alias, add the line of your shell (bash: below the one that loads the script). In bash,\n' +
+    'zsh and fish Tab completes it too.\n' +
+    '  bash        alias g=gpucloud; complete -F _gpucloud g\n' +
+    '  zsh         alias g=gpucloud\n' +
+    '  fish        alias g gpucloud\n' +
+    '  powershell  Set-Alias g gpucloud',
   examples: [
     'gpucloud completion bash --install',
     'source <(gpucloud completion bash)',
     'gpucloud completion zsh --install',
     'gpucloud completion fish | source',
+    'gpucloud completion bash --uninstall',
     'gpucloud completion powershell | Out-String | Invoke-Expression',
   ],
   view: completionView,
   takes: (command) =>
     command
       .argument('<shell>', SHELLS.join(', '), oneOf('SHELL', SHELLS))
-      .option('--install', 'write the script to the folder where the shell looks for it'),
+      .option('--install', 'write the script to the file where the shell looks for it')
+      .option('--uninstall', 'remove that file'),
   async run(context, shell, flags, { runtime }) {
-    const { out, err } = context;
+    const { out } = context;
+    if (flags.install === true && flags.uninstall === true) {
+      throw usageError('--install and --uninstall: give one of them');
+    }
+    if (flags.uninstall === true) {
+      return out.item({ shell, ...(await uninstall(shell, context)) }, completionView);
+    }
     const script = await scriptFor(shell, placeOf(await runtime.wholeTree()));
     if (flags.install === true) {
-      const { file, changed, advice } = await install(shell, script, context);
-      err.note(changed ? `Written: ${file}` : `Up to date: ${file}`);
-      for (const line of advice) err.note(line);
+      const { file, changed } = await install(shell, script, context);
       await out.item({ shell, file, changed }, completionView);
+      if (shell === 'zsh') await ensureZshLoads(file, context);
     } else if (!isFormatGiven(context.flags) || out.format === 'table') {
       await out.text(script);
     } else {

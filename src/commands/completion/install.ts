@@ -1,67 +1,58 @@
-import { readFile } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
-import { SCRIPT_NAMES, type Shell } from '../../completion/index.ts';
+import { readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Shell, scriptFile } from '../../completion/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
-import { faultOf } from '../../files/error-code.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { errorCode, faultOf } from '../../files/error-code.ts';
 import { makeFolders } from '../../files/make-folders.ts';
 import { replaceFile } from '../../files/replace.ts';
 import { shellLine } from '../../output/shell-line.ts';
 
-type Env = Context['env'];
-
 /**
- * Puts the script where its shell looks for it. No file of the user's own, such as `.zshrc`, is
- * touched: what belongs there is said. Throws CliError('storage') when it can't be written.
+ * Writes the script to the file where its shell looks for it. No file of the user's own, such as
+ * `.zshrc`, is changed. Throws CliError('storage') if it can't be written.
  */
-export async function install(shell: Shell, script: string, { env }: Pick<Context, 'env'>) {
-  const file = fileFor(shell, env);
-  // It may hold the script already.
+export async function install(shell: Shell, script: string, { env, err }: Context) {
+  const file = fileOf(shell, env);
   const changed = (await textOf(file)) !== script;
-  if (changed) {
-    try {
+  try {
+    if (changed) {
       makeFolders(dirname(file), 0o777);
       await replaceFile(file, script);
-    } catch (error) {
-      const reason = faultOf(error);
-      throw new CliError('storage', `The script could not be written to ${file} (${reason}).`, {
-        hint: `put it where you like: gpucloud completion ${shell} > FILE`,
-        resource: file,
-        cause: error,
-      });
     }
+  } catch (error) {
+    const reason = faultOf(error);
+    throw new CliError('storage', `The script could not be written to ${file} (${reason}).`, {
+      hint: `put it where you like: gpucloud completion ${shell} > FILE`,
+      resource: file,
+      cause: error,
+    });
   }
-  return { file, changed, advice: adviceFor(shell, file) };
+  err.note(changed ? `Written: ${file}` : `Up to date: ${file}`);
+  for (const line of adviceFor(shell, file)) err.note(line);
+  return { file, changed };
 }
 
-function fileFor(shell: Shell, env: Env): string {
-  switch (shell) {
-    case 'bash': {
-      const own = env.BASH_COMPLETION_USER_DIR?.split(':').find(isAbsolute);
-      const folder = own ?? join(dataFolder(env), 'bash-completion');
-      // The name is that of the command: it is loaded at the first Tab after it.
-      return join(folder, 'completions', 'gpucloud');
+/** Removes the script that {@link install} wrote. */
+export async function uninstall(shell: Shell, { env, err }: Context) {
+  const file = fileOf(shell, env);
+  try {
+    await rm(file);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') {
+      err.note(`Not installed: ${file}`);
+      return { file, changed: false };
     }
-    case 'zsh':
-      return join(dataFolder(env), 'zsh', 'site-functions', SCRIPT_NAMES.zsh);
-    case 'fish':
-      return join(
-        absolute(env.XDG_CONFIG_HOME) ?? atHome(env, '.config'),
-        'fish',
-        'completions',
-        SCRIPT_NAMES.fish,
-      );
-    case 'powershell':
-      return join(
-        absolute(env.LOCALAPPDATA) ?? dataFolder(env),
-        'gpucloud',
-        'completions',
-        SCRIPT_NAMES.powershell,
-      );
+    throw new CliError('storage', `${file} could not be removed (${faultOf(error)}).`, {
+      resource: file,
+      cause: error,
+    });
   }
+  err.note(`Removed ${file}. Remove the line that loads it, if you added one.`);
+  return { file, changed: true };
 }
 
-/** What is left for the user to do, and how to have it in this shell at once. */
+/** What is left for the user to do, and how to load it in this shell now. zsh is asked instead. */
 function adviceFor(shell: Shell, file: string): string[] {
   const word = shellLine([file]);
   switch (shell) {
@@ -71,12 +62,7 @@ function adviceFor(shell: Shell, file: string): string[] {
         `  source ${word}`,
       ];
     case 'zsh':
-      return [
-        'For new shells, add these lines to ~/.zshrc, or the first of them before a compinit that is there:',
-        `  fpath=(${shellLine([dirname(file)])} $fpath)`,
-        '  autoload -Uz compinit && compinit',
-        `To load it now, after compinit: source ${word}`,
-      ];
+      return [];
     case 'fish':
       return [`New shells load it by themselves. To load it now: source ${word}`];
     case 'powershell':
@@ -87,22 +73,50 @@ function adviceFor(shell: Shell, file: string): string[] {
   }
 }
 
-function dataFolder(env: Env): string {
-  return absolute(env.XDG_DATA_HOME) ?? atHome(env, '.local', 'share');
-}
+/** Prints where zsh reads its settings, whether compinit has run, and whether gpucloud is completed. */
+const PROBE = 'print -r -- "gpucloud|${ZDOTDIR:-$HOME}|$+functions[compdef]|$+_comps[gpucloud]|"';
 
-function absolute(path: string | undefined): string | undefined {
-  return path !== undefined && isAbsolute(path) ? path : undefined;
-}
+/** Milliseconds: a start of zsh reads all settings of the user. */
+const PROBE_TIMEOUT = 10_000;
 
-function atHome(env: Env, ...parts: string[]): string {
-  const home = absolute(env.HOME) ?? absolute(env.USERPROFILE);
-  if (home === undefined) {
-    throw new CliError('storage', 'There is no home folder to put the script in.', {
-      hint: 'set HOME to an absolute path, or print the script without --install',
+/**
+ * Checks that a new zsh completes gpucloud, since only its own settings decide that.
+ *
+ * @throws CliError('usage') with the one line to add, and the file to add it to.
+ */
+export async function ensureZshLoads(file: string, { start, env }: Context): Promise<void> {
+  let heard = '';
+  try {
+    // Without job control (+m) it leaves the terminal alone.
+    const { ended } = await start({
+      file: 'zsh',
+      args: ['-i', '+m', '-c', PROBE],
+      timeout: PROBE_TIMEOUT,
+      hear: (text, from) => {
+        if (from === 'stdout') heard += text;
+      },
     });
+    await ended;
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
-  return join(home, ...parts);
+  const [, settings, hasCompdef, isLoaded] = /gpucloud\|(.*)\|([01])\|([01])\|\n/.exec(heard) ?? [];
+  if (isLoaded === '1') return;
+  const load = `source ${shellLine([file])}`;
+  const line = hasCompdef === '1' ? load : `autoload -Uz compinit && compinit && ${load}`;
+  const zshrc = join(settings ?? (env.ZDOTDIR || '~'), '.zshrc');
+  throw usageError(
+    `zsh does not complete gpucloud yet; add this line to the end of ${zshrc}`,
+    line,
+  );
+}
+
+function fileOf(shell: Shell, env: Context['env']): string {
+  const file = scriptFile(shell, env);
+  if (file !== undefined) return file;
+  throw new CliError('storage', 'There is no home folder to put the script in.', {
+    hint: 'set HOME to an absolute path, or print the script without --install',
+  });
 }
 
 async function textOf(file: string): Promise<string | undefined> {

@@ -1,3 +1,7 @@
+import { readFile } from 'node:fs/promises';
+import type { Runtime } from '../../cli/group.ts';
+import { placeOf } from '../../cli/reference/place.ts';
+import { SHELLS, scriptFile, scriptFor } from '../../completion/index.ts';
 import type { Context } from '../../context.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
 import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';
@@ -5,10 +9,11 @@ import { type Checks, type Finding, fail, notChecked, pass, warn } from './check
 /** As `engines` of the package has it. */
 const OLDEST_NODE = '20.18.1';
 
-export function computerChecks(context: Context): Checks {
+export function computerChecks(context: Context, runtime: Runtime): Checks {
   return {
     node: () => nodeCheck(context.host.nodeVersion),
     ssh: () => sshCheck(context),
+    completion: () => completionCheck(context, runtime),
   };
 }
 
@@ -47,4 +52,23 @@ async function sshCheck({ start, flags }: Context): Promise<Finding> {
       ? warn('no ssh on PATH: machines can be rented, but not reached by it', install)
       : warn(`ssh can't be started (${faultOf(error)})`, install);
   }
+}
+
+/** Compares each installed script with the one that this version prints. */
+async function completionCheck({ env }: Context, runtime: Runtime): Promise<Finding> {
+  const root = placeOf(await runtime.wholeTree());
+  const installed: string[] = [];
+  for (const shell of SHELLS) {
+    const file = scriptFile(shell, env);
+    const script = file && (await readFile(file, 'utf8').catch(() => undefined));
+    if (script === undefined) continue;
+    if (script !== (await scriptFor(shell, root))) {
+      return warn(
+        `${file} is from another version of gpucloud`,
+        `gpucloud completion ${shell} --install`,
+      );
+    }
+    installed.push(shell);
+  }
+  return pass(installed.length === 0 ? 'not installed' : `installed for ${installed.join(', ')}`);
 }

@@ -10,7 +10,7 @@ import { serviceChecks } from './service.ts';
 import { settingsChecks } from './settings.ts';
 
 const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
-  Computer: ['node', 'ssh'],
+  Computer: ['node', 'ssh', 'completion'],
   Settings: ['profile', 'base_url', 'api_key'],
   Files: ['config_folder', 'config_file', 'state_folder', 'state_writable'],
   Service: ['proxy', 'certificates', 'service', 'account', 'clock'],
@@ -70,7 +70,7 @@ export const doctor = action({
     'gpucloud doctor --json | jq \'.checks[] | select(.status != "pass")\'',
   ],
   takes: (command) => command,
-  async run(context) {
+  async run(context, _flags, { runtime }) {
     // A slip in --query is no finding of the computer.
     await context.out.prepare();
     const progress = context.err.progress('Looking at the computer, the settings and the service');
@@ -84,7 +84,11 @@ export const doctor = action({
     try {
       checks = [
         ...(await made(
-          { ...computerChecks(context), ...settingsChecks(context), ...fileChecks(context) },
+          {
+            ...computerChecks(context, runtime),
+            ...settingsChecks(context),
+            ...fileChecks(context),
+          },
           late,
         )),
         // Last: the sandbox makes its folder, which the checks of files look for.

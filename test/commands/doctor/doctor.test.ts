@@ -86,6 +86,7 @@ describe('doctor', () => {
       `Computer
   node:            WARN  not checked: the version of Node.js is not told
   ssh:             pass  OpenSSH_9.2p1 Test
+  completion:      pass  not installed
 
 Settings
   profile:         pass  none is in force
@@ -138,7 +139,7 @@ Service
     expect(code).toBe(1);
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'refused',
-      message: '2 of 14 checks failed: base_url, api_key.',
+      message: '2 of 15 checks failed: base_url, api_key.',
     });
     expect(of('api_key')).toEqual({
       id: 'api_key',

@@ -1,6 +1,6 @@
-import type { AnyCommand } from '../../cli/command.ts';
-import { offerOfArgument, offerOfFlag } from '../../cli/reference/offers.ts';
 import type { Flag, Offer, Place } from '../../completion/tree.ts';
+import type { AnyCommand } from '../command.ts';
+import { offerOfArgument, offerOfFlag } from './offers.ts';
 
 const HELP: Flag = { names: ['--help', '-h'], help: 'show this help' };
 
