@@ -25,7 +25,9 @@ export async function explainRental(
 ): Promise<CliError> {
   const { operation, name, source_id } = request;
   const { httpStatus } = refusal;
-  if (!UNCLEAR.includes(httpStatus)) return refusal;
+  // A proxy's page is not the service's own refusal.
+  const isPage = refusal.request?.obstacle === 'web page';
+  if (isPage || !UNCLEAR.includes(httpStatus)) return refusal;
   const api = await context.api();
   const source =
     source_id === undefined ? undefined : await known(api.instances.get(source_id, BRIEFLY));

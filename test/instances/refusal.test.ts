@@ -79,6 +79,12 @@ describe.each([
     expect(await failure(argv)).toMatchObject({ exit: 5, code: 'conflict', http_status: 409 });
   });
 
+  test('stays refused if a web page answered', async () => {
+    service.posts = [() => ({ status: 409, body: '<html><title>Proxy</title></html>' })];
+    service.balance = '0.00';
+    expect(await failure(argv)).toMatchObject({ exit: 1, code: 'refused', http_status: 409 });
+  });
+
   test('leaves no UNKNOWN request', async () => {
     await failure(argv);
     expect(await listed()).toEqual([]);
