@@ -1,0 +1,292 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createDrive } from '../../../src/commands/drives/create.ts';
+import { CliError } from '../../../src/errors.ts';
+import { createWorld } from '../../support/run-cli.ts';
+import type { Answer } from '../../support/service.ts';
+import { no, ok } from '../../support/service.ts';
+import { errorOf } from '../../support/stderr-lines.ts';
+import { atTerminal } from './at-terminal.ts';
+import { calls, closeWorlds, DRIVE, ID, sandboxWorld, worldOf, worlds } from './world.ts';
+
+afterEach(closeWorlds);
+
+describe('drives create', () => {
+  it('warns before, creates, and tells the price', async () => {
+    const world = await sandboxWorld();
+    const { code, stdout, stderr, requests } = await world.cli([
+      'drives',
+      'create',
+      'datasets',
+      '--size',
+      '2TB',
+      '--json',
+    ]);
+    expect(code).toBe(0);
+    const drive = JSON.parse(stdout);
+    expect(drive).toMatchObject({
+      name: 'datasets',
+      size_gb: 2000,
+      status: 'AVAILABLE',
+      price_per_hour: '24.00',
+    });
+    expect(stderr).toBe(
+      [
+        '{"warning":{"code":"may_be_billing","message":"The published API has no way to delete a drive, and it bills by the hour from its creation on."}}',
+        '',
+      ].join('\n'),
+    );
+    expect(calls(requests)).toEqual([
+      'GET /storage/drives',
+      'POST /storage/drives {"name":"datasets","size_gb":2000}',
+    ]);
+    const listed = await world.cli(['drives', 'list', '-q']);
+    expect(listed.stdout).toBe(`${drive.id}\n`);
+  });
+
+  it('tells people the id and the price', async () => {
+    const world = await sandboxWorld();
+    const { code, stdout, stderr } = await world.cli(['drives', 'create', 'data', '--size', '5']);
+    expect(code).toBe(0);
+    const id = /ID: +(.*)/.exec(stdout)?.[1];
+    expect(stderr).toBe(
+      [
+        'warning: The published API has no way to delete a drive, and it bills by the hour from its creation on.',
+        `Created the drive data (${id}): 0.06 RUB an hour, billing from now on.`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('warns before it sends anything, not after', async () => {
+    const world = await createWorld({
+      handler: ({ method }) => (method === 'GET' ? ok([]) : 'hangUp'),
+    });
+    worlds.push(world);
+    const { code, stdout, stderr, requests } = await world.cli([
+      'drives',
+      'create',
+      'data',
+      '--size',
+      '5',
+    ]);
+    expect(code).toBe(7);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('no way to delete a drive');
+    expect(stderr).toContain('A drive may exist and be billing.');
+    expect(calls(requests)).toEqual([
+      'GET /storage/drives',
+      'POST /storage/drives {"name":"data","size_gb":5}',
+    ]);
+  });
+
+  it('refuses a taken name off a terminal: exit 5, and the id of the one that exists', async () => {
+    const world = await sandboxWorld();
+    const first = await world.cli(['drives', 'create', 'ds2', '--size', '2', '-q']);
+    const id = first.stdout.trim();
+    const again = await world.cli(['drives', 'create', 'ds2', '--size', '2']);
+    expect(again).toMatchObject({ code: 5, stdout: '' });
+    expect(again.stderr).toContain(
+      `error: A drive "ds2" already exists (${id}, 2 GB, 0.024 RUB an hour). Nothing was sent, so no drive was created.\nhint: use ${id}, or add --yes to create another one\n`,
+    );
+    expect(calls(again.requests)).toEqual(['GET /storage/drives']);
+    const meant = await world.cli(['drives', 'create', 'ds2', '--size', '2', '--yes']);
+    expect(meant.code).toBe(0);
+    const twins = await world.cli(['drives', 'create', 'ds2', '--size', '2', '--json']);
+    expect(errorOf(twins.stderr)).toMatchObject({
+      code: 'wrong_state',
+      message: expect.stringMatching(
+        /^2 drives "ds2" already exist \(\S+, 2 GB, 0\.024 RUB an hour; \S+, 2 GB, .*\)\. Nothing/,
+      ),
+      may_be_billing: false,
+    });
+  });
+
+  it('asks a person for another of that name', async () => {
+    const world = await sandboxWorld();
+    const first = await world.cli(['drives', 'create', 'd1', '--size', '2', '-q']);
+    const person = atTerminal(world, ['no']);
+    await createDrive({ name: 'd1', size: 10 }, person.context).catch((error) => error);
+    expect(person.said).toEqual(['Create another drive d1 of 10 GB?']);
+    expect(person.stderr()).toContain(`A drive "d1" already exists (${first.stdout.trim()}, 2 GB`);
+    expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  it('counts no deleted drive as one of that name', async () => {
+    const world = await createWorld({
+      handler: ({ method }) =>
+        method === 'GET'
+          ? ok([
+              { ...DRIVE, status: 'DELETED' },
+              { ...DRIVE, id: 'd-2', name: 'other' },
+            ])
+          : ok(DRIVE, 201),
+    });
+    worlds.push(world);
+    const { code, stderr } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
+    expect(code).toBe(0);
+    expect(stderr).not.toContain('already exists');
+  });
+
+  it.each<[string, Answer | 'hangUp', number]>([
+    ['is refused', no(400, 'no'), 1],
+    ['gets no response', 'hangUp', 6],
+    ['is not understood', { status: 200, body: 'hello' }, 10],
+  ])('creates nothing when the list of drives %s', async (_how, answer, exit) => {
+    const world = await createWorld({
+      handler: ({ method }) => (method === 'GET' ? answer : ok(DRIVE, 201)),
+    });
+    worlds.push(world);
+    const { code, stdout, requests } = await world.cli([
+      'drives',
+      'create',
+      'datasets',
+      '--size',
+      '500',
+    ]);
+    expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
+    expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+
+  it('waits while another process creates a drive, then finds it', async () => {
+    const world = await sandboxWorld();
+    const argv = ['drives', 'create', 'one', '--size', '2', '--json'];
+    const ended = await Promise.all([1, 2, 3].map(() => world.cli(argv)));
+    expect(ended.map(({ code }) => code).sort()).toEqual([0, 5, 5]);
+    expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  it('waits for the response at the first Ctrl-C, and leaves at the second', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const world = await createWorld({
+      handler: ({ method }) => {
+        if (method === 'GET') return ok([]);
+        first.abort(new CliError('interrupted', 'Interrupted.'));
+        setImmediate(() => second.abort(new CliError('interrupted', 'Interrupted.')));
+        return new Promise(() => undefined);
+      },
+    });
+    worlds.push(world);
+    const { code, stderr } = await world.cli(['drives', 'create', 'data', '--size', '5'], {
+      interrupts: { first: first.signal, second: second.signal },
+    });
+    expect(code).toBe(7);
+    expect(stderr).toContain('Waiting for the response: the drive data may already exist and be');
+    expect(stderr).toContain('A drive may exist and be billing.\nhint: gpucloud drives list shows');
+  });
+
+  it('creates the drive when the response arrives after the first Ctrl-C', async () => {
+    const first = new AbortController();
+    const world = await createWorld({
+      handler: ({ method }) => {
+        if (method === 'GET') return ok([]);
+        first.abort(new CliError('interrupted', 'Interrupted.'));
+        return ok(DRIVE, 201);
+      },
+    });
+    worlds.push(world);
+    const { code, stdout } = await world.cli(['drives', 'create', 'data', '--size', '5', '-q'], {
+      interrupts: { first: first.signal, second: new AbortController().signal },
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
+  });
+
+  it('goes no further with a key that is refused', async () => {
+    const world = await createWorld({ handler: () => no(401, 'no') });
+    worlds.push(world);
+    const { code, requests } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
+    expect(code).toBe(4);
+    expect(requests.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  it('says that nothing was created when it is interrupted while it reads the list', async () => {
+    const first = new AbortController();
+    const world = await createWorld({
+      handler: () => {
+        first.abort(new CliError('interrupted', 'Interrupted.'));
+        return new Promise(() => undefined);
+      },
+    });
+    worlds.push(world);
+    const { code, stderr, requests } = await world.cli(
+      ['drives', 'create', 'datasets', '--size', '500'],
+      { interrupts: { first: first.signal, second: new AbortController().signal } },
+    );
+    expect(code).toBe(130);
+    expect(stderr).toContain('Interrupted. Nothing was sent, so no drive was created.');
+    expect(requests.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  it.each([
+    [['data', '--size', '1.5TB'], '--size "1.5TB": a size is a whole number of GB or TB'],
+    [['data', '--size', '0'], '--size "0": a size is more than zero'],
+    [['data', '--size', '-5'], '--size'],
+    [[' ', '--size', '5'], 'NAME " ": a name is not empty'],
+    [['--name', '', '--size', '5'], '--name "": a name is not empty'],
+    [['a', '--name', 'b', '--size', '5'], 'NAME "a" and --name "b" differ'],
+    [[], 'a drive needs NAME and --size'],
+    [['data'], 'a drive needs --size'],
+    [['--size', '5'], 'a drive needs NAME'],
+    [['a', 'b', '--size', '5'], 'too many arguments'],
+  ])('refuses %j before any request', async (given, words) => {
+    const world = await worldOf();
+    const { code, stdout, stderr, requests } = await world.cli(['drives', 'create', ...given]);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(words);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(requests).toEqual([]);
+  });
+
+  it('asks for what is missing, then whether it is meant', async () => {
+    const world = await sandboxWorld();
+    const person = atTerminal(world, ['', 'data', 'big', '500GB', 'yes']);
+    await createDrive({ name: undefined, size: undefined }, person.context);
+    await person.context.close();
+    expect(person.said).toEqual([
+      'Name of the drive?',
+      '> a name is not empty',
+      'Size (such as 500GB or 2TB)?',
+      '> a size is a whole number of GB or TB, such as 500, 500GB or 2TB (1 TB = 1000 GB)',
+      'Create the drive data of 500 GB?',
+    ]);
+    expect(person.stdout()).toContain('Size:          500 GB');
+  });
+
+  it('sends nothing without a yes', async () => {
+    const world = await sandboxWorld();
+    const person = atTerminal(world, ['no']);
+    const failure = await createDrive({ name: 'data', size: 5 }, person.context).catch(
+      (error) => error,
+    );
+    expect(failure).toBeInstanceOf(CliError);
+    expect(failure).toMatchObject({
+      failure: 'interrupted',
+      message: 'Cancelled. Nothing was changed.',
+    });
+    expect(person.stderr()).toContain('no way to delete a drive');
+    expect(calls(world.service.requests)).toEqual(['GET /storage/drives']);
+  });
+
+  it('is not asked with --yes', async () => {
+    const world = await sandboxWorld();
+    const person = atTerminal(world, [], { yes: true });
+    await createDrive({ name: 'data', size: 5 }, person.context);
+    await person.context.close();
+    expect(person.said).toEqual([]);
+    expect(world.service.requests.map(({ method }) => method)).toEqual(['POST']);
+  });
+
+  it.each([
+    [null, 'the service told no price'],
+    ['', 'the service told no price'],
+    ['1e3', 'price per hour "1e3"'],
+    ['0.012345678901234567890123456789', '0.012345678901234567890123456789 RUB an hour'],
+  ])('says of the price %j: %s', async (price_per_hour, words) => {
+    const world = await createWorld({
+      handler: ({ method }) => (method === 'GET' ? ok([]) : ok({ ...DRIVE, price_per_hour }, 201)),
+    });
+    worlds.push(world);
+    const { stderr } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
+    expect(stderr).toContain(`(${ID}): ${words}, billing`);
+  });
+});

@@ -1,0 +1,209 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { calls, closeWorlds, DRIVE, ID, worldOf } from './world.ts';
+
+afterEach(closeWorlds);
+
+describe('drives list', () => {
+  it('shows the drives, and the same rows plain in a pipe', async () => {
+    const world = await worldOf(DRIVE, {
+      ...DRIVE,
+      id: 'd-2',
+      name: 'scratch',
+      status: 'IN_USE',
+      current_instance_id: 'i-7',
+    });
+    const { code, stdout, stderr, requests } = await world.cli(['drives', 'list']);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      [
+        'NAME      ID                                    STATUS       SIZE        USED  PER HOUR  INSTANCE',
+        `datasets  ${ID}  AVAILABLE  500 GB  125.00 GiB      6.00  -`,
+        'scratch   d-2                                   IN_USE     500 GB  125.00 GiB      6.00  i-7',
+        '',
+      ].join('\n'),
+    );
+    expect(stderr).toBe('');
+    expect(calls(requests)).toEqual(['GET /storage/drives']);
+  });
+
+  it('is called ls, and the group drive', async () => {
+    const world = await worldOf(DRIVE);
+    expect(await world.cli(['drive', 'ls', '-q'])).toMatchObject({ code: 0, stdout: `${ID}\n` });
+  });
+
+  it('passes everything on as JSON: unknown fields, nulls, new statuses', async () => {
+    const odd = {
+      id: 'd-9',
+      name: null,
+      status: 'THAWING',
+      used_bytes: null,
+      price_per_hour: null,
+      encryption: { kind: 'new', levels: [1, 2] },
+    };
+    const world = await worldOf(DRIVE, odd);
+    const { code, stdout } = await world.cli(['drives', 'list', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([DRIVE, odd]);
+    const table = await world.cli(['drives', 'list']);
+    expect(table.code).toBe(0);
+    expect(table.stdout).toContain('d-9');
+    expect(table.stdout).toContain('THAWING');
+    expect((await world.cli(['drives', 'get', 'd-9'])).stdout).toBe(
+      'ID:      d-9\nStatus:  THAWING\n',
+    );
+  });
+
+  it('has a column for each field of the document', async () => {
+    const world = await worldOf(DRIVE);
+    const columns = Object.keys(DRIVE).join(',');
+    const { stdout } = await world.cli(['drives', 'list', '--columns', columns, '-o', 'csv']);
+    expect(stdout).toBe(
+      `${columns}\r\n${Object.values(DRIVE)
+        .map((value) => value ?? '')
+        .join(',')}\r\n`,
+    );
+  });
+
+  it('says that there are none, and how one is made', async () => {
+    const world = await worldOf();
+    const empty = 'There are no drives. Create one: gpucloud drives create NAME --size 500GB\n';
+    expect(await world.cli(['drives', 'list'])).toMatchObject({ stdout: '', stderr: empty });
+    expect(await world.cli(['drives', 'list', '--json'])).toMatchObject({
+      stdout: '[]\n',
+      stderr: '',
+    });
+  });
+
+  it('warns of suspended drives with the seven-day rule', async () => {
+    const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
+    const { code, stderr } = await world.cli(['drives', 'list']);
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      `warning: The drive datasets is SUSPENDED: the balance was exhausted, and the drive is deleted permanently no later than 7 days after it was suspended. Top up the balance, then: gpucloud drives resume ${ID}\n`,
+    );
+  });
+
+  it('refuses an unknown column before any request', async () => {
+    const world = await worldOf(DRIVE);
+    for (const verb of [['list'], ['get', 'x'], ['create', 'x', '--size', '1'], ['resume', 'x']]) {
+      const { code, stderr, requests } = await world.cli([
+        'drives',
+        ...verb,
+        '--columns',
+        'colour',
+      ]);
+      expect(code).toBe(2);
+      expect(stderr).toContain("--columns: no column 'colour'");
+      expect(requests).toEqual([]);
+    }
+  });
+});
+
+describe('drives get', () => {
+  const details = [
+    'Name:          datasets',
+    `ID:            ${ID}`,
+    'Status:        AVAILABLE',
+    'Size:          500 GB',
+    'Used:          125.00 GiB',
+    'Per hour:      6.00',
+    'Paid until:    2026-01-15T13:00:00.000Z',
+    'Last charged:  2026-01-15T11:00:00.000Z',
+    'Path:          users/1/datasets/',
+    'Created:       2026-01-01T00:00:00.000Z',
+    'Updated:       2026-01-15T11:00:00.000Z',
+    '',
+  ].join('\n');
+
+  it('finds a drive by its name and reads it afresh', async () => {
+    const world = await worldOf(DRIVE);
+    const { code, stdout, requests } = await world.cli(['drives', 'get', 'datasets']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: details });
+    expect(calls(requests)).toEqual(['GET /storage/drives', `GET /storage/drives/${ID}`]);
+  });
+
+  it('takes a UUID as it is', async () => {
+    const world = await worldOf(DRIVE);
+    const { stdout, requests } = await world.cli(['drives', 'show', ID]);
+    expect(stdout).toBe(details);
+    expect(calls(requests)).toEqual([`GET /storage/drives/${ID}`]);
+  });
+
+  it('passes the service’s data on as JSON', async () => {
+    const world = await worldOf({ ...DRIVE, tier: 'fast' });
+    const { stdout } = await world.cli(['drives', 'get', ID, '--json']);
+    expect(JSON.parse(stdout)).toEqual({ ...DRIVE, tier: 'fast' });
+  });
+
+  it('tells what SUSPENDED means', async () => {
+    const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
+    const { stdout } = await world.cli(['drives', 'get', ID]);
+    expect(stdout).toContain(
+      [
+        'Attention:     the balance was exhausted, and the drive is deleted permanently no later than 7 days after it was suspended;',
+        `               its debt grows until then. Top up the balance, then: gpucloud drives resume ${ID}`,
+      ].join('\n'),
+    );
+  });
+
+  it('tells several of the same name apart by their ids alone', async () => {
+    const world = await worldOf(DRIVE, { ...DRIVE, id: 'd-2' });
+    const { code, stderr, requests } = await world.cli(['drives', 'get', 'datasets']);
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      `error: DRIVE "datasets": several have that name: ${ID}, d-2 (use an id)\n`,
+    );
+    expect(calls(requests)).toEqual(['GET /storage/drives']);
+    expect(await world.cli(['drives', 'get', 'd-2'])).toMatchObject({ code: 0 });
+  });
+
+  it('takes a unique beginning of an id, as a table shows it', async () => {
+    const world = await worldOf(DRIVE, { ...DRIVE, id: '0d000000-9', name: '0d000000-0000' });
+    const id = async (typed: string) => {
+      const { code, stdout, stderr } = await world.cli(['drives', 'get', typed, '-q']);
+      return code === 0 ? stdout.trim() : `${code} ${stderr.trim()}`;
+    };
+    expect(await id('0D000000-0000-4')).toBe(ID);
+    expect(await id('0d000000-9')).toBe('0d000000-9');
+    // A name goes before a beginning, and less than four characters are none.
+    expect(await id('0d000000-0000')).toBe('0d000000-9');
+    expect(await id('0d0')).toMatch(/^3 .*there is no drive with that name or id/);
+    expect(await id('0d00')).toBe(
+      `2 error: DRIVE "0d00": several have an id that begins so: datasets ${ID}, 0d000000-0000 0d000000-9 (use an id)`,
+    );
+  });
+
+  it('resumes by a beginning of the id', async () => {
+    const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
+    const resumed = await world.cli(['drives', 'resume', '0d000000']);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(calls(resumed.requests)).toContain(`POST /storage/drives/${ID}/resume {}`);
+  });
+
+  it('says where to look when there is none', async () => {
+    const world = await worldOf();
+    expect(await world.cli(['drives', 'get', '../users/me'])).toMatchObject({
+      code: 3,
+      stderr:
+        'error: DRIVE "../users/me": there is no drive with that name or id.\nhint: gpucloud drives list\n',
+    });
+    const { code, stderr } = await world.cli(['drives', 'get', ID, '--json']);
+    expect(code).toBe(3);
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'not_found', resource: ID } });
+  });
+
+  it('shows no control of a terminal', async () => {
+    const world = await worldOf({
+      ...DRIVE,
+      name: 'a\u001b]52;c;eA==\u0007b\u202e',
+      status: '\u001b[2J',
+    });
+    for (const argv of [
+      ['drives', 'list'],
+      ['drives', 'get', ID],
+    ]) {
+      const { stdout, stderr } = await world.cli(argv);
+      expect(stdout + stderr).not.toMatch(/[\u001b\u0007\u202e]/);
+    }
+  });
+});

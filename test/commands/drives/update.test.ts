@@ -1,0 +1,161 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { update } from '../../../src/commands/drives/index.ts';
+import { atTerminal } from './at-terminal.ts';
+import { calls, closeWorlds, DRIVE, ID, sandboxWorld, worldOf } from './world.ts';
+
+afterEach(closeWorlds);
+
+describe('drives update', () => {
+  it('reads the drive, sends both fields and tells both prices', async () => {
+    const world = await worldOf({ ...DRIVE });
+    const { code, stdout, stderr, requests } = await world.cli([
+      'drives',
+      'update',
+      'datasets',
+      '--size',
+      '1TB',
+      '-o',
+      'json',
+    ]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ ...DRIVE, size_gb: 1000, price_per_hour: '12.00' });
+    expect(stderr).toBe('');
+    const back = await world.cli(['drives', 'update', 'datasets', '--size', '1TB']);
+    expect(back.stderr).toBe(
+      'Before: datasets, 1000 GB, 12.00 RUB an hour. Now: datasets, 1000 GB, 12.00 RUB an hour.\n',
+    );
+    expect(calls(requests)).toEqual([
+      'GET /storage/drives',
+      `GET /storage/drives/${ID}`,
+      `PATCH /storage/drives/${ID} {"name":"datasets","size_gb":1000}`,
+    ]);
+  });
+
+  it('keeps the size when only the name changes', async () => {
+    const world = await worldOf({ ...DRIVE });
+    const { code, requests } = await world.cli(['drives', 'update', ID, '--name', 'archive']);
+    expect(code).toBe(0);
+    expect(calls(requests)).toEqual([
+      `GET /storage/drives/${ID}`,
+      `PATCH /storage/drives/${ID} {"name":"archive","size_gb":500}`,
+    ]);
+  });
+
+  it('works with the sandbox, which sets the price by the size', async () => {
+    const world = await sandboxWorld();
+    await world.cli(['drives', 'create', 'data', '--size', '500']);
+    const { code, stderr } = await world.cli([
+      'drives',
+      'update',
+      'data',
+      '--size',
+      '250',
+      '--name',
+      'small',
+    ]);
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      [
+        'data has 500 GB: 6.00 RUB an hour. The price of 250 GB is told once it is changed.',
+        'Before: data, 500 GB, 6.00 RUB an hour. Now: small, 250 GB, 3.00 RUB an hour.',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('asks a person before the size changes, and of a name nothing', async () => {
+    const world = await worldOf({ ...DRIVE });
+    const person = atTerminal(world, ['no']);
+    const left = await update(ID, { size: 1000 }, person.context).catch((error) => error);
+    expect(left).toMatchObject({ failure: 'interrupted' });
+    expect(person.said).toEqual(['Change datasets from 500 GB to 1000 GB?']);
+    expect(person.stderr()).toBe(
+      'datasets has 500 GB: 6.00 RUB an hour. The price of 1000 GB is told once it is changed.\n',
+    );
+    expect(calls(world.service.requests)).toEqual([`GET /storage/drives/${ID}`]);
+    const renamed = atTerminal(world, []);
+    await update(ID, { name: 'archive' }, renamed.context);
+    expect(renamed.said).toEqual([]);
+    const agreed = atTerminal(world, ['yes']);
+    await update(ID, { size: 1000 }, agreed.context);
+    const meant = atTerminal(world, [], { yes: true });
+    await update(ID, { size: 500 }, meant.context);
+    expect(meant.said).toEqual([]);
+    const patched = world.service.requests.filter(({ method }) => method === 'PATCH');
+    expect(patched).toHaveLength(3);
+  });
+
+  it('sends nothing when the service does not tell what must be sent along', async () => {
+    const world = await worldOf({ ...DRIVE, size_gb: null, name: null });
+    const rename = await world.cli(['drives', 'update', ID, '--name', 'archive']);
+    expect(rename.code).toBe(10);
+    expect(rename.stderr).toContain('Nothing was changed.\nhint: give --size too');
+    const resize = await world.cli(['drives', 'update', ID, '--size', '5']);
+    expect(resize.code).toBe(10);
+    expect(resize.stderr).toContain('hint: give --name too');
+    expect([...calls(rename.requests), ...calls(resize.requests)]).toEqual([
+      `GET /storage/drives/${ID}`,
+      `GET /storage/drives/${ID}`,
+    ]);
+    expect((await world.cli(['drives', 'update', ID, '--size', '5', '--name', 'a'])).code).toBe(0);
+  });
+
+  it.each([
+    [['datasets'], 'nothing to change: give --name, --size or both'],
+    [['datasets', '--size', '5GiB'], '--size "5GiB": a size is a whole number'],
+    [['datasets', '--name', ' '], '--name " ": a name is not empty'],
+    [['', '--size', '5'], 'DRIVE "": a name is not empty'],
+    [[], 'missing argument: drive'],
+  ])('refuses %j before any request', async (given, words) => {
+    const world = await worldOf({ ...DRIVE });
+    const { code, stderr, requests } = await world.cli(['drives', 'update', ...given]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('drives resume', () => {
+  it('brings a suspended drive back', async () => {
+    const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
+    const { code, stdout, stderr, requests } = await world.cli([
+      'drives',
+      'resume',
+      'datasets',
+      '--json',
+    ]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual(DRIVE);
+    expect(stderr).toBe('');
+    expect(calls(requests)).toEqual([
+      'GET /storage/drives',
+      `POST /storage/drives/${ID}/resume {}`,
+    ]);
+  });
+
+  it('tells people what it costs again', async () => {
+    const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
+    const { code, stdout, stderr } = await world.cli(['drives', 'resume', ID, '-o', 'id']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
+    expect(stderr).toBe('The drive datasets is AVAILABLE: 6.00 RUB an hour, billing goes on.\n');
+  });
+
+  it('has the exit code of a wrong state for a drive that is not suspended', async () => {
+    const world = await worldOf({ ...DRIVE });
+    const { code, stdout, stderr } = await world.cli(['drives', 'resume', ID]);
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(stderr).toContain('Only a SUSPENDED drive can be resumed');
+  });
+});
+
+describe('what the API document does not have', () => {
+  it.each(['delete', 'rm', 'attach', 'detach'])('drives %s says so', async (verb) => {
+    const world = await worldOf({ ...DRIVE });
+    const { code, stderr, requests } = await world.cli(['drives', verb, 'datasets', '--force']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      new RegExp(`^error: drives ${verb}: not in the published API \\(.*gpucloud`),
+    );
+    expect(requests).toEqual([]);
+  });
+});

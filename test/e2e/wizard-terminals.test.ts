@@ -1,0 +1,161 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { KEYS } from '../support/person.ts';
+import {
+  computer,
+  ENV,
+  expectNothingSent,
+  machines,
+  openTable,
+  person,
+  prepared,
+  QUESTIONS,
+} from './wizard.ts';
+
+const { enter, down, up, ctrlC, ctrlD } = KEYS;
+
+openTable();
+
+describe('every width', () => {
+  test.each([40, 60, 80, 120, 200])('%i columns', async (columns) => {
+    await prepared();
+    const one = person(['instances', 'create', '--dry-run', '--json'], { columns });
+    for (const [question, answer] of QUESTIONS.slice(0, -1)) {
+      const screen = await one.reads(question);
+      const from = screen.lastIndexOf('\n? ') + 1;
+      // A question, its choices and its help have a line each: none is broken.
+      for (const line of screen.slice(from).split('\n')) {
+        expect(line).toMatch(/^(\? |❯| {2}|↑↓|$)|^[ ❯]*[◉◯]/);
+      }
+      await one.type(answer);
+    }
+    expect(await one.ended()).toBe(0);
+    expect(one.screen()).toContain('✔ Cloud drive data');
+  });
+});
+
+describe('a low window', () => {
+  async function longList(): Promise<void> {
+    const names = Array.from({ length: 14 }, (_, at) => ({
+      service: 'sandbox',
+      kind: 'offer',
+      id: `offer-${at}`,
+      given_name: `card ${at}`,
+    }));
+    await mkdir(join(computer.home, 'state'), { mode: 0o700, recursive: true });
+    const catalog = JSON.stringify({ version: 1, names });
+    await writeFile(join(computer.home, 'state', 'catalog.json'), catalog);
+  }
+
+  const ASK = ['instances', 'create', 'box-one', '--image', 'ubuntu-22-04', '--dry-run', '-q'];
+
+  test.each([6, 8, 12])('%i rows: the question stays whole, whatever is typed', async (rows) => {
+    await longList();
+    const one = person(ASK, { rows });
+    await one.reads(/\? Offer[\s\S]*type to search · ↑↓ navigate · ⏎ select/);
+    await one.type(`${down}${down}${down}${up}`);
+    const screen = await one.reads(/^❯ /m);
+    expect(screen.match(/\? Offer/g)).toHaveLength(1);
+    expect(screen.match(/^❯ /gm)).toHaveLength(1);
+    await one.type('card 13');
+    await one.answers(/^❯ card 13/m, enter);
+    await one.reads(/✔ Offer \(the hardware\) card 13\n/);
+    expect(one.screen().match(/Offer/g)).toHaveLength(1);
+  });
+});
+
+describe('no colour, and colours that can be read', () => {
+  test.each([
+    ['NO_COLOR', { NO_COLOR: '1' }, []],
+    ['--no-color', {}, ['--no-color']],
+  ])('%s: no colour at all', async (_name, env, flags) => {
+    await prepared();
+    const one = person(['instances', 'create', '--dry-run', ...flags], { env });
+    for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
+    expect(await one.ended()).toBe(0);
+    expect(one.written()).not.toMatch(/\u001b\[[0-9;]*m/);
+  });
+
+  test('none of the colours that a terminal may make unreadable on white or on black', async () => {
+    await prepared();
+    const one = person(['instances', 'create', '--dry-run']);
+    for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
+    expect(await one.ended()).toBe(0);
+    const used = new Set(one.written().match(/\u001b\[[0-9;]*m/g));
+    const allowed = ['0', '1', '2', '22', '39', '38;5;28', '38;5;30', '38;5;130', '38;5;160'];
+    expect([...used].filter((code) => !allowed.includes(code.slice(2, -1)))).toEqual([]);
+    expect(used.size).toBeGreaterThan(2);
+  });
+});
+
+describe('TERM=dumb: plain lines', () => {
+  const DUMB = { env: { TERM: 'dumb' } };
+
+  test('the same questions, numbered, with nothing drawn again', async () => {
+    await prepared();
+    const one = person(['instances', 'create', '--poll-interval', '500ms'], DUMB);
+    await one.answers(/Name of the machine \[.+\] *$/m, `9ab${enter}`);
+    await one.reads('an instance name starts with a letter');
+    await one.type(`box-one${enter}`);
+    await one.answers(
+      /Offer \(the hardware\)[\s\S]*Number, or a part of the name \[1\] *$/m,
+      `h100${enter}`,
+    );
+    await one.answers(/3\. H100 80GB, 299.*\n {2}4\. 8x H100[\s\S]*\[1\] *$/, `rtx 4090${enter}`);
+    await one.answers(/Base image[\s\S]*\[1\] *$/, enter);
+    await one.answers(/SSH keys\n {2}1\. laptop[\s\S]*\[1\] *$/, `7${enter}`);
+    await one.answers('7 is no number of the list', enter);
+    await one.answers(/What runs on it[\s\S]*\[1\] *$/, `jupyter${enter}`);
+    await one.answers(/Cloud drive[\s\S]*\[1\] *$/, `2${enter}`);
+    await one.answers(/Rent it\?[\s\S]*\[1\] *$/, enter);
+    expect(await one.ended()).toBe(0);
+    // Not one control of the terminal: no colour, no cursor, no spinner.
+    expect(one.written()).not.toContain('\u001b');
+    expect(one.written()).not.toMatch(/\r(?!\n)/);
+    expect(one.screen()).toContain('Stop paying: gpucloud instances terminate box-one');
+    expect(await machines()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
+  });
+
+  test.each([
+    ['Ctrl-C', ctrlC],
+    ['Ctrl-D', ctrlD],
+  ])('%s leaves with nothing sent', async (_name, key) => {
+    await prepared();
+    const one = person(['instances', 'create'], DUMB);
+    await one.answers(/Name of the machine \[.+\] *$/m, enter);
+    await one.answers(/Offer[\s\S]*\[1\] *$/, key);
+    await expectNothingSent(one);
+    expect(one.screen()).toMatch(/\nerror: /);
+  });
+
+  test('a secret is not shown', async () => {
+    const one = person(['login', '--base-url', 'http://127.0.0.1:1'], {
+      env: { TERM: 'dumb', GPUCLOUD_PROFILE: '' },
+    });
+    await one.answers(/API key for .* \(what you type is not shown\) *$/m, `svc_sk_x${enter}`);
+    expect(await one.ended()).toBe(6);
+    expect(one.written()).not.toContain('svc_sk_x');
+  });
+});
+
+describe('where nobody can be asked', () => {
+  test.each([
+    ['stdin is no terminal', {}, []],
+    ['--no-input', {}, ['--no-input']],
+  ])('%s: all that is missing is named at once, and nothing is read', async (_why, env, flags) => {
+    const outcome = await computer.gpucloud(['instances', 'create', ...flags], {
+      env: { ...ENV, ...env },
+    });
+    expect(outcome).toMatchObject({ code: 2, stdout: '' });
+    expect(outcome.stderr).toContain('missing NAME (or --name), --offer, --image');
+  });
+
+  test('CI and --no-input in a terminal', async () => {
+    for (const options of [{ env: { CI: '1' } }, { env: { GPUCLOUD_NO_INPUT: '1' } }]) {
+      const one = person(['instances', 'terminate'], options);
+      expect(await one.ended()).toBe(2);
+      expect(one.screen()).toContain('INSTANCE is missing');
+    }
+  });
+});

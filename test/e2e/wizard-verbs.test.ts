@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { KEYS } from '../support/person.ts';
+import { computer, ED25519, machines, openTable, person, run } from './wizard.ts';
+
+const { enter, down, space, ctrlC, ctrlD, clearLine } = KEYS;
+
+openTable();
+
+describe('the other verbs', () => {
+  test('terminate offers the living machines, asks once more, and ends what was picked', async () => {
+    for (const name of ['one', 'two', 'old']) {
+      await run(
+        computer,
+        'instances',
+        'create',
+        name,
+        '--offer',
+        'rtx-4090',
+        '--image',
+        'ubuntu-22-04',
+      );
+    }
+    await run(computer, 'instances', 'terminate', 'old', '-y');
+    const one = person(['instances', 'terminate']);
+    const screen = await one.reads(/\? Which machines end\?[\s\S]*submit/);
+    expect(screen).not.toContain('old');
+    expect(screen).toMatch(/◯ one {2}PROVISIONING {2}89\.90 RUB\/h {2}seen /);
+    const second = /^ ◯ (\w+)/m.exec(screen)?.[1] ?? '';
+    const first = second === 'one' ? 'two' : 'one';
+    await one.type(enter);
+    await one.answers('choose at least one', `${down}${space}${enter}`);
+    await one.answers(new RegExp(`\\? .*${second}[\\s\\S]*\\(y/N\\)`), `y${enter}`);
+    expect(await one.ended()).toBe(0);
+    const statuses = Object.fromEntries(
+      (await machines()).map(({ name, status }) => [name, status]),
+    );
+    expect(statuses[first]).not.toMatch(/TERMINAT/);
+    expect(statuses[second]).toMatch(/TERMINAT/);
+  });
+
+  test('terminate with nothing to end says so', async () => {
+    const one = person(['instances', 'terminate']);
+    expect(await one.ended()).toBe(3);
+    expect(one.screen()).toContain('No machine that is not terminated is known to this computer');
+  });
+
+  test('drives create', async () => {
+    const one = person(['drives', 'create']);
+    await one.answers(/\? Name of the drive\? *$/m, `данные 数据${enter}`);
+    await one.answers(/\? Size .* *$/m, `5x${enter}`);
+    await one.answers('a size is a whole number', `${clearLine}500GB${enter}`);
+    await one.answers(
+      /drives create '--name=данные 数据' --size 500GB[\s\S]*\(y\/N\)/,
+      `y${enter}`,
+    );
+    expect(await one.ended()).toBe(0);
+    expect(one.screen()).toContain('Created the drive данные 数据');
+  });
+
+  test.each([
+    ['Ctrl-C', ctrlC],
+    ['Ctrl-D', ctrlD],
+  ])('drives create left by %s', async (_name, key) => {
+    const one = person(['drives', 'create', 'data']);
+    await one.answers(/\? Size .* *$/m, key);
+    expect(await one.ended()).toBe(130);
+    expect(one.screen()).toContain('Nothing was sent, so no drive was created.');
+    expect(JSON.parse(await run(computer, 'drives', 'list', '--json'))).toEqual([]);
+  });
+
+  test('ssh-keys add offers the keys of this computer', async () => {
+    await mkdir(join(computer.home, '.ssh'));
+    await writeFile(join(computer.home, '.ssh', 'id_ed25519.pub'), `${ED25519} anna@laptop\n`);
+    const one = person(['ssh-keys', 'add']);
+    await one.answers(/\? Which key\?[\s\S]*❯ id_ed25519\.pub {2}anna@laptop[\s\S]*select/, enter);
+    await one.answers(/\? Name \(anna@laptop\) *$/m, `laptop${enter}`);
+    await one.answers(/\? Main key for new machines\? \(y\/N\) *$/m, `y${enter}`);
+    expect(await one.ended()).toBe(0);
+    expect(JSON.parse(await run(computer, 'ssh-keys', 'list', '--json'))).toMatchObject([
+      { name: 'laptop', is_default: true },
+    ]);
+  });
+
+  test('login asks for the address and the key, and again for a key that is refused', async () => {
+    const server = computer.start(['sandbox', 'serve', '--port', '0', '--json']);
+    try {
+      const { url, api_key } = await new Promise<{ url: string; api_key: string }>((resolve) => {
+        server.stdout.once('data', (chunk: Buffer) => resolve(JSON.parse(String(chunk))));
+      });
+      const one = person(['login'], { env: { GPUCLOUD_PROFILE: '' } });
+      await one.answers(/\? Address of the service *$/m, `ftp://x${enter}`);
+      await one.answers('a base URL starts with https://', `${clearLine}${url}${enter}`);
+      await one.answers(/\? API key for /, `svc_sk_wrong${enter}`);
+      await one.answers(/did not accept the API key[\s\S]*\? API key for /, `${api_key}${enter}`);
+      expect(await one.ended()).toBe(0);
+      expect(one.screen()).toContain('Signed in at');
+      expect(one.written()).not.toContain('svc_sk_wrong');
+      expect(one.written()).not.toContain(api_key);
+      const config = await readFile(join(computer.home, 'config', 'config.json'), 'utf8');
+      expect(config).not.toContain('svc_sk_wrong');
+    } finally {
+      const gone = once(server, 'close');
+      server.kill('SIGTERM');
+      await gone;
+    }
+  });
+});

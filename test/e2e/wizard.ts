@@ -1,0 +1,91 @@
+import { cp, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { KEYS, type Person, type PersonOptions, sitDown } from '../support/person.ts';
+import { type Computer, createComputer } from '../support/program.ts';
+import { sshPublicKey } from '../support/ssh-key.ts';
+
+const { enter, down } = KEYS;
+export const ED25519 = sshPublicKey('ssh-ed25519');
+export const ENV = { GPUCLOUD_PROFILE: 'sandbox' };
+export const SANDBOX = { env: ENV };
+
+export let computer: Computer;
+export let people: Person[];
+
+/** The folders of an account with a key and a drive, made once and copied for each test. */
+export let account: Computer;
+
+/** Gives each test of a file a computer, and lets all people go after it. */
+export function openTable(): void {
+  beforeEach(async () => {
+    computer = await createComputer();
+    people = [];
+  });
+  afterEach(async () => {
+    for (const person of people) await person.close();
+    await computer.remove();
+  });
+  beforeAll(async () => {
+    account = await createComputer();
+    await addKey('laptop', '--default');
+    await run(account, 'drives', 'create', 'data', '--size', '500');
+  });
+  afterAll(() => account.remove());
+}
+
+export async function prepared(): Promise<void> {
+  for (const folder of ['config', 'state']) {
+    await cp(join(account.home, folder), join(computer.home, folder), { recursive: true }).catch(
+      () => undefined,
+    );
+  }
+}
+
+export function person(argv: readonly string[], options: PersonOptions = {}): Person {
+  const one = sitDown(computer, argv, { ...options, env: { ...ENV, ...options.env } });
+  people.push(one);
+  return one;
+}
+
+export async function run(on: Computer, ...argv: string[]) {
+  const outcome = await on.gpucloud(argv, SANDBOX);
+  expect(outcome, argv.join(' ')).toMatchObject({ code: 0 });
+  return outcome.stdout;
+}
+
+export async function addKey(name: string, ...more: string[]): Promise<void> {
+  const file = join(account.home, `${name}.pub`);
+  await writeFile(file, `${ED25519} ${name}\n`);
+  await run(account, 'ssh-keys', 'add', file, '--name', name, ...more);
+}
+
+/** What the journal and the sandbox hold of machines. */
+export async function machines(): Promise<{ name: string; status: string }[]> {
+  return JSON.parse(await run(computer, 'instances', 'list', '--all', '--json'));
+}
+
+/** The records of the journal: `settled/…json` of the drive. */
+export async function journal({ home }: Computer): Promise<string[]> {
+  const names = await readdir(join(home, 'state'), { recursive: true });
+  return names.filter((name) => /journal\/.*(requests|instances)\/.*\.json$/.test(name)).sort();
+}
+
+export async function expectNothingSent(one: Person): Promise<void> {
+  expect(await one.ended()).toBe(130);
+  expect(one.screen()).toContain('Nothing was sent, so nothing was rented and nothing is billing.');
+  expect(await journal(computer)).toEqual(await journal(account));
+  const { instances } = JSON.parse(await run(computer, 'sandbox', 'status', '--json'));
+  expect(instances).toEqual([]);
+}
+
+/** The questions of a whole rental, in their order, with an answer to each. */
+export const QUESTIONS: readonly (readonly [RegExp, string])[] = [
+  [/\? Name of the machine \(.+\) *$/m, `box-one${enter}`],
+  [/\? Offer \(the hardware\)[\s\S]*select/, enter],
+  [/\? Base image \(the system\)[\s\S]*select/, enter],
+  [/\? SSH keys[\s\S]*submit/, enter],
+  [/\? What runs on it[\s\S]*select/, `${down}${enter}`],
+  [/\? Cloud drive[\s\S]*select/, `${down}${enter}`],
+  [/\? Rent it\?[\s\S]*select/, enter],
+];

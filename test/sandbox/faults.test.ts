@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { bench, HOUR, MINUTE, RTX_4090, SECOND, UBUNTU } from './support.ts';
+
+const _ED25519 =
+  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@box';
+const _BASE = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'box-1' };
+
+describe('faults', () => {
+  test('slow provisioning takes ten minutes, once', async () => {
+    const b = await bench();
+    await b.sandbox.inject('slow-provisioning');
+    const slow = await b.create('slow');
+    const quick = await b.createActive('quick');
+    expect(await b.statusOf(quick)).toBe('ACTIVE');
+    await b.sandbox.advance(10 * MINUTE - 3 * SECOND - 1);
+    expect(await b.statusOf(slow)).toBe('PROVISIONING');
+    await b.sandbox.advance(1);
+    expect(await b.statusOf(slow)).toBe('ACTIVE');
+  });
+
+  test('failed provisioning ends in ERROR with a reason, all funds back', async () => {
+    const b = await bench();
+    await b.sandbox.inject('fail-provisioning');
+    const drive = await b.call('POST', '/storage/drives', { name: 'disk', size_gb: 10 });
+    const id = await b.createActive('never', { storage_drive_id: String(drive.data.id) });
+    const instance = await b.instance(id);
+    expect(instance).toMatchObject({ status: 'ERROR', ip_address: null });
+    expect(instance.failure_reason).toMatch(/hardware/);
+    expect(await b.sandbox.status()).toMatchObject({ available: '10500.00', reserved: '0.00' });
+    expect((await b.drive(String(drive.data.id))).status).toBe('SYNCING');
+  });
+
+  test('a running machine fails at once; what the hour cost is compensated', async () => {
+    const b = await bench();
+    const id = await b.createActive('breaks');
+    await b.sandbox.advance(30 * MINUTE);
+    await b.sandbox.inject('fail-running');
+    expect(await b.instance(id)).toMatchObject({
+      status: 'ERROR',
+      failure_reason: 'The machine stopped responding',
+    });
+    expect((await b.books()).slice(2)).toEqual(['USAGE_CHARGE 44.95', 'REFUND 44.95']);
+    expect(await b.sandbox.status()).toMatchObject({
+      available: '10500.00',
+      reserved: '0.00',
+      faults: [],
+    });
+    await b.sandbox.advance(5 * HOUR);
+    expect(await b.books()).toHaveLength(4);
+  });
+
+  test('without a running machine the failure waits for the next', async () => {
+    const b = await bench();
+    await b.sandbox.inject('fail-running');
+    expect((await b.sandbox.status()).faults).toEqual(['fail-running']);
+    const id = await b.createActive('doomed');
+    expect(await b.statusOf(id)).toBe('ACTIVE');
+    await b.sandbox.advance(10 * SECOND);
+    expect(await b.statusOf(id)).toBe('ERROR');
+    expect((await b.books()).slice(2)).toEqual(['USAGE_CHARGE 0.25', 'REFUND 0.25']);
+  });
+
+  test.each(['stop', 'terminate'])(
+    'a failure that waits does not strike after a %s',
+    async (verb) => {
+      const b = await bench();
+      await b.sandbox.inject('fail-running');
+      const id = await b.createActive('lucky');
+      await b.sandbox.advance(9 * SECOND);
+      await b.call('POST', `/instances/${id}/${verb}`);
+      await b.sandbox.advance(MINUTE);
+      expect(await b.statusOf(id)).toBe(verb === 'stop' ? 'STOPPED' : 'TERMINATED');
+    },
+  );
+
+  test('asked for twice strikes twice; cleared does not strike', async () => {
+    const b = await bench();
+    const id = await b.createActive('target');
+    await b.sandbox.inject('fail-stop');
+    await b.sandbox.inject('fail-stop');
+    await b.sandbox.inject('fail-terminate');
+    expect((await b.call('POST', `/instances/${id}/stop`)).status).toBe(500);
+    expect((await b.call('POST', `/instances/${id}/stop`)).status).toBe(500);
+    await b.sandbox.clearFaults();
+    expect((await b.call('POST', `/instances/${id}/stop`)).status).toBe(200);
+    expect((await b.call('POST', `/instances/${id}/terminate`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest';
+import {
+  bench,
+  HOUR,
+  MINUTE,
+  NOBODY,
+  OUT_OF_STOCK,
+  path,
+  RETIRED_TEMPLATE,
+  RTX_4090,
+  row,
+  rows,
+  SECOND,
+  UBUNTU,
+  WINDOWS,
+} from './support.ts';
+
+const ED25519 =
+  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@box';
+const BASE = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'box-1' };
+
+describe('the documented errors of instances', () => {
+  test('400: start of a machine that is not STOPPED, naming the status', async () => {
+    const b = await bench();
+    const id = await b.createActive('runs');
+    const reply = await b.call('POST', `/instances/${id}/start`);
+    expect(reply.status).toBe(400);
+    expect(reply.body).toMatchObject({ statusCode: 400, error: 'Bad Request' });
+    expect(reply.body.message).toContain('ACTIVE');
+  });
+
+  test('400: start without any funds, naming the status; 409: too few for an hour', async () => {
+    const b = await bench({ balance: '89.90' });
+    const id = await b.createActive('poor');
+    await b.call('POST', `/instances/${id}/stop`);
+    await b.sandbox.advance(2 * SECOND);
+    // A drive eats the funds: 8000 GB cost 96.00 for an hour, which is more than there is.
+    await b.call('POST', '/storage/drives', { name: 'eater', size_gb: 8000 });
+    await b.sandbox.advance(HOUR);
+    const empty = await b.call('POST', `/instances/${id}/start`);
+    expect(empty.status).toBe(400);
+    expect(empty.body.message).toContain('STOPPED');
+
+    // The debt of 96.00 is paid first, so 93.90 remain.
+    await b.sandbox.deposit('100');
+    const little = await b.call('POST', `/instances/${id}/start`);
+    expect(little.status).toBe(200);
+  });
+
+  test('409: start when the balance does not cover the next hour', async () => {
+    const b = await bench({ balance: '100' });
+    const id = await b.createActive('half');
+    await b.sandbox.advance(30 * MINUTE);
+    await b.call('POST', `/instances/${id}/stop`);
+    await b.sandbox.advance(2 * SECOND);
+    const reply = await b.call('POST', `/instances/${id}/start`);
+    expect(reply.status).toBe(409);
+    expect(reply.body).toMatchObject({ statusCode: 409, error: 'Conflict' });
+    expect(await b.statusOf(id)).toBe('STOPPED');
+  });
+
+  test('500: the provider fails a start; the funds come back and it is STOPPED', async () => {
+    const b = await bench();
+    const id = await b.createActive('unlucky');
+    await b.call('POST', `/instances/${id}/stop`);
+    await b.sandbox.advance(2 * SECOND);
+    await b.sandbox.inject('fail-start');
+    const before = await b.sandbox.status();
+    const reply = await b.call('POST', `/instances/${id}/start`);
+    expect(reply.status).toBe(500);
+    expect(reply.body).toMatchObject({ statusCode: 500, error: 'Internal Server Error' });
+    const after = await b.sandbox.status();
+    expect(after).toMatchObject({ available: before.available, reserved: '0.00', faults: [] });
+    expect(await b.statusOf(id)).toBe('STOPPED');
+    expect(path(await b.events(id)).slice(-2)).toEqual(['STOPPED>STARTING', 'STARTING>STOPPED']);
+    expect((await b.call('POST', `/instances/${id}/start`)).status).toBe(200);
+  });
+
+  test('400: stop of a machine that is not ACTIVE', async () => {
+    const b = await bench();
+    const id = await b.create('early');
+    expect((await b.call('POST', `/instances/${id}/stop`)).status).toBe(400);
+    await b.sandbox.advance(3 * SECOND);
+    expect((await b.call('POST', `/instances/${id}/stop`)).status).toBe(200);
+    const again = await b.call('POST', `/instances/${id}/stop`);
+    expect(again.status).toBe(400);
+    expect(again.body.message).toContain('STOPPING');
+  });
+
+  test('500: the provider fails a stop; it is ACTIVE again and the books are unchanged', async () => {
+    const b = await bench();
+    const id = await b.createActive('stubborn');
+    await b.sandbox.advance(20 * MINUTE);
+    await b.sandbox.inject('fail-stop');
+    const books = await b.books();
+    const before = await b.sandbox.status();
+    const reply = await b.call('POST', `/instances/${id}/stop`);
+    expect(reply.status).toBe(500);
+    expect(reply.body).toMatchObject({ statusCode: 500, error: 'Internal Server Error' });
+    expect(await b.statusOf(id)).toBe('ACTIVE');
+    expect(path(await b.events(id)).slice(-2)).toEqual(['ACTIVE>STOPPING', 'STOPPING>ACTIVE']);
+    expect(await b.books()).toEqual(books);
+    expect(await b.sandbox.status()).toMatchObject({
+      available: before.available,
+      reserved: before.reserved,
+    });
+    // The hour goes on as if nothing had been asked.
+    await b.sandbox.advance(40 * MINUTE);
+    expect((await b.books()).at(-1)).toBe('USAGE_CHARGE 89.90');
+  });
+
+  test('400: terminate of a machine that is terminating or terminated', async () => {
+    const b = await bench();
+    const id = await b.createActive('gone');
+    await b.call('POST', `/instances/${id}/terminate`);
+    const first = await b.call('POST', `/instances/${id}/terminate`);
+    expect([first.status, first.body.message]).toEqual([400, 'Instance is TERMINATING already']);
+    await b.sandbox.advance(2 * SECOND);
+    const second = await b.call('POST', `/instances/${id}/terminate`);
+    expect([second.status, second.body.message]).toEqual([400, 'Instance is TERMINATED already']);
+  });
+
+  test('500: the provider fails a terminate; the status before is back and a retry works', async () => {
+    const b = await bench();
+    const id = await b.create('sticky');
+    await b.sandbox.inject('fail-terminate');
+    expect((await b.call('POST', `/instances/${id}/terminate`)).status).toBe(500);
+    expect(await b.statusOf(id)).toBe('PROVISIONING');
+    expect((await b.sandbox.status()).reserved).toBe('89.90');
+    await b.sandbox.advance(3 * SECOND);
+    expect(await b.statusOf(id)).toBe('ACTIVE');
+    await b.sandbox.inject('fail-terminate');
+    expect((await b.call('POST', `/instances/${id}/terminate`)).status).toBe(500);
+    expect(await b.statusOf(id)).toBe('ACTIVE');
+    expect((await b.call('POST', `/instances/${id}/terminate`)).status).toBe(200);
+  });
+
+  test('404 in Shape A for every operation on an instance that is not there', async () => {
+    const b = await bench();
+    for (const [method, end, body] of [
+      ['GET', '', undefined],
+      ['GET', '/events', undefined],
+      ['POST', '/start', undefined],
+      ['POST', '/stop', undefined],
+      ['POST', '/terminate', undefined],
+      ['POST', '/reorder', { new_name: 'new-one' }],
+    ] as const) {
+      for (const id of [NOBODY, 'not-a-uuid']) {
+        const reply = await b.call(method, `/instances/${id}${end}`, body);
+        expect(reply.body).toEqual({
+          statusCode: 404,
+          message: `Instance ${id} not found`,
+          error: 'Not Found',
+        });
+      }
+    }
+  });
+});
+
+describe('what the sandbox refuses where the document is silent', () => {
+  test.each([
+    ['unknown offer', { offer_id: NOBODY }, 400],
+    ['out of stock', { offer_id: OUT_OF_STOCK }, 409],
+    ['unknown image', { image_id: NOBODY }, 400],
+    ['unknown template', { template_id: NOBODY }, 400],
+    ['inactive template', { template_id: RETIRED_TEMPLATE }, 400],
+    ['unknown SSH key', { ssh_keys: [NOBODY] }, 400],
+    ['unknown drive', { storage_drive_id: NOBODY }, 400],
+    ['a container on Windows', { image_id: WINDOWS, docker_config: { image: 'nginx' } }, 400],
+  ])('%s', async (_, more, status) => {
+    const b = await bench();
+    const reply = await b.call('POST', '/instances', { ...BASE, ...more });
+    expect(reply.status).toBe(status);
+    expect(await b.sandbox.status()).toMatchObject({ reserved: '0.00', instances: [] });
+  });
+
+  test('too few funds for an hour: 409 and nothing is made', async () => {
+    const b = await bench({ balance: '89.89' });
+    expect((await b.call('POST', '/instances', BASE)).status).toBe(409);
+    expect((await b.sandbox.status()).instances).toEqual([]);
+    await b.sandbox.deposit('0.01');
+    expect((await b.call('POST', '/instances', BASE)).status).toBe(201);
+  });
+
+  test('a name is taken until its machine is TERMINATED', async () => {
+    const b = await bench();
+    const id = await b.createActive('box-1');
+    expect((await b.call('POST', '/instances', BASE)).status).toBe(409);
+    await b.call('POST', `/instances/${id}/terminate`);
+    expect((await b.call('POST', '/instances', BASE)).status).toBe(409);
+    await b.sandbox.advance(2 * SECOND);
+    expect((await b.call('POST', '/instances', BASE)).status).toBe(201);
+    const reply = await b.call('POST', `/instances/${id}/reorder`, { new_name: 'box-1' });
+    expect(reply.status).toBe(409);
+  });
+
+  test('reorder of a machine that is not TERMINATED', async () => {
+    const b = await bench();
+    const id = await b.createActive('alive');
+    const reply = await b.call('POST', `/instances/${id}/reorder`, { new_name: 'copy' });
+    expect(reply.status).toBe(400);
+    expect(reply.body.message).toContain('ACTIVE');
+  });
+
+  test('the default SSH key goes on a machine that names no keys, and only there', async () => {
+    const b = await bench();
+    const key = await b.call('POST', '/ssh-keys', {
+      name: 'main',
+      public_key: ED25519,
+      is_default: true,
+    });
+    const keysOf = async (id: string) => rows((await b.instance(id)).ssh_keys);
+    const silent = await b.create('silent');
+    expect((await keysOf(silent)).map((one) => one.id)).toEqual([key.data.id]);
+    const none = await b.create('none', { ssh_keys: [] });
+    expect(await keysOf(none)).toEqual([]);
+    const twice = await b.create('twice', {
+      ssh_keys: [String(key.data.id), String(key.data.id)],
+    });
+    expect(await keysOf(twice)).toHaveLength(1);
+  });
+
+  test('Windows gets a password and its own user', async () => {
+    const b = await bench();
+    const id = await b.createActive('windows', { image_id: WINDOWS });
+    const instance = await b.instance(id);
+    expect(instance.ssh_username).toBe('Administrator');
+    expect(row(instance.connection_info).secrets).toEqual({
+      ADMINISTRATOR_PASSWORD: expect.stringMatching(/^[0-9a-f]{20}$/),
+    });
+  });
+});
