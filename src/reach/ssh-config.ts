@@ -62,8 +62,8 @@ export async function hostsFile(context: Context): Promise<HostsFile> {
   const folder = join((await context.folders()).state, 'ssh');
   const { profile } = await context.settings();
   return {
-    // No profile has a name with "@".
-    path: join(folder, `${profile?.value ?? '@environment'}.conf`),
+    // No profile has a name with "@". ssh's pattern passes over names that begin with a dot.
+    path: join(folder, `${(profile?.value ?? '@environment').replace(/^\./, '@.')}.conf`),
     include: `Include ${configWord(join(folder, '*.conf'))}`,
   };
 }

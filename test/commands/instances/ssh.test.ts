@@ -275,13 +275,14 @@ test('ssh-config keeps a file for each profile, one for a key without a profile,
   const world = await worldWith({});
   await run(world, 'track', ID);
   expect((await run(world, 'ssh-config', '--install')).code).toBe(0);
-  for (const profile of ['default', 'other']) {
+  for (const profile of ['default', 'other', '.dot']) {
     await world.cli(['profiles', 'add', profile, '--base-url', world.service.url]);
     const argv = ['instances', 'ssh-config', '--install', '--profile', profile];
     expect((await world.cli(argv)).code).toBe(0);
   }
   const folder = join(world.home, 'state', 'ssh');
   expect((await readdir(folder)).sort()).toEqual([
+    '@.dot.conf',
     '@environment.conf',
     'default.conf',
     'known_hosts',
