@@ -91,10 +91,21 @@ const BRIGHT = [
   '#ffffff',
 ];
 
+/** One of the sixteen that a theme has, of the cube of six steps, of the greys, or a colour itself. */
 function colourOf(cell) {
-  if (!cell.isFgPalette()) return INK;
   const number = cell.getFgColor();
-  return (number < 8 ? ANSI[number] : BRIGHT[number - 8]) ?? INK;
+  if (cell.isFgRGB()) return `#${number.toString(16).padStart(6, '0')}`;
+  if (!cell.isFgPalette()) return INK;
+  if (number < 16) return [...ANSI, ...BRIGHT][number];
+  if (number >= 232) return rgb([1, 1, 1].map((part) => part * (8 + 10 * (number - 232))));
+  const at = number - 16;
+  return rgb([Math.floor(at / 36), Math.floor(at / 6) % 6, at % 6].map((step) => CUBE[step]));
+}
+
+const CUBE = [0, 95, 135, 175, 215, 255];
+
+function rgb(parts) {
+  return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
 const escaped = (text) =>

@@ -9,7 +9,7 @@ import {
   unforeseenIn,
   usageError,
 } from './errors.ts';
-import { clean, escapeUnseen } from './output/index.ts';
+import { clean, escapeUnseen, RED_ERROR, wrapped } from './output/index.ts';
 import { debugLine, forProfile, withoutKeys } from './output/messages.ts';
 
 interface Reporting {
@@ -18,6 +18,9 @@ interface Reporting {
   readonly profile: string | undefined;
   /** Adds where in the program something unexpected happened. */
   readonly debug: boolean;
+  /** The terminal's, for text: undefined if stderr is none. */
+  readonly columns?: number | undefined;
+  readonly colour?: boolean;
 }
 
 /** What stderr says of the end of a command. This is the one place where an error becomes words. */
@@ -27,7 +30,7 @@ export function report(failure: CliError | undefined, how: Reporting): string {
   const frames = debug ? framesOf(failure) : [];
   const lines = json
     ? [...frames.map(debugLine), jsonReport(failure, profile)]
-    : [...frames, ...textReport(failure, profile)];
+    : [...frames, ...textReport(failure, how)];
   return lines.map((line) => `${line}\n`).join('');
 }
 
@@ -105,23 +108,27 @@ function errorObject(failure: CliError, profile: string | undefined): Record<str
 }
 
 /** The same for people: a line for the error, and one for what to do next. */
-function textReport(failure: CliError, profile: string | undefined): string[] {
+function textReport(failure: CliError, how: Reporting): string[] {
+  const { profile, columns, colour } = how;
   if (failure.untold) return [];
   if (failure instanceof SeveralErrors) {
     const told = failure.summary === undefined ? failure.errors : [failure.summary];
-    return told.flatMap((error) => textReport(error, profile));
+    return told.flatMap((error) => textReport(error, how));
   }
   const words = (text: string) => clean(forProfile(withoutKeys(text), profile));
+  const next = hintOf(failure);
+  // What was typed wrong fits one line; what happened elsewhere deserves a second.
+  const isUsage = failure.failure === 'usage';
+  const hint = next === undefined ? '' : words(next);
+  const message = `${words(failure.message)}${isUsage && hint !== '' ? ` (${hint})` : ''}`;
   // Who cancels knows it, and nothing failed.
   const label = failure.failure === 'interrupted' ? '' : 'error: ';
-  const message = `${label}${words(failure.message)}`;
-  const next = hintOf(failure);
-  const hint = next === undefined ? undefined : words(next);
-  // What was typed wrong is told on one line; what happened elsewhere deserves a second.
-  if (failure.failure === 'usage') return [`${message}${hint === undefined ? '' : ` (${hint})`}`];
-  const events = failure.events.map(eventLine);
-  const hints = hint === undefined ? [] : [`hint: ${hint}`];
-  return [message, ...events, ...hints];
+  const painted = colour && label !== '' ? `${RED_ERROR} ` : label;
+  return [
+    wrapped(`${painted}${message}`, columns, label.length),
+    ...failure.events.map((event) => wrapped(eventLine(event), columns, 2)),
+    ...(isUsage || hint === '' ? [] : [wrapped(`hint: ${hint}`, columns, 'hint: '.length)]),
+  ];
 }
 
 function eventLine({ created_at, type, message }: LoggedEvent): string {

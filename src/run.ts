@@ -4,7 +4,7 @@ import type { Runtime } from './cli/group.ts';
 import { refuseSecret } from './cli/parse.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { usageError } from './errors.ts';
-import { checkColumns, wantsColour } from './output/index.ts';
+import { checkColumns, terminalColumns, wantsColour } from './output/index.ts';
 import { createSink } from './output/sink.ts';
 import { addAllVerbs, buildProgram } from './program.ts';
 import { asCliError, report, wantsJson } from './report.ts';
@@ -55,14 +55,19 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     (await thrownBy(() => print(help, host)));
   const closing = await thrownBy(async () => context?.close());
   const failure = (thrown ?? closing) && asCliError((thrown ?? closing)?.error);
-  const ctrlC = failure?.failure === 'interrupted' ? overCtrlC(host) : '';
+  if (failure === undefined) return context?.exitCode ?? 0;
+  const ctrlC = failure.failure === 'interrupted' ? overCtrlC(host) : '';
+  // A command line that could not be parsed has no flags.
+  const colour = context?.flags.color ?? (argv.includes('--no-color') ? false : undefined);
   const text = report(failure, {
     json: wantsJson(context?.out.format, argv, host.env),
     profile: context?.flags.profile,
     debug: context?.flags.debug === true,
+    columns: terminalColumns(host.stderr, host.env),
+    colour: wantsColour(host.stderr, host.env, colour),
   });
   await printToStderr(ctrlC + text, host);
-  return failure?.exitCode ?? context?.exitCode ?? 0;
+  return failure.exitCode;
 }
 
 /** Parses and acts. Commander throws for help and the version, too. */

@@ -43,12 +43,12 @@ describe('what was typed wrong', () => {
     [['help', 'promo'], 'error: unknown command \'promo\' (did you mean "billing promo"?)\n'],
     [['instances', 'list', '--jsn'], "error: unknown option '--jsn' (Did you mean --json?)\n"],
     [
-      ['instances', 'get'],
-      'error: missing argument: instance (usage: gpucloud instances get <instance>)\n',
+      ['drives', 'update'],
+      'error: missing argument: drive (usage: gpucloud drives update <drive>)\n',
     ],
     [
-      ['instances', 'get', ID, 'more'],
-      'error: too many arguments (usage: gpucloud instances get <instance>)\n',
+      ['drives', 'update', ID, 'more'],
+      'error: too many arguments (usage: gpucloud drives update <drive>)\n',
     ],
     [
       ['instances', 'list', '-o', 'xml'],
@@ -249,6 +249,30 @@ describe('global flags', () => {
     expect(code).toBe(3);
     expect(stderr).toContain(`GET ${world.service.url}/instances/${ID}`);
     expect(stderr).not.toContain(world.env.GPUCLOUD_API_KEY);
+  });
+});
+
+describe('an error in a terminal', () => {
+  const person = { terminal: true, columns: 40 };
+
+  test('has a red label, and breaks between words', async () => {
+    const { stderr } = await world.cli(['instances', 'ps'], person);
+    expect(stderr).toBe(
+      "\u001b[1;31merror:\u001b[22;39m unknown command 'instances ps'\n" +
+        '       (use "gpucloud instances list")\n',
+    );
+  });
+
+  test.each([
+    ['--no-color', 'instances', 'list', '--jsn'],
+    ['instances', 'list', '--no-color', '--columns', 'nothing'],
+  ])('%j has no colours', async (...argv) => {
+    expect((await world.cli(argv, person)).stderr).toMatch(/^error: /);
+  });
+
+  test('is one line of JSON in a JSON mode', async () => {
+    const { stderr } = await world.cli(['instances', 'ps', '--json'], person);
+    expect(JSON.parse(stderr).error.message).toBe("unknown command 'instances ps'");
   });
 });
 

@@ -1,12 +1,5 @@
 export type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold' | 'cyan';
 
-/**
- * Colours of the fixed 256, each with a contrast of about 4 or more to both white and black. The first
- * sixteen are the terminal's own: yellow on a white ground, or blue on a black one, can't be read in
- * many of them.
- */
-export const TONES = { green: 28, yellow: 130, red: 160, cyan: 30 } as const;
-
 export type Paint = (colour: Colour | undefined, text: string) => string;
 
 export const unpainted: Paint = (_colour, text) => text;
@@ -15,16 +8,15 @@ export const unpainted: Paint = (_colour, text) => text;
 export async function paintFor(colour: boolean): Promise<Paint> {
   if (!colour) return unpainted;
   const { Chalk } = await import('chalk');
-  // Whether to paint has been decided; chalk would ask the process's own environment again.
-  const chalk = new Chalk({ level: 2 });
-  return (name, text) => {
-    if (name === undefined) return text;
-    return name === 'dim' || name === 'bold' ? chalk[name](text) : chalk.ansi256(TONES[name])(text);
-  };
+  // Whether to paint has been decided; chalk would ask the process's own environment again. Level 1
+  // is the sixteen colours of the terminal's theme, which are chosen to be read on its ground.
+  const chalk = new Chalk({ level: 1 });
+  return (name, text) => (name === undefined ? text : chalk[name](text));
 }
 
-/** A warning is written at once and cannot wait until chalk is there. */
-export const YELLOW_WARNING = `\u001b[38;5;${TONES.yellow}mwarning:\u001b[39m`;
+/** Messages are written at once and can't wait until chalk is loaded. */
+export const YELLOW_WARNING = '\u001b[33mwarning:\u001b[39m';
+export const RED_ERROR = '\u001b[1;31merror:\u001b[22;39m';
 
 /**
  * Whether this very stream gets colours: the flag, NO_COLOR (any value but an empty one), then

@@ -10,12 +10,14 @@ import { eachRow, isArray, type Rows } from './rows.ts';
 import { clean, cleanLines } from './sanitise.ts';
 import { createSink, type OnReaderGone, type SyncWrite } from './sink.ts';
 import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
+import { terminalColumns } from './width.ts';
 
-export { wantsColour } from './colour.ts';
+export { RED_ERROR, wantsColour } from './colour.ts';
 export { mask, PLACEHOLDER } from './mask.ts';
 export { createMessages, type MessagesOptions } from './messages.ts';
 export { clean, cleanLines, escapeUnseen, hasUnseen } from './sanitise.ts';
 export { checkColumns, parseFormat } from './settings.ts';
+export { terminalColumns, wrapped } from './width.ts';
 
 interface OutputOptions {
   /** May be opened by being asked for. */
@@ -67,7 +69,7 @@ export function createOutput(options: OutputOptions): Output {
       ascii: lacksRoubleSign(env),
       header,
       paint: await paintFor(colour),
-      cells: terminal ? terminalWidth(options.stdout.columns, env.COLUMNS) : UNBOUNDED,
+      cells: (terminal && terminalColumns(options.stdout, env)) || UNBOUNDED,
     };
   }
 
@@ -220,9 +222,3 @@ function notWhole() {
 
 /** Nothing is cut in a pipe, or on a terminal of unknown width. */
 const UNBOUNDED = Number.POSITIVE_INFINITY;
-
-/** Some terminals (a container's, an editor's) give their width in COLUMNS only. */
-function terminalWidth(columns: number | undefined, fallback: string | undefined): number {
-  if (columns !== undefined && columns > 0) return columns;
-  return /^[1-9][0-9]{0,4}$/.test(fallback ?? '') ? Number(fallback) : UNBOUNDED;
-}

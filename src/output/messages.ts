@@ -5,6 +5,7 @@ import { canSpin, type Terminal } from './live/spinner.ts';
 import type { Held, Messages, Progress } from './output.ts';
 import { clean, cleanLines } from './sanitise.ts';
 import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
+import { terminalColumns, wrapped } from './width.ts';
 
 export interface MessagesOptions {
   /** May be opened by being asked for. */
@@ -57,6 +58,12 @@ export function createMessages(options: MessagesOptions): Messages {
     }
   }
 
+  /** A view that holds lines folds them itself. */
+  function prose(text: string, hang = 0): void {
+    if (held !== undefined) line(text);
+    else line(wrapped(text, terminalColumns(opened(), options.env ?? {}), hang));
+  }
+
   function progress(text: string): Progress {
     if (options.quiet === true || options.quietProgress === true) return SILENT;
     const stderr = opened();
@@ -88,7 +95,7 @@ export function createMessages(options: MessagesOptions): Messages {
       },
       release() {
         held = undefined;
-        for (const text of lines) line(text);
+        for (const text of lines) prose(text);
         lines.clear();
       },
     };
@@ -99,7 +106,7 @@ export function createMessages(options: MessagesOptions): Messages {
     return lacksRoubleSign(options.env ?? {}) ? withoutRoubleSign(own) : own;
   };
   const isSilent = options.json === true || options.quiet === true;
-  const note = isSilent ? () => undefined : (text: string) => line(shown(text));
+  const note = isSilent ? () => undefined : (text: string) => prose(shown(text));
   if (options.json === true) {
     return {
       note,
@@ -114,7 +121,8 @@ export function createMessages(options: MessagesOptions): Messages {
     note,
     relay: (text) => line(cleanLines(text.replace(/\r?\n$/, ''))),
     debug: (text) => line(clean(text)),
-    warn: (_code, text) => line(`${options.colour ? YELLOW_WARNING : 'warning:'} ${shown(text)}`),
+    warn: (_code, text) =>
+      prose(`${options.colour ? YELLOW_WARNING : 'warning:'} ${shown(text)}`, 'warning: '.length),
     progress,
     hold,
   };

@@ -30,6 +30,8 @@ export type Kind =
   | 'text'
   | 'status'
   | 'severity'
+  /** A text that begins with pass, WARN or FAIL. */
+  | 'check'
   | 'money'
   | 'time'
   | 'bytes'

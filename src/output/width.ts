@@ -38,25 +38,59 @@ export function padding(text: string, cells: number): string {
   return ' '.repeat(Math.max(0, cells - width(text)));
 }
 
+/** A command to be copied, or a word; with the spaces before it except one. */
+const UNIT = /(?<=^| )(?: *\S*\bgpucloud(?: (?!or |and )[^\s"();,]+)+\S*| *\S+)/g;
+
 /**
- * A clean text in lines of at most `cells` cells, broken between words. A longer word is left whole,
- * such as an address to be copied, unless `shorten` makes it fit.
+ * A clean text in lines of at most `cells` cells, broken between words. A command stays on one line
+ * if it fits one. A longer word is left whole, such as an address to be copied, unless `shorten`
+ * makes it fit.
  */
 export function paragraph(
   text: string,
   cells: number,
   shorten: (word: string) => string = (word) => word,
 ): string[] {
+  if (width(text) <= cells) return [text];
+  const units = text.match(UNIT) ?? [];
+  const words = units.flatMap((unit) => (width(unit) <= cells ? unit : unit.split(' ')));
   const lines: string[] = [];
   let line: string | undefined;
-  for (const word of text.split(' ')) {
+  for (const word of words) {
     const joined = line === undefined ? word : `${line} ${word}`;
     if (width(joined) <= cells) {
       line = joined;
       continue;
     }
     if (line !== undefined) lines.push(line);
-    line = width(word) <= cells ? word : shorten(word);
+    line = width(word) <= cells ? word.trimStart() : shorten(word.trimStart());
   }
   return [...lines, line ?? ''];
+}
+
+/**
+ * A message in lines of a terminal, joined by line ends: they begin as the first does, and after it
+ * `hang` cells further right. Whole if `columns` is not known.
+ */
+export function wrapped(text: string, columns: number | undefined, hang = 0): string {
+  if (!columns || width(text) <= columns) return text;
+  const [indent = ''] = /^ */.exec(text) ?? [];
+  const [first = '', ...rest] = paragraph(text.trim(), columns - indent.length);
+  // The first line has the room of the hang too.
+  const below = paragraph(rest.join(' '), columns - indent.length - hang);
+  const lines = rest.length === 0 ? [] : below.map((line) => `${' '.repeat(hang)}${line}`);
+  return [first, ...lines].map((line) => `${indent}${line}`).join('\n');
+}
+
+/**
+ * The columns of a terminal; undefined for anything else, and if they are not known. Some terminals
+ * (a container's, an editor's) give their width in COLUMNS only.
+ */
+export function terminalColumns(
+  stream: { readonly isTTY?: boolean; readonly columns?: number },
+  env: Readonly<Record<string, string | undefined>>,
+): number | undefined {
+  if (stream.isTTY !== true) return undefined;
+  if (stream.columns !== undefined && stream.columns > 0) return stream.columns;
+  return /^[1-9][0-9]{0,4}$/.test(env.COLUMNS ?? '') ? Number(env.COLUMNS) : undefined;
 }

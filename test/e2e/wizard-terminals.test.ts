@@ -77,13 +77,13 @@ describe('no colour, and colours that can be read', () => {
     expect(one.written()).not.toMatch(/\u001b\[[0-9;]*m/);
   });
 
-  test('none of the colours that a terminal may make unreadable on white or on black', async () => {
+  test('uses the colours of the terminal theme alone', async () => {
     await prepared();
     const one = person(['instances', 'create', '--dry-run']);
     for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
     expect(await one.ended()).toBe(0);
     const used = new Set(one.written().match(/\u001b\[[0-9;]*m/g));
-    const allowed = ['0', '1', '2', '22', '39', '38;5;28', '38;5;30', '38;5;130', '38;5;160'];
+    const allowed = ['0', '1', '2', '22', '39', '31', '32', '33', '36'];
     expect([...used].filter((code) => !allowed.includes(code.slice(2, -1)))).toEqual([]);
     expect(used.size).toBeGreaterThan(2);
   });

@@ -163,7 +163,7 @@ describe('one thing', () => {
     expect(stdout).toBe(
       [
         'Name:            trainer',
-        'Status:          \u001b[38;5;28mACTIVE\u001b[39m',
+        'Status:          \u001b[32mACTIVE\u001b[39m',
         'Price per hour:  89.90 ₽',
         '',
         '\u001b[1mReadme\u001b[22m',

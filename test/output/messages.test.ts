@@ -29,7 +29,7 @@ describe('lines', () => {
   it('have a yellow prefix with colour', () => {
     const stderr = new Page({ columns: 80 });
     messagesOn(stderr, { colour: true }).warn('price', 'low');
-    expect(stderr.text).toBe('\u001b[38;5;130mwarning:\u001b[39m low\n');
+    expect(stderr.text).toBe('\u001b[33mwarning:\u001b[39m low\n');
   });
 
   it('are JSON objects in JSON modes, each written as it happens', () => {

@@ -41,7 +41,7 @@ describe('a table in a terminal', () => {
     expect(stdout).toBe(
       [
         '\u001b[1mNAME\u001b[22m        \u001b[1mSTATUS\u001b[22m',
-        'trainer     \u001b[38;5;28mACTIVE\u001b[39m',
+        'trainer     \u001b[32mACTIVE\u001b[39m',
         'Ночной бот  \u001b[2mSTOPPED\u001b[22m',
         '',
       ].join('\n'),

@@ -1,5 +1,5 @@
 import type { AnyCommand } from '../../cli/command.ts';
-import { findCommand } from '../../cli/find-command.ts';
+import { findCommand } from '../../cli/reference/find-command.ts';
 import {
   type CommandReference,
   commandsOf,

@@ -46,7 +46,7 @@ const reportView: View<Report> = {
       lines: ({ checks }) =>
         checks
           .filter(({ id }) => ids.includes(id))
-          .map((check) => ({ label: check.id, value: textOf(check) })),
+          .map((check) => ({ label: check.id, value: textOf(check), kind: 'check' })),
     }),
   ),
 };

@@ -1,5 +1,5 @@
-import { findCommand } from '../../cli/find-command.ts';
 import { TOPICS } from '../../cli/help.ts';
+import { findCommand } from '../../cli/reference/find-command.ts';
 import { action } from '../../cli/verb.ts';
 import { textOf } from './topics.ts';
 

@@ -1,7 +1,7 @@
 import type { Cell, Column, Kind, Section } from '../output.ts';
 import { clean, cleanLines } from '../sanitise.ts';
-import { padding, width } from '../width.ts';
-import { detailText, kindColour, tableText } from './kinds.ts';
+import { padding, width, wrapped } from '../width.ts';
+import { checkColour, detailText, kindColour, tableText } from './kinds.ts';
 import { trimLines } from './layout.ts';
 import type { TableStyle } from './row-writers.ts';
 
@@ -90,11 +90,20 @@ function textOrDash(value: Cell, kind: Kind | undefined, style: TableStyle): str
 function lineText(line: Line, indent: string, edge: number, style: TableStyle): string {
   const label = `${indent}${line.label}`;
   const margin = ' '.repeat(edge + 3);
-  const value = painted(line, style).replaceAll('\n', `\n${margin}`);
+  const text = line.text.replace(/^.+$/gm, (part) =>
+    wrapped(
+      part,
+      style.cells - margin.length,
+      line.kind === 'check' && !part.startsWith(' ') ? 6 : 0,
+    ),
+  );
+  const value = painted({ ...line, text }, style).replaceAll('\n', `\n${margin}`);
   // An empty line of a readme gets no trailing spaces.
   return `${trimLines(`${label}:${padding(label, edge)}  ${value}`)}\n`;
 }
 
 function painted(line: Line, style: TableStyle): string {
-  return style.paint(kindColour(line.text, line.kind), line.text);
+  const { text, kind } = line;
+  if (kind !== 'check') return style.paint(kindColour(text, kind), text);
+  return text.replace(/^\S+/, (mark) => style.paint(checkColour(mark), mark));
 }

@@ -133,6 +133,11 @@ export function statusColour(word: string): Colour | undefined {
   return /^[A-Z]+ING$/.test(word) ? 'yellow' : undefined;
 }
 
+/** Of the first word of a check in `doctor`. */
+export function checkColour(mark: string): Colour {
+  return mark === 'pass' ? 'green' : mark === 'WARN' ? 'yellow' : 'red';
+}
+
 export function kindColour(text: string, kind: Kind | undefined): Colour | undefined {
   if (kind === 'severity') return SEVERITY_COLOURS.get(text);
   return kind === 'status' ? statusColour(text) : undefined;

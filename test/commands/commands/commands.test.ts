@@ -60,7 +60,7 @@ describe('commands --json', () => {
           type: 'string',
           choices: null,
           default: null,
-          description: 'ids, beginnings of ids, or names; - reads them from stdin, one a line',
+          description: 'ids, beginnings of ids, or names; - reads them from stdin, one per line',
         },
       ],
       flags: [
@@ -207,8 +207,8 @@ describe('commands', () => {
     expect(ids.stdout.trim().split('\n').sort()).toEqual(COMMANDS);
     const json = await world.cli(['commands', '--json', '--columns', 'command,usage']);
     expect(JSON.parse(json.stdout)).toContainEqual({
-      command: 'drives get',
-      usage: 'gpucloud drives get [options] <drive>',
+      command: 'drives update',
+      usage: 'gpucloud drives update [options] <drive>',
     });
     const query = await world.cli(['commands', '--query', "commands[?command=='help'].aliases"]);
     expect(JSON.parse(query.stdout)).toEqual([[]]);

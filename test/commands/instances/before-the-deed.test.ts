@@ -29,6 +29,7 @@ describe('before a termination', () => {
     world.clock.advance(2 * HOUR + 30 * 60_000);
     const { stderr, code } = await world.cli(['instances', 'terminate', 'trainer', 'second'], {
       terminal: true,
+      columns: 300,
       stdin: 'n\n',
     });
     expect(code).toBe(130);
@@ -193,6 +194,7 @@ describe('before a re-order', () => {
     await world.cli(['instances', 'terminate', 'lab', '-y', '--wait']);
     const { stderr } = await world.cli(['instances', 'reorder', 'lab', 'lab-2'], {
       terminal: true,
+      columns: 300,
     });
     expect(stderr).toContain(
       'Taken over: offer, image and SSH keys. Not mentioned by the published API, so expect the new machine to be without: the template JupyterLab, the cloud drive data. An hour of the old machine cost 89.90 RUB',

@@ -279,6 +279,7 @@ describe('instances terminate', () => {
     await rent('trainer');
     const refused = await world.cli(['instances', 'terminate', 'trainer'], {
       terminal: true,
+      columns: 300,
       stdin: 'n\n',
     });
     expect(refused.code).toBe(130);

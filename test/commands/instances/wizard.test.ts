@@ -32,6 +32,7 @@ async function done(...argv: string[]): Promise<string> {
 function answered(argv: readonly string[], ...lines: readonly string[]) {
   return world.cli(argv, {
     terminal: true,
+    columns: 300,
     typedAhead: true,
     env: { ...env, TERM: 'dumb' },
     stdin: lines.map((line) => `${line}\n`).join(''),
@@ -186,6 +187,7 @@ describe('after the last answer', () => {
     });
     return await other.cli(['instances', 'create', 'box', '--poll-interval', '500ms'], {
       terminal: true,
+      columns: 300,
       typedAhead: true,
       env: { TERM: 'dumb' },
       stdin: ['offer-1', 'image-1', 'yes', '1', RENT_IT].map((line) => `${line}\n`).join(''),
@@ -213,6 +215,7 @@ describe('after the last answer', () => {
     await writeFile(join(other.home, 'state', 'catalog.json'), catalog);
     const { stderr } = await other.cli(['instances', 'create', 'box', '--image', 'i-1'], {
       terminal: true,
+      columns: 300,
       typedAhead: true,
       env: { TERM: 'dumb' },
       stdin: ['card', 'yes', '1', 'leave'].map((line) => `${line}\n`).join(''),

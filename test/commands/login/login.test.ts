@@ -354,9 +354,9 @@ describe('login refuses before any request', () => {
   });
 
   test('--key-stdin where the key would be typed in sight', async () => {
-    expect(await refusal(['--base-url', 'URL', '--key-stdin'], { terminal: true })).toContain(
-      'stdin is a terminal',
-    );
+    expect(
+      await refusal(['--base-url', 'URL', '--key-stdin'], { terminal: true, columns: 300 }),
+    ).toContain('stdin is a terminal');
   });
 });
 

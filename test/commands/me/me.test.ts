@@ -252,7 +252,10 @@ describe('me set-password', () => {
     const piped = await world.cli(['me', 'set-password']);
     expect(piped).toMatchObject({ code: 2, requests: [] });
     expect(piped.stderr).toContain('use --stdin with two lines');
-    const typed = await world.cli(['me', 'set-password', '--stdin'], { terminal: true });
+    const typed = await world.cli(['me', 'set-password', '--stdin'], {
+      terminal: true,
+      columns: 300,
+    });
     expect(typed).toMatchObject({ code: 2, requests: [] });
     expect(typed.stderr).toContain('leave it out to be asked');
   });

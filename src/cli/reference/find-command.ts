@@ -1,5 +1,5 @@
-import { usageError } from '../errors.ts';
-import { type AnyCommand, about } from './command.ts';
+import { usageError } from '../../errors.ts';
+import { type AnyCommand, about } from '../command.ts';
 
 /** The command or group that words name in a whole tree. `hint` is for words that are near none. */
 export function findCommand(root: AnyCommand, words: readonly string[], hint: string): AnyCommand {

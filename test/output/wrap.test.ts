@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { paragraph, terminalColumns, wrapped } from '../../src/output/width.ts';
+
+describe('wrapped', () => {
+  test('breaks between words, and indents what follows the first line', () => {
+    expect(wrapped('error: one two three four', 14, 7)).toBe(
+      'error: one two\n       three\n       four',
+    );
+    expect(wrapped('  a list of words', 10)).toBe('  a list\n  of words');
+    expect(wrapped('pass  two spaces stay as they are', 20, 6)).toBe(
+      'pass  two spaces\n      stay as they\n      are',
+    );
+  });
+
+  test('leaves a longer word whole, which is there to be copied', () => {
+    const link = 'https://example.com/a/long/path';
+    expect(wrapped(`Open ${link} now`, 12)).toBe(`Open\n${link}\nnow`);
+  });
+
+  test('keeps a command on one line if it fits one', () => {
+    const hint = 'Sign in first: gpucloud login --profile work';
+    expect(wrapped(hint, 40)).toBe('Sign in first:\ngpucloud login --profile work');
+    expect(wrapped('Run "gpucloud instances list" to see them all', 32)).toBe(
+      'Run "gpucloud instances list" to\nsee them all',
+    );
+    expect(wrapped(hint, 20)).toBe('Sign in first:\ngpucloud login\n--profile work');
+  });
+
+  test('counts cells, not characters, and no colours', () => {
+    expect(wrapped('日本 日本 日本', 10)).toBe('日本 日本\n日本');
+    expect(wrapped('\u001b[33mwarning:\u001b[39m low', 12)).toBe(
+      '\u001b[33mwarning:\u001b[39m low',
+    );
+  });
+
+  test('changes nothing if the width is not known', () => {
+    const text = 'word '.repeat(100);
+    for (const columns of [undefined, 0]) expect(wrapped(text, columns)).toBe(text);
+  });
+});
+
+test('a paragraph loses no word', () => {
+  const text =
+    'See gpucloud instances list --all, or  ask (gpucloud --help); then go on: gpucloud status';
+  for (let cells = 1; cells < 90; cells += 1) {
+    const lines = paragraph(text, cells);
+    expect(lines.join(' ').split(/ +/)).toEqual(text.split(/ +/));
+  }
+});
+
+test.each([
+  [{ isTTY: true, columns: 80 }, {}, 80],
+  [{ isTTY: true }, { COLUMNS: '72' }, 72],
+  [{ isTTY: true }, { COLUMNS: 'wide' }, undefined],
+  [{ columns: 80 }, { COLUMNS: '72' }, undefined],
+])('the columns of %j with %j are %s', (stream, env, columns) => {
+  expect(terminalColumns(stream, env)).toBe(columns);
+});
