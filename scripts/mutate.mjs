@@ -165,22 +165,31 @@ for (const mutation of selected) mutated(readFileSync(sourceOf(mutation), 'utf8'
 
 const started = Date.now();
 const results = [];
-const instances = await Promise.all(
-  Array.from({ length: Math.min(2, availableParallelism()) }, openTests),
-);
+// Tests often wait, so one more than there are cores.
+const instances = await Promise.all(Array.from({ length: availableParallelism() + 1 }, openTests));
+
+/** Gives each Vitest one item after the other. */
+function inTurn(items, work) {
+  return Promise.all(
+    instances.map(async (tests) => {
+      for (const item of items) await work(item, tests);
+    }),
+  );
+}
+
 try {
   // A test that fails without a mutation would kill every one.
-  const failed = await instances[0].failing([...new Set(selected.flatMap(filesOf))], undefined);
-  if (failed !== undefined) throw new Error(`fails without a mutation: ${failed}`);
+  const files = new Set(selected.flatMap(filesOf)).values();
+  await inTurn(files, async (file, tests) => {
+    const failed = await tests.failing([file], undefined);
+    if (failed !== undefined) throw new Error(`${file} fails without a mutation: ${failed}`);
+  });
   console.log(
     `${selected.length} mutations; ${Math.round((Date.now() - started) / 1000)} s to see the tests pass`,
   );
-  const queue = selected.entries();
-  await Promise.all(
-    instances.map(async (tests) => {
-      for (const [at, mutation] of queue) results[at] = await judge(mutation, tests);
-    }),
-  );
+  await inTurn(selected.entries(), async ([at, mutation], tests) => {
+    results[at] = await judge(mutation, tests);
+  });
 } finally {
   await Promise.all(instances.map((tests) => tests.close()));
 }

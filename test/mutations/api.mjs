@@ -39,7 +39,7 @@ export const api = [
         'a long Retry-After is not left to the caller',
         'Math.min(call.remainingMs(), call.longestPauseMs)',
         'call.remainingMs()',
-        { tests: `${RETRIES} instances watch` },
+        { tests: `${RETRIES} commands/instances/lifecycle watch/wait` },
       ],
       ['the first pause is twice as long', '2 ** (tried - 1)', '2 ** tried'],
       [
@@ -437,7 +437,7 @@ export const api = [
   },
   {
     file: 'api/schemas/check.ts',
-    tests: 'api/answers openapi/survival',
+    tests: 'api/answers openapi/fields',
     changes: [
       [
         'a number in place of a text is dropped',

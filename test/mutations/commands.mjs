@@ -149,7 +149,7 @@ export const commands = [
   },
   {
     file: 'commands/billing/period.ts',
-    tests: 'commands/billing',
+    tests: 'commands/billing/spend-runway commands/billing/transactions',
     changes: [
       ["spend's period may be empty", 'period.from >= period.to', 'period.from > period.to'],
       [
@@ -161,7 +161,7 @@ export const commands = [
   },
   {
     file: 'commands/billing/spend.ts',
-    tests: 'commands/billing/spend-runway commands/billing/month',
+    tests: 'commands/billing/spend-runway',
     changes: [
       ['spend shows 31 days', 'day: 29', 'day: 30'],
       ['spend of the future is empty', 'if (from > now) {', 'if (false) {'],

@@ -135,7 +135,7 @@ export const config = [
   },
   {
     file: 'config/exposure.ts',
-    tests: 'config commands/doctor commands/login',
+    tests: 'config/config commands/doctor commands/login',
     changes: [
       [
         'a file that its group may write is safe',
@@ -171,7 +171,7 @@ export const config = [
   },
   {
     file: 'config/keep-key.ts',
-    tests: 'commands/login commands/api-keys config',
+    tests: 'commands/login commands/api-keys',
     changes: [
       [
         'a key that no profile names stays in the keyring',
@@ -206,7 +206,7 @@ export const config = [
   },
   {
     file: 'config/keys.ts',
-    tests: 'commands/login config commands/profiles commands/doctor',
+    tests: 'commands/login commands/profiles commands/doctor',
     changes: [
       ['a key command runs twice', 'printed.set(command, key);', ''],
       [

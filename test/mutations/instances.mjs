@@ -265,7 +265,7 @@ export const instances = [
   },
   {
     file: 'instances/waiting.ts',
-    tests: `${VERBS} reach/ssh-endpoint commands/instances/create`,
+    tests: `${VERBS} commands/instances/create`,
     changes: [
       ['an empty address is this computer', " || instance.ip_address === ''", ''],
       ['the last events come newest first', '.reverse()', ''],
@@ -431,7 +431,7 @@ export const instances = [
   },
   {
     file: 'instances/status.ts',
-    tests: 'rules instances commands/instances cli/hints reach',
+    tests: 'commands/instances/lifecycle commands/instances/connections commands/instances/ssh',
     changes: [
       ['a starting instance is to be terminated', '--for stopped`;\n    case', '`;\n    case'],
       [

@@ -290,7 +290,7 @@ export const journal = [
   },
   {
     file: 'files/replace.ts',
-    tests: 'journal files config/config',
+    tests: 'journal files/plain config/config',
     changes: [
       ['a replaced file is not fsynced', 'fsyncSync(file);', ''],
       ['a replaced file is not read back', 'checkArrived(temporary, content);', ''],

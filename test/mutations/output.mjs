@@ -103,7 +103,7 @@ export const output = [
   },
   {
     file: 'output/rows.ts',
-    tests: 'output commands/instances/follow',
+    tests: 'output/sink output/formats commands/instances/follow',
     changes: [
       ['rows go on when the reader has gone', 'if (sink.ended) return;', ''],
       [
@@ -125,7 +125,7 @@ export const output = [
   },
   {
     file: 'output/formats/batch.ts',
-    tests: 'output',
+    tests: 'output/formats output/quick-rows output/sink',
     changes: [
       ['the last rows are not written', 'finish: flush,', 'finish: async () => undefined,'],
       ['a row waits for a full batch', 'if (prompt && !planned) {', 'if (false) {'],
@@ -134,7 +134,7 @@ export const output = [
   },
   {
     file: 'output/formats/json.ts',
-    tests: 'output',
+    tests: 'output/formats',
     changes: [
       ['an empty list is not closed', "before === '[\\n' ? '[]\\n' : '\\n]\\n'", "'\\n]\\n'"],
       ['elements are not separated', "before = ',\\n';", "before = '\\n';"],
@@ -142,7 +142,7 @@ export const output = [
   },
   {
     file: 'output/formats/separated.ts',
-    tests: 'output',
+    tests: 'output/formats',
     changes: [
       ['a quote in csv ends the cell', `"\${text.replaceAll('"', '""')}"`, `"\${text}"`],
       ['a space at the end of a csv cell is lost', '|^\\s|\\s$/', '|^\\s/'],
@@ -153,7 +153,7 @@ export const output = [
   },
   {
     file: 'output/formats/yaml.ts',
-    tests: 'output',
+    tests: 'output/formats output/sanitise',
     changes: [
       ['an empty list is no YAML list', "if (isEmpty) await batch.add('[]\\n');", ''],
       [
@@ -166,14 +166,14 @@ export const output = [
   },
   {
     file: 'output/formats/writers.ts',
-    tests: 'output',
+    tests: 'output/formats',
     changes: [
       ['a row without an id is an empty line', "text === null ? ''", "text === null ? '\\n'"],
     ],
   },
   {
     file: 'output/forms.ts',
-    tests: 'output',
+    tests: 'output/formats output/mask commands/instances/reading',
     changes: [
       ['JSON shows secrets', 'view.json === undefined ? masked', 'view.json === undefined ? row'],
       ['chosen columns show secrets', 'value(masked) ?? null]', 'value(row) ?? null]'],
@@ -182,7 +182,7 @@ export const output = [
   },
   {
     file: 'output/sort.ts',
-    tests: 'output',
+    tests: 'output/table output/formats',
     changes: [
       ['amounts are sorted as words', "kind === 'money' ||", ''],
       ['rows without a value come first', 'missing !== 0 ? missing', 'missing !== 0 ? -missing'],
@@ -253,7 +253,7 @@ export const output = [
   },
   {
     file: 'output/index.ts',
-    tests: 'output',
+    tests: 'output/formats output/sanitise output/sink commands/instances/connections',
     changes: [
       ['an exact text reaches a terminal raw', 'isTerminal() ? cleanLines(text) : text', 'text'],
       [
@@ -272,7 +272,7 @@ export const output = [
   },
   {
     file: 'report.ts',
-    tests: 'run output contract/named-commands',
+    tests: 'run contract/named-commands commands/instances/lifecycle',
     changes: [
       [
         'an error in JSON has no may_be_billing',

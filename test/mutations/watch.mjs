@@ -129,7 +129,7 @@ export const watch = [
   },
   {
     file: 'watch/outage.ts',
-    tests: 'watch commands/instances/follow commands/instances/lifecycle',
+    tests: 'watch/watch commands/instances/follow commands/instances/lifecycle',
     changes: [
       ['each failed reading is reported', 'if (isNews) report.lost', 'report.lost'],
       [
@@ -211,7 +211,7 @@ export const watch = [
   },
   {
     file: 'watch/follower.ts',
-    tests: 'watch commands/instances/follow',
+    tests: 'watch/following watch/long-follow commands/instances/follow',
     changes: [
       ['late events are looked for once only', '>= SWEEP_EVERY', '>= 1000 * SWEEP_EVERY'],
       ['the last look does not go deep', 'how.isSweep === true || ', ''],
@@ -310,7 +310,7 @@ export const watch = [
   },
   {
     file: 'watch/ssh-endpoint.ts',
-    tests: 'reach commands/instances/ssh commands/instances/connections rules',
+    tests: 'rules/rules commands/instances/connections commands/instances/ssh',
     changes: [
       [
         'any text is an address',
