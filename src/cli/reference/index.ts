@@ -6,7 +6,7 @@ import { type AnyCommand, about, argumentTerm, isLocal, type Option } from '../c
 import { GLOBAL_HEADING, TOPICS } from '../help.ts';
 import { isRepeated } from '../parse.ts';
 import { ENVIRONMENT } from './environment.ts';
-import { offerOfArgument, offerOfFlag } from './offers.ts';
+import { offerOfArgument, offerOfFlag, placeholderOf } from './offers.ts';
 
 /**
  * The whole command line as data: a contract with tools, to which things are only added. What each
@@ -115,7 +115,7 @@ function argumentOf(command: AnyCommand, argument: AnyCommand['registeredArgumen
 }
 
 function flagOf(command: AnyCommand, option: Option) {
-  const value = /[<[]([^>\].]+)(?:\.\.\.)?[>\]]/.exec(option.flags)?.[1] ?? null;
+  const value = placeholderOf(option) ?? null;
   const offer = offerOfFlag(command, option);
   return {
     long: option.long ?? option.flags,

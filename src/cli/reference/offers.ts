@@ -85,7 +85,8 @@ export function decidedForFlag(command: AnyCommand, option: Option): Completes |
   );
 }
 
-function placeholderOf(option: Option): string | undefined {
+/** The word for the value of a flag: `file` of `--input <file>`. */
+export function placeholderOf(option: Option): string | undefined {
   return /[<[]([^>\].]+)(?:\.\.\.)?[>\]]/.exec(option.flags)?.[1];
 }
 
