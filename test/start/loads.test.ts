@@ -69,10 +69,11 @@ beforeEach(async () => {
     api_key: 'svc_sk_test_0123456789abcdef',
     account: { id: 'user-1' },
   };
-  await mkdir(join(at.root, 'config'));
+  await mkdir(join(at.root, 'config'), { mode: 0o700 });
   await writeFile(
     join(at.root, 'config', 'config.json'),
     JSON.stringify({ current: 'work', profiles: { work: profile } }),
+    { mode: 0o600 },
   );
 });
 afterEach(async () => {

@@ -433,10 +433,11 @@ describe('an interrupt while the key is fetched', () => {
     const asked = join(near.home, 'asked');
     const key_command = ['/bin/sh', '-c', `: > '${asked}'; exec sleep 60`];
     const profile = { base_url: near.service.url, key_command, account: { id: 'user-1' } };
-    await mkdir(join(near.home, 'config'), { recursive: true });
+    await mkdir(join(near.home, 'config'), { recursive: true, mode: 0o700 });
     await writeFile(
       join(near.home, 'config', 'config.json'),
       JSON.stringify({ version: 1, current: 'work', profiles: { work: profile } }),
+      { mode: 0o600 },
     );
     const interrupt = new AbortController();
     const interrupts = { first: interrupt.signal, second: new AbortController().signal };

@@ -90,9 +90,11 @@ describe('while an outcome is unknown', () => {
       key_command: ['/bin/sh', '-c', `echo x >> '${fetched}'; echo '${TEST_KEY}'`],
       account: { id: 'user-1' },
     };
-    await mkdir(join(world.home, 'config'), { recursive: true });
+    await mkdir(join(world.home, 'config'), { recursive: true, mode: 0o700 });
     const config = { version: 1, current: 'work', profiles: { work: profile } };
-    await writeFile(join(world.home, 'config', 'config.json'), JSON.stringify(config));
+    await writeFile(join(world.home, 'config', 'config.json'), JSON.stringify(config), {
+      mode: 0o600,
+    });
     await lose(false);
     await rm(fetched);
     const { code, stderr } = await world.cli(['profiles', 'list']);
