@@ -94,8 +94,8 @@ export interface ErrorDetails {
   mayBeBilling?: boolean;
   /** The last of what the service logged about the thing, oldest first. */
   events?: readonly LoggedEvent[];
-  /** A person has no need to be told: they ended a view that has no end. The exit code stands. */
-  untold?: boolean;
+  /** Prints no message: a person ended a view that has no end. The exit code stands. */
+  silent?: boolean;
   /** Milliseconds that the service asked to wait before the next request. */
   retryAfterMs?: number | undefined;
   cause?: unknown;
@@ -118,7 +118,7 @@ export class CliError extends Error {
   readonly resource: string | undefined;
   readonly mayBeBilling: boolean;
   readonly events: readonly LoggedEvent[];
-  readonly untold: boolean;
+  readonly silent: boolean;
   readonly retryAfterMs: number | undefined;
 
   constructor(failure: Failure, message: string, details: ErrorDetails = {}) {
@@ -133,7 +133,7 @@ export class CliError extends Error {
     this.resource = details.resource;
     this.mayBeBilling = details.mayBeBilling ?? false;
     this.events = details.events ?? [];
-    this.untold = details.untold ?? false;
+    this.silent = details.silent ?? false;
     this.retryAfterMs = details.retryAfterMs;
   }
 
@@ -151,7 +151,7 @@ export class CliError extends Error {
       resource: this.resource,
       mayBeBilling: this.mayBeBilling,
       events: this.events,
-      untold: this.untold,
+      silent: this.silent,
       retryAfterMs: this.retryAfterMs,
       cause: this,
       ...details,

@@ -110,7 +110,7 @@ function errorObject(failure: CliError, profile: string | undefined): Record<str
 /** The same for people: a line for the error, and one for what to do next. */
 function textReport(failure: CliError, how: Reporting): string[] {
   const { profile, columns, colour } = how;
-  if (failure.untold) return [];
+  if (failure.silent) return [];
   if (failure instanceof SeveralErrors) {
     const told = failure.summary === undefined ? failure.errors : [failure.summary];
     return told.flatMap((error) => textReport(error, how));

@@ -70,7 +70,7 @@ export async function followEvents(input: FollowInput, context: Context): Promis
     });
     for await (const { log, event } of stream) {
       story.begin();
-      // Rows of several instances could not be told apart without.
+      // Tells the rows of several instances apart.
       yield event.instance_id == null ? { ...event, instance_id: log.target.id } : event;
     }
   }
@@ -168,7 +168,7 @@ function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: stri
   );
 }
 
-/** What is told beside the events, on stderr. */
+/** Prints to stderr what happens beside the events. */
 function reporterOf(logs: readonly InstanceLog[], context: Context) {
   const { err, out } = context;
   const gone: CliError[] = [];
@@ -248,7 +248,7 @@ function interrupted(
   if (!(reason instanceof CliError)) return reason;
   if (until === undefined) {
     return reason.failure === 'interrupted'
-      ? reason.with(reason.message, { untold: true })
+      ? reason.with(reason.message, { silent: true })
       : reason;
   }
   const names = named(targets.map((target) => ({ target })));

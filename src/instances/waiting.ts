@@ -144,7 +144,7 @@ function sshOf({ sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
   };
 }
 
-/** How much of the log is told with an instance that ended elsewhere. */
+/** How many log entries are printed with an instance that ended elsewhere. */
 const LAST_EVENTS = 5;
 /** The log is a help, not the news: nobody waits long for it. */
 const LOG_PATIENCE_MS = 5_000;

@@ -56,9 +56,9 @@ export async function watch<T, R>(
     if (live === undefined) await printChanges(turns, watching, context);
     else await redraw(turns, watching, live, interval, context);
   } catch (error) {
-    // Ctrl-C is how a view without an end is left: nobody need be told of it.
+    // Ctrl-C is how a view without an end is left, so it needs no message.
     const isCtrlC = error instanceof CliError && error.failure === 'interrupted';
-    throw isCtrlC ? error.with(error.message, { untold: true }) : error;
+    throw isCtrlC ? error.with(error.message, { silent: true }) : error;
   } finally {
     left.abort();
   }
@@ -122,7 +122,7 @@ async function redraw<T, R>(
 
   const isLate = () => clock.now() > nextAt + LATE_MS;
   function foot(): Foot[] {
-    // What was held back is told below the last frame, and not in it as well.
+    // Held lines are printed below the last frame, so they are not in it.
     const notes = over ? [] : held.lines;
     const said = [...warnings.map(({ message }) => `warning: ${message}`), ...notes];
     return [...said.map((text) => ({ text, colour: 'yellow' as const })), ageLine()];

@@ -213,6 +213,26 @@ export const watch = [
     file: 'watch/follower.ts',
     tests: 'watch/following watch/long-follow commands/instances/follow',
     changes: [
+      [
+        'a longer log does not show that an event came late',
+        '(isFull || tally.hidden(walk) > 0)',
+        'isFull',
+      ],
+      [
+        'the memory forgets events without a deep walk before',
+        '(isFull || tally.hidden(walk) > 0)',
+        'tally.hidden(walk) > 0',
+      ],
+      [
+        'an event that was counted before it was listed is reported as missed',
+        'Math.max(0, Math.min(suspected, still))',
+        'Math.max(0, still)',
+      ],
+      [
+        'an event out of reach is reported again and again',
+        'accounted === undefined || count > 0 || isOff',
+        'accounted === undefined || isOff',
+      ],
       ['late events are looked for once only', '>= SWEEP_EVERY', '>= 1000 * SWEEP_EVERY'],
       ['the last look does not go deep', 'how.isSweep === true || ', ''],
       ['what was before the beginning comes as news', 'cursor.learn(walk.older);', ''],

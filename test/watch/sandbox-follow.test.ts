@@ -75,7 +75,8 @@ describe('following the sandbox at 50 events a second, one answer in five lost',
         if (clock.now() - from > 60_000) {
           quiet += 1;
           if (quiet === 1) await sandbox.setSpeed(0);
-          if (quiet === 30) stop.abort(new CliError('interrupted', 'Interrupted.'));
+          // Enough for a deep walk that is under way and one look after it.
+          if (quiet === 100) stop.abort(new CliError('interrupted', 'Interrupted.'));
         }
         return proxied.handler(request);
       },

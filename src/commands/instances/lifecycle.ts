@@ -24,8 +24,7 @@ const INSTANCES = `ids, beginnings of ids, or names${OR_STDIN}`;
 
 export const start = action({
   view: changedView,
-  notes:
-    'The service reserves the price of the next hour at once; how much that is, is told before.',
+  notes: 'The service reserves the price of the next hour at once. The amount is printed before.',
   examples: ['gpucloud instances start trainer --wait', 'gpucloud instances start trainer lab'],
   takes: (command) =>
     command
