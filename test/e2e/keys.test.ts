@@ -59,7 +59,7 @@ describe('a password manager keeps the key', () => {
     expect(signed.stderr).toContain(
       "each command asks for it with \"vault show 'gpu cloud' --field 'a b'\"",
     );
-    expect(signed.stdout).toContain('Key:       printed by a command of yours');
+    expect(signed.stdout).toContain('Key in:    command');
     expect((await configOf()).profiles.default.key_command).toEqual([
       'vault',
       'show',
@@ -220,7 +220,7 @@ describe('without a keyring', () => {
   });
 
   test.each([
-    ['login', ['login', '--base-url', 'URL', '--key-stdin']],
+    ['login', ['login', '--base-url', 'URL', '--key-stdin', '--yes']],
     ['me get', ['me', 'get']],
     ['doctor', ['doctor', '--json']],
   ])('an interrupt of "%s" meanwhile is no fault of the keyring', async (_name, words) => {
@@ -277,7 +277,7 @@ describe('gnome-keyring on a bus of its own', KEYRING, () => {
     return { code, stdout, stderr: stderr.replace(/^dbus-daemon\[.*\n/gm, '') };
   }
 
-  const LOGIN = 'gpucloud login --base-url "$URL" --key-stdin --profile work <<< "$KEY"';
+  const LOGIN = 'gpucloud login --base-url "$URL" --key-stdin --profile work --yes <<< "$KEY"';
 
   test('a key rests there, is used from there, moves out and in, and is taken out by logout', async () => {
     const { code, stdout, stderr } = await session(`
