@@ -91,7 +91,7 @@ export const STDIN = '-';
 export const OR_STDIN = '; - reads them from stdin, one per line';
 
 /**
- * The things that were named, those on stdin in the place of `-`: one a line, blank lines skipped,
+ * The things that were named, those on stdin in the place of `-`: one per line, blank lines skipped,
  * at most 1 MiB. Nothing on stdin is no error, so that a pipe whose list is empty does nothing.
  * Throws a usage error where stdin is a terminal: whoever sits there would wait for nothing.
  */
