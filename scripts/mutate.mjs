@@ -1,5 +1,6 @@
 // Changes the source in one small way at a time and expects its tests to notice.
 // npm run mutate [-- ROOM|NUMBER...]; without any, the result goes to docs/internals/mutations.md.
+import { setMaxListeners } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +12,9 @@ const PAGE = fileURLToPath(new URL('../docs/internals/mutations.md', import.meta
 
 /** A mutation may make a loop endless, which no test can end. */
 const PATIENCE_MS = 120_000;
+
+// Vitest adds listeners in each of many runs.
+setMaxListeners(0);
 
 // A run can be repeated: random tests always try the same values.
 process.env.GPUCLOUD_SEED ??= '1';

@@ -1,4 +1,4 @@
-const JOURNAL = 'journal';
+const JOURNAL = 'journal files/durable';
 
 export const journal = [
   {
@@ -11,7 +11,7 @@ export const journal = [
         "openSync(path, 'w', 0o600)",
       ],
       ['others can read a request', "openSync(path, 'wx', 0o600)", "openSync(path, 'wx', 0o644)"],
-      ['a request is not fsynced', 'fsyncSync(file);', '', { tests: 'journal' }],
+      ['a request is not fsynced', 'fsyncSync(file);', '', { tests: JOURNAL }],
       [
         'the folder of a request is not fsynced',
         'checkArrived(path, text);\n    syncFolder(dirname(path));',
@@ -290,7 +290,7 @@ export const journal = [
   },
   {
     file: 'files/replace.ts',
-    tests: 'journal files/plain config/config',
+    tests: 'files/durable files/plain config/config',
     changes: [
       ['a replaced file is not fsynced', 'fsyncSync(file);', ''],
       ['a replaced file is not read back', 'checkArrived(temporary, content);', ''],

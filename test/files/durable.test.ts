@@ -1,0 +1,122 @@
+import fs from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { replaceFile } from '../../src/files/replace.ts';
+import { openJournal } from '../../src/journal/index.ts';
+import { manualClock } from '../support/clock.ts';
+
+// What lasts through a power cut shows in the order of the calls: test/faults/order.test.ts sees the
+// same from outside the program, with strace.
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gpucloud-durable-'));
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  await rm(folder, { recursive: true });
+});
+
+/** Notes what happens to the files below the folder from now on. */
+function watched(): string[] {
+  const calls: string[] = [];
+  const paths = new Map<number, string>();
+  const named = (path: fs.PathLike) =>
+    relative(folder, String(path)).replace(/\.\w+\.tmp$/, '.tmp');
+  const { openSync, fsyncSync, renameSync, rmSync } = fs;
+  vi.spyOn(fs, 'openSync').mockImplementation((path, flags, mode) => {
+    const fd = openSync(path, flags, mode);
+    paths.set(fd, named(path));
+    return fd;
+  });
+  vi.spyOn(fs, 'fsyncSync').mockImplementation((fd) => {
+    fsyncSync(fd);
+    calls.push(`fsync ${paths.get(fd)}`);
+  });
+  vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
+    renameSync(from, to);
+    calls.push(`rename ${named(from)} ${named(to)}`);
+  });
+  vi.spyOn(fs, 'rmSync').mockImplementation((path, options) => {
+    rmSync(path, options);
+    calls.push(`remove ${named(path)}`);
+  });
+  syncBuiltinESMExports();
+  return calls;
+}
+
+/** A disk that takes half of each file and reports success. */
+function halfDisk(): void {
+  const { writeFileSync } = fs;
+  vi.spyOn(fs, 'writeFileSync').mockImplementation((file, content) => {
+    const text = String(content);
+    writeFileSync(file, text.slice(0, text.length / 2));
+  });
+  syncBuiltinESMExports();
+}
+
+describe('a replaced file', () => {
+  test('is on disk before it takes the place of the old one, and its name after', async () => {
+    const calls = watched();
+    await replaceFile(join(folder, 'a'), 'new');
+    expect(calls).toEqual(['fsync a.tmp', 'rename a.tmp a', 'fsync ']);
+  });
+
+  test('keeps the old content if the disk takes a part, and leaves nothing else', async () => {
+    await writeFile(join(folder, 'a'), 'old');
+    halfDisk();
+    await expect(replaceFile(join(folder, 'a'), 'new content')).rejects.toThrow('does not hold');
+    expect(await readFile(join(folder, 'a'), 'utf8')).toBe('old');
+    expect(await readdir(folder)).toEqual(['a']);
+  });
+
+  test('can be read by nobody else', async () => {
+    await replaceFile(join(folder, 'a'), 'new');
+    expect(fs.statSync(join(folder, 'a')).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('a request that rents', () => {
+  const request = {
+    operation: 'create',
+    name: 'trainer',
+    offer_id: null,
+    timeout_ms: 60_000,
+  } as const;
+  const requests = 'journal/api.example.com/user-1/requests';
+  const file = `${requests}/trainer.json`;
+  const journal = () =>
+    openJournal({
+      state: folder,
+      scope: { service: 'https://api.example.com', account: 'user-1' },
+      clock: manualClock(),
+      pid: 1,
+      isAlive: () => false,
+      warn: () => undefined,
+    });
+
+  test('is on disk with its name, for its owner alone, before it is sent', async () => {
+    const calls = watched();
+    await journal().open(request, new Set());
+    expect(calls.slice(-2)).toEqual([`fsync ${file}`, `fsync ${requests}`]);
+    expect(fs.statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+  });
+
+  test('is not sent if the disk takes a part, and leaves no file', async () => {
+    await journal().open({ ...request, name: 'other' }, new Set());
+    halfDisk();
+    await expect(journal().open(request, new Set())).rejects.toMatchObject({ exitCode: 9 });
+    expect(await readdir(join(folder, requests))).toEqual(['other.json']);
+  });
+
+  test('is gone for good once it was refused', async () => {
+    const opened = await journal().open(request, new Set());
+    const calls = watched();
+    await opened?.notMade();
+    expect(calls).toEqual([`remove ${file}`, `fsync ${requests}`]);
+  });
+});
