@@ -18,11 +18,11 @@ export const PROVIDER = {
 interface Hardware {
   id: string;
   name: string;
-  slug: string;
   gpu: string;
   gpuModelId: string;
-  interconnect: string;
-  cards: number;
+  /** PCIE if not given. */
+  interconnect?: string;
+  cards?: number;
   cardVram: number;
   cpu: number;
   ram: number;
@@ -30,22 +30,23 @@ interface Hardware {
   fast: number;
   region: string;
   price: string;
-  inStock: boolean;
+  inStock?: boolean;
 }
 
 function offer(hardware: Hardware) {
+  const { cards = 1, inStock = true, interconnect = 'PCIE' } = hardware;
   return {
     id: hardware.id,
     name: hardware.name,
-    interconnect: hardware.interconnect,
+    interconnect,
     provider_id: PROVIDER.id,
     gpu_model_id: hardware.gpuModelId,
-    external_offer_id: `sandbox-${hardware.slug}`,
-    in_stock: hardware.inStock,
+    external_offer_id: `sandbox-${hardware.id.slice(0, 8)}`,
+    in_stock: inStock,
     region: hardware.region,
-    gpu_count: hardware.cards,
+    gpu_count: cards,
     cpu_cores: hardware.cpu,
-    vram_gb: hardware.cards * hardware.cardVram,
+    vram_gb: cards * hardware.cardVram,
     ram_gb: hardware.ram,
     root_disk_gb: hardware.disk,
     ephemeral_disk_gb: hardware.fast,
@@ -72,11 +73,8 @@ export const OFFERS: readonly PricedOffer[] = [
   offer({
     id: '40904090-0000-4000-8000-000000000001',
     name: 'RTX 4090',
-    slug: 'rtx-4090',
     gpu: 'NVIDIA RTX 4090',
     gpuModelId: '9d004090-0000-4000-8000-000000000041',
-    interconnect: 'PCIE',
-    cards: 1,
     cardVram: 24,
     cpu: 16,
     ram: 64,
@@ -84,16 +82,12 @@ export const OFFERS: readonly PricedOffer[] = [
     fast: 200,
     region: 'ru-1',
     price: '89.90',
-    inStock: true,
   }),
   offer({
     id: 'a100a100-0000-4000-8000-000000000002',
     name: 'A100 80GB',
-    slug: 'a100',
     gpu: 'NVIDIA A100 80GB',
     gpuModelId: '9d00a100-0000-4000-8000-000000000042',
-    interconnect: 'PCIE',
-    cards: 1,
     cardVram: 80,
     cpu: 16,
     ram: 128,
@@ -101,16 +95,12 @@ export const OFFERS: readonly PricedOffer[] = [
     fast: 500,
     region: 'ru-1',
     price: '189.50',
-    inStock: true,
   }),
   offer({
     id: '01000100-0000-4000-8000-000000000003',
     name: 'H100 80GB',
-    slug: 'h100',
     gpu: 'NVIDIA H100 80GB',
     gpuModelId: H100,
-    interconnect: 'PCIE',
-    cards: 1,
     cardVram: 80,
     cpu: 24,
     ram: 192,
@@ -118,12 +108,10 @@ export const OFFERS: readonly PricedOffer[] = [
     fast: 1000,
     region: 'ru-2',
     price: '299.95',
-    inStock: true,
   }),
   offer({
     id: '81008100-0000-4000-8000-000000000004',
     name: '8x H100 80GB SXM5',
-    slug: '8x-h100-sxm5',
     gpu: 'NVIDIA H100 80GB',
     gpuModelId: H100,
     interconnect: 'SXM5',
@@ -135,16 +123,12 @@ export const OFFERS: readonly PricedOffer[] = [
     fast: 15_000,
     region: 'ru-2',
     price: '2359.60',
-    inStock: true,
   }),
   offer({
     id: '30903090-0000-4000-8000-000000000005',
     name: 'RTX 3090',
-    slug: 'rtx-3090',
     gpu: 'NVIDIA RTX 3090',
     gpuModelId: '9d003090-0000-4000-8000-000000000045',
-    interconnect: 'PCIE',
-    cards: 1,
     cardVram: 24,
     cpu: 8,
     ram: 32,
