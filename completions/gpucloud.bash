@@ -203,7 +203,7 @@ __gpucloud_at_instances_reorder() {
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
     --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
     --wait) offer='=words active ssh' ;;
-    ' ') flags='--name --any-name --max-price --wait --wait-timeout --poll-interval' takes=('names terminated-instance' free) ;;
+    ' ') flags='--name --any-name --max-price --wait --wait-timeout --poll-interval' takes=(free free) ;;
     *) return 1 ;;
   esac
 }

@@ -297,7 +297,7 @@ function __gpucloud_takes -a place
         case 'instances create'
             printf '%s\n' 'free'
         case 'instances reorder'
-            printf '%s\n' 'names terminated-instance' 'free'
+            printf '%s\n' 'free' 'free'
         case 'instances start'
             printf '%s\n' '+names instance'
         case 'instances stop'

@@ -14,7 +14,6 @@ export { CommanderError, Help, Option };
  */
 export type Completes =
   | NameKind
-  | 'terminated-instance'
   /** Offers and images. */
   | 'catalog'
   | 'file'

@@ -17,13 +17,8 @@ export interface KnownName {
 
 /** A change of what is known, in the order in which it was learned. */
 export type Lesson =
-  /** All there are of a kind. With `but`, entries of that state stay as they are. */
-  | {
-      readonly what: 'all';
-      readonly kind: NameKind;
-      readonly names: readonly KnownName[];
-      readonly but?: string;
-    }
+  /** All there are of a kind. */
+  | { readonly what: 'all'; readonly kind: NameKind; readonly names: readonly KnownName[] }
   | { readonly what: 'one'; readonly name: KnownName }
   /** A new state of what is known by its id. */
   | { readonly what: 'state'; readonly kind: NameKind; readonly id: string; readonly state: string }
@@ -53,21 +48,10 @@ export function learnNames(folder: string, lessons: readonly Lesson[]): void {
   for (const kind of NAME_KINDS) {
     const some = lessons.filter((lesson) => kindOf(lesson) === kind);
     if (kind === 'profile' || some.length === 0) continue;
-    // A file holds what one place of a command line can take, so that a shell need not choose among
-    // its lines: terminated instances are good for other commands than living ones.
-    const shelves = kind === 'instance' ? [kind, 'terminated-instance'] : [kind];
-    const files = shelves.map((shelf) => {
-      const file = join(folder, `${shelf}.tsv`);
-      return { shelf, file, before: textOf(file) };
-    });
-    const names = applied(
-      files.flatMap(({ before }) => parse(kind, before)),
-      some,
-    );
-    for (const { shelf, file, before } of files) {
-      const after = textFor(shelf, names);
-      if (after !== before) replace(file, after);
-    }
+    const file = join(folder, `${kind}.tsv`);
+    const before = textOf(file);
+    const after = textFor(kind, applied(parse(kind, before), some));
+    if (after !== before) replace(file, after);
   }
 }
 
@@ -79,14 +63,9 @@ function applied(before: readonly KnownName[], lessons: readonly Lesson[]): Know
   let names = [...before];
   for (const lesson of lessons) {
     switch (lesson.what) {
-      case 'all': {
-        const { kind, but, names: all } = lesson;
-        const there = new Set(all.map(({ id }) => id));
-        const stays = (one: KnownName) =>
-          one.kind !== kind || (but !== undefined && one.state === but && !there.has(one.id));
-        names = [...all, ...names.filter(stays)];
+      case 'all':
+        names = [...lesson.names];
         break;
-      }
       case 'one': {
         const { name } = lesson;
         names = [name, ...names.filter((one) => !isIt(one, name))];
@@ -110,10 +89,13 @@ function isIt(one: KnownName, { kind, id }: Pick<KnownName, 'kind' | 'id'>): boo
  * One line a name: kind, name, id and state, with tabs between them; a hyphen for none. Before them
  * stands a line of all the names, each after a tab: bash takes one line much quicker than a hundred.
  */
-export function textFor(shelf: string, names: readonly KnownName[]): string {
-  const some = names.filter((one) => shelfOf(one) === shelf).slice(0, MOST_OF_A_KIND);
+export function textFor(kind: NameKind, names: readonly KnownName[]): string {
+  // What is terminated is good for hardly any command.
+  const some = names
+    .filter(({ state }) => kind !== 'instance' || !isTerminated(state))
+    .slice(0, MOST_OF_A_KIND);
   const lines = callable(some)
-    .flatMap((one) => lineOf(shelf, one))
+    .flatMap((one) => lineOf(one))
     .sort();
   return lines.length === 0 ? '' : headed(lines);
 }
@@ -122,10 +104,6 @@ export function textFor(shelf: string, names: readonly KnownName[]): string {
 export function headed(lines: readonly string[]): string {
   const names = lines.map((line) => line.split('\t')[1] ?? '');
   return `\t${names.join('\t')}\n${lines.join('')}`;
-}
-
-function shelfOf({ kind, state }: KnownName): string {
-  return kind === 'instance' && isTerminated(state) ? 'terminated-instance' : kind;
 }
 
 /** Several things with one name are listed by their ids: the name alone would be refused. */
@@ -141,9 +119,9 @@ function callable(names: readonly KnownName[]): readonly KnownName[] {
  * A name that a shell could take for more than a word is left out and the thing stands under its
  * id, which is as good for every command.
  */
-function lineOf(shelf: string, { id, name, state }: KnownName): string[] {
+function lineOf({ kind, id, name, state }: KnownName): string[] {
   const shown = [name, id].find(isPlain);
-  return shown === undefined ? [] : [`${[shelf, shown, orDash(id), orDash(state)].join('\t')}\n`];
+  return shown === undefined ? [] : [`${[kind, shown, orDash(id), orDash(state)].join('\t')}\n`];
 }
 
 /** No field is empty: bash would take two tabs for one. */

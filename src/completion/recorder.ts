@@ -41,8 +41,8 @@ export function createRecorder({ cache, settings }: RecorderSettings): NameRecor
   let profiles: ConfigFile | undefined;
   let learnedOf: Catalog | undefined;
 
-  const all = (kind: NameKind, names: readonly KnownName[], but?: string) => {
-    own.push({ what: 'all', kind, names, ...(but === undefined ? {} : { but }) });
+  const all = (kind: NameKind, names: readonly KnownName[]) => {
+    own.push({ what: 'all', kind, names });
   };
   const one = (name: KnownName) => {
     own.push({ what: 'one', name });
@@ -87,10 +87,8 @@ export function createRecorder({ cache, settings }: RecorderSettings): NameRecor
 
     journal: (journal) => ({
       ...journal,
-      read: afterwards(journal.read, ({ instances: machines }, how) => {
-        const wanted = machines.filter(({ untracked }) => !untracked);
-        // Without the archive, terminated machines are not told whole.
-        all('instance', wanted.map(machineName), how?.archived === true ? undefined : 'TERMINATED');
+      read: afterwards(journal.read, ({ instances: machines }) => {
+        all('instance', machines.filter(({ untracked }) => !untracked).map(machineName));
       }),
       untrack: afterwards(journal.untrack, (_nothing, id) => gone('instance', id)),
     }),

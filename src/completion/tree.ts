@@ -17,7 +17,7 @@ export type Offer =
   | { readonly kind: 'list'; readonly words: readonly string[] }
   /** One of these words; a hyphen may stand before it. */
   | { readonly kind: 'sort'; readonly words: readonly string[] }
-  | { readonly kind: 'names'; readonly of: readonly (NameKind | 'terminated-instance')[] }
+  | { readonly kind: 'names'; readonly of: readonly NameKind[] }
   | { readonly kind: 'file' }
   /** A file here, or INSTANCE:PATH, of which the instance alone is known here. */
   | { readonly kind: 'path' }

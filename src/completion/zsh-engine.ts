@@ -39,7 +39,7 @@ __gpucloud_slot() {
 
 # Offers the names of the kind $1 with $2 after them.
 __gpucloud_names() {
-  local kind=\${1#terminated-} what=$1 tab=$'\\t' folder slot line
+  local kind=$1 tab=$'\\t' folder slot line
   local -a lines parts names after
   [[ -z \${2-} ]] || after=(-S $2)
   __gpucloud_folder
@@ -48,7 +48,7 @@ __gpucloud_names() {
     __gpucloud_lines $folder/completion/profiles.tsv
   else
     __gpucloud_slot || return 1
-    __gpucloud_lines $folder/completion/names/$slot/$what.tsv
+    __gpucloud_lines $folder/completion/names/$slot/$kind.tsv
   fi
   for line in $lines; do
     parts=("\${(@ps:\\t:)line}")
@@ -60,7 +60,7 @@ __gpucloud_names() {
     [[ -z $after || $parts[2] != *[:/@]* ]] || continue
     names+=("\${\${parts[2]//\\\\/\\\\\\\\}//:/\\\\:}:\${\${parts[4]:#-}:-$kind}")
   done
-  _describe -t $what $kind names $after
+  _describe -t $kind $kind names $after
 }
 
 __gpucloud_offer() {

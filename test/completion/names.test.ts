@@ -36,14 +36,8 @@ describe('names are kept by every command that sees them', () => {
     expect(await names('sandbox', 'instance')).toEqual(['instance trainer ACTIVE']);
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait'], { env });
     expect(await names('sandbox', 'instance')).toEqual([]);
-    expect(await names('sandbox', 'terminated-instance')).toEqual([
-      'terminated-instance trainer TERMINATED',
-    ]);
     await world.cli(['instances', 'list'], { env });
     expect(await names('sandbox', 'instance')).toEqual([]);
-    expect(await names('sandbox', 'terminated-instance')).toEqual([
-      'terminated-instance trainer TERMINATED',
-    ]);
   });
 
   test('drives, keys and templates, also where they were only looked up', async () => {
@@ -137,10 +131,8 @@ describe('the file', () => {
           name: `box-${id}`,
           state,
         }));
-        for (const shelf of ['instance', 'terminated-instance'] as const) {
-          const text = await readFile(join(own, `${shelf}.tsv`), 'utf8').catch(() => '');
-          expect(text).toBe(textFor(shelf, known));
-        }
+        const text = await readFile(join(own, 'instance.tsv'), 'utf8').catch(() => '');
+        expect(text).toBe(textFor('instance', known));
       }),
       { numRuns: 50 },
     );
@@ -171,7 +163,6 @@ describe('the file', () => {
     await writeFile(join(own, 'instance.tsv'), before);
     learnNames(own, [{ what: 'one', name: ended }]);
     expect(await readFile(join(own, 'instance.tsv'), 'utf8')).toBe('');
-    expect(await readFile(join(own, 'terminated-instance.tsv'), 'utf8')).toContain('\tbox\n');
   });
 
   test('stays short, however many there are', async () => {

@@ -118,6 +118,6 @@ function asOffer(completes: Completes): Offer {
     case 'catalog':
       return { kind: 'names', of: ['offer', 'image'] };
     default:
-      return { kind: 'names', of: [completes as NameKind | 'terminated-instance'] };
+      return { kind: 'names', of: [completes as NameKind] };
   }
 }

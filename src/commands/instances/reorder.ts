@@ -17,7 +17,7 @@ import { instanceView } from './view.ts';
 
 export const reorder = action({
   view: instanceView,
-  completes: { instance: 'terminated-instance', 'new-name': 'nothing', '--name': 'nothing' },
+  completes: { instance: 'nothing', 'new-name': 'nothing', '--name': 'nothing' },
   notes:
     'Offer, image and SSH keys are taken over. The published API says nothing of the template, the\n' +
     'cloud drive and the container: expect the new machine to have none of them.',
