@@ -163,7 +163,7 @@ describe('descriptions in zsh', needs('zsh'), () => {
   test('stand beside commands and flags', async () => {
     shell = await completingShell('zsh', computer);
     shell.type('gpucloud instances st\t');
-    await shell.shows(/stop +-- Power machines off/);
+    await shell.shows(/stop +-- Stop instances/);
     await shell.clearLine();
     shell.type('gpucloud instances list --sh\t');
     await shell.shows(/--show-secrets/);
@@ -186,7 +186,7 @@ describe('descriptions in fish', needs('fish'), () => {
   test('stand beside commands', async () => {
     shell = await completingShell('fish', computer);
     shell.type('gpucloud instances st\t');
-    await shell.shows(/stop +\(Power machines off/);
+    await shell.shows(/stop +\(Stop instances/);
   });
 });
 
