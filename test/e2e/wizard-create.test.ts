@@ -190,7 +190,7 @@ describe('instances create without anything', () => {
     await one.answers(/\? Rent it\?[\s\S]*select/, enter);
     expect(await one.ended()).toBe(5);
     expect(one.screen()).toMatch(
-      /out of stock\. Nothing was rented\.\nhint: change what was refused/,
+      /out of stock\.[\s\S]*Nothing was rented\.\nhint: choose another name/,
     );
     expect(await machines()).toEqual([]);
   });

@@ -73,11 +73,15 @@ function aboutOffer({
   ];
 }
 
-/** What is out of stock last, the cheapest first. */
+/** What is out of stock last, the cheapest first; then by name. */
 function sorted(entries: readonly CatalogEntry[]): CatalogEntry[] {
   // Numbers are exact enough to order by.
   const price = ({ price_per_hour }: CatalogEntry) => Number(price_per_hour ?? Number.MAX_VALUE);
+  const title = ({ name, id }: CatalogEntry) => name ?? id;
   return [...entries].sort(
-    (a, b) => Number(a.in_stock === false) - Number(b.in_stock === false) || price(a) - price(b),
+    (a, b) =>
+      Number(a.in_stock === false) - Number(b.in_stock === false) ||
+      price(a) - price(b) ||
+      (title(a) < title(b) ? -1 : 1),
   );
 }
