@@ -18,6 +18,9 @@ async function main(): Promise<void> {
   let isStdoutOpen = false;
   let isStderrOpen = false;
   const plain = syncWrite();
+  // `open` starts the browser with the environment of the process, which must not hold the key.
+  const env = { ...process.env };
+  delete process.env.GPUCLOUD_API_KEY;
   // A hundred requests may listen to one signal at once.
   setMaxListeners(0);
   const [first, second] = [new AbortController(), new AbortController()];
@@ -42,7 +45,7 @@ async function main(): Promise<void> {
     syncWrite: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
     onReaderGone: (gone) => onReaderGone(1, gone),
     isStdoutNull,
-    env: process.env,
+    env,
     endsAtOnce: true,
     clock: {
       now: () => Date.now(),
@@ -66,7 +69,7 @@ async function main(): Promise<void> {
   if (code === 0 && faults.first !== undefined) {
     // The run has not heard of it, or can't end.
     process.exitCode = 1;
-    host.stderr.write(faultReport(faults.first, argv, process.env));
+    host.stderr.write(faultReport(faults.first, argv, env));
   }
   // What a slow reader has not taken yet is waited for, which an exit would cut off.
   if (isStdoutOpen) await written(process.stdout, second.signal);

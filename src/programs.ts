@@ -16,8 +16,6 @@ export interface Program {
   readonly say?: string;
   /** Milliseconds after which it is ended: one that hangs would keep this one from its end. */
   readonly timeout?: number;
-  /** It has none of our streams, and outlives this run: no signal of ours reaches it. */
-  readonly detached?: boolean;
 }
 
 /** A program as commands ask for it. Its environment is this run's, without the API key. */
@@ -71,7 +69,6 @@ export async function startProgram({
   hear,
   say,
   timeout,
-  detached = false,
 }: Program): Promise<Running> {
   // Most commands start none.
   const { spawn } = await import('node:child_process');
@@ -79,10 +76,8 @@ export async function startProgram({
     env: { ...env },
     shell: false,
     windowsHide: true,
-    detached,
-    stdio: detached ? 'ignore' : stdioOf(hear, say),
+    stdio: stdioOf(hear, say),
   });
-  if (detached) child.unref();
   for (const from of ['stdout', 'stderr'] as const) {
     child[from]?.setEncoding('utf8').on('data', (text: string) => hear?.(text, from));
   }

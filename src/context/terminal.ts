@@ -80,7 +80,6 @@ async function startProgram(
   { start, env, interrupts }: Host,
 ): Promise<Running> {
   const running = await start({ ...program, env: keepsApiKey ? env : withoutApiKey(env) });
-  if (program.detached) return running;
   const listeners = [interrupts.first, interrupts.second].map((signal) => {
     const pass = () => running.kill(signalOf(signal.reason));
     if (signal.aborted) pass();

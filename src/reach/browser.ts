@@ -1,21 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { errorCode } from '../files/error-code.ts';
 import { inThrowawayFolder } from '../files/throwaway-folder.ts';
 
 /** Milliseconds after which a browser that requested nothing is given up. */
 const PATIENCE = 30_000;
-
-/** The programs that open a file in the default browser, by platform; the first that works does. */
-const LAUNCHERS: Readonly<Record<string, readonly (readonly [string, ...string[]])[]>> = {
-  darwin: [['open']],
-  win32: [['rundll32', 'url.dll,FileProtocolHandler']],
-};
-const ELSEWHERE: (typeof LAUNCHERS)[string] = [['xdg-open'], ['x-www-browser'], ['wslview']];
 
 /**
  * Opens a link in the person's browser and returns once the browser has requested it: false if no
@@ -35,7 +30,7 @@ export async function openInBrowser(url: string, context: Context): Promise<bool
       const page = join(folder, 'open.html');
       await writeFile(page, pageTo(signpost.address), { mode: 0o600 });
       const late = context.clock.sleep(PATIENCE, signal).then(tooLate);
-      return Promise.race([signpost.passed, launch(page, context), late]);
+      return Promise.race([signpost.passed, launch(page), late]);
     });
   } finally {
     over.abort();
@@ -52,14 +47,15 @@ function pageTo(address: string): string {
 }
 
 /** Starts the browser, which requests the link some time later. Resolves only if none starts. */
-async function launch(page: string, { start, host }: Context): Promise<false> {
-  for (const [file, ...args] of LAUNCHERS[host.platform] ?? ELSEWHERE) {
-    try {
-      const { ended } = await start({ file, args: [...args, page], detached: true });
-      if ((await ended) === 0) return await new Promise<never>(() => undefined);
-    } catch {
-      // Not installed: the next one may be.
-    }
+async function launch(page: string): Promise<false> {
+  const { default: open } = await import('open');
+  try {
+    const opener = await open(page);
+    const code = opener.exitCode ?? (await once(opener, 'exit'))[0];
+    if (code === 0) return await new Promise<never>(() => undefined);
+  } catch (error) {
+    // The program that knows the default browser is not installed.
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
   return false;
 }

@@ -1,11 +1,6 @@
-import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { endpointsOf } from '../../../src/reach/endpoints.ts';
 import { fillTemplate } from '../../../src/reach/url-template.ts';
-import { installBrowser } from '../../support/browser.ts';
-import { manualClock } from '../../support/clock.ts';
 import { fc } from '../../support/random.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
@@ -39,9 +34,8 @@ const TEMPLATES = [
 ];
 
 /** A service with one machine, whose connection data are the test's. */
-function serviceWith(machine: Record<string, unknown>, clock = manualClock()): Promise<World> {
+function serviceWith(machine: Record<string, unknown>): Promise<World> {
   return createWorld({
-    clock,
     handler: ({ path }) =>
       path === '/templates'
         ? ok(TEMPLATES)
@@ -288,49 +282,5 @@ describe('instances open', () => {
     const none = await world.cli(['instances', 'open', ID, 'nope']);
     expect(none.code).toBe(3);
     expect(none.stderr).toContain('lab, board, raw');
-  });
-
-  /** Its sleeps end with their signal only: a browser takes its time. */
-  const patient = () => ({
-    ...manualClock(),
-    sleep: (_ms: number, signal?: AbortSignal) =>
-      new Promise<void>((_resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason));
-      }),
-  });
-
-  test('starts the browser with a page of this user, which leads to the link and then goes', async () => {
-    world = use(
-      await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }, patient()),
-    );
-    const browser = await installBrowser(world.home);
-    const { code, stdout } = await world.cli(['instances', 'open', ID], {
-      terminal: true,
-      env: { PATH: browser.bin },
-    });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    const { argv, hasApiKey, page, modes, location } = await browser.visit();
-    expect(argv).toHaveLength(1);
-    expect(argv[0]).not.toContain('http');
-    expect(existsSync(argv[0] ?? '')).toBe(false);
-    expect(modes).toEqual([0o600, 0o700]);
-    expect(page).not.toContain(TOKEN);
-    expect(location).toBe(`http://203.0.113.7:8888/?token=${TOKEN}`);
-    expect(hasApiKey).toBe(false);
-  });
-
-  test('prints the link if no browser starts', async () => {
-    world = use(await serviceWith({ connection_info: { endpoints } }, patient()));
-    await mkdir(join(world.home, 'bin'));
-    await writeFile(join(world.home, 'bin', 'xdg-open'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
-    const { code, stdout, stderr } = await world.cli(['instances', 'open', ID], {
-      terminal: true,
-      env: { PATH: `${world.home}/bin` },
-    });
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: `http://203.0.113.7:8888/?token=${TOKEN}\n`,
-    });
-    expect(stderr).toContain('No browser found. Open this link:\n');
   });
 });

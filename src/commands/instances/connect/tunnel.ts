@@ -131,11 +131,14 @@ async function show(tunnel: Tunnel, { out, err, flags }: Context): Promise<void>
 /** A browser that does not start is no reason to close the tunnel, and is not waited for. */
 async function startBrowser({ url, address }: Tunnel, context: Context): Promise<void> {
   const { openInBrowser } = await import('../../../reach/browser.ts');
-  openInBrowser(url ?? `http://${address}/`, context).catch((error: unknown) => {
-    if (context.signal.aborted) return;
-    context.err.warn(
-      'connection',
-      error instanceof Error ? error.message : 'The browser could not be started.',
-    );
-  });
+  const warn = (text: string) => context.err.warn('connection', text);
+  openInBrowser(url ?? `http://${address}/`, context).then(
+    (isOpen) => {
+      if (!isOpen) warn('No browser found. Open the link above; --show-secrets shows its token.');
+    },
+    (error: unknown) => {
+      if (context.signal.aborted) return;
+      warn(error instanceof Error ? error.message : 'The browser could not be started.');
+    },
+  );
 }
