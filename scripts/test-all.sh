@@ -15,8 +15,9 @@ vitest() {
 }
 
 vitest rest --project rest
-# The tests of the code have run before; this run is for the share of lines that they reach.
-npx --no-install vitest run --project code --coverage --reporter=dot || code=1
+# The tests of the code have run before, with a part of their random values; this run tries all, and is for
+# the share of lines and branches that they reach.
+GPUCLOUD_FUZZ=1 npx --no-install vitest run --project code --coverage --reporter=dot || code=1
 scripts/nodes.sh || code=1
 # Its counts, and what none of these runs could test.
 node scripts/counts.mjs coverage/results-*.json

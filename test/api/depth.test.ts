@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DEEPEST, isTooDeep } from '../../src/api/response/depth.ts';
-import { fc } from '../support/random.ts';
+import { fc, runs } from '../support/random.ts';
 
 const nested = (levels: number, open = '[', close = ']') =>
   `${open.repeat(levels)}1${close.repeat(levels)}`;
@@ -55,7 +55,7 @@ describe('an answer is too deep', () => {
         const isDeep = depthOf(JSON.parse(json)) > DEEPEST;
         expect(isTooDeep(JSON.parse(json))).toBe(isDeep);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isPlain, learnNames, textFor } from '../../src/completion/names.ts';
-import { fc } from '../support/random.ts';
+import { fc, runs } from '../support/random.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { ok } from '../support/service.ts';
@@ -134,7 +134,7 @@ describe('the file', () => {
         const text = await readFile(join(own, 'instance.tsv'), 'utf8').catch(() => '');
         expect(text).toBe(textFor('instance', known));
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { fc } from '../support/random.ts';
+import { fc, some } from '../support/random.ts';
 import type { CliResult } from '../support/run-cli.ts';
 import type { Answer, Handler } from '../support/service.ts';
 import { COMMANDS, type Prepared, prepare } from './tree.ts';
@@ -146,11 +146,12 @@ describe('a hostile text in every field, error and argument', () => {
     const service = changeable();
     prepared = await prepare(command, service.wrap);
     const { kitchen, argv, stdin, env } = prepared;
+    const list = ENDING.indexOf(command);
     const isExact = command === 'api';
     await fc.assert(
       fc.asyncProperty(hostileText, async (text) => {
         await poisonConfig(kitchen.home, text);
-        for (const [manner, change] of manners(text).entries()) {
+        for (const [manner, change] of some([...manners(text).entries()], list)) {
           service.become(change);
           // With the first two, most commands still do their work.
           for (const format of manner < 2 ? FORMATS : FORMATS.slice(0, 2)) {

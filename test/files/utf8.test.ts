@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { textOfUtf8 } from '../../src/files/utf8.ts';
-import { fc } from '../support/random.ts';
+import { fc, runs } from '../support/random.ts';
 
 function slowly(bytes: Uint8Array): string | undefined {
   try {
@@ -39,6 +39,6 @@ it('reads what a strict TextDecoder reads, a byte order mark included', () => {
     fc.property(bytes, (some) => {
       expect(textOfUtf8(Buffer.from(some))).toBe(slowly(some));
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { labelOf, STEPS, startOf, zoneText } from '../../src/money/calendar.ts';
-import { fc } from '../support/random.ts';
+import { fc, runs } from '../support/random.ts';
 
 const TZ = process.env.TZ;
 afterEach(() => {
@@ -43,7 +43,7 @@ describe.each(ZONES)('in %s', (zone) => {
         expect(labelOf(step, next) > labelOf(step, start)).toBe(true);
         expect(startOf(step, next, -1)).toBe(start);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { STEPS } from '../../src/money/calendar.ts';
 import type { Entry } from '../../src/money/ledger.ts';
 import { netOf, openBooks } from '../../src/money/spend.ts';
-import { fc } from '../support/random.ts';
+import { fc, runs } from '../support/random.ts';
 import { amount, sumOf, units } from './amounts.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -69,7 +69,7 @@ describe('the books', () => {
           rows.slice(0, -1).map(({ to }) => to),
         );
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { fc } from '../support/random.ts';
+import { fc, runs, some } from '../support/random.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import type { Answer } from '../support/service.ts';
 import { type Schema, schemaOf } from './description.ts';
@@ -214,7 +214,7 @@ describe.each(READINGS.map(named))('$words', (reading) => {
   const fields = Object.keys(reading.sample).filter((name) => !isNeeded(reading, name));
 
   test('survives each field missing or null', async () => {
-    for (const name of fields) {
+    for (const name of some(fields)) {
       const { [name]: _gone, ...rest } = reading.sample;
       await survives(reading, rest, QUICK);
       await survives(reading, { ...reading.sample, [name]: null }, QUICK);
@@ -223,7 +223,7 @@ describe.each(READINGS.map(named))('$words', (reading) => {
 
   test('survives each field of another type, and says so', async () => {
     const flags = reading.argv.includes('--markdown') ? [] : ['--json'];
-    for (const name of fields) {
+    for (const name of some(fields)) {
       for (const odd of [12.5, true, 'text', ['a'], { a: 1 }]) {
         serve(reading, { ...reading.sample, [name]: odd });
         const { code, stdout, stderr } = await world.cli([...reading.argv, ...flags]);
@@ -267,7 +267,7 @@ describe.each(READINGS.map(named))('$words', (reading) => {
           await survives(reading, value, FORMS, reading.inList ? unlike(value, beside) : []);
         },
       ),
-      { numRuns: 12 },
+      { numRuns: runs(12) },
     );
   }, 120_000);
 });

@@ -3,7 +3,7 @@ import type { Cell, Kind, View } from '../../src/output/output.ts';
 import { cleanData, escapeUnseen } from '../../src/output/sanitise.ts';
 import { kindColour, tableText } from '../../src/output/table/kinds.ts';
 import { layoutOf, lineOf, NO_CELL, type Shown } from '../../src/output/table/layout.ts';
-import { fc } from '../support/random.ts';
+import { fc, runs } from '../support/random.ts';
 import { NOW, written } from './world.ts';
 
 // Most cells are plain ASCII and are written as they are, and JSON is looked over in batches. Whatever
@@ -112,7 +112,7 @@ describe.each([
         expect(stdout.slice(-lines.join('').length)).toBe(lines.join(''));
         expect(stdout.split('\n').length).toBe(BEFORE.length + given.length + 1);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

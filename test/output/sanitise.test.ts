@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { View } from '../../src/output/output.ts';
 import { clean, cleanLines } from '../../src/output/sanitise.ts';
-import { fc } from '../support/random.ts';
+import { fc, runs } from '../support/random.ts';
 import { written } from './world.ts';
 
 const FORBIDDEN =
@@ -67,7 +67,7 @@ describe('clean', () => {
         expect(clean(once)).toBe(once);
         expect(cleanLines(text).replaceAll('\n', '')).not.toMatch(FORBIDDEN);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -156,7 +156,7 @@ describe('hostile names in the formats of data', () => {
         expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
         expect(parse(stdout)).toEqual({ name });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

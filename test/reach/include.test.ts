@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addInclude } from '../../src/reach/ssh-config.ts';
-import { fc } from '../support/random.ts';
+import { fc, runs } from '../support/random.ts';
 
 const OURS = 'Include /state/ssh/*.conf';
 
@@ -51,7 +51,7 @@ describe("the user's configuration", () => {
         const end = before.includes('\r\n') ? '\r\n' : '\n';
         expect(after.equals(Buffer.concat([Buffer.from(`${OURS}${end}`), before]))).toBe(true);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
     expect(await readdir(join(folder, '.ssh'))).toEqual(['config']);
   });

@@ -9,7 +9,7 @@ import { probeArgv, scpArgv, sshArgv, tunnelArgv } from '../../src/reach/ssh-arg
 import { hostBlock, hostEntries } from '../../src/reach/ssh-config.ts';
 import { knownSshEndpoint, sshEndpoint } from '../../src/watch/ssh-endpoint.ts';
 import { needs, programAt } from '../support/needs.ts';
-import { fc } from '../support/random.ts';
+import { fc, runs } from '../support/random.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const SSH = { knownHosts: '/state/ssh/known_hosts', options: [], words: [] };
@@ -161,7 +161,7 @@ describe('nothing that the service sends', () => {
           destination,
         ]);
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     );
     expect(entered).toBeGreaterThan(100);
   });
@@ -179,7 +179,7 @@ describe('nothing that the service sends', () => {
           expect(error.message).not.toMatch(/[\n\r\0]/);
         }
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 
@@ -203,7 +203,7 @@ describe('nothing that the service sends', () => {
         expect(lines).toHaveLength(LINES.length);
         for (const [at, line] of lines.entries()) expect(line).toMatch(LINES[at] ?? /(?!)/);
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     );
   });
 
@@ -275,7 +275,7 @@ describe('ssh itself agrees', needs('ssh'), () => {
           expect(told.get('localcommand')).toBeUndefined();
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });
@@ -297,7 +297,7 @@ describe('a line to be copied', () => {
         const read = execFileSync('bash', ['-c', line], { encoding: 'utf8' });
         expect(read.split('\0').slice(0, -1)).toEqual(given);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

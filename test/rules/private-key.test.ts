@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { holdsPrivateKey } from '../../src/rules/private-key.ts';
-import { fc } from '../support/random.ts';
+import { fc, runs } from '../support/random.ts';
 
 /** The rule without the plain searches that go first. */
 function slowly(text: string): boolean {
@@ -25,6 +25,6 @@ it('sees the same keys as the whole rule does', () => {
       const text = pieces.join('');
       expect(holdsPrivateKey(text)).toBe(slowly(text));
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });

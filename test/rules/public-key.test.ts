@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { holdsPrivateKey } from '../../src/rules/private-key.ts';
 import { publicKey, sameKey } from '../../src/rules/public-key.ts';
 import { needs } from '../support/needs.ts';
-import { fc } from '../support/random.ts';
+import { fc, runs } from '../support/random.ts';
 import { blobOf, lineOf, sshPublicKey, TYPES } from '../support/ssh-key.ts';
 
 /** A key of each kind, made anew for each run. */
@@ -184,7 +184,7 @@ describe('hostile text', () => {
           if (tail.length > 0 && flips.length === 0) expect(verdict.ok).toBe(false);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

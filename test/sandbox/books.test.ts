@@ -21,7 +21,7 @@ import {
   type State,
   stateSchema,
 } from '../../src/sandbox/store/state.ts';
-import { fc } from '../support/random.ts';
+import { fc, runs } from '../support/random.ts';
 import { HOUR, JUPYTERLAB, START, UBUNTU } from './support.ts';
 
 function decimal(text: string): Money {
@@ -228,7 +228,7 @@ describe('whatever happens', () => {
           checkBooks(state);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -248,7 +248,7 @@ describe('whatever happens', () => {
         }
         expect(withoutChance(walked)).toEqual(withoutChance(jumped));
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { apiPath, segmentsOf } from '../../../src/commands/api/path.ts';
-import { fc } from '../../support/random.ts';
+import { fc, runs } from '../../support/random.ts';
 import {
   createSandboxWorld,
   createWorld,
@@ -193,7 +193,7 @@ describe('bad input ends before any request', () => {
         expect(url.href).toBe(`https://host.example/v1${verdict.value}`);
         expect(segmentsOf(verdict.value)).not.toContain('..');
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });
