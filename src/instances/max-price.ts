@@ -9,10 +9,9 @@ import { mayBill } from '../rules/statuses.ts';
 import { rent } from './rent.ts';
 
 export function maxPriceOption() {
-  return new Option(
-    '--max-price <rub>',
-    'terminate at once if an hour costs more than this',
-  ).argParser(ruled('--max-price', positiveMoney));
+  return new Option('--max-price <rub>', 'terminate at once if it costs more per hour').argParser(
+    ruled('--max-price', positiveMoney),
+  );
 }
 
 /**

@@ -16,7 +16,7 @@ export type Started = (typeof STARTED)[number];
 export function waitStartedOption() {
   return new Option(
     '--wait [target]',
-    'wait until the machine is active (--wait=ssh: until SSH answers)',
+    'wait until it is active (--wait=ssh: until SSH answers)',
   ).argParser(
     ofWords(STARTED, (text: string) => oneOf('--wait', STARTED)(text === '' ? 'active' : text)),
   );
@@ -29,26 +29,23 @@ export function statusFor(wait: Started | true | undefined): string | undefined 
 }
 
 export function waitTimeoutOption() {
-  return new Option('--wait-timeout <duration>', 'give up after waiting this long in all')
+  return new Option('--wait-timeout <duration>', 'time limit for the whole wait')
     .default(15 * 60_000, '15m')
     .argParser(ruled('--wait-timeout', positiveDuration));
 }
 
 export function pollIntervalOption() {
-  return new Option('--poll-interval <duration>', 'the time between two readings')
+  return new Option('--poll-interval <duration>', 'time between requests')
     .default(2_000, '2s')
     .argParser(ruled('--poll-interval', pollInterval));
 }
 
 export function watchOption() {
-  return new Option(
-    '-w, --watch',
-    'show it again and again until Ctrl-C; off a terminal, each change',
-  );
+  return new Option('-w, --watch', 'refresh until Ctrl-C; off a terminal, print each change');
 }
 
 export function intervalOption() {
-  return new Option('--interval <duration>', 'the time between two readings of --watch')
+  return new Option('--interval <duration>', 'time between refreshes of --watch')
     .default(5_000, '5s')
     .argParser(ruled('--interval', pollInterval));
 }

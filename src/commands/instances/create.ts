@@ -39,32 +39,33 @@ export const create = action({
     '--docker-command': 'nothing',
   },
   notes:
-    'The price of an offer is not in the published API before a machine is created; --max-price\n' +
-    'ends at once a machine that came out dearer. What is said by flags wins over --file.\n' +
-    'In a terminal, what is missing is asked for, and nothing is sent before the last question.\n' +
-    'If an instance of that name exists, create exits with 5, or prints it with --if-not-exists. If an earlier request of that name is\n' +
-    'unresolved, it asks, or exits with 7: "instances recover NAME" settles it. -y sends it anyway.',
+    'Asks for whatever is missing when run in a terminal. Flags override --file.\n\n' +
+    'The API shows no price before an instance exists. --max-price terminates one that ' +
+    'costs more per hour.\n\n' +
+    'If an instance has the name, create exits with 5, or prints it with --if-not-exists. ' +
+    'If an earlier request with the name is unresolved, create asks, or exits with 7; ' +
+    '"instances recover NAME" settles it. --yes creates another in both cases.',
   examples: [
     'gpucloud instances create',
-    'gpucloud instances create trainer --offer OFFER_ID --image IMAGE_ID --ssh-key laptop --wait',
-    'gpucloud instances create lab --offer OFFER_ID --image IMAGE_ID --template jupyterlab --wait=ssh',
-    'gpucloud instances create web --offer OFFER_ID --image IMAGE_ID --docker-image nginx -p 8080:80,name=web,main -e TOKEN',
-    'gpucloud instances create -f box.yaml --name trainer --json',
+    'gpucloud instances create trainer --offer ID --image ID --ssh-key laptop',
+    'gpucloud instances create lab -f lab.yaml --template jupyterlab --wait',
+    'gpucloud instances create web -f web.yaml --docker-image nginx -p 8080:80',
+    'gpucloud instances create trainer -f trainer.yaml --max-price 90 --json',
   ],
   takes: (command) =>
     command
-      .argument('[name]', 'the name of the new machine', ruled('NAME', instanceName))
-      .option('--name <name>', 'the same as NAME', ruled('--name', instanceName))
-      .option('--offer <offer>', 'the offer, by name or id: which hardware (see catalog list)')
-      .option('--image <image>', 'the base image, by name or id: which system')
-      .option('--ssh-key <key>', 'an SSH key by name, id or fingerprint (again for more)', each)
-      .option('--template <template>', 'an application template by slug, name or id')
-      .option('--drive <drive>', 'a cloud drive by name or id')
+      .argument('[name]', 'instance name', ruled('NAME', instanceName))
+      .option('--name <name>', 'same as NAME', ruled('--name', instanceName))
+      .option('--offer <offer>', 'offer (the hardware), by name or ID; see "catalog list"')
+      .option('--image <image>', 'base image (the system), by name or ID')
+      .option('--ssh-key <key>', 'SSH key, by name, ID or fingerprint (again for more)', each)
+      .option('--template <template>', 'application template, by slug, name or ID')
+      .option('--drive <drive>', 'cloud drive to attach, by name or ID')
       .option('--docker-image <image>', 'run this container')
-      .option('--docker-command <command>', 'the command of the container')
+      .option('--docker-command <command>', 'command to run in the container')
       .option(
         '--shm-size <gb>',
-        'shared memory of the container in GB',
+        'shared memory of the container, in GB',
         ruled('--shm-size', sharedMemoryGb),
       )
       .option(
@@ -74,23 +75,20 @@ export const create = action({
       )
       .option(
         '-e, --env <variable>',
-        'KEY=VALUE, or KEY to take it from the environment (again for more)',
+        'container variable: KEY=VALUE, or KEY to copy yours (again for more)',
         each,
       )
-      .option('--env-file <file>', 'a file of such lines (again for more)', each)
-      .option('--any-env-key', 'send environment keys that break the usual rule')
+      .option('--env-file <file>', 'read variables from a file (again for more)', each)
+      .option('--any-env-key', 'allow variable names that break the usual rule')
       .option(
         '-v, --volume <mapping>',
         'mount HOST_PATH:CONTAINER_PATH (again for more)',
         ruledEach('--volume', volume),
       )
-      .option(
-        '-f, --file <file>',
-        'a YAML or JSON file with the fields of the request; - for stdin',
-      )
+      .option('-f, --file <file>', 'read the request from a YAML or JSON file; - for stdin')
       .addOption(maxPriceOption())
-      .option('--if-not-exists', 'return the instance of that name if one exists')
-      .option('--dry-run', 'print the request and send nothing')
+      .option('--if-not-exists', 'print the instance of that name if one exists')
+      .option('--dry-run', 'print the request without sending it')
       .option('--schema', 'print the JSON Schema of --file')
       .addOption(waitStartedOption())
       .addOption(waitTimeoutOption())

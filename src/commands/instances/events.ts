@@ -79,49 +79,46 @@ const ENDS = ['active', 'stopped', 'terminated', 'error', 'warning', 'billing'];
 export const events = action({
   view: eventView,
   notes:
-    'With --follow it prints the whole log, or what came since --since, oldest first, and then each\n' +
-    'new event, until Ctrl-C or --until. Each comes once; --json prints a line of JSON for each.\n' +
-    'docs/events.md tells what is promised. The service has no filters: --since and --type read the\n' +
-    'whole log and filter here.',
+    'Prints the newest events first. With --follow, prints the whole log (or from --since) ' +
+    'oldest first, then each new event once, until Ctrl-C or --until. docs/events.md has ' +
+    'the details.\n\n' +
+    'The service has no filters: --since and --type read the whole log and filter it here.',
   completes: { '--type': { list: TYPES.map((type) => type.toLowerCase()) }, '--until': ENDS },
   ends: ['otherEnd'],
   examples: [
     'gpucloud instances events trainer',
     'gpucloud instances events trainer --all -o jsonl',
     'gpucloud instances events trainer --follow --since 10m',
-    'gpucloud instances events trainer lab --follow --type error,warning --resume events.json',
+    'gpucloud instances events trainer lab --follow --type error,warning',
     'gpucloud instances events trainer --follow --until terminated --json',
   ],
   takes: (command) =>
     command
-      .argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`)
-      .option('--page <number>', 'which page', ruled('--page', count))
-      .option('--limit <number>', 'events on a page', ruled('--limit', count))
-      .option('--all', 'the whole log')
+      .argument('<instance...>', `names or IDs${OR_STDIN}`)
+      .option('--page <number>', 'page to print', ruled('--page', count))
+      .option('--limit <number>', 'events per page', ruled('--limit', count))
+      .option('--all', 'print the whole log')
       .option(
         '--since <time>',
-        'from this date, time, or so long ago (10m)',
+        'start at this date, time or age, such as 10m',
         ruled('--since', since),
       )
       .option(
         '--type <types>',
-        `${TYPES.join(', ').toLowerCase()}: one or more, by commas`,
+        `${TYPES.join(', ').toLowerCase()}; separate several by commas`,
         typesOf(TYPES),
       )
-      .option('-f, --follow', 'go on with what happens, of one machine or several')
+      .option('-f, --follow', 'keep printing new events')
       .option(
         '--until <word>',
-        'follow until all have this status, or an event of this type',
+        'follow until all have this status or an event of this type',
         ending,
       )
-      .option(
-        '--resume <file>',
-        'go on where the last follow with this file ended, and note how far',
-      )
+      .option('--resume <file>', 'continue after the last event noted in this file, and update it')
       .addOption(
         new Option(
           '--poll-interval <duration>',
-          'the time between two readings of --follow; up to five times that while nothing happens',
+          'time between requests of --follow; up to five times longer when idle',
         )
           .default(DEFAULT_INTERVAL_MS, '2s')
           .argParser(ruled('--poll-interval', pollInterval)),

@@ -17,7 +17,7 @@ export const get = action({
   ],
   takes: (command) =>
     command
-      .argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`)
+      .argument('<instance...>', `names or IDs${OR_STDIN}`)
       .addOption(watchOption())
       .addOption(intervalOption()),
   async run(context, typed, flags) {

@@ -20,11 +20,11 @@ import {
 } from '../../watch/flags.ts';
 import { changedView } from './view.ts';
 
-const INSTANCES = `ids, beginnings of ids, or names${OR_STDIN}`;
+const INSTANCES = `names or IDs${OR_STDIN}`;
 
 export const start = action({
   view: changedView,
-  notes: 'The service reserves the price of the next hour at once. The amount is printed before.',
+  notes: 'Starting reserves the price of the next hour. The amount is printed first.',
   examples: ['gpucloud instances start trainer --wait', 'gpucloud instances start trainer lab'],
   takes: (command) =>
     command
@@ -44,8 +44,8 @@ export const start = action({
 export const stop = action({
   view: changedView,
   notes:
-    'A stopped machine keeps its disk, and the published API does not say what that costs:\n' +
-    'to be sure to stop paying, terminate it. One that is stopped already is no error.',
+    'The API does not say what a stopped instance costs. To be sure to stop paying, ' +
+    'terminate it. Stopping a stopped instance succeeds.',
   examples: [
     'gpucloud instances stop trainer',
     'gpucloud instances stop trainer lab --wait',
@@ -54,7 +54,7 @@ export const stop = action({
   takes: (command) =>
     command
       .argument('<instance...>', INSTANCES)
-      .option('--wait', 'wait until the machine is stopped')
+      .option('--wait', 'wait until it is stopped')
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   run: async (context, typed, { wait, ...times }) =>
@@ -69,10 +69,11 @@ export const stop = action({
 export const terminate = action({
   view: changedView,
   notes:
-    'Billing stops, and what is left of the reserved hour comes back to the balance. Before it asks,\n' +
-    'each machine is told with its price, its age and about what comes back. A cloud drive that was\n' +
-    'attached is kept. One that is terminated already is no error, so that it can be repeated. In a\n' +
-    'terminal, without INSTANCE, the machines known here are offered.',
+    'Ends billing. The unused part of the reserved hour returns to the balance. An attached ' +
+    'cloud drive is kept.\n\n' +
+    'Shows each instance with its price and asks first, unless --yes is given. In a ' +
+    'terminal without INSTANCE, offers the known ones. Terminating a terminated instance ' +
+    'succeeds.',
   examples: [
     'gpucloud instances terminate trainer',
     'gpucloud instances terminate trainer lab --yes --wait',
@@ -81,7 +82,7 @@ export const terminate = action({
   takes: (command) =>
     command
       .argument('[instance...]', INSTANCES)
-      .option('--wait', 'wait until the machine is terminated')
+      .option('--wait', 'wait until it is terminated')
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   async run(context, typed, { wait, ...times }) {
@@ -108,9 +109,9 @@ export const wait = action({
   view: changedView,
   completes: { '--for': ['active', 'stopped', 'terminated', 'ssh'] },
   notes:
-    'Exit code 0 once all have it, 8 past --wait-timeout, 11 if the service asks for a longer pause\n' +
-    'than is left, 12 for an instance that ended in another status. Off a terminal it prints a line\n' +
-    'per minute to stderr. --timeout limits each request, as everywhere.',
+    'Exits with 0 when all reach the status, 8 after --wait-timeout, 11 if the service asks ' +
+    'for a longer pause, and 12 if an instance ends in another status. Off a terminal it ' +
+    'prints a line per minute to stderr.',
   examples: [
     'gpucloud instances wait trainer',
     'gpucloud instances wait trainer lab --for stopped --wait-timeout 5m',
@@ -118,7 +119,12 @@ export const wait = action({
   takes: (command) =>
     command
       .argument('<instance...>', INSTANCES)
-      .option('--for <status>', 'active, stopped, terminated, ssh, or any status', wanted, 'ACTIVE')
+      .option(
+        '--for <status>',
+        'active, stopped, terminated, ssh, or another status',
+        wanted,
+        'ACTIVE',
+      )
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   async run(context, typed, { for: until, waitTimeout: timeout, pollInterval: interval }) {

@@ -17,10 +17,10 @@ import { listedView, notedView } from './listed-view.ts';
 export const list = action({
   view: listedView,
   notes:
-    'The published API has no list of machines: these are the ones that this computer rented, was\n' +
-    'told of, or found attached to a drive, each read afresh, the newest first. UNKNOWN marks a\n' +
-    'request whose answer was lost, IN_FLIGHT one that another process waits for, GONE a machine\n' +
-    'that the service does not find.',
+    'The API has no list of instances. This list has those that this computer rented or ' +
+    'tracks, and those attached to a drive, each read now, newest first. UNKNOWN is a ' +
+    'request without a response, IN_FLIGHT one that another process waits for, GONE an ' +
+    'instance that the service does not find.',
   examples: [
     'gpucloud instances list',
     'gpucloud instances list --all --json',
@@ -28,7 +28,7 @@ export const list = action({
   ],
   takes: (command) =>
     command
-      .option('-a, --all', 'terminated machines too')
+      .option('-a, --all', 'include terminated instances')
       .addOption(watchOption())
       .addOption(intervalOption()),
   run: (context, { all, watch: isWatched, interval }) =>

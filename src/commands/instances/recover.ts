@@ -40,18 +40,20 @@ const recoveredView: View<Recovered> = {
 export const recover = action({
   view: recoveredView,
   notes:
-    'Reads the instances that drives name, and tracked ones: one with the name and time of a request\n' +
-    'settles it. The service lists no others. For the rest, look in its web console: if the instance is\n' +
-    'there, "instances track ID"; if not, "instances untrack NAME", or "instances create NAME --yes".\n' +
-    'Nothing is created or terminated. An instance that costs more than its --max-price is reported.\n' +
-    'Exit code 7 while anything stays unknown, and for a NAME that another process is creating.',
+    'Looks for the outcome of requests whose response was lost. It reads tracked instances ' +
+    'and those attached to drives: one with the name and time of a request settles it. ' +
+    'Nothing is created or terminated.\n\n' +
+    'If a request stays unknown, look in the web console. If the instance is there, run ' +
+    '"instances track ID". If not, run "instances untrack NAME" or "instances create NAME ' +
+    '--yes".\n\n' +
+    'Exits with 7 if anything stays unknown, or if another process is creating NAME.',
   completes: { name: 'nothing' },
   examples: [
     'gpucloud instances recover',
     'gpucloud instances recover trainer',
     'gpucloud instances recover --json',
   ],
-  takes: (command) => command.argument('[name...]', 'names of requests; default: all'),
+  takes: (command) => command.argument('[name...]', 'request names (default: all)'),
   async run(context, names) {
     // Its own rows say what is unknown.
     await context.api({ quiet: true });

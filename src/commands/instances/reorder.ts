@@ -19,18 +19,18 @@ export const reorder = action({
   view: instanceView,
   completes: { instance: 'nothing', 'new-name': 'nothing', '--name': 'nothing' },
   notes:
-    'Offer, image and SSH keys are taken over. The published API says nothing of the template, the\n' +
-    'cloud drive and the container: expect the new machine to have none of them.',
+    'Uses the same offer, image and SSH keys. The API does not mention the template, the ' +
+    'cloud drive and the container: expect the new instance to have none.',
   examples: [
     'gpucloud instances reorder trainer trainer-2',
     'gpucloud instances reorder trainer --name trainer-2 --wait',
   ],
   takes: (command) =>
     command
-      .argument('<instance>', 'the terminated machine: id, beginning of an id, or name')
-      .argument('[new-name]', 'the name of the new machine')
-      .option('--name <name>', 'the same as NEW-NAME')
-      .option('--any-name', 'send a name that breaks the rule for names of machines')
+      .argument('<instance>', 'name or ID of the terminated instance')
+      .argument('[new-name]', 'name of the new instance')
+      .option('--name <name>', 'same as NEW-NAME')
+      .option('--any-name', 'allow a name that breaks the naming rule')
       .addOption(maxPriceOption())
       .addOption(waitStartedOption())
       .addOption(waitTimeoutOption())

@@ -19,8 +19,9 @@ const AT_ONCE = 4;
 export const track = action({
   view: changedView,
   notes:
-    'IDs are in the web console, or come from another computer. Each instance is read; --force adds one\n' +
-    'that is not found. An open request with the name and time of a tracked instance is settled.',
+    "Instance IDs are in the web console. Each is read first; --force adds one that can't " +
+    'be read. Tracking an instance with the name and time of an unresolved request settles ' +
+    'that request.',
   examples: [
     'gpucloud instances track 3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10',
     'gpucloud instances list -q | ssh other gpucloud instances track -',
@@ -28,7 +29,7 @@ export const track = action({
   takes: (command) =>
     command
       .argument('<id...>', `instance IDs${OR_STDIN}`)
-      .option('--force', 'add an ID that the service does not find, or that can not be read now'),
+      .option('--force', "add an ID that can't be read"),
   async run(context, given, { force }) {
     const ids = await severalGiven('ID', given, context);
     for (const id of ids) checked('ID', id, instanceId);

@@ -16,15 +16,11 @@ import { changedView } from './view.ts';
 export const untrack = action({
   view: changedView,
   notes:
-    'The instance keeps running and billing. What is known about it is kept: "list --all" shows it, and\n' +
-    '"track ID" brings it back. Asks first, unless the instance was last seen TERMINATED. An UNKNOWN\n' +
-    'request is given by its name, or by its uid ("recover --json").',
+    'The instance keeps running and billing. "list --all" still shows it, and "track ID" ' +
+    'adds it back. Asks first, unless it was last seen TERMINATED.\n\n' +
+    'Give an UNKNOWN request by its name or by its UID; see "recover --json".',
   examples: ['gpucloud instances untrack trainer', 'gpucloud instances untrack lost-box --yes'],
-  takes: (command) =>
-    command.argument(
-      '<instance...>',
-      `ids, beginnings of ids, names, or uids of requests${OR_STDIN}`,
-    ),
+  takes: (command) => command.argument('<instance...>', `names, IDs, or request UIDs${OR_STDIN}`),
   async run(context, given) {
     const typed = await severalGiven('INSTANCE', given, context);
     const journal = await context.journal();

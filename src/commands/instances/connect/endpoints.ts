@@ -39,15 +39,14 @@ const ofSeveral: View<Connection> = {
 export const endpoints = action({
   view: connectionView,
   notes:
-    "Links come from the service, or from the link patterns of the machine's template with address,\n" +
-    'port and secrets put in. Secrets in links are masked; --show-secrets shows them.',
+    'Links come from the service, or from the template of the instance. Secrets in links ' +
+    'are masked; --show-secrets shows them.',
   examples: [
     'gpucloud instances endpoints lab',
-    "gpucloud instances endpoints lab --show-secrets --json | jq -r '.[] | select(.is_main).url'",
+    "gpucloud instances endpoints lab --show-secrets --json | jq -r '.[0].url'",
     'gpucloud instances list -q | gpucloud instances endpoints -',
   ],
-  takes: (command) =>
-    command.argument('<instance...>', `ids, beginnings of ids, or names${OR_STDIN}`),
+  takes: (command) => command.argument('<instance...>', `names or IDs${OR_STDIN}`),
   async run(context, typed) {
     const find = instanceFinder(context);
     const { instances } = await context.api();

@@ -21,16 +21,16 @@ const linkView: View<Link> = {
 
 export const open = action({
   notes:
-    'Without ENDPOINT the main one, or the only one. Off a terminal the link is printed instead,\n' +
-    'with its secrets, since that is what was asked for.',
+    'Opens the main endpoint unless ENDPOINT is given. Off a terminal, prints the link with ' +
+    'its secrets instead.',
   completes: { endpoint: 'nothing' },
   examples: ['gpucloud instances open lab', 'gpucloud instances open lab jupyter'],
   ends: ['deadline'],
   takes: (command) =>
     command
-      .argument('<instance>', 'id, beginning of an id, or name')
-      .argument('[endpoint]', 'the name of an endpoint')
-      .option('--print', 'print the link even in a terminal'),
+      .argument('<instance>', 'name or ID')
+      .argument('[endpoint]', 'endpoint name')
+      .option('--print', 'print the link instead of opening it'),
   run: async (context, typed, endpoint, { print }) => {
     const { id } = await findInstance(typed, context);
     const instance = await (await context.api()).instances.get(id);

@@ -6,9 +6,9 @@ import { howToReach, withSshFlags } from './ssh-flags.ts';
 
 export const scp = action({
   notes:
-    "A path on the machine is written INSTANCE:PATH, from the user's home there unless it begins\n" +
-    'with a slash. The last path is where the others go. A file here whose name has a colon is\n' +
-    'written with a slash before it: ./a:b. On the machine * and ? stand for names, as in a shell.',
+    'Write a path on the instance as INSTANCE:PATH, relative to the home folder unless it ' +
+    'starts with a slash. Write a local file with a colon in its name as ./a:b. On the ' +
+    'instance, * and ? match file names.',
   view: commandView((words) => words.join(' ')),
   examples: [
     'gpucloud instances scp train.py trainer:',
@@ -20,9 +20,9 @@ export const scp = action({
   takes: (command) =>
     withSshFlags(
       command
-        .argument('<path...>', 'paths here, or INSTANCE:PATH; the last is the target')
-        .option('-r, --recursive', 'folders with all that is in them')
-        .option('-p, --preserve', 'keep times and modes'),
+        .argument('<path...>', 'local paths or INSTANCE:PATH; the last is the target')
+        .option('-r, --recursive', 'copy folders and their contents')
+        .option('-p, --preserve', 'keep modification times and modes'),
     ),
   run: async (context, paths, { recursive = false, preserve = false, print, ...flags }) => {
     const copy = parseCopy(paths, context.host.platform);

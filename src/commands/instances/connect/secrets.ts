@@ -20,14 +20,11 @@ const secretView: View<Secret> = {
 
 export const secrets = action({
   view: secretView,
-  notes:
-    'With KEY, the value alone is printed. These are shown in no other command unless asked for.',
+  notes: 'With KEY, prints only that value. Other commands mask these secrets.',
   completes: { key: 'nothing' },
   examples: ['gpucloud instances secrets lab', 'gpucloud instances secrets lab JUPYTER_TOKEN'],
   takes: (command) =>
-    command
-      .argument('<instance>', 'id, beginning of an id, or name')
-      .argument('[key]', 'the key of one secret'),
+    command.argument('<instance>', 'name or ID').argument('[key]', 'secret to print'),
   run: async (context, typed, key) => {
     const { id } = await findInstance(typed, context);
     const instance = await (await context.api()).instances.get(id);

@@ -38,16 +38,15 @@ const hostView: View<HostEntry> = {
 export const sshConfig = action({
   view: hostView,
   notes:
-    'Prints the lines that make ssh find every instance with an address as gpucloud-NAME and\n' +
-    'gpucloud-ID. --install writes them to a file of its own, and adds one Include line to the top of\n' +
-    '~/.ssh/config, which otherwise stays as it is. Run it again after renting or ending instances.',
+    'Prints an ssh configuration with the hosts gpucloud-NAME and gpucloud-ID. --install ' +
+    'writes it to a file of its own and adds one Include line to ~/.ssh/config. Run it ' +
+    'again after you rent or terminate instances.',
   examples: [
     'gpucloud instances ssh-config --install',
     'gpucloud instances ssh-config',
     'gpucloud instances ssh-config --json',
   ],
-  takes: (command) =>
-    command.option('--install', 'write them to a file that ~/.ssh/config includes'),
+  takes: (command) => command.option('--install', 'write it to a file that ~/.ssh/config includes'),
   run: async (context, { install }) => {
     const { out, err, flags } = context;
     const entries = await readEntries(context);

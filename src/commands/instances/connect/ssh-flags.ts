@@ -16,31 +16,23 @@ export function withSshFlags<Args extends unknown[], Flags extends OptionValues>
   command: Command<Args, Flags>,
 ) {
   return command
-    .option('-i, --identity <file>', 'the file of the private key to sign in with')
-    .option(
-      '--user <name>',
-      'the user on the machine (default: as the service tells)',
-      ruled('--user', sshUser),
-    )
-    .option(
-      '--port <number>',
-      'the port of SSH (default: as the service tells)',
-      ruled('--port', sshPort),
-    )
+    .option('-i, --identity <file>', 'private key file')
+    .option('--user <name>', 'user name (default: from the service)', ruled('--user', sshUser))
+    .option('--port <number>', 'SSH port (default: from the service)', ruled('--port', sshPort))
     .option(
       '--ssh-option <key=value>',
-      'an option as in ssh_config; may be repeated',
+      'option as in ssh_config (again for more)',
       ruledEach('--ssh-option', sshOption),
     )
     .option(
       '--ssh-arg <word>',
-      'one word more for ssh, such as -A; may be repeated',
+      'extra argument for ssh, such as -A (again for more)',
       ruledEach('--ssh-arg', sshWord),
     )
-    .option('--wait', 'wait until the machine answers, however new it is')
+    .option('--wait', 'wait until SSH answers')
     .addOption(waitTimeoutOption())
     .addOption(pollIntervalOption())
-    .option('--print', 'print the command that would be run, and run nothing');
+    .option('--print', 'print the command without running it');
 }
 
 function sshOption(text: string): Verdict<string> {

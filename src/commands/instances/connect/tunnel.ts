@@ -43,10 +43,10 @@ const tunnelView: View<Tunnel> = {
 export const tunnel = action({
   view: tunnelView,
   notes:
-    'PORTS is [LOCAL:]REMOTE, where REMOTE is a port of the machine or the name of an endpoint; left\n' +
-    'out, it is the main endpoint. LOCAL is the same number where that is free, and another where it\n' +
-    'is not; 0 takes any. The tunnel listens on 127.0.0.1 alone, is opened again when the connection\n' +
-    'is lost, and ends with Ctrl-C. Tokens in a link are masked; --show-secrets shows them.',
+    'REMOTE is a port of the instance or an endpoint name (default: the main endpoint). ' +
+    'LOCAL defaults to REMOTE, or to a free port if that one is in use; 0 takes any.\n\n' +
+    'The tunnel listens on 127.0.0.1 and reconnects until Ctrl-C. Tokens in the link are ' +
+    'masked; --show-secrets shows them.',
   examples: [
     'gpucloud instances tunnel lab',
     'gpucloud instances tunnel lab jupyter --open',
@@ -58,10 +58,10 @@ export const tunnel = action({
   takes: (command) =>
     withSshFlags(
       command
-        .argument('<instance>', 'id, beginning of an id, or name')
+        .argument('<instance>', 'name or ID')
         .argument('[ports]', '[LOCAL:]REMOTE')
-        .option('--open', 'open it in the browser, as http where the service gives no link')
-        .option('--no-reconnect', 'end when the connection is lost'),
+        .option('--open', 'open it in the browser')
+        .option('--no-reconnect', 'exit when the connection is lost'),
     ),
   run: async (context, instance, ports, { open, reconnect, print, ...flags }) => {
     const { localPort, parsePorts, remoteEnd } = await import('../../../reach/tunnel-ports.ts');
