@@ -5,27 +5,27 @@
  * {@link CliError.code}); the number is the process's exit code. Both are a contract with scripts.
  */
 export const FAILURES = {
-  refused: { exit: 1, meaning: 'the service refused, or something unexpected' },
+  refused: { exit: 1, meaning: 'the service refused, or an unexpected error' },
   usage: {
     exit: 2,
-    meaning: 'usage, or a local rule; also a confirmation that could not be asked',
+    meaning: 'wrong usage, a local rule, or a confirmation that needs --yes',
   },
   notFound: { exit: 3, meaning: 'not found' },
-  authentication: { exit: 4, meaning: 'authentication: no key, 401, 403' },
+  authentication: { exit: 4, meaning: 'no key, or the key was refused (401, 403)' },
   wrongState: { exit: 5, meaning: 'wrong state or not enough funds' },
   unreachable: {
     exit: 6,
-    meaning: 'could not reach the service; certainly nothing was changed',
+    meaning: 'could not reach the service; nothing was changed',
   },
   outcomeUnknown: {
     exit: 7,
-    meaning: 'outcome unknown: it may have been done, and may be billing',
+    meaning: 'outcome unknown: it may have been done and may be billing',
   },
-  deadline: { exit: 8, meaning: 'waited past the deadline' },
-  storage: { exit: 9, meaning: 'local storage or output failed' },
-  notUnderstood: { exit: 10, meaning: 'the answer could not be understood' },
+  deadline: { exit: 8, meaning: 'timed out while waiting' },
+  storage: { exit: 9, meaning: 'could not write to disk or to stdout' },
+  notUnderstood: { exit: 10, meaning: 'the response could not be read' },
   rateLimited: { exit: 11, meaning: 'rate limited' },
-  otherEnd: { exit: 12, meaning: 'the machine ended in another state than the one waited for' },
+  otherEnd: { exit: 12, meaning: 'the instance ended in another status' },
   hungUp: { exit: 129, meaning: 'hang-up' },
   interrupted: { exit: 130, meaning: 'interrupt' },
   terminated: { exit: 143, meaning: 'termination' },
@@ -41,7 +41,7 @@ export const FINER_CODES = [
     code: 'exposed_key',
     meaning: 'other users can change the config file, so its key is not used',
   },
-  { failure: 'wrongState', code: 'name_taken', meaning: 'a living instance has the name' },
+  { failure: 'wrongState', code: 'name_taken', meaning: 'an instance with this name exists' },
   { failure: 'wrongState', code: 'insufficient_funds', meaning: 'the balance is too low' },
   {
     failure: 'wrongState',

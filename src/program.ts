@@ -34,7 +34,7 @@ export function buildProgram({
   words = [],
 }: ProgramSettings): Command {
   const program = newProgram('gpucloud')
-    .description('Rent GPU machines by the hour from the terminal, scripts and CI.')
+    .description('Rent GPU instances by the hour from the terminal, scripts and CI.')
     .usage('<command>')
     .version(`gpucloud ${version}`, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show this help')

@@ -57,9 +57,9 @@ function section(heading: string, text: string): string {
 /** Pages of help that belong to no command: `gpucloud help exit-codes`. */
 export const TOPICS = [
   { name: 'options', summary: 'Options that every command takes' },
-  { name: 'exit-codes', summary: 'What each exit code means' },
-  { name: 'environment', summary: 'The variables that are read' },
-  { name: 'output', summary: 'Formats, columns and queries, and what goes to which stream' },
+  { name: 'exit-codes', summary: 'Exit codes and error codes' },
+  { name: 'environment', summary: 'Environment variables' },
+  { name: 'output', summary: 'Formats, columns, queries and streams' },
   { name: 'scripting', summary: 'What a script can rely on' },
 ] as const;
 export type Topic = (typeof TOPICS)[number]['name'];

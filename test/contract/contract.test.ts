@@ -37,6 +37,9 @@ describe('every command', () => {
     );
     expect(stdout.endsWith('\nGlobal options: gpucloud help options\n')).toBe(true);
     expect(stdout).not.toContain('--base-url <url>');
+    const argv = [...command.split(' '), '--help', '--no-color'];
+    const narrow = await world.cli(argv, { terminal: true, columns: 80 });
+    expect(narrow.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
   test.each(GROUPS)(

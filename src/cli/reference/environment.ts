@@ -8,20 +8,20 @@ export interface Setting {
 
 /** Every variable that is read, for the help, the reference and docs/settings.md. */
 export const ENVIRONMENT: readonly Setting[] = [
-  { variables: ['GPUCLOUD_PROFILE'], flag: '--profile', meaning: 'which profile' },
+  { variables: ['GPUCLOUD_PROFILE'], flag: '--profile', meaning: 'the active profile' },
   {
     variables: ['GPUCLOUD_BASE_URL'],
     flag: '--base-url',
     meaning: 'the address of the service',
   },
-  { variables: ['GPUCLOUD_API_KEY'], meaning: 'the key' },
-  { variables: ['GPUCLOUD_OUTPUT'], flag: '--output', meaning: 'the format' },
-  { variables: ['GPUCLOUD_NO_INPUT', 'CI'], flag: '--no-input', meaning: 'never ask' },
+  { variables: ['GPUCLOUD_API_KEY'], meaning: 'the API key' },
+  { variables: ['GPUCLOUD_OUTPUT'], flag: '--output', meaning: 'the output format' },
+  { variables: ['GPUCLOUD_NO_INPUT', 'CI'], flag: '--no-input', meaning: 'never prompt' },
   { variables: ['NO_COLOR', 'FORCE_COLOR'], flag: '--color', meaning: 'colours' },
   { variables: ['TERM'], meaning: '`dumb` means no colours and no spinner' },
   {
     variables: ['COLUMNS'],
-    meaning: 'the width of a terminal that does not tell its own',
+    meaning: 'the width of a terminal that does not report it',
   },
   { variables: ['GPUCLOUD_CONFIG_DIR'], meaning: 'the folder of `config.json`' },
   {
@@ -30,15 +30,15 @@ export const ENVIRONMENT: readonly Setting[] = [
   },
   {
     variables: ['XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME'],
-    meaning: 'on Linux, where these folders are otherwise',
+    meaning: 'on Linux, the folders above these by default',
   },
   {
     variables: ['APPDATA', 'LOCALAPPDATA'],
-    meaning: 'the same on Windows',
+    meaning: 'on Windows, the folders above these by default',
   },
   {
-    variables: ['XDG_DATA_HOME', 'BASH_COMPLETION_USER_DIR'],
-    meaning: 'where `completion --install` looks for the folder of the shell',
+    variables: ['XDG_DATA_HOME', 'BASH_COMPLETION_USER_DIR', 'ZDOTDIR'],
+    meaning: 'where `completion --install` writes',
   },
   {
     variables: ['http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'],
@@ -46,6 +46,6 @@ export const ENVIRONMENT: readonly Setting[] = [
   },
   {
     variables: ['NODE_EXTRA_CA_CERTS'],
-    meaning: 'a file of certificates to trust beside the usual ones',
+    meaning: 'a file of extra certificates to trust',
   },
 ];

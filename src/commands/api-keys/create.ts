@@ -11,11 +11,11 @@ import { type Place, profilePlace, reservedFile } from './places.ts';
 import { keyView, newKeyView } from './view.ts';
 
 export const create = verb('create', {
-  summary: 'Create an API key and show its secret, this once',
+  summary: 'Create an API key and print its secret once',
   notes:
-    'The secret stands alone on stdout, or in "secret_key" of the other formats. With --key-file or\n' +
-    '--save-profile it is kept there instead, and stdout shows the key without it. The published API\n' +
-    'has no way to revoke a key.',
+    'Prints only the secret to stdout, once; other formats have it in "secret_key". With ' +
+    '--key-file or --save-profile, the secret is saved there and not printed. The API has ' +
+    'no way to revoke a key.',
   completes: { name: 'nothing', '--save-profile': 'profile' },
   examples: [
     'KEY=$(gpucloud api-keys create ci)',
@@ -24,9 +24,9 @@ export const create = verb('create', {
   ],
   takes: (command) =>
     command
-      .argument('<name>', 'its name, at most 50 characters')
-      .option('--key-file <path>', 'keep the secret in a new file that only you may read')
-      .option('--save-profile <profile>', 'keep it in a profile, with the base URL in force'),
+      .argument('<name>', 'key name, at most 50 characters')
+      .option('--key-file <path>', 'save the secret to a new file (mode 0600)')
+      .option('--save-profile <profile>', 'save it in a profile, with the current base URL'),
   async run(context, typed, flags) {
     refuseSecret('NAME', typed);
     const name = checked('NAME', typed, apiKeyName);

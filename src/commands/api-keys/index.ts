@@ -12,11 +12,11 @@ export const apiKeys: Group = {
   verbs: [
     verb('list', {
       aliases: ['ls'],
-      summary: 'List the API keys of the account, without their secrets',
+      summary: 'List API keys, without their secrets',
       view: keyView,
       notes:
-        'IN USE marks the key that this command was made with, told by the beginning that the service\n' +
-        'shows of each. JSON is the data of the service; "--columns id,in_use --json" has the mark too.',
+        'IN USE marks the key of this command, found by the prefix that the service shows. Add ' +
+        '--columns id,in_use to have it in JSON.',
       examples: ['gpucloud api-keys list', 'gpucloud api-keys list --json | jq -r ".[].name"'],
       takes: (command) => command,
       async run(context) {

@@ -30,11 +30,11 @@ function inputOption(): Option {
 /** `gpucloud api`: any call with the active key. */
 export const api = action({
   notes:
-    'Prints what comes: as it is for another program, indented in a terminal and with --json, on one\n' +
-    'line with -o jsonl. Secrets at documented places are masked unless --show-secrets is given.\n' +
-    '--query looks into the whole answer, and with --paginate into the list of all pages.\n' +
-    'Fields make a query for GET and beside --input, and a JSON body otherwise. Requests that rent a\n' +
-    'machine are refused, since the journal would not know of it. The exit code is that of any command.',
+    'Prints the response as it is; indented in a terminal and with --json, on one line with ' +
+    '-o jsonl. Documented secrets are masked unless --show-secrets is given. --query ' +
+    'searches the whole response, or the list of all pages with --paginate.\n\n' +
+    'Fields become a query for GET and with --input, else a JSON body. Requests that rent ' +
+    'an instance are refused: use "gpucloud instances create".',
   completes: {
     method: METHODS,
     path: 'nothing',
@@ -54,16 +54,16 @@ export const api = action({
   takes: (command) =>
     command
       .argument('<method>', 'GET, HEAD, POST, PUT, PATCH or DELETE')
-      .argument('<path>', 'below the base URL, such as /users/me, with a query or without one')
-      .option('-f, --raw-field <name=value>', 'a field with a string (again for more)', each)
+      .argument('<path>', 'path below the base URL, such as /users/me')
+      .option('-f, --raw-field <name=value>', 'string field (again for more)', each)
       .option(
         '-F, --field <name=value>',
-        'a field with a number, true, false, null, or @FILE for what is in it (again for more)',
+        'number, true, false, null, or @FILE for its contents (again for more)',
         each,
       )
       .addOption(inputOption())
-      .option('-i, --include', 'print the status and the headers first')
-      .option('--paginate', 'ask for all pages and print one list of their data'),
+      .option('-i, --include', 'print the status and headers first')
+      .option('--paginate', 'fetch all pages and print one list'),
   async run(context, method, path, flags) {
     refuseFormats(context);
     const input: unknown = Reflect.get(flags, INPUT);

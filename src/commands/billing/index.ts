@@ -11,9 +11,9 @@ export const billing: Group = {
       summary: 'Show the wallet balance',
       view: balanceView,
       notes:
-        'The wallet balance is what the profile tells; it may include funds that are held for running\n' +
-        'machines. The API document also names /billing/balance, without its shape; to print what comes:\n' +
-        'gpucloud api GET /billing/balance.',
+        'The wallet balance may include funds reserved for running instances. The API also has ' +
+        '/billing/balance, but does not document its fields: "gpucloud api GET ' +
+        '/billing/balance" prints it.',
       examples: ['gpucloud billing balance', 'gpucloud billing balance --json | jq -r .balance'],
       takes: (command) => command,
       run: async (context) => {
@@ -33,19 +33,19 @@ export const billing: Group = {
     },
     {
       name: 'spend',
-      summary: 'What was spent by day, week or month',
+      summary: 'Show spending by day, week or month',
       load: async () => (await import('./spend.ts')).spend,
     },
     {
       name: 'runway',
-      summary: 'How long the balance lasts at the present rate',
+      summary: 'Show how long the balance lasts',
       load: async () => (await import('./runway.ts')).runway,
     },
     verb('promo', {
-      summary: 'Activate a promo code: its bonus is credited at once',
+      summary: 'Apply a promo code',
       view: promoView,
       examples: ['gpucloud billing promo WELCOME500'],
-      takes: (command) => command.argument('<code>', 'the promo code', ruled('CODE', promoCode)),
+      takes: (command) => command.argument('<code>', 'promo code', ruled('CODE', promoCode)),
       run: async (context, code) => {
         const bonus = await (await context.api()).billing.activatePromo({ code });
         context.err.note('Promo code applied.');

@@ -11,11 +11,10 @@ export const runway = action({
   view: runwayView,
   completes: { '--fail-below': 'nothing' },
   notes:
-    'The rate is the sum of the prices that the service tells for the machines known to this computer\n' +
-    'and for all drives. Where the charges of the last 24 hours exceed all that this explains, the\n' +
-    'difference is added to the rate and told. --fail-below ends with exit code 5 when the balance\n' +
-    'lasts for less than a duration, or is less than an amount of roubles; what can not be read or\n' +
-    'reckoned never passes for enough.',
+    'The rate is the sum of the prices of known instances and all drives. If the last 24 ' +
+    'hours cost more than these explain, the difference is added and printed.\n\n' +
+    '--fail-below exits with 5 if the balance lasts less than a duration, or is less than ' +
+    "an amount in roubles. If something can't be read, it fails too.",
   examples: [
     'gpucloud billing runway',
     'gpucloud billing runway --fail-below 24h',
@@ -25,7 +24,7 @@ export const runway = action({
   takes: (command) =>
     command.option(
       '--fail-below <limit>',
-      'exit 5 below a duration (24h) or an amount of roubles (500)',
+      'exit with 5 below a duration (24h) or an amount in roubles (500)',
       ruled('--fail-below', limit),
     ),
   run: async (context, { failBelow }) => {

@@ -18,11 +18,11 @@ const BACK: Readonly<Record<Step, number>> = { day: 29, week: 11, month: 11 };
 export const spend = action({
   view: spendView,
   notes:
-    'Spent is what was charged, less what was refunded; deposits and bonuses stand apart, and types\n' +
-    'that the published API does not have under their own names. Only COMPLETED transactions count,\n' +
-    'exact to the last digit. Days, weeks (from Monday) and months are those of the time zone of this\n' +
-    'computer (TZ=UTC before the command for UTC). The service has no filter by time, so the whole\n' +
-    'history is read. Without --since: 30 days, 12 weeks or 12 months.',
+    'Spent is charges minus refunds. Deposits, bonuses and other types have their own ' +
+    'columns. Only COMPLETED transactions count.\n\n' +
+    'Days, weeks (from Monday) and months are in your time zone; set TZ=UTC for UTC. The ' +
+    'default is 30 days, 12 weeks or 12 months. The service has no time filter, so the ' +
+    'whole history is read.',
   examples: [
     'gpucloud billing spend',
     'gpucloud billing spend --by month --since 2026-01-01',
@@ -34,10 +34,10 @@ export const spend = action({
       .option('--by <step>', `${STEPS.join(', ')} (default: day)`, oneOf('--by', STEPS))
       .option(
         '--since <time>',
-        'from this date, time, or so long ago (90d)',
+        'start at this date, time or age, such as 90d',
         ruled('--since', since),
       )
-      .option('--until <time>', 'up to this date or time', ruled('--until', until)),
+      .option('--until <time>', 'end at this date or time', ruled('--until', until)),
   run: async (context, { by = 'day', ...flags }) => {
     const { out, err } = context;
     const api = await context.api();

@@ -19,30 +19,30 @@ export const transactions = action({
   view: transactionView,
   completes: { '--type': { list: TYPES.map((type) => type.toLowerCase()) } },
   notes:
-    'The totals below the rows are exact, and of COMPLETED transactions alone. The service has no\n' +
-    'filter by time: --since and --until read the whole history (or the one --page) and filter here.',
+    'Totals below the rows count only COMPLETED transactions. The service has no time ' +
+    'filter: --since and --until read the whole history and filter it here.',
   examples: [
     'gpucloud billing transactions',
     'gpucloud billing transactions --type deposit,bonus --all',
     'gpucloud billing transactions --since 7d',
-    'gpucloud billing transactions --since 2026-01-01 --until 2026-01-31 -o csv > january.csv',
+    'gpucloud billing transactions --since 2026-01-01 -o csv > 2026.csv',
   ],
   takes: (command) =>
     command
       .option(
         '--type <types>',
-        `${TYPES.join(', ').toLowerCase()}: one or more, by commas`,
+        `${TYPES.join(', ').toLowerCase()}; separate several by commas`,
         typesOf(TYPES),
       )
-      .option('--page <number>', 'which page', ruled('--page', count))
-      .option('--limit <number>', 'transactions on a page', ruled('--limit', count))
-      .option('--all', 'every page')
+      .option('--page <number>', 'page to print', ruled('--page', count))
+      .option('--limit <number>', 'transactions per page', ruled('--limit', count))
+      .option('--all', 'print all pages')
       .option(
         '--since <time>',
-        'from this date, time, or so long ago (7d)',
+        'start at this date, time or age, such as 7d',
         ruled('--since', since),
       )
-      .option('--until <time>', 'up to this date or time', ruled('--until', until)),
+      .option('--until <time>', 'end at this date or time', ruled('--until', until)),
   run: async (context, { all = false, page, limit, type = [], ...flags }) => {
     const { out, err } = context;
     if (all && page !== undefined) throw usageError('--all and --page exclude each other');

@@ -26,8 +26,8 @@ export const catalog: Group = {
         'List the offers and images that are known to this computer, with the last price seen',
       view: entryView,
       notes:
-        "The published API has no list of them. Each machine that is read teaches its offer's and\n" +
-        "image's name; a price is that of the newest machine seen, and may have changed since.",
+        'The API has no catalog. Names are learned from each instance that a command reads. A ' +
+        'price is that of the newest instance seen, and may have changed.',
       examples: [
         'gpucloud catalog list',
         'gpucloud catalog list --kind offer --sort price_per_hour',
@@ -35,7 +35,7 @@ export const catalog: Group = {
       ],
       takes: (command) =>
         command.addOption(
-          new Option('--kind <kind>', `only one kind: ${KINDS.join(' or ')}`).argParser(
+          new Option('--kind <kind>', `list only one kind: ${KINDS.join(' or ')}`).argParser(
             oneOf('--kind', KINDS),
           ),
         ),
@@ -46,21 +46,21 @@ export const catalog: Group = {
       },
     }),
     verb('add', {
-      summary: 'Give an offer or an image a name of your own',
+      summary: 'Name an offer or image',
       view: entryView,
       notes:
-        'The name is kept on this computer alone, for the service in force. It stands before the\n' +
-        "service's own name and may be typed in any case or as a slug: rtx-4090 for RTX 4090.",
+        "The name is stored on this computer, for this service. It overrides the service's " +
+        'name. Type it in any case or as a slug: rtx-4090 for RTX 4090.',
       completes: { '--name': 'nothing' },
       examples: [
-        'gpucloud catalog add offer 6f1c0e7a-3f57-4f0a-9a53-8e1f0c1d2b3a --name "RTX 4090"',
-        'gpucloud catalog add image 0b9e6c1d-52d4-4c8e-8a5e-3d2f7a6b9c01 --name ubuntu',
+        'gpucloud catalog add offer OFFER_ID --name "RTX 4090"',
+        'gpucloud catalog add image IMAGE_ID --name ubuntu',
       ],
       takes: (command) =>
         command
           .argument('<kind>', KINDS.join(' or '), oneOf('KIND', KINDS))
-          .argument('<id>', 'its id at the service', noSecret('ID', resourceId))
-          .option('--name <name>', 'the name', noSecret('--name', catalogName)),
+          .argument('<id>', 'ID from the service', noSecret('ID', resourceId))
+          .option('--name <name>', 'name to use for it', noSecret('--name', catalogName)),
       async run(context, kind, id, flags) {
         const catalog = await context.catalog();
         const name = flags.name ?? (await askedName(kind, id, context));
@@ -79,14 +79,14 @@ export const catalog: Group = {
     }),
     verb('remove', {
       aliases: ['rm'],
-      summary: 'Forget what is known of an offer or an image',
+      summary: 'Remove the name of an offer or image',
       view: entryView,
       completes: { entry: 'catalog' },
       notes:
-        'Nothing changes at the service, and machines go on as they are. What a machine teaches is\n' +
-        'learned again when one with it is read.',
+        'Nothing changes at the service. The name is learned again when a command reads an ' +
+        'instance that uses it.',
       examples: ['gpucloud catalog remove rtx-4090', 'gpucloud catalog rm "Ubuntu 22.04" --json'],
-      takes: (command) => command.argument('<entry>', 'its name or id'),
+      takes: (command) => command.argument('<entry>', 'name or ID'),
       async run(context, typed) {
         const catalog = await context.catalog();
         const entry = await oneEntry(typed, catalog);
@@ -98,7 +98,7 @@ export const catalog: Group = {
   ],
   examples: [
     'gpucloud catalog list',
-    'gpucloud catalog add offer 6f1c0e7a-3f57-4f0a-9a53-8e1f0c1d2b3a --name "RTX 4090"',
+    'gpucloud catalog add offer OFFER_ID --name "RTX 4090"',
     'gpucloud catalog remove rtx-4090',
   ],
 };

@@ -29,11 +29,9 @@ const completionView: View<Completion> = {
 /** `gpucloud completion`: a verb of the root. */
 export const completion = action({
   notes:
-    'Prints the script of a shell, or puts it where the shell looks for it (--install). Tab knows\n' +
-    'commands, flags, their values, and the names of machines, drives, keys, templates, offers,\n' +
-    'images and profiles that commands have seen. It starts no process and asks no service.\n\n' +
-    'For an alias, add the line of your shell (bash: below the one that loads the script). In bash,\n' +
-    'zsh and fish Tab completes it too.\n' +
+    'Prints the script of a shell, or installs it with --install. Tab completes commands, ' +
+    'flags, values and the names that commands have seen, without a process or a request.\n\n' +
+    'For an alias, add the line of your shell (bash: below the line that loads the script):\n\n' +
     '  bash        alias g=gpucloud; complete -F _gpucloud g\n' +
     '  zsh         alias g=gpucloud\n' +
     '  fish        alias g gpucloud\n' +
@@ -50,8 +48,8 @@ export const completion = action({
   takes: (command) =>
     command
       .argument('<shell>', SHELLS.join(', '), oneOf('SHELL', SHELLS))
-      .option('--install', 'write the script to the file where the shell looks for it')
-      .option('--uninstall', 'remove that file'),
+      .option('--install', 'install the script where the shell looks for it')
+      .option('--uninstall', 'remove the installed script'),
   async run(context, shell, flags, { runtime }) {
     const { out } = context;
     if (flags.install === true && flags.uninstall === true) {

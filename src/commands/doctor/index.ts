@@ -60,10 +60,9 @@ function textOf({ status, message, hint }: Check): string {
 export const doctor = action({
   view: checkView,
   notes:
-    'Each check is pass, warn or fail; the exit code is 0 when none failed, else 1. All of it\n' +
-    'together takes no longer than --timeout. Nothing is changed and nothing is billed.\n\n' +
-    'JSON: {"checks": [{"id", "status": "pass"|"warn"|"fail", "message", "hint"}], "ok"}\n' +
-    'where hint may be null, and ok says that no check failed.',
+    'Each check is pass, warn or fail. Exits with 1 if one fails. Changes nothing and costs ' +
+    'nothing. --timeout limits all checks together.\n\n' +
+    'JSON: {"checks": [{"id", "status", "message", "hint"}], "ok"}. hint may be null.',
   examples: [
     'gpucloud doctor',
     'gpucloud --profile work doctor --timeout 10s',

@@ -15,12 +15,13 @@ import { driveView, hourly } from './view.ts';
 const NOTHING_CREATED = 'Nothing was sent, so no drive was created.';
 
 export const create = verb('create', {
-  summary: 'Create a cloud drive, which bills by the hour from then on',
+  summary: 'Create a cloud drive; it bills by the hour',
   view: driveView,
   notes:
-    'The published API has no way to delete a drive, and shows no price before it is created.\n' +
-    'When more data is stored than the size, the service raises size and price by itself. If a drive\n' +
-    'of that name exists, it asks first. When not interactive, it exits with 5 unless --yes is given.',
+    'The API has no way to delete a drive, and shows no price before it exists. If you ' +
+    'store more data than the size, the service raises size and price.\n\n' +
+    'If a drive with the name exists, asks first. When not interactive, exits with 5 unless ' +
+    '--yes is given.',
   completes: { name: 'nothing', '--name': 'nothing' },
   examples: [
     'gpucloud drives create datasets --size 500GB',
@@ -28,13 +29,9 @@ export const create = verb('create', {
   ],
   takes: (command) =>
     command
-      .argument('[name]', 'the name of the new drive', ruled('NAME', anyName))
-      .option('--name <name>', 'the same as NAME', ruled('--name', anyName))
-      .option(
-        '--size <size>',
-        'its size: 500, 500GB or 2TB (1 TB = 1000 GB)',
-        ruled('--size', sizeGb),
-      ),
+      .argument('[name]', 'drive name', ruled('NAME', anyName))
+      .option('--name <name>', 'same as NAME', ruled('--name', anyName))
+      .option('--size <size>', 'size: 500, 500GB or 2TB (1 TB = 1000 GB)', ruled('--size', sizeGb)),
   run(context, name, flags) {
     if (name !== undefined && flags.name !== undefined && name !== flags.name) {
       throw usageError(`NAME "${name}" and --name "${flags.name}" differ: give one of them`);

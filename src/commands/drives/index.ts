@@ -17,25 +17,21 @@ import { watch } from '../../watch/watch.ts';
 import { create } from './create.ts';
 import { driveView, hourly, SEVEN_DAYS } from './view.ts';
 
-const DRIVE = [
-  '<drive>',
-  'id, beginning of an id, or name of the drive',
-  ruled('DRIVE', anyName),
-] as const;
+const DRIVE = ['<drive>', 'name or ID', ruled('DRIVE', anyName)] as const;
 const DRIVES = [
   '<drive...>',
   `ids, beginnings of ids, or names of drives${OR_STDIN}`,
   ruledEach('DRIVE', anyName),
 ] as const;
 const NO_END =
-  'a smaller one costs less: "gpucloud drives update DRIVE --size 1"; to end it, ask the service';
+  'to pay less, make it smaller: "gpucloud drives update DRIVE --size 1"; to delete it, ask the service';
 
 /** The verbs of `gpucloud drives`, in the order of the help. */
 export const drives: Group = {
   verbs: [
     verb('list', {
       aliases: ['ls'],
-      summary: 'List the cloud drives of the account',
+      summary: 'List cloud drives',
       view: driveView,
       examples: [
         'gpucloud drives list',
@@ -61,7 +57,7 @@ export const drives: Group = {
     }),
     verb('get', {
       aliases: ['show'],
-      summary: 'Show everything about one drive',
+      summary: 'Show one drive in detail',
       view: driveView,
       examples: [
         'gpucloud drives get datasets',
@@ -79,9 +75,9 @@ export const drives: Group = {
       summary: 'Rename a drive or change its billed size',
       view: driveView,
       notes:
-        'The price per hour follows the size: the present one is told before, and the new one once the\n' +
-        'size is changed, since the published API has no list of prices. In a terminal it asks before it\n' +
-        'changes the size (-y says yes).',
+        'The price per hour follows the size. The old price is printed before the change, and ' +
+        'the new one after it. In a terminal, asks before it changes the size, unless --yes is ' +
+        'given.',
       completes: { '--name': 'nothing' },
       examples: [
         'gpucloud drives update datasets --size 1TB',
@@ -90,16 +86,16 @@ export const drives: Group = {
       takes: (command) =>
         command
           .argument(...DRIVE)
-          .option('--name <name>', 'the new name', ruled('--name', anyName))
-          .option('--size <size>', 'the new size: 500, 500GB or 2TB', ruled('--size', sizeGb)),
+          .option('--name <name>', 'new name', ruled('--name', anyName))
+          .option('--size <size>', 'new size: 500, 500GB or 2TB', ruled('--size', sizeGb)),
       run: (context, drive, flags) => update(drive, flags, context),
     }),
     verb('resume', {
-      summary: 'Bring a SUSPENDED drive back, once the balance is topped up',
+      summary: 'Resume a SUSPENDED drive after a top-up',
       view: driveView,
       notes:
-        'A drive is suspended when the balance is exhausted. The debt of the frozen time is charged on\n' +
-        'top-up, and after 7 days in this state the drive is deleted permanently.',
+        'A drive is SUSPENDED when the balance runs out. After 7 days it is deleted. Topping up ' +
+        'charges the debt of that time.',
       examples: [
         'gpucloud drives resume datasets',
         'gpucloud drives list -q | gpucloud drives resume -',
@@ -128,9 +124,8 @@ export const drives: Group = {
   undocumented: {
     delete: NO_END,
     rm: NO_END,
-    attach:
-      'a drive is given to a machine as it is created: "gpucloud instances create --drive DRIVE"',
-    detach: 'the nearest is to end its machine: "gpucloud instances terminate INSTANCE"',
+    attach: 'attach it when you create an instance: "gpucloud instances create --drive DRIVE"',
+    detach: 'terminate its instance: "gpucloud instances terminate INSTANCE"',
   },
 };
 

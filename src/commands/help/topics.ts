@@ -32,15 +32,15 @@ function exitCodes(): string {
     code ?? '',
     meaning,
   ]);
-  return `Exit codes, with the "code" that an error has in JSON:
+  return `Exit codes, and the "code" of the error in JSON:
 
 ${table(rows)}
-Where a command acts on several things, each gets its own error and the exit code
-is that of the gravest. After 7 a machine may exist and cost money: look with
-"gpucloud instances list" before you ask again.
+A command on several things prints an error for each and exits with the worst
+code. After 7 an instance may exist and cost money: run "gpucloud instances
+list" before you try again.
 
-"instances ssh" and "instances scp" pass on the exit code of the program that they
-start: that of the remote command, and 255 where ssh itself failed.
+"instances ssh" and "instances scp" exit with the code of ssh: that of the
+remote command, or 255 if ssh itself failed.
 `;
 }
 
@@ -48,76 +48,71 @@ function environment(): string {
   const rows = ENVIRONMENT.flatMap(({ variables, flag, meaning }) => {
     const words = meaning.replaceAll('`', '');
     const [first = '', ...others] = variables;
-    const wins = flag === undefined ? words : `${words}; ${flag} wins over it`;
+    const wins = flag === undefined ? words : `${words}; ${flag} overrides it`;
     return [[first, wins], ...others.map((name) => [name, ''])];
   });
-  return `Flag, then environment, then profile, then default. The variables:
+  return `A flag overrides the environment, which overrides the profile. The variables:
 
 ${table(rows)}
-Nothing is read from the current folder.
+No file in the current folder is read.
 `;
 }
 
 const FORMAT_WORDS: Readonly<Record<Format, string>> = {
-  table: 'for people; in a pipe the same columns, whole and without colours',
-  json: 'one document; a list is always an array, [] when empty',
-  jsonl: 'one JSON value a line, written as it comes',
-  csv: 'RFC 4180, with a head',
-  tsv: 'tabs, with a head; a tab, line end or backslash inside is escaped',
+  table: 'for people; in a pipe, whole values without colours',
+  json: 'one document; a list is always an array, [] if empty',
+  jsonl: 'one JSON value per line, as it comes',
+  csv: 'RFC 4180, with a header',
+  tsv: 'tabs, with a header; tabs, line ends and backslashes are escaped',
   yaml: 'the same data as json',
-  id: 'ids alone, one a line',
+  id: 'only IDs, one per line',
 };
 
 function output(): string {
-  return `stdout carries the result and nothing else. Notes, prompts, progress and errors go
-to stderr.
+  return `stdout has only the result. Notes, prompts, progress and errors go to stderr.
 
 -o, --output FORMAT (--json is -o json; -q is -o id without notes and progress):
 
 ${table(FORMATS.map((format) => [format, FORMAT_WORDS[format]]))}
---columns a,b      these columns, in this order; a command's --help names them
---sort [-]column   sorted by one; - turns the order round
---no-header        no head above tables, csv and tsv
---csv-safe         formulas in csv as text, for spreadsheets
---query JMESPATH   what an expression finds in the JSON form
+--columns a,b      print these columns, in this order; see --help of the command
+--sort [-]column   sort by this column; - reverses the order
+--no-header        omit the header of tables, csv and tsv
+--query JMESPATH   print what the expression selects from the JSON result
 
-JSON is the service's own data: its names, its fields, unknown ones too. Money is a
-decimal string, so that nothing rounds it; times are ISO 8601 in UTC. People see
-local and relative times. A number that would be rounded (an integer beyond 2^53) is
-a string of its digits. Secrets are masked in every format; --show-secrets shows
-them. Terminal controls in values never reach a terminal.
+JSON is the service's own data, with unknown fields. Money is a decimal string.
+Times are ISO 8601 in UTC; people see local and relative times. Integers beyond
+2^53 are strings of digits. Secrets are masked in every format unless
+--show-secrets is given. Terminal control characters are removed before a person
+sees a value.
 
-An answer with a field of another type than documented is shown as far as it can be
-read, and a warning on stderr says which: a number for a text becomes a text,
-anything else counts as missing. The exit code stays 0. Without an id or a status
-there is nothing to show: exit 10.
+If a field has another type than documented, a warning names it and the exit
+code stays 0: a number becomes text, anything else counts as missing. Without an
+ID or a status, the command exits with 10.
 `;
 }
 
 const SCRIPTING = `What a script can rely on:
 
-- stdout is the result alone, whatever happens: "gpucloud help output".
-- The exit code tells what happened: "gpucloud help exit-codes".
-- With -o json or jsonl each line of stderr is one JSON object, a warning as it
-  happens and the error last: {"warning": {"code", "message"}} and {"error":
-  {"code", "message", "http_status", "hint", "retryable", "resource",
-  "may_be_billing"}}.
-- Nothing is asked off a terminal, with --no-input or with CI set. What would need
-  a confirmation wants --yes, and is exit 2 without, before any request.
-- Ids come out with -q and go in with "-", which reads them from stdin:
+- stdout has only the result: "gpucloud help output".
+- The exit code shows what happened: "gpucloud help exit-codes".
+- With --json an error is one object on stderr: {"error": {"code", "message",
+  "http_status", "hint", "retryable", "resource", "may_be_billing"}}.
+- Nothing prompts off a terminal, with --no-input, or with CI set. A command
+  that needs a confirmation exits with 2 before any request; --yes confirms.
+- -q prints IDs, and "-" reads them from stdin:
     gpucloud instances list -q | gpucloud instances stop -
-- To rent, and to end it whatever happens, take the id before you wait:
+- To terminate an instance whatever happens, keep its ID before you wait:
     set -e
     id=$(gpucloud instances create job-1 --offer ID --image ID -q)
     trap 'gpucloud instances terminate "$id" --yes' EXIT
     gpucloud instances wait "$id"
 - The key comes from GPUCLOUD_API_KEY or a profile, never from an argument.
-- The profile "sandbox" is the whole service on this computer: test there.
-- "gpucloud commands --json" is every command, flag, column and exit code as data.
-  Things are added to it and to JSON results; none is taken away or renamed.
+- The profile "sandbox" is the whole service on this computer. Test with it.
+- "gpucloud commands --json" has every command, flag, column and exit code. New
+  versions add to it and to JSON results, and take nothing away.
 
-docs/scripting.md in the repository has whole scripts: rent and run a job, CI, a
-cron job, a check of the budget.
+docs/scripting.md in the repository has complete scripts: run a job, CI, cron
+and a budget check.
 `;
 
 /** Columns with two blanks between, the last one wrapped under itself. */

@@ -13,7 +13,7 @@ export const me: Group = {
   verbs: [
     verb('get', {
       aliases: ['show'],
-      summary: 'Show the account that the API key belongs to',
+      summary: 'Show the account of the API key',
       view: profileView,
       examples: ['gpucloud me get', 'gpucloud me get --json | jq -r .email'],
       takes: (command) => command,
@@ -22,21 +22,20 @@ export const me: Group = {
       },
     }),
     verb('update', {
-      summary: 'Change the name of the account, the one field that can be changed',
+      summary: 'Change the account name',
       view: updatedView,
-      notes: 'The answer also tells the available and the reserved funds.',
+      notes: 'The result also shows available and reserved funds.',
       completes: { '--name': 'nothing' },
       examples: ['gpucloud me update --name "Ann Lee"'],
-      takes: (command) => command.option('--name <name>', 'the new name', ruled('--name', anyName)),
+      takes: (command) => command.option('--name <name>', 'new name', ruled('--name', anyName)),
       run: (context, { name }) => update(name, context),
     }),
     verb('set-password', {
-      summary: 'Set a new password for the account',
+      summary: 'Change the account password',
       view: profileView,
       notes:
-        'Asks for the current password and twice for the new one. With --stdin it reads two lines:\n' +
-        'the current password and the new one. A password is never taken from the command line, where\n' +
-        'other programs and the history of the shell would see it.',
+        'Prompts for the current password and twice for the new one. With --stdin, reads the ' +
+        'current and the new password from two lines.',
       completes: { words: 'nothing' },
       examples: [
         'gpucloud me set-password',
@@ -44,10 +43,10 @@ export const me: Group = {
       ],
       takes: (command) =>
         command
-          .option('--stdin', 'read the current and the new password from stdin, a line each')
+          .option('--stdin', 'read the current and the new password from stdin, one per line')
           .usage('[options]')
           // Declared to be refused here: commander would print the value in its own error.
-          .argument('[words...]', 'refused: no password is taken from the command line')
+          .argument('[words...]', 'refused: the command line is no place for a password')
           .allowUnknownOption(),
       run(context, words, { stdin }) {
         if (words.length > 0) {
@@ -91,7 +90,7 @@ async function askPasswords(context: Context): Promise<SetPasswordBody> {
   const prompts = await context.prompts();
   if (prompts === undefined) {
     throw usageError(
-      'passwords are asked for and nobody can be asked here: use --stdin with two lines, the current password and the new one',
+      'not interactive: use --stdin with two lines, the current password and the new one',
     );
   }
   const current = await prompts.secret('Current password?', emptyRule);

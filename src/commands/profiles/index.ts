@@ -30,11 +30,11 @@ export const profiles: Group = {
   verbs: [
     verb('list', {
       aliases: ['ls'],
-      summary: 'List the profiles, the built-in sandbox included',
+      summary: 'List profiles',
       view: profileView,
       notes:
-        'ACTIVE marks the profile that commands use: that of --profile, else of GPUCLOUD_PROFILE, else the\n' +
-        'one that "gpucloud profiles use" stored.',
+        'ACTIVE marks the profile that commands use: from --profile, GPUCLOUD_PROFILE or ' +
+        '"gpucloud profiles use", in this order.',
       examples: ['gpucloud profiles list', 'gpucloud profiles list --json'],
       takes: (command) => command,
       async run(context) {
@@ -54,11 +54,11 @@ export const profiles: Group = {
     }),
     verb('get', {
       aliases: ['show'],
-      summary: 'Show a profile, never its key',
+      summary: 'Show a profile without its key',
       view: profileView,
       completes: COMPLETES,
       examples: ['gpucloud profiles get', 'gpucloud profiles get work --json'],
-      takes: (command) => command.argument('[name]', 'the profile (default: the active one)'),
+      takes: (command) => command.argument('[name]', 'profile (default: the active one)'),
       async run(context, typed) {
         const file = await (await context.config()).read();
         const name = typed ?? namedProfile(context)?.name ?? file.current;
@@ -71,9 +71,9 @@ export const profiles: Group = {
       },
     }),
     verb('use', {
-      summary: 'Make a profile the active one',
+      summary: 'Set the active profile',
       view: profileView,
-      notes: 'Commands use it unless --profile or GPUCLOUD_PROFILE names another.',
+      notes: '--profile and GPUCLOUD_PROFILE override it.',
       completes: COMPLETES,
       examples: ['gpucloud profiles use work', 'gpucloud profiles use sandbox'],
       takes: (command) => command.argument(...NAME),
@@ -99,24 +99,23 @@ export const profiles: Group = {
     verb('add', {
       summary: 'Add a profile without a key',
       view: profileView,
-      notes:
-        'The address comes from --base-url or GPUCLOUD_BASE_URL. "gpucloud login" gives it a key.',
+      notes: 'The address comes from --base-url or GPUCLOUD_BASE_URL. "gpucloud login" adds a key.',
       completes: { name: 'nothing' },
       examples: ['gpucloud profiles add work --base-url https://api.example.com'],
       takes: (command) =>
         command.argument(
           '<name>',
-          'letters, digits, ".", "_" and "-", 50 at most',
+          'profile name: at most 50 letters, digits, ".", "_" and "-"',
           ruled('NAME', profileName),
         ),
       run: (context, name) => addProfile(name, context),
     }),
     verb('move', {
-      summary: 'Move the key of a profile into the system keyring, or into the config file',
+      summary: 'Move a key to the system keyring or the config file',
       view: profileView,
       notes:
-        'The key is read from where it rests and put into the other place; it stays as it is. To ask a\n' +
-        'password manager for it: gpucloud login --key-command COMMAND.',
+        'The key itself stays the same. To use a password manager, run "gpucloud login ' +
+        '--key-command COMMAND".',
       completes: COMPLETES,
       examples: [
         'gpucloud profiles move work --to keyring',
@@ -133,7 +132,8 @@ export const profiles: Group = {
       summary: 'Remove a profile and its key',
       view: profileView,
       notes:
-        'Machines go on running and billing. The key itself still works: the API of the service documents no way to revoke one.',
+        'Instances keep running and billing. The key still works: the API has no way to revoke ' +
+        'one.',
       completes: COMPLETES,
       examples: ['gpucloud profiles remove work', 'gpucloud profiles rm work --yes'],
       takes: (command) => command.argument(...NAME),

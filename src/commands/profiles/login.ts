@@ -26,14 +26,17 @@ import { type KeySource, proveKey } from './prove-key.ts';
 export const login = action({
   view: profileView,
   notes:
-    'The key is proved with the service before anything is stored, and is never taken from the command line. In a terminal, what is missing is asked for, and before a stored key is replaced you are asked too (--yes).\n\n' +
-    'It rests in the keyring of the system where there is one (with the optional part @napi-rs/keyring), else in a file that only you may read. With --key-command nothing is stored: each command asks your password manager, whose first line is the key.',
+    'Prompts for what is missing. The key is checked with the service before it is saved; ' +
+    'replacing a saved key asks first.\n\n' +
+    'The key is saved in the system keyring if there is one (with the optional package ' +
+    '@napi-rs/keyring), else in a file with mode 0600. With --key-command nothing is saved: ' +
+    'each command runs your password manager and reads the first line.',
   completes: { '--key-command': 'nothing' },
   examples: [
     'gpucloud login --base-url https://api.example.com',
     'gpucloud login --profile work --key-file ./key.txt',
-    'gpucloud login --base-url https://api.example.com --key-command "pass show gpucloud"',
-    'pass show gpucloud | gpucloud login --base-url https://api.example.com --key-stdin',
+    'gpucloud login --key-command "pass show gpucloud"',
+    'pass show gpucloud | gpucloud login --key-stdin',
   ],
   takes: (command) =>
     command
@@ -41,12 +44,12 @@ export const login = action({
       .option('--key-file <file>', 'read the key from a file')
       .option(
         '--key-command <command>',
-        'have this command print the key, now and for each command; no shell reads it',
+        'run this command for the key, now and each time; without a shell',
         ruled('--key-command', commandWords),
       )
       .option(
         '--store <place>',
-        `where the key rests: ${STORES.join(', ')}`,
+        `where to save the key: ${STORES.join(', ')}`,
         oneOf('--store', STORES),
       )
       .addOption(refused('--key <key>'))

@@ -10,8 +10,7 @@ import { namedProfile, profileView, shownProfile } from './profile.ts';
 /** `gpucloud logout`: a verb of the root. */
 export const logout = action({
   view: profileView,
-  notes:
-    'The profile keeps its base URL. The key itself still works: the API of the service documents no way to revoke one.',
+  notes: 'The profile keeps its base URL. The key still works: the API has no way to revoke one.',
   examples: ['gpucloud logout', 'gpucloud logout --profile work'],
   takes: (command) => command,
   run: (context) => signOut(context),

@@ -19,7 +19,7 @@ export const FAULT_NAMES = Object.keys(FAULTS).filter((name): name is Fault =>
 export function stateOption() {
   return new Option(
     '--state <file>',
-    'the file that holds the sandbox (default: the one of the built-in profile "sandbox")',
+    'state file (default: that of the profile "sandbox")',
   ).argParser(ruled('--state', fileName));
 }
 

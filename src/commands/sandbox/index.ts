@@ -30,13 +30,12 @@ export const sandbox: Group = {
   verbs: [
     {
       name: 'tour',
-      summary: 'Rent, look at, pay for and end a machine in two minutes, for free',
+      summary: 'Take a two-minute tour of a whole rental',
       load: async () => (await import('./tour.ts')).tour,
     },
     verb('catalog', {
-      summary: 'Show the offers and images of the sandbox, with their ids and prices',
-      notes:
-        'The ids never change. The service itself documents no catalog; its offers and images have other ids.',
+      summary: 'List offers and images, with IDs and prices',
+      notes: 'The IDs never change. Offers and images of the real service have other IDs.',
       examples: [
         'gpucloud sandbox catalog',
         'gpucloud sandbox catalog --json',
@@ -47,22 +46,22 @@ export const sandbox: Group = {
         showCatalog(await (await context.sandbox(state)).catalog(), state, context),
     }),
     verb('status', {
-      summary: 'Show the time, the money and the machines of the sandbox',
+      summary: 'Show the time, balance and instances',
       examples: ['gpucloud sandbox status', 'gpucloud sandbox status --json'],
       takes: (command) => command.addOption(stateOption()),
       run: async ({ sandbox, out }, { state }) =>
         out.item(await (await sandbox(state)).status(), statusView),
     }),
     verb('advance', {
-      summary: 'Turn the clock of the sandbox ahead',
+      summary: 'Move the clock forward',
       notes:
-        'Everything that is due in between happens, in order: machines become active, hours are charged, drives are suspended.',
+        'Everything due in that time happens in order: instances become active, hours are charged, drives are suspended.',
       examples: ['gpucloud sandbox advance 10m', 'gpucloud sandbox advance 24h --json'],
       takes: (command) =>
         command
           .argument(
             '<duration>',
-            'how far, such as 30s, 15m, 2h or 3d; 366d at most',
+            '30s, 15m, 2h or 3d; at most 366d',
             ruled('DURATION', advanceable),
           )
           .addOption(stateOption()),
@@ -76,11 +75,15 @@ export const sandbox: Group = {
       },
     }),
     verb('deposit', {
-      summary: 'Top up the balance of the sandbox with play money',
+      summary: 'Add play money to the balance',
       examples: ['gpucloud sandbox deposit 1500', 'gpucloud sandbox deposit 99.90 --json'],
       takes: (command) =>
         command
-          .argument('<amount>', 'roubles, such as 1500 or 99.90', ruled('AMOUNT', depositAmount))
+          .argument(
+            '<amount>',
+            'amount in roubles, such as 1500 or 99.90',
+            ruled('AMOUNT', depositAmount),
+          )
           .addOption(stateOption()),
       run: async (context, amount, { state }) => {
         const status = await (await context.sandbox(state)).deposit(amount);
@@ -89,8 +92,8 @@ export const sandbox: Group = {
       },
     }),
     verb('fault', {
-      summary: 'Order a failure, to see how programs and people bear it',
-      notes: `Each strikes once; ordered twice, it strikes twice.\n\n${faultLines()}`,
+      summary: 'Cause a failure',
+      notes: `Each happens once. Run the command twice to cause it twice.\n\n${faultLines()}`,
       examples: [
         'gpucloud sandbox fault fail-start',
         'gpucloud sandbox fault slow-provisioning',
@@ -98,7 +101,11 @@ export const sandbox: Group = {
       ],
       takes: (command) =>
         command
-          .argument('<name>', 'one of the names above', oneOf('NAME', [...FAULT_NAMES, 'none']))
+          .argument(
+            '<name>',
+            'failure to cause, from the list above',
+            oneOf('NAME', [...FAULT_NAMES, 'none']),
+          )
           .addOption(stateOption()),
       run: async (context, fault, { state }) => {
         const sandbox = await context.sandbox(state);
@@ -113,9 +120,9 @@ export const sandbox: Group = {
       },
     }),
     verb('reset', {
-      summary: 'Start the sandbox afresh',
+      summary: 'Delete everything and start again',
       notes:
-        'Machines, drives, keys and transactions of the sandbox are forgotten. It asks first when there is something to lose.',
+        'Deletes the instances, drives, keys and transactions of the sandbox. Asks first if there are any.',
       examples: [
         'gpucloud sandbox reset',
         'gpucloud sandbox reset --yes --balance 500 --speed 60',
@@ -125,12 +132,12 @@ export const sandbox: Group = {
         command
           .option(
             '--balance <roubles>',
-            'the opening balance (default: 10000.00 and a bonus of 500.00)',
+            'opening balance (default: 10000.00 and a bonus of 500.00)',
             ruled('--balance', openingBalance),
           )
           .option(
             '--speed <number>',
-            'virtual seconds a second; 0 stops the clock (default: 1)',
+            'virtual seconds per second; 0 stops the clock (default: 1)',
             ruled('--speed', speed),
           )
           .addOption(stateOption()),
@@ -145,7 +152,7 @@ export const sandbox: Group = {
     }),
     {
       name: 'serve',
-      summary: 'Serve the sandbox on 127.0.0.1 for other programs',
+      summary: 'Serve the sandbox over HTTP on 127.0.0.1',
       load: async () => (await import('./serve.ts')).serve,
     },
   ],
@@ -163,7 +170,7 @@ function roubles(text: string) {
 
 function faultLines(): string {
   const lines = FAULT_NAMES.map((name): [string, string] => [name, FAULTS[name]]);
-  lines.push(['none', 'forget the failures that have not struck yet']);
+  lines.push(['none', 'cancel the failures that have not happened yet']);
   return lines.map(([name, what]) => `  ${name.padEnd(18)} ${what}`).join('\n');
 }
 

@@ -10,7 +10,8 @@ const faultNamed = oneOf('--fault', FAULT_NAMES);
 /** Serves until the first interrupt of whichever kind: that is how it is meant to end. */
 export const serve = action({
   notes:
-    'Once it listens it prints where, and with which key. Requests are logged on stderr. SIGTERM or Ctrl-C ends it with exit code 0; the state is kept.',
+    'Prints the address and key once it listens, and logs requests to stderr. Ctrl-C or ' +
+    'SIGTERM ends it with exit code 0. The state is kept.',
   examples: [
     'gpucloud sandbox serve --port 8080',
     'gpucloud sandbox serve --json --state ./test.json --speed 3600',
@@ -21,17 +22,17 @@ export const serve = action({
     command
       .option(
         '--port <number>',
-        'the port to listen on; 0 takes any free one (default: 0)',
+        'port to listen on; 0 takes any free one (default: 0)',
         ruled('--port', listeningPort),
       )
       .option(
         '--speed <number>',
-        'virtual seconds a second, from now on; 0 stops the clock (default: as it was, 1 at first)',
+        'virtual seconds per second; 0 stops the clock (default: unchanged)',
         ruled('--speed', speed),
       )
       .option(
         '--fault <name...>',
-        `a failure to order, see "gpucloud sandbox fault --help": ${FAULT_NAMES.join(', ')}`,
+        `failure to cause (again for more): ${FAULT_NAMES.join(', ')}`,
         repeated((name: string, before: Fault[] = []) => [...before, faultNamed(name)]),
       )
       .addOption(stateOption()),

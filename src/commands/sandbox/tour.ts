@@ -28,8 +28,9 @@ const tourView: View<ToldStep> = {
 /** Walks a newcomer through a whole rental; each command is shown before it runs. */
 export const tour = action({
   notes:
-    'Real commands in a sandbox of their own that is gone afterwards; your machines, profiles and ' +
-    'your own sandbox are not touched. In a terminal it waits for you before each; --yes does not.',
+    'Runs real commands in a temporary sandbox. Your instances, profiles and your own ' +
+    'sandbox are not touched. In a terminal, waits for you before each step, unless --yes ' +
+    'is given.',
   examples: ['gpucloud sandbox tour', 'gpucloud sandbox tour --yes'],
   view: tourView,
   takes: (command) => command,

@@ -12,12 +12,13 @@ import { sshKeyView } from './view.ts';
 
 export const add = verb('add', {
   aliases: ['create'],
-  summary: 'Add a public SSH key to the account',
+  summary: 'Add a public SSH key',
   view: sshKeyView,
   notes:
-    'RSA, Ed25519 and ECDSA keys in the OpenSSH form are taken, and checked here before anything is\n' +
-    'sent; a private key is refused. A key that is there already is success, but with --default where\n' +
-    'it is not the default key (exit 5). In a terminal, without FILE, the keys in ~/.ssh are offered.',
+    'Accepts RSA, Ed25519 and ECDSA keys in OpenSSH format, and checks them before sending. ' +
+    'A private key is refused. In a terminal without FILE, offers the keys in ~/.ssh.\n\n' +
+    'Adding the same key again succeeds. With --default it exits with 5 if that key is not ' +
+    'the default.',
   completes: { '--name': 'nothing' },
   examples: [
     'gpucloud ssh-keys add ~/.ssh/id_ed25519.pub',
@@ -26,9 +27,9 @@ export const add = verb('add', {
   ],
   takes: (command) =>
     command
-      .argument('[file]', 'the public key, such as ~/.ssh/id_ed25519.pub; - for stdin')
-      .option('--name <name>', 'its name (default: its comment, or the name of the file)')
-      .option('--default', 'make it the main key for new machines, in place of any other')
+      .argument('[file]', 'public key file, such as ~/.ssh/id_ed25519.pub; - for stdin')
+      .option('--name <name>', 'key name (default: its comment or the file name)')
+      .option('--default', 'make it the default key of new instances')
       // A private key starts with a hyphen: commander would print it as an unknown option.
       .allowUnknownOption()
       .allowExcessArguments(),

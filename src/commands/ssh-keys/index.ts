@@ -19,7 +19,7 @@ export const sshKeys: Group = {
   verbs: [
     verb('list', {
       aliases: ['ls'],
-      summary: 'List the SSH keys of the account, newest first',
+      summary: 'List SSH keys, newest first',
       view: sshKeyView,
       examples: ['gpucloud ssh-keys list', 'gpucloud ssh-keys list --columns name,public_key'],
       takes: (command) => command,
@@ -29,9 +29,9 @@ export const sshKeys: Group = {
     }),
     verb('get', {
       aliases: ['show'],
-      summary: 'Show one SSH key, the public key itself included',
+      summary: 'Show an SSH key, with the public key',
       view: sshKeyView,
-      notes: 'The published API reads no single key: it is looked up in the list.',
+      notes: 'The API reads no single key, so this looks it up in the list.',
       completes: { key: 'ssh-key' },
       examples: [
         'gpucloud ssh-keys get laptop',
@@ -46,16 +46,11 @@ export const sshKeys: Group = {
     add,
     verb('delete', {
       aliases: ['rm'],
-      summary: 'Delete SSH keys from the account for good',
+      summary: 'Delete SSH keys',
       view: sshKeyView,
-      notes:
-        'A deleted key can no longer be given to new machines. Machines that have it keep it: whoever\n' +
-        'holds its private half can still enter them.',
+      notes: 'New instances can no longer get a deleted key. Instances that have it keep it.',
       completes: { key: 'ssh-key' },
-      examples: [
-        'gpucloud ssh-keys delete laptop',
-        'gpucloud ssh-keys delete SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU --yes',
-      ],
+      examples: ['gpucloud ssh-keys delete laptop', 'gpucloud ssh-keys delete laptop agent --yes'],
       takes: (command) => command.argument('<key...>', KEYS),
       run: async (context, given) => deleteKeys(await severalGiven('KEY', given, context), context),
     }),

@@ -14,12 +14,11 @@ import { idView, statusBlocks, statusView } from './view.ts';
 export const status = action({
   view: statusView,
   notes:
-    'The machines are those known to this computer, since the published API has no list of them.\n' +
-    'The burn rate is the sum of the prices that the service tells for what is billing; how long the\n' +
-    'balance lasts is at that rate. The charges of the last 24 hours are compared with what is known:\n' +
-    'what they exceed it by is told, since something unknown may be billing. A part that can not be\n' +
-    'read leaves the others alone, and decides the exit code. -q prints the ids of the machines that\n' +
-    'bill, or may: of STOPPED and ERROR the API document does not say.',
+    'Shows the instances known to this computer: the API has no list of them. The burn rate ' +
+    'is the sum of their prices and those of the drives.\n\n' +
+    "Charges of the last 24 hours that these don't explain are reported: something unknown " +
+    "may be billing. If a part can't be read, the others are shown, and it decides the exit " +
+    'code. -q prints the IDs of instances that bill or may bill.',
   examples: [
     'gpucloud status',
     'gpucloud status --watch',
@@ -28,7 +27,7 @@ export const status = action({
   ],
   takes: (command) =>
     command
-      .option('-a, --all', 'every machine and drive, however many there are')
+      .option('-a, --all', 'show all instances and drives')
       .addOption(watchOption())
       .addOption(intervalOption()),
   run: async (context, { all = false, watch: isWatched, interval }) => {

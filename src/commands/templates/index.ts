@@ -16,9 +16,9 @@ export const templates: Group = {
   verbs: [
     verb('list', {
       aliases: ['ls'],
-      summary: 'List the application templates',
+      summary: 'List application templates',
       view: templateView,
-      notes: 'In the order that the service gives them (sort_order).',
+      notes: 'In the order of the service (sort_order).',
       examples: [
         'gpucloud templates list',
         'gpucloud templates list --columns slug,image_name,tags -o csv',
@@ -31,11 +31,9 @@ export const templates: Group = {
     }),
     verb('get', {
       aliases: ['show'],
-      summary: 'Show a template with its readme',
+      summary: 'Show a template and its readme',
       view: templateView,
-      notes:
-        'The readme of one template is printed below the details, as Markdown; --markdown prints it\n' +
-        'alone.',
+      notes: 'Prints the readme as Markdown below the details; --markdown prints only the readme.',
       examples: [
         'gpucloud templates get jupyterlab',
         'gpucloud templates get jupyterlab --markdown > README.md',
@@ -48,7 +46,7 @@ export const templates: Group = {
             `slugs, names, ids, or beginnings of ids${OR_STDIN}`,
             ruledEach('TEMPLATE', anyName),
           )
-          .option('--markdown', 'the readme alone, in Markdown'),
+          .option('--markdown', 'print only the readme'),
       async run(context, typed, { markdown }) {
         const { api, out, flags } = context;
         if (markdown === true && out.format !== 'table' && isFormatGiven(flags)) {

@@ -2,13 +2,12 @@ import type { Fault, State } from '../store/state.ts';
 
 /** The failures that can be asked for, each with what it does. */
 export const FAULTS: Readonly<Record<Fault, string>> = {
-  'fail-start': 'the provider fails the next start: HTTP 500, the funds go back, still STOPPED',
-  'fail-stop': 'the provider fails the next stop: HTTP 500, back to ACTIVE',
-  'fail-terminate': 'the provider fails the next terminate: HTTP 500, back to the status before',
-  'slow-provisioning': 'the next machine stays in PROVISIONING for ten minutes',
-  'fail-provisioning': 'the next machine ends in ERROR instead of getting hardware',
-  'fail-running':
-    'the newest running machine falls into ERROR; without one, the next that becomes ACTIVE does',
+  'fail-start': 'the next start fails: HTTP 500, funds returned, still STOPPED',
+  'fail-stop': 'the next stop fails: HTTP 500, back to ACTIVE',
+  'fail-terminate': 'the next terminate fails: HTTP 500, status unchanged',
+  'slow-provisioning': 'the next instance stays PROVISIONING for ten minutes',
+  'fail-provisioning': 'the next instance ends in ERROR without hardware',
+  'fail-running': 'the newest ACTIVE instance, or the next one, goes to ERROR',
 };
 
 /** Whether a failure was asked for; it is used up by that. */

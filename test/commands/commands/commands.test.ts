@@ -50,7 +50,7 @@ describe('commands --json', () => {
       words: ['instances', 'stop'],
       aliases: [],
       summary: 'Stop instances; their disks are kept',
-      notes: expect.stringContaining('to be sure to stop paying, terminate it.'),
+      notes: expect.stringContaining('To be sure to stop paying, terminate it.'),
       usage: 'gpucloud instances stop [options] <instance...>',
       arguments: [
         {
@@ -60,7 +60,7 @@ describe('commands --json', () => {
           type: 'string',
           choices: null,
           default: null,
-          description: 'ids, beginnings of ids, or names; - reads them from stdin, one per line',
+          description: 'names or IDs; - reads them from stdin, one per line',
         },
       ],
       flags: [
@@ -73,7 +73,7 @@ describe('commands --json', () => {
           repeatable: false,
           choices: null,
           default: null,
-          description: 'wait until the machine is stopped',
+          description: 'wait until it is stopped',
         },
         {
           long: '--wait-timeout',
@@ -84,7 +84,7 @@ describe('commands --json', () => {
           repeatable: false,
           choices: null,
           default: '15m',
-          description: 'give up after waiting this long in all',
+          description: 'time limit for the whole wait',
         },
         expect.objectContaining({ long: '--poll-interval', type: 'duration', default: '2s' }),
       ],

@@ -26,7 +26,7 @@ describe('topics', () => {
   test.each(TOPICS.map(({ name }) => name))('help %s fits a terminal', async (name) => {
     const text = await topic(name);
     expect(text.endsWith('\n')).toBe(true);
-    expect(text.split('\n').filter((line) => line.length > 84 || /\s$/.test(line))).toEqual([]);
+    expect(text.split('\n').filter((line) => line.length > 80 || /\s$/.test(line))).toEqual([]);
   });
 
   test('help and help --help name them', async () => {

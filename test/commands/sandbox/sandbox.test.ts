@@ -199,7 +199,7 @@ describe('sandbox fault', () => {
     const world = await newWorld();
     const { code, stderr } = await world.cli(['sandbox', 'fault', 'fail-start']);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^Ordered fail-start: the provider fails the next start/);
+    expect(stderr).toMatch(/^Ordered fail-start: the next start fails/);
     expect((await json(world, 'fault', 'slow-provisioning')).faults).toEqual([
       'fail-start',
       'slow-provisioning',
