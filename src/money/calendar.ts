@@ -11,8 +11,12 @@ export function startOf(step: Step, at: number, steps = 0): number {
   const date = new Date(at);
   const [year, month, day] = [date.getFullYear(), date.getMonth(), date.getDate()];
   switch (step) {
-    case 'day':
-      return new Date(year, month, day + steps).getTime();
+    case 'day': {
+      const start = new Date(year, month, day + steps).getTime();
+      // Apia skipped 30 December 2011: before the 31st comes the 29th.
+      const isStuck = steps < 0 && start === startOf('day', at);
+      return isStuck ? startOf('day', at, steps - 1) : start;
+    }
     case 'week':
       return new Date(year, month, day - ((date.getDay() + 6) % 7) + 7 * steps).getTime();
     case 'month':

@@ -49,6 +49,17 @@ describe.each(ZONES)('in %s', (zone) => {
 });
 
 describe('days', () => {
+  test('passes over a day that the calendar skipped, in both directions', () => {
+    inZone('Pacific/Apia');
+    const before = startOf('day', Date.parse('2011-12-29T12:00:00-10:00'));
+    const after = startOf('day', before, 1);
+    expect([before, after].map((start) => labelOf('day', start))).toEqual([
+      '2011-12-29',
+      '2011-12-31',
+    ]);
+    expect(startOf('day', after, -1)).toBe(before);
+  });
+
   test('have 23 and 25 hours where the clock is changed', () => {
     inZone('Europe/Berlin');
     const length = (day: number, month: number) => {
