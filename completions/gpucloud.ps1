@@ -10,7 +10,6 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
     $verbs = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
     $flags = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
-    $apart = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
     $repeats = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
     $takes = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
     $values = New-Object System.Collections.Hashtable ([System.StringComparer]::Ordinal)
@@ -605,7 +604,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
         }
         'flags' {
             if ($flags.ContainsKey($place)) { Pairs $flags[$place] | ForEach-Object { $found.Add($_) } }
-            if (-not $apart.ContainsKey($place)) { Pairs $shared | ForEach-Object { $found.Add($_) } }
+            Pairs $shared | ForEach-Object { $found.Add($_) }
         }
         'names' {
             foreach ($wanted in $words) {

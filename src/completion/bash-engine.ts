@@ -88,7 +88,7 @@ __gpucloud_join() {
 
 _gpucloud() {
   local IFS=$' \\t\\n' path= offer= cur= prefix= profile= address= pending= literal= helping=
-  local used=/ verbs= flags= alone= repeats= line=\${COMP_LINE:0:COMP_POINT}
+  local used=/ verbs= flags= repeats= line=\${COMP_LINE:0:COMP_POINT}
   local word=\${COMP_WORDS[COMP_CWORD]} part whole lead i n=$((COMP_CWORD + 1)) count=0
   local -a words takes typed
   # In a variable, since old shells stumble over such signs in a pattern.
@@ -136,7 +136,7 @@ _gpucloud() {
   else
     __gpucloud_at_$path ' '
     if [[ -z $literal && $cur == -* ]]; then
-      [[ -n $alone ]] || __gpucloud_everywhere ' '
+      __gpucloud_everywhere ' '
       offer="words $flags"
     elif [[ -n $verbs ]]; then
       __gpucloud_words $verbs

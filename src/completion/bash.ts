@@ -80,7 +80,6 @@ function placeLine(place: ModelPlace): string {
   const parts = [
     ['verbs', place.below.map(({ name }) => name).join(' ')],
     ['flags', place.flags.flatMap(({ names }) => names).join(' ')],
-    ['alone', place.shares ? '' : '1'],
     ['repeats', place.repeats ? '1' : ''],
   ].flatMap(([name, text]) => (text === '' ? [] : [`${name}=${word(text ?? '')}`]));
   const takes = place.takes.length === 0 ? [] : [`takes=(${place.takes.map(word).join(' ')})`];

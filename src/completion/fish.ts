@@ -33,7 +33,6 @@ function tables({ shared, places, values }: Model): string {
   const topics = places.flatMap(({ steps: below }) => below.flatMap((step) => step.topics ?? []));
   const verbs = places.flatMap(({ path, below }) => branch(path, some(below)));
   const own = places.flatMap(({ path, flags }) => branch(path, some(flagWords(flags))));
-  const apart = places.filter(({ shares }) => !shares).map(({ path }) => fishQuoted(path));
   const takes = places.flatMap(({ path, takes: offers, repeats }) =>
     branch(
       path,
@@ -74,11 +73,7 @@ function __gpucloud_flags -a place
     switch "$place"
 ${own.join('\n')}
     end
-    switch "$place"
-        case ${apart.length === 0 ? "'none at all'" : apart.join(' ')}
-        case '*'
-            ${printed(flagWords(shared))}
-    end
+    ${printed(flagWords(shared))}
 end
 
 function __gpucloud_takes -a place

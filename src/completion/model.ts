@@ -3,7 +3,7 @@ import { everyPlace, type Flag, type Place } from './tree.ts';
 
 /** What a script of any shell is written from. */
 export interface Model {
-  /** Flags that (nearly) every place has. */
+  /** Flags that every place has. */
   readonly shared: readonly Flag[];
   readonly places: readonly ModelPlace[];
   readonly values: readonly ModelValue[];
@@ -19,9 +19,8 @@ export interface ModelPlace {
   readonly path: string;
   readonly steps: readonly Step[];
   readonly below: readonly Named[];
+  /** Beside the shared flags. */
   readonly flags: readonly Flag[];
-  /** Whether the shared flags belong here too, beside `flags`. */
-  readonly shares: boolean;
   readonly takes: readonly string[];
   readonly repeats: boolean;
 }
@@ -45,30 +44,22 @@ interface ModelValue {
 }
 
 export function modelOf(root: Place): Model {
-  const [, ...others] = everyPlace(root);
-  const shared = root.flags.filter(
-    (flag) => others.filter((place) => hasFlag(place, flag)).length * 2 > others.length,
-  );
+  const places = everyPlace(root);
+  const shared = root.flags.filter((flag) => places.every((place) => hasFlag(place, flag)));
   return {
     shared,
-    places: [root, ...others].map((place) => {
-      const shares = shared.every((flag) => hasFlag(place, flag));
-      return {
-        path: place.path.join(' '),
-        steps: place.below.map((below) => ({
-          words: [nameOf(below), ...below.aliases],
-          to: below.path.join(' '),
-          ...topicsOf(below),
-        })),
-        below: place.below.map((below) => ({ name: nameOf(below), help: below.summary })),
-        flags: shares
-          ? place.flags.filter((flag) => !shared.some((one) => sameLook(one, flag)))
-          : place.flags,
-        shares,
-        takes: place.takes.map(offerText),
-        repeats: place.repeats,
-      };
-    }),
+    places: places.map((place) => ({
+      path: place.path.join(' '),
+      steps: place.below.map((below) => ({
+        words: [nameOf(below), ...below.aliases],
+        to: below.path.join(' '),
+        ...topicsOf(below),
+      })),
+      below: place.below.map((below) => ({ name: nameOf(below), help: below.summary })),
+      flags: place.flags.filter((flag) => !shared.some((one) => sameLook(one, flag))),
+      takes: place.takes.map(offerText),
+      repeats: place.repeats,
+    })),
     values: valuesOf(root),
   };
 }

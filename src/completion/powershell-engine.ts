@@ -146,7 +146,7 @@ export const ENGINE = `    # What a flag takes at a place; nothing for a switch.
         }
         'flags' {
             if ($flags.ContainsKey($place)) { Pairs $flags[$place] | ForEach-Object { $found.Add($_) } }
-            if (-not $apart.ContainsKey($place)) { Pairs $shared | ForEach-Object { $found.Add($_) } }
+            Pairs $shared | ForEach-Object { $found.Add($_) }
         }
         'names' {
             foreach ($wanted in $words) {

@@ -42,7 +42,6 @@ function tables({ shared, places, values }: Model): string {
       ...(place.flags.length === 0
         ? []
         : [set('flags', place.path, `@(${pairs(flagWords(place.flags))})`)]),
-      ...(place.shares ? [] : [set('apart', place.path, '$true')]),
       ...(place.repeats ? [set('repeats', place.path, '$true')] : []),
       ...(place.takes.length === 0
         ? []
@@ -52,7 +51,7 @@ function tables({ shared, places, values }: Model): string {
       keys.map((key) => set('values', key, powershellQuoted(offer))),
     ),
   ];
-  const names = ['steps', 'verbs', 'flags', 'apart', 'repeats', 'takes', 'values'];
+  const names = ['steps', 'verbs', 'flags', 'repeats', 'takes', 'values'];
   return `    # Tables of their own kind, since a plain one takes -f and -F for the same.
 ${names
   .map(

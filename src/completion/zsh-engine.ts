@@ -88,7 +88,7 @@ __gpucloud_offer() {
 }
 
 _gpucloud() {
-  local place offer profile address pending literal shared repeats word
+  local place offer profile address pending literal repeats word
   local -a verbs flags takes used helping
   integer at count=0
 

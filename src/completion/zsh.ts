@@ -39,10 +39,7 @@ function tables({ shared, places, values }: Model): string {
       ['flags', flagList(place.flags)],
       ['takes', place.takes.map(quoted).join(' ')],
     ].flatMap(([name, text]) => (text === '' ? [] : [`      ${name}=(${text})`]));
-    const marks = [
-      ...(place.shares ? [] : ['      shared=no']),
-      ...(place.repeats ? ['      repeats=1'] : []),
-    ];
+    const marks = place.repeats ? ['      repeats=1'] : [];
     return [`    ${quoted(place.path)})`, ...lists, ...marks].join('\n').concat(' ;;');
   });
   const offers = values.map(({ keys, offer }) => {
@@ -59,11 +56,11 @@ ${steps.join('\n')}
 
 # What there is at "place".
 __gpucloud_place() {
-  verbs=() flags=() takes=() shared= repeats=
+  verbs=() flags=() takes=() repeats=
   case $place in
 ${nodes.join('\n')}
   esac
-  [[ -n $shared ]] || flags+=(${flagList(shared)})
+  flags+=(${flagList(shared)})
 }
 
 # What the flag $1 takes at "place"; fails for a switch. "=" stands before what may be left out.
