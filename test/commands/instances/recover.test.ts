@@ -1,47 +1,23 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { CliError } from '../../../src/errors.ts';
-import { NEW, RentingService } from '../../support/renting-service.ts';
-import {
-  createWorld,
-  journalOf,
-  TEST_KEY,
-  type World,
-  type WorldOptions,
-} from '../../support/run-cli.ts';
+import { NEW } from '../../support/renting-service.ts';
+import { journalOf, TEST_KEY } from '../../support/run-cli.ts';
 import { HARDWARE, OFFER } from '../../support/sandbox-ids.ts';
-import type { RecordedRequest } from '../../support/service.ts';
-import { ok } from '../../support/service.ts';
+import {
+  begin,
+  CREATE,
+  closeLost,
+  ID,
+  listed,
+  lose,
+  posts,
+  service,
+  WARNING,
+  world,
+} from './lost.ts';
 
-const ID = '3f0c5d9e-1111-4222-8333-444455556666';
-const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
-
-let world: World;
-let service: RentingService;
-afterEach(() => world.close());
-
-async function begin(options: Partial<WorldOptions> = {}): Promise<void> {
-  service = new RentingService();
-  world = await createWorld({ handler: service.handler, ...options });
-}
-
-/** A creation whose answer is lost, with or without a machine made. */
-async function lose(made: boolean, argv: readonly string[] = CREATE): Promise<void> {
-  service.posts.push(({ body }) => {
-    if (made) service.rent(ID, (body as { instance_name: string }).instance_name);
-    return 'hangUp';
-  });
-  expect((await world.cli(argv)).code).toBe(7);
-}
-
-const posts = (requests: readonly RecordedRequest[]) =>
-  requests.filter(({ method }) => method === 'POST');
-const listed = async (...flags: string[]) =>
-  JSON.parse((await world.cli(['instances', 'list', '--json', ...flags])).stdout);
-
-const WARNING =
-  'warning: 1 request has an unknown outcome, and may be billing. Settle it: gpucloud instances recover\n';
+afterEach(closeLost);
 
 describe('while an outcome is unknown', () => {
   test('every command that speaks to the service says so in one line, and help does not', async () => {
@@ -358,191 +334,5 @@ describe('a request whose process still runs', () => {
     expect(recover.stderr).toContain('Another gpucloud is creating trainer.');
     world.clock.advance(71_000);
     expect(await rows()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }]);
-  });
-});
-
-describe('instances track and untrack', () => {
-  test('take a machine in and settle the request that it came of', async () => {
-    await begin();
-    await lose(true);
-    const { code, stdout, stderr } = await world.cli(['instances', 'track', ID, '-o', 'id']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
-    expect(stderr).toContain(`Settled the request for trainer: it is ${ID}.`);
-    expect(await listed()).toMatchObject([{ id: ID }]);
-  });
-
-  test('an id that is not found is exit 3; --force takes it all the same', async () => {
-    await begin();
-    expect((await world.cli(['instances', 'track', ID])).code).toBe(3);
-    expect(await listed()).toEqual([]);
-    expect((await world.cli(['instances', 'track', ID, '--force'])).code).toBe(0);
-    expect(await listed()).toMatchObject([{ id: ID, status: 'GONE' }]);
-  });
-
-  test.each(['..', 'a/b', '', 'a?b', 'box1', 'trainer'])(
-    'ID %j is refused before any request',
-    async (id) => {
-      await begin();
-      const { code, requests } = await world.cli(['instances', 'track', id]);
-      expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    },
-  );
-
-  test('untrack says that this stops no billing, and --all still shows the machine', async () => {
-    await begin();
-    await world.cli(CREATE);
-    const { code, stderr, requests } = await world.cli([
-      'instances',
-      'untrack',
-      'trainer',
-      '--yes',
-    ]);
-    expect({ code, requests }).toEqual({ code: 0, requests: [] });
-    expect(stderr).toBe(
-      `warning: Untracked trainer. It may still be billing. To track it again: gpucloud instances track ${NEW}. To end it: gpucloud instances terminate ${NEW}\n`,
-    );
-    expect(await listed()).toEqual([]);
-    expect(await listed('--all')).toMatchObject([{ id: NEW }]);
-    await world.cli(['instances', 'track', NEW]);
-    expect(await listed()).toMatchObject([{ id: NEW }]);
-  });
-
-  test('untrack of a machine that may bill wants --yes off a terminal, also with others', async () => {
-    await begin();
-    await world.cli(CREATE);
-    service.rent(ID, 'old-box', { status: 'TERMINATED' });
-    await world.cli(['instances', 'track', ID]);
-    for (const [argv, stdin] of [
-      [['trainer'], ''],
-      [['old-box', 'trainer'], ''],
-      [['-'], `${ID}\n${NEW}\n`],
-    ] as const) {
-      const refused = await world.cli(['instances', 'untrack', ...argv], { stdin });
-      expect({ ...refused, stderr: '' }).toEqual({ code: 2, stdout: '', stderr: '', requests: [] });
-      expect(refused.stderr).toMatch(
-        new RegExp(
-          `^error: not interactive, so it can't ask for confirmation: add --yes \\(Untrack trainer \\(${NEW}, last seen PROVISIONING now\\)\\? It keeps running and billing, but gpucloud will no longer track it\\.\\)\n$`,
-        ),
-      );
-    }
-    expect(await listed()).toMatchObject([{ id: NEW }]);
-  });
-
-  test('in a terminal the answer decides, and Enter leaves it where it is', async () => {
-    await begin();
-    await world.cli(CREATE);
-    const kept = await world.cli(['instances', 'untrack', 'trainer'], {
-      terminal: true,
-      stdin: '\n',
-    });
-    expect(kept.code).toBe(130);
-    expect(kept.stderr).toContain(`trainer (${NEW}, last seen PROVISIONING now).\n`);
-    expect(kept.stderr).toContain('Untrack trainer?');
-    expect(await listed()).toMatchObject([{ id: NEW }]);
-    const out = await world.cli(['instances', 'untrack', 'trainer'], {
-      terminal: true,
-      stdin: 'y\n',
-    });
-    expect(out.code).toBe(0);
-    expect(await listed()).toEqual([]);
-  });
-
-  test('untrack asks nothing of a machine that was last seen TERMINATED, or that is out already', async () => {
-    await begin();
-    service.rent(ID, 'old-box', { status: 'TERMINATED' });
-    await world.cli(['instances', 'track', ID]);
-    const over = await world.cli(['instances', 'untrack', 'old-box', '-o', 'id']);
-    expect(over).toMatchObject({ code: 0, stdout: `${ID}\n` });
-    expect(over.stderr).toBe(
-      `Untracked old-box; it was TERMINATED when last seen. To track it again: gpucloud instances track ${ID}\n`,
-    );
-    await world.cli(CREATE);
-    await world.cli(['instances', 'untrack', 'trainer', '--yes']);
-    expect((await world.cli(['instances', 'untrack', 'trainer'])).code).toBe(0);
-  });
-
-  test('untrack forgets an UNKNOWN only when it is confirmed', async () => {
-    await begin();
-    await lose(false);
-    expect((await world.cli(['instances', 'untrack', 'trainer'])).code).toBe(2);
-    expect(await listed()).toHaveLength(1);
-    expect((await world.cli(['instances', 'untrack', 'trainer', '--yes'])).code).toBe(0);
-    expect(await listed()).toEqual([]);
-    expect((await world.cli(['instances', 'untrack', 'nobody'])).code).toBe(3);
-  });
-});
-
-describe('interrupts of a creation', () => {
-  const stop = (controller: AbortController) =>
-    controller.abort(new CliError('interrupted', 'Interrupted.'));
-  /** What lies in the journal beside whose keys are known. */
-  const places = async () => {
-    const names = await readdir(join(world.home, 'state', 'journal'), { recursive: true });
-    return names.flatMap((name) => /(requests|instances)\/.*\.json$/.exec(name)?.[1] ?? []);
-  };
-
-  test('before anything is sent: nothing was created', async () => {
-    await begin();
-    const [first, second] = [new AbortController(), new AbortController()];
-    stop(first);
-    const { code, stderr, requests } = await world.cli(CREATE, {
-      interrupts: { first: first.signal, second: second.signal },
-    });
-    expect({ code, requests }).toEqual({ code: 130, requests: [] });
-    expect(stderr).toContain('Interrupted. Nothing was sent, so nothing was created.');
-    expect(await places()).toEqual([]);
-  });
-
-  test('once in flight the first waits for the answer and says what was rented', async () => {
-    await begin();
-    const [first, second] = [new AbortController(), new AbortController()];
-    service.posts.push(async () => {
-      stop(first);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      return ok(service.rent(ID, 'trainer'), 201);
-    });
-    const { code, stdout, stderr } = await world.cli([...CREATE, '-q'], {
-      interrupts: { first: first.signal, second: second.signal },
-    });
-    expect({ code, stdout }).toEqual({ code: 130, stdout: `${ID}\n` });
-    expect(stderr).toContain('Waiting for the response: trainer may already exist and be billing.');
-    expect(stderr).toContain(`(${ID}) was rented all the same, and is billing.`);
-    expect(stderr).toContain(`gpucloud instances terminate ${ID}`);
-    expect(await places()).toEqual(['instances']);
-  });
-
-  test('once in flight the second leaves it unknown', async () => {
-    await begin();
-    const [first, second] = [new AbortController(), new AbortController()];
-    service.posts.push(async () => {
-      stop(first);
-      stop(second);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      return 'hangUp' as const;
-    });
-    const { code, stdout, stderr } = await world.cli([...CREATE, '--json'], {
-      interrupts: { first: first.signal, second: second.signal },
-    });
-    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
-    expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error).toMatchObject({
-      code: 'interrupted',
-      may_be_billing: true,
-      hint: expect.stringContaining('gpucloud instances recover'),
-    });
-    expect(await places()).toEqual(['requests']);
-  });
-});
-
-describe('a journal that can not be used', () => {
-  test('keeps nobody from ending a machine by its id', async () => {
-    await begin();
-    service.rent(ID, 'trainer');
-    await rm(join(world.home, 'state', 'journal'), { recursive: true });
-    await writeFile(join(world.home, 'state', 'journal'), 'no folder');
-    const { code, stdout } = await world.cli(['instances', 'get', ID, '-q']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
-    expect((await world.cli(['instances', 'list'])).code).toBe(9);
-    const { code: created, requests } = await world.cli(CREATE);
-    expect({ created, posts: posts(requests) }).toEqual({ created: 9, posts: [] });
   });
 });

@@ -1,0 +1,232 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Answer } from '../../support/service.ts';
+import { event, logOf } from '../../watch/pages.ts';
+import { endShow, follow, ID, OTHER, type Show, scratch, show } from './show.ts';
+
+afterEach(endShow);
+
+describe('an outage', () => {
+  // A fault that is tried three times counts once; an answer that makes no sense is not tried again.
+  test.each<[string, Answer | 'hangUp', RegExp, number]>([
+    ['a cut connection', 'hangUp', /could not be reached/, 6],
+    ['500', { status: 500, body: {} }, /500/, 6],
+    ['503 with HTML', { status: 503, body: '<html>' }, /503/, 6],
+    ['HTML with 200', { status: 200, body: '<html>' }, /HTML/, 4],
+  ])('%s is told once, waited out and told again', async (_name, fault, words, faults) => {
+    const stage = await show((turn) => {
+      if (turn === faults + 5) setImmediate(() => stage.ctrlC());
+      return turn > 1 && turn < faults + 2 ? fault : logOf(Math.min(turn, faults + 4));
+    });
+    const { code, stdout, stderr } = await follow(stage, '-o', 'id');
+    expect(code).toBe(130);
+    expect(stdout.trim().split('\n')).toEqual(
+      Array.from({ length: faults + 4 }, (_, at) => `e${at + 1}`),
+    );
+    const [lost, back, ...more] = stderr.trim().split('\n');
+    expect(lost).toMatch(words);
+    expect(lost).toContain('Trying again');
+    expect(back).toMatch(/^The service answers again, after \d+ s\.$/);
+    expect(more).toEqual([]);
+  });
+
+  test('answers that never make sense are an error in the end', async () => {
+    const stage = await show((turn) => (turn > 1 ? { status: 200, body: '<html>' } : logOf(turn)));
+    const { code, stdout } = await follow(stage, '-q');
+    expect({ code, stdout }).toEqual({ code: 10, stdout: 'e1\n' });
+  });
+
+  test('of one machine of several, at the beginning, is waited out as well', async () => {
+    const stage = await show((turn, id) => {
+      if (turn === 8 && id === OTHER) setImmediate(() => stage.ctrlC());
+      return id === OTHER && turn < 5 ? 'hangUp' : logOf(1);
+    });
+    const { code, stdout, stderr } = await follow(stage, OTHER, '-o', 'tsv', '--no-header');
+    expect(code).toBe(130);
+    expect(stdout.match(new RegExp(`${ID}|${OTHER}`, 'g'))).toEqual([ID, OTHER]);
+    expect(stderr).toContain(`what happens to ${OTHER} meanwhile`);
+  });
+
+  test('of one machine of several does not hold the others back: its older events come after', async () => {
+    const stage = await show((turn, id) => {
+      if (turn === 9 && id === OTHER) setImmediate(() => stage.ctrlC());
+      if (id === OTHER) return turn < 5 ? 'hangUp' : [event('b1', 1)];
+      return [event('a2', 2)];
+    });
+    const { stdout } = await follow(stage, OTHER, '-q');
+    expect(stdout).toBe('a2\nb1\n');
+  });
+
+  test('before the first answer it is the error of any command', async () => {
+    const stage = await show(() => 'hangUp');
+    expect((await follow(stage)).code).toBe(6);
+  });
+
+  // The shorter one would fit into a single call, which would keep it without a word.
+  test.each(['300', '20'])('a Retry-After of %s s is kept to, and told', async (seconds) => {
+    const stage = await show((turn) => {
+      if (turn === 3) setImmediate(() => stage.ctrlC());
+      return turn === 2 ? { status: 429, headers: { 'retry-after': seconds }, body: {} } : logOf(1);
+    });
+    const { code, stderr } = await follow(stage);
+    expect(code).toBe(130);
+    expect(stderr).toContain(`asks to wait ${seconds} s`);
+    expect(stage.world.clock.slept).toContain(Number(seconds) * 1000);
+  });
+
+  test('the pauses are of 2 s, and grow to 10 s while nothing happens', async () => {
+    const stage = await show((turn) => {
+      if (turn === 9) setImmediate(() => stage.ctrlC());
+      return logOf(turn < 3 ? turn : 3);
+    });
+    await follow(stage);
+    expect(stage.world.clock.slept.slice(0, 8)).toEqual([
+      2_000, 2_000, 2_000, 3_000, 4_500, 6_750, 10_000, 10_000,
+    ]);
+  });
+});
+
+describe('--resume', () => {
+  test('goes on where the last run ended, and a gap is told', async () => {
+    const file = await scratch();
+    const first = await show((turn) => {
+      if (turn === 2) setImmediate(() => first.ctrlC());
+      return logOf(30);
+    });
+    await follow(first, '--resume', file, '-q');
+    await first.world.close();
+    const second = await show((turn) => {
+      if (turn === 2) setImmediate(() => second.ctrlC());
+      return [...logOf(33).slice(0, 3), event('late', 12.5), ...logOf(30)].sort((a, b) =>
+        (b.created_at ?? '') < (a.created_at ?? '') ? -1 : 1,
+      );
+    });
+    const { stdout, stderr } = await follow(second, '--resume', file, '--since', '1s', '-q');
+    expect({ stdout, stderr }).toEqual({ stdout: 'late\ne31\ne32\ne33\n', stderr: '' });
+    await second.world.close();
+    const third = await show((turn) => {
+      if (turn === 2) setImmediate(() => third.ctrlC());
+      return logOf(60).slice(0, 5);
+    });
+    const torn = await follow(third, '--resume', file, '-q');
+    expect(torn.stdout).toBe('e56\ne57\ne58\ne59\ne60\n');
+    expect(torn.stderr).toContain('events from before 2026-01-15T12:00:56.000Z may be missing');
+  });
+
+  test('the beginning of --since is kept although nothing has come yet', async () => {
+    const file = await scratch();
+    const first = await show((turn) => {
+      if (turn === 2) setImmediate(() => first.ctrlC());
+      return logOf(5);
+    });
+    const nothing = await follow(first, '--resume', file, '--since', '2026-01-16', '-q');
+    expect(nothing.stdout).toBe('');
+    await first.world.close();
+    const second = await show((turn) => {
+      if (turn === 2) setImmediate(() => second.ctrlC());
+      return logOf(7);
+    });
+    const { stdout } = await follow(second, '--resume', file, '--since', '2026-01-16', '-q');
+    expect(stdout).toBe('e6\ne7\n');
+  });
+
+  test('of another machine: that one begins, and what was noted of the first stays', async () => {
+    const file = await scratch();
+    const printed: string[] = [];
+    for (const id of [ID, OTHER, ID]) {
+      const stage = await show((turn) => {
+        if (turn === 2) setImmediate(() => stage.ctrlC());
+        return logOf(2);
+      });
+      const { stdout } = await stage.world.cli(
+        ['instances', 'events', id, '-f', '--resume', file, '-q'],
+        { interrupts: stage.interrupts },
+      );
+      printed.push(stdout);
+      await stage.world.close();
+    }
+    expect(printed).toEqual(['e1\ne2\n', 'e1\ne2\n', '']);
+    expect(Object.keys(JSON.parse(await readFile(file, 'utf8')).instances).sort()).toEqual(
+      [ID, OTHER].sort(),
+    );
+  });
+
+  describe('with --until a type', () => {
+    const both = (file: string, stage: Show) =>
+      follow(stage, OTHER, '--resume', file, '--until', 'billing', '-q');
+    const charged = (id: string) => [event(`paid-${id}`, 9, 'BILLING'), ...logOf(1)];
+
+    test('waits for an event that no run before has printed', async () => {
+      const file = await scratch();
+      const first = await show((_turn, id) => charged(id));
+      expect((await both(file, first)).code).toBe(0);
+      await first.world.close();
+      const next = await show((turn, id) => [
+        ...(turn > 1 ? [event(`again-${id}`, 12, 'BILLING')] : []),
+        ...charged(id),
+      ]);
+      const { code, stdout } = await both(file, next);
+      expect({ code, rows: stdout.trim().split('\n').sort() }).toEqual({
+        code: 0,
+        rows: [`again-${ID}`, `again-${OTHER}`].sort(),
+      });
+      await next.world.close();
+    });
+  });
+
+  test('a file that is none is exit 9 before any request, and stays as it is', async () => {
+    const file = await scratch();
+    await writeFile(file, '{"kind":"gpucloud-follow","version":1,"inst');
+    const stage = await show(() => logOf(1));
+    const { code, stderr, requests } = await follow(stage, '--resume', file);
+    expect({ code, requests }).toEqual({ code: 9, requests: [] });
+    expect(stderr).toContain(`--resume "${file}": it is no file that --resume has written`);
+    expect(await readFile(file, 'utf8')).toBe('{"kind":"gpucloud-follow","version":1,"inst');
+  });
+});
+
+describe('what does not go together is refused before any request', () => {
+  test.each([
+    [['--page', '2'], '--follow and --page exclude each other'],
+    [['--all'], '--follow and --all exclude each other'],
+    [['--sort', 'type'], '--sort: events that are followed come in the order of time'],
+    [['--query', '[]'], '--query: events that are followed are no list'],
+    [['--until', 'a b'], '--until "a b": it is a status or a type of event'],
+    [['--type', ''], '--type ""'],
+    [['--since', 'soon'], '--since "soon"'],
+    [['--poll-interval', '1ms'], '--poll-interval "1ms"'],
+    [['--columns', 'nonsense'], "--columns: no column 'nonsense'"],
+  ])('--follow %j', async (flags, words) => {
+    const stage = await show(() => logOf(1));
+    const { code, stdout, stderr, requests } = await follow(stage, ...flags);
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+    expect(stderr).toContain(words);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  test.each([
+    [[ID, OTHER], 'INSTANCE: the log of one machine at a time, but with --follow'],
+    [[ID, '--until', 'active'], '--until goes with --follow'],
+    [[ID, '--resume', 'f'], '--resume goes with --follow'],
+    [[ID, '--since', '1h', '--page', '1'], '--since and --page exclude each other'],
+  ])('%j', async (words, complaint) => {
+    const stage = await show(() => logOf(1));
+    const { code, stderr, requests } = await stage.world.cli(['instances', 'events', ...words]);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain(complaint);
+  });
+});
+
+describe('instances events without --follow', () => {
+  test('--since and --type read as much as they need, newest first', async () => {
+    const stage = await show(() => [event('b', 900, 'BILLING'), ...logOf(850)]);
+    const since = await stage.world.cli([
+      ...['instances', 'events', ID, '--since', '2026-01-15T12:14:09Z', '-q'],
+    ]);
+    expect(since.stdout).toBe('b\ne850\ne849\n');
+    expect(since.requests).toHaveLength(1);
+    const type = await stage.world.cli(['instances', 'events', ID, '--type', 'billing', '-q']);
+    expect(type.stdout).toBe('b\n');
+    expect(type.requests).toHaveLength(9);
+  });
+});

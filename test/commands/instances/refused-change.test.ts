@@ -1,0 +1,256 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../../src/errors.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+import type { Answer } from '../../support/service.ts';
+import { ok } from '../../support/service.ts';
+import { errorOf, warningsOf } from '../../support/stderr-lines.ts';
+import { openSandbox, rent, world } from './boxes.ts';
+
+openSandbox();
+
+describe('a change that is refused', () => {
+  const ID = '11111111-1111-4111-8111-111111111111';
+  let near: World;
+  afterEach(() => near.close());
+
+  /** Each POST is refused; readings are the given statuses in turn, the last of them from then on. */
+  async function refusing(...readings: (string | (() => Answer))[]) {
+    near = await createWorld({
+      handler({ method }) {
+        if (method === 'POST') {
+          return { status: 409, body: { statusCode: 409, message: 'no', error: 'Conflict' } };
+        }
+        const read = readings.length > 1 ? readings.shift() : readings[0];
+        if (typeof read === 'function') return read();
+        const data = { id: ID, name: 'ubox', status: read };
+        return ok(data);
+      },
+    });
+  }
+  const terminate = ['instances', 'terminate', ID, '-y', '--json'];
+  const stop = ['instances', 'stop', ID, '--json'];
+
+  test.each([
+    [terminate, 'TERMINATING', 'terminated'],
+    [stop, 'STOPPING', 'stopped'],
+  ])(
+    '%j on its way there is exit 0, and warns in JSON that it may come back',
+    async (argv, status, goal) => {
+      await refusing(status, 'ACTIVE');
+      const { code, stdout, stderr } = await near.cli(argv);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject([{ id: ID, status }]);
+      expect(warningsOf(stderr)).toEqual([
+        expect.stringContaining(`To make sure: gpucloud instances wait ${ID} --for ${goal}`),
+      ]);
+    },
+  );
+
+  test.each([
+    [503, 'ACTIVE', true],
+    [429, 'ACTIVE', true],
+    [403, 'ACTIVE', true],
+    [404, 'ACTIVE', true],
+    [403, 'TERMINATED', false],
+    [404, undefined, false],
+  ])(
+    'HTTP %i for an instance last read as %s: may be billing is %s',
+    async (status, last, billing) => {
+      near = await createWorld({
+        handler: ({ method }) =>
+          method === 'POST'
+            ? { status, body: { statusCode: status, message: 'no', error: 'No' } }
+            : ok({ id: ID, name: 'ubox', status: last }),
+      });
+      if (last !== undefined) await near.cli(['instances', 'track', ID]);
+      for (const argv of [stop, terminate]) {
+        const { code, stderr } = await near.cli(argv);
+        expect(code).not.toBe(0);
+        const error = errorOf(stderr);
+        expect(error).toMatchObject({ may_be_billing: billing });
+        if (status === 503)
+          expect({ code, as: error.code }).toEqual({ code: 1, as: 'unavailable' });
+      }
+    },
+  );
+
+  test('--wait sees it come back', async () => {
+    await refusing('TERMINATING', 'ACTIVE');
+    const { code, stderr } = await near.cli([...terminate, '--wait']);
+    expect(code).toBe(12);
+    expect(errorOf(stderr)).toMatchObject({ may_be_billing: true });
+    expect(warningsOf(stderr)).toEqual([]);
+  });
+
+  test.each([
+    [terminate, 'ACTIVE', true, `gpucloud instances terminate ${ID}`],
+    [terminate, 'STOPPED', true, `gpucloud instances terminate ${ID}`],
+    [stop, 'ACTIVE', true, `gpucloud instances stop ${ID}`],
+    [stop, 'STARTING', true, `gpucloud instances wait ${ID}`],
+    [stop, 'ERROR', true, `gpucloud instances terminate ${ID}`],
+    [stop, 'TERMINATING', false, `gpucloud instances get ${ID}`],
+    [stop, 'TERMINATED', false, `gpucloud instances get ${ID}`],
+  ])('%j tells that it was read as %s', async (argv, status, bills, next) => {
+    await refusing(status);
+    const { code, stderr } = await near.cli(argv);
+    const { error } = JSON.parse(stderr);
+    expect({ code, error }).toMatchObject({
+      code: 5,
+      error: { code: 'wrong_state', http_status: 409, resource: ID, may_be_billing: bills },
+    });
+    expect(error.message).toContain(`It was read as ${status} now.`);
+    expect(error.hint).toContain(next);
+    expect(error.hint).not.toContain('It may be terminated already');
+  });
+
+  test.each([
+    ['a pause of 4 s', 4, 0],
+    ['a pause of 2 s after 4 s without an answer', 2, 4000],
+  ])('is not held back for %s', async (_what, pause, slow) => {
+    await refusing(() => {
+      near.clock.advance(slow);
+      return { status: 429, headers: { 'retry-after': String(pause) }, body: {} };
+    });
+    const { code, stderr, requests } = await near.cli(terminate);
+    expect(code).toBe(5);
+    expect(errorOf(stderr)).toMatchObject({ http_status: 409, may_be_billing: true });
+    expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
+    expect(near.clock.slept).toEqual([]);
+  });
+});
+
+describe('an interrupt while the key is fetched', () => {
+  const ID = '11111111-1111-4111-8111-111111111111';
+  const OTHER = '22222222-2222-4222-8222-222222222222';
+  let near: World;
+  afterEach(() => near.close());
+
+  /** Runs it with a key that nobody gets, and interrupts the command that is to tell it. */
+  async function interrupted(argv: readonly string[]) {
+    near = await createWorld({ signedIn: false, handler: () => 'hangUp' });
+    const asked = join(near.home, 'asked');
+    const key_command = ['/bin/sh', '-c', `: > '${asked}'; exec sleep 60`];
+    const profile = { base_url: near.service.url, key_command, account: { id: 'user-1' } };
+    await mkdir(join(near.home, 'config'), { recursive: true, mode: 0o700 });
+    await writeFile(
+      join(near.home, 'config', 'config.json'),
+      JSON.stringify({ version: 1, current: 'work', profiles: { work: profile } }),
+      { mode: 0o600 },
+    );
+    const interrupt = new AbortController();
+    const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+    const running = near.cli(argv, { interrupts });
+    for (let tries = 0; !existsSync(asked) && tries < 2000; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+    const { code, stderr, requests } = await running;
+    expect({ code, requests }).toEqual({ code: 130, requests: [] });
+    return stderr;
+  }
+
+  test.each([
+    [['terminate', 'trainer', '-y'], 'terminated'],
+    [['terminate', ID, '-y'], 'terminated'],
+    [['stop', 'trainer'], 'stopped'],
+    [['start', ID], 'started'],
+  ])('%j says that the machine goes on as it was', async (words, done) => {
+    const { error } = JSON.parse(await interrupted(['instances', ...words, '--json']));
+    expect(error).toMatchObject({
+      code: 'interrupted',
+      message: `Interrupted. ${words[1]} was not ${done}: nothing was sent, and it goes on as it was.`,
+      hint: `gpucloud instances get ${words[1]}`,
+      resource: words[1],
+      may_be_billing: true,
+    });
+  });
+
+  test('of several is one line for people', async () => {
+    expect(await interrupted(['instances', 'terminate', 'trainer', ID, '-y'])).toBe(
+      `Interrupted. Not terminated: trainer, ${ID}. Nothing was sent, and they go on as they were.\nhint: gpucloud instances list\n`,
+    );
+  });
+
+  test('of several is an error for each of them in JSON', async () => {
+    const stderr = await interrupted(['instances', 'terminate', 'trainer', ID, '-y', '--json']);
+    expect(errorOf(stderr).errors).toMatchObject([
+      { code: 'interrupted', resource: 'trainer', may_be_billing: true },
+      { code: 'interrupted', resource: ID, may_be_billing: true },
+    ]);
+  });
+
+  test('wait says that the machine is to be counted as billing', async () => {
+    const { error } = JSON.parse(await interrupted(['instances', 'wait', 'trainer', '--json']));
+    expect(error).toMatchObject({
+      message:
+        'Interrupted. Nobody waits for trainer (trainer) any more. Count it as still billing.',
+      hint: expect.stringContaining('"gpucloud instances terminate trainer"'),
+      may_be_billing: true,
+    });
+  });
+
+  test.each([
+    [['create', 'box', '--offer', ID, '--image', OTHER]],
+    [['create', 'box', '--offer', ID, '--image', OTHER, '-y']],
+    [['create', 'box', '--offer', ID, '--image', OTHER, '-y', '--ssh-key', 'laptop']],
+    [['reorder', ID, 'box-2']],
+  ])('%j says that nothing was created', async (words) => {
+    const { error } = JSON.parse(await interrupted(['instances', ...words, '--json']));
+    expect(error).toMatchObject({
+      code: 'interrupted',
+      message: 'Interrupted. Nothing was sent, so nothing was created.',
+      may_be_billing: false,
+    });
+  });
+});
+
+describe('instances reorder', () => {
+  test('rents again what a terminated machine was and tells what is left behind', async () => {
+    const id = await rent('trainer');
+    await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
+    const { code, stdout, stderr, requests } = await world.cli([
+      'instances',
+      'reorder',
+      'trainer',
+      'trainer-2',
+      '--wait',
+      '--json',
+    ]);
+    expect(code).toBe(0);
+    expect(requests[0]).toMatchObject({
+      method: 'POST',
+      path: `/instances/${id}/reorder`,
+      body: { new_name: 'trainer-2' },
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'trainer-2', status: 'ACTIVE' });
+    expect(stderr).toBe('');
+    const people = await world.cli(['instances', 'reorder', id, 'trainer-3']);
+    expect(people.stderr).toContain('template, cloud drive, container');
+  });
+
+  test.each([
+    [['reorder', 'trainer'], 'missing NEW-NAME'],
+    [['reorder', 'trainer', 'x'], 'NEW-NAME "x"'],
+    [['reorder', '..', 'trainer-2'], 'INSTANCE ".."'],
+  ])('%j is refused before any request', async (argv, words) => {
+    const { code, stderr, requests } = await world.cli(['instances', ...argv]);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain(words);
+  });
+
+  test('--any-name sends a name that the rule would refuse', async () => {
+    await rent('trainer');
+    const { code, requests } = await world.cli([
+      'instances',
+      'reorder',
+      'trainer',
+      'x',
+      '--any-name',
+    ]);
+    expect(code).not.toBe(2);
+    expect(requests[0]?.body).toEqual({ new_name: 'x' });
+  });
+});

@@ -1,0 +1,224 @@
+import { describe, expect, test } from 'vitest';
+import { answersSsh } from '../../../src/watch/ssh.ts';
+import { createWorld } from '../../support/run-cli.ts';
+import { ok } from '../../support/service.ts';
+import { errorOf } from '../../support/stderr-lines.ts';
+import { boxId, openSandbox } from './boxes.ts';
+
+openSandbox();
+
+describe('instances wait --for ssh', () => {
+  test.each([
+    ['a banner', 'SSH-2.0-Test\r\n', true],
+    ['other lines before the banner', 'Welcome\r\nSSH-2.0-Test\r\n', true],
+    ['another protocol', 'HTTP/1.1 400 Bad Request\r\n\r\n', false],
+    ['nothing', '', false],
+  ])('%s decides', async (_what, said, answers) => {
+    const { createServer } = await import('node:net');
+    const server = createServer((socket) => socket.end(said));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const place = { host: '127.0.0.1', port };
+    expect(await answersSsh(place, 5_000, new AbortController().signal)).toBe(answers);
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test('an address that comes after ACTIVE is waited for, and an end meanwhile is seen', async () => {
+    let asked = 0;
+    const near = await createWorld({
+      handler({ path }) {
+        asked += 1;
+        const data = path.includes('/events')
+          ? []
+          : { id: boxId(1), status: asked < 4 ? 'ACTIVE' : 'ERROR', failure_reason: 'no power' };
+        const meta = { total: 0, page: 1, limit: 5, total_pages: 0 };
+        return ok(data, 200, meta);
+      },
+    });
+    const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);
+    await near.close();
+    expect(code).toBe(12);
+    expect(stderr).toContain('is ERROR and will not become ACTIVE by itself: no power.');
+  });
+
+  /** A world whose machine is as told, with an SSH server of this computer. */
+  async function besideSshd(machineOf: (port: number) => Record<string, unknown>) {
+    const { createServer } = await import('node:net');
+    const sshd = createServer((socket) => socket.end('SSH-2.0-Test\r\n'));
+    await new Promise<void>((resolve) => sshd.listen(0, '127.0.0.1', resolve));
+    const { port } = sshd.address() as { port: number };
+    const near = await createWorld({
+      handler: () => ok({ id: boxId(1), name: 'box', ...machineOf(port) }),
+    });
+    const stopSshd = () => new Promise((resolve) => sshd.close(resolve));
+    const close = async () => {
+      await near.close();
+      await stopSshd();
+    };
+    return { near, port, stopSshd, close };
+  }
+
+  test('counts in INSTALLING, in which the document says that SSH is available', async () => {
+    const { near, close } = await besideSshd((port) => ({
+      status: 'INSTALLING',
+      ip_address: '127.0.0.1',
+      ssh_port: port,
+    }));
+    const { code, stdout } = await near.cli([
+      'instances',
+      'wait',
+      boxId(1),
+      '--for',
+      'ssh',
+      '--json',
+    ]);
+    await close();
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([{ id: boxId(1), name: 'box', status: 'INSTALLING' }]);
+  });
+
+  test('an empty address is none yet, and not this computer', async () => {
+    const { near, close } = await besideSshd((port) => ({
+      status: 'ACTIVE',
+      ip_address: '',
+      ssh_port: port,
+    }));
+    const { code } = await near.cli([
+      ...['instances', 'wait', boxId(1), '--for', 'ssh', '--wait-timeout', '10s'],
+    ]);
+    await close();
+    expect(code).toBe(8);
+  });
+
+  test.each([
+    ['SSH port', { ip_address: '127.0.0.1', ssh_port: 70_000 }],
+    ['address', { ip_address: '-oProxyCommand=id', ssh_port: 22 }],
+  ])('a nonsensical %s ends it at once, and the bill is told', async (what, machine) => {
+    const { near, close } = await besideSshd(() => ({ status: 'ACTIVE', ...machine }));
+    const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);
+    await close();
+    expect(code).toBe(10);
+    expect(stderr).toContain(`as the ${what} of the machine`);
+    expect(stderr).toContain('Count it as still billing.');
+  });
+
+  test('--wait of ssh looks at the port that was named', async () => {
+    const { near, port, close } = await besideSshd(() => ({
+      status: 'ACTIVE',
+      ip_address: '127.0.0.1',
+      ssh_username: 'root',
+      ssh_port: null,
+    }));
+    const { code, stdout } = await near.cli([
+      ...['instances', 'ssh', '--wait', '--wait-timeout', '4s', '--port', String(port), '--print'],
+      boxId(1),
+    ]);
+    await close();
+    expect(code).toBe(0);
+    expect(stdout).toContain(`-p ${port} -- root@127.0.0.1`);
+  });
+
+  test('is done when a banner is read at the address of the machine', async () => {
+    const { near, stopSshd, close } = await besideSshd((port) => ({
+      status: 'ACTIVE',
+      ip_address: '127.0.0.1',
+      ssh_port: port,
+    }));
+    expect((await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh'])).code).toBe(0);
+    await stopSshd();
+    expect(
+      (await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh', '--wait-timeout', '10s']))
+        .code,
+    ).toBe(8);
+    await close();
+  });
+});
+
+describe('a wait that ends early', () => {
+  const worldOf = (answers: readonly (number | string)[]) => {
+    const left = [...answers];
+    return createWorld({
+      handler({ path }) {
+        const answer = path.includes('/events') ? 404 : left.length > 1 ? left.shift() : left[0];
+        return typeof answer === 'number'
+          ? { status: answer, body: { statusCode: answer, message: 'no', error: 'No' } }
+          : ok({ id: boxId(1), status: answer });
+      },
+    });
+  };
+
+  test('by a key that is refused says that the machine goes on billing', async () => {
+    const near = await worldOf(['PROVISIONING', 401]);
+    const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
+    await near.close();
+    expect(code).toBe(4);
+    expect(errorOf(stderr)).toMatchObject({
+      message: expect.stringContaining(
+        'Nobody waits for b0000000-0000-4000-8000-000000000001 (b0000000-0000-4000-8000-000000000001) any more. Count it as still billing. To end it: gpucloud instances terminate b0000000-0000-4000-8000-000000000001',
+      ),
+      may_be_billing: true,
+      resource: boxId(1),
+    });
+  });
+
+  test('by a terminate that fell back names the command that ends the machine', async () => {
+    const near = await worldOf(['TERMINATING', 'ACTIVE']);
+    const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'terminated']);
+    await near.close();
+    expect(code).toBe(12);
+    expect(stderr).toContain(
+      'end it with "gpucloud instances terminate b0000000-0000-4000-8000-000000000001"',
+    );
+  });
+
+  test.each([
+    ['wait', ['--for', 'hibernating', '--wait-timeout', '1s'], 'status'],
+    ['events', ['--follow', '--until', 'hibernating'], 'status or type'],
+  ])(
+    '%s notes a word that the document does not know, when it begins',
+    async (verb, words, what) => {
+      const near = await worldOf([404]);
+      const { stderr } = await near.cli(['instances', verb, boxId(1), ...words]);
+      await near.close();
+      expect(stderr).toContain(
+        `Not a ${what} of the API document, asked for all the same: HIBERNATING.`,
+      );
+    },
+  );
+
+  test.each([
+    [['wait', boxId(1), '--for', 'actve'], '--for "actve"', 'active'],
+    [['wait', boxId(1), '--for', 'ACITVE'], '--for "ACITVE"', 'active'],
+    [['wait', boxId(1), '--for', 'terminate'], '--for "terminate"', 'terminated'],
+    [['wait', boxId(1), '--for', 'stop'], '--for "stop"', 'stopped'],
+    [['wait', boxId(1), '--for', 'shh'], '--for "shh"', 'ssh'],
+    [['events', boxId(1), '--follow', '--until', 'activ'], '--until "activ"', 'active'],
+    [['events', boxId(1), '--follow', '--until', 'eror'], '--until "eror"', 'error'],
+    [['events', boxId(1), '--type', 'billin'], '--type "billin"', 'billing'],
+    [
+      ['events', boxId(1), '--type', 'error,state-change'],
+      '--type "state-change"',
+      'status_change',
+    ],
+  ])('%j is refused before any request', async (words, what, meant) => {
+    const near = await worldOf(['ACTIVE']);
+    const refused = await near.cli(['instances', ...words]);
+    await near.close();
+    expect(refused).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `error: ${what}: the API document has no such word (Did you mean ${meant}?)\n`,
+      requests: [],
+    });
+  });
+
+  test.each(['inactive', 'restarting', 'booting', 'resetting', 'updating', 'paused'])(
+    'a status that may be new, %s, is waited for',
+    async (word) => {
+      const near = await worldOf([word.toUpperCase()]);
+      const { code } = await near.cli(['instances', 'wait', boxId(1), '--for', word]);
+      await near.close();
+      expect(code).toBe(0);
+    },
+  );
+});

@@ -1,0 +1,342 @@
+import { describe, expect, test } from 'vitest';
+import { CliError } from '../../../src/errors.ts';
+import { manualClock } from '../../support/clock.ts';
+import { createWorld } from '../../support/run-cli.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+import { ok } from '../../support/service.ts';
+import { errorOf } from '../../support/stderr-lines.ts';
+import { boxId, openSandbox, rent, world } from './boxes.ts';
+
+openSandbox();
+
+describe('instances wait', () => {
+  test('waits for several machines at once', async () => {
+    await world.cli(['instances', 'create', 'box-a', ...HARDWARE]);
+    await world.cli(['instances', 'create', 'box-b', ...HARDWARE]);
+    const { code, stdout } = await world.cli(['instances', 'wait', 'box-a', 'box-b', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ status: 'ACTIVE' }, { status: 'ACTIVE' }]);
+  });
+
+  test('another end is exit 12 with the reason', async () => {
+    await world.sandbox.inject('fail-provisioning');
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    const { code, stderr } = await world.cli(['instances', 'wait', 'trainer']);
+    expect(code).toBe(12);
+    expect(stderr).toContain('will not become ACTIVE by itself: ');
+    // The end of the service's log, oldest first, between the error and the hint.
+    expect(stderr).toMatch(
+      /^error: trainer \([0-9a-f-]{36}\): .* Count it as still billing\.\n( {2}\S+Z {2}[A-Z_]+ {2}.+\n){2,5}hint: /m,
+    );
+  });
+
+  test('another end is told to scripts with the last events', async () => {
+    await world.sandbox.inject('fail-provisioning');
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    const { code, stderr } = await world.cli(['instances', 'wait', 'trainer', '--json']);
+    expect(code).toBe(12);
+    const { error } = JSON.parse(stderr);
+    expect(error.code).toBe('other_end');
+    const log = await world.cli(['instances', 'events', 'trainer', '--limit', '5', '--json']);
+    const events = (JSON.parse(log.stdout) as Record<string, unknown>[]).reverse();
+    expect(error.last_events).toEqual(
+      events.map(({ created_at, type, message }) => ({ created_at, type, message })),
+    );
+    expect(error.last_events.length).toBeGreaterThan(1);
+  });
+
+  test('create --wait tells another end in the same way', async () => {
+    await world.sandbox.inject('fail-provisioning');
+    const { code, stderr } = await world.cli([
+      'instances',
+      'create',
+      'other',
+      ...HARDWARE,
+      '--wait',
+      '--json',
+    ]);
+    expect(code).toBe(12);
+    expect(errorOf(stderr).last_events).not.toEqual([]);
+  });
+
+  test('--wait-timeout is the deadline of the wait', async () => {
+    await world.sandbox.inject('slow-provisioning');
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    const { code, stderr } = await world.cli([
+      'instances',
+      'wait',
+      'trainer',
+      '--wait-timeout',
+      '1m',
+      '--poll-interval',
+      '10s',
+    ]);
+    expect(code).toBe(8);
+    expect(stderr).toMatch(
+      /^error: trainer \([0-9a-f-]{36}\): The machine is not ACTIVE after 1 min; it was last seen PROVISIONING\. Count it as still billing\.\nhint: .*"gpucloud instances terminate [0-9a-f-]{36}"\n$/m,
+    );
+    expect(world.clock.slept.filter((slept) => slept === 10_000)).toHaveLength(6);
+  });
+
+  test.each([
+    [[], ['PROVISIONING (60 s)', 'PROVISIONING (120 s)']],
+    [['--json'], []],
+  ])('prints a line per minute off a terminal, none with %j', async (flags, phases) => {
+    await world.sandbox.inject('slow-provisioning');
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    const { code, stderr } = await world.cli([
+      ...['instances', 'wait', 'trainer', '--wait-timeout', '150s', '--poll-interval', '10s'],
+      ...flags,
+    ]);
+    expect(code).toBe(8);
+    const lines = stderr.split('\n').filter((line) => line.startsWith('trainer: '));
+    expect(lines).toEqual(phases.map((phase) => `trainer: ${phase}`));
+  });
+
+  test('limits each request of a wait by --timeout, and goes on', async () => {
+    let asked = 0;
+    const near = await createWorld({
+      async handler() {
+        asked += 1;
+        // Longer than --timeout: a real pause, since the limit of a request is a real timer.
+        if (asked === 2) await new Promise((resolve) => setTimeout(resolve, 400));
+        const status = asked < 3 ? 'CREATING' : 'ACTIVE';
+        return {
+          status: 200,
+          body: { status: 'success', code: 200, data: { id: boxId(1), status } },
+        };
+      },
+    });
+    const wait = ['instances', 'wait', boxId(1), '--timeout', '100ms', '--wait-timeout', '5m'];
+    const { code, stderr } = await near.cli([...wait, '-q']);
+    await near.close();
+    expect(code).toBe(0);
+    expect(stderr).toContain('did not answer within 0.1 s');
+  });
+
+  test('a reading at the deadline decides, however long the interval is', async () => {
+    await world.sandbox.inject('slow-provisioning');
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    const started = world.clock.now();
+    const wait = ['instances', 'wait', 'trainer', '--wait-timeout', '11m', '--poll-interval', '3h'];
+    expect((await world.cli(wait)).code).toBe(0);
+    expect(world.clock.now() - started).toBeLessThan(12 * 60_000);
+  });
+
+  test('of a machine that is over says that it costs nothing more', async () => {
+    await rent('trainer');
+    await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
+    const { code, stderr } = await world.cli(['instances', 'wait', 'trainer', '--json']);
+    expect(code).toBe(12);
+    expect(errorOf(stderr)).toMatchObject({
+      may_be_billing: false,
+      message: expect.stringContaining(
+        'will not become ACTIVE by itself. It is not billing any more.',
+      ),
+    });
+  });
+
+  test('any status is waited for, in either case of letters', async () => {
+    await rent('trainer');
+    const { code } = await world.cli(['instances', 'wait', 'trainer', '--for', 'active']);
+    expect(code).toBe(0);
+    const odd = await world.cli(['instances', 'wait', 'trainer', '--for', 'no/such']);
+    expect(odd.code).toBe(2);
+  });
+
+  test('an interrupt says that the machine goes on billing', async () => {
+    await world.sandbox.inject('slow-provisioning');
+    const interrupt = new AbortController();
+    const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+    const started = world.cli(
+      ['instances', 'create', 'trainer', ...HARDWARE, '--wait', '--poll-interval', '1s'],
+      { interrupts },
+    );
+    while (world.service.requests.length < 3)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+    const { code, stdout, stderr } = await started;
+    expect(code).toBe(130);
+    expect(stdout).toContain('trainer');
+    expect(stderr).toContain('Count it as still billing.');
+    expect(stderr).toMatch(/end it with "gpucloud instances terminate [0-9a-f-]{36}"/);
+  });
+});
+
+describe('instances wait for machines of a service in trouble', () => {
+  const machine = (id: string, status: string) => ok({ id, name: id, status });
+
+  test('an outage is told once and waited out', async () => {
+    let asked = 0;
+    const near = await createWorld({
+      handler: () => {
+        asked += 1;
+        return asked > 1 && asked < 8
+          ? 'hangUp'
+          : machine(boxId(1), asked > 8 ? 'ACTIVE' : 'CREATING');
+      },
+    });
+    const { code, stdout, stderr } = await near.cli(['instances', 'wait', boxId(1), '-o', 'id']);
+    await near.close();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'b0000000-0000-4000-8000-000000000001\n' });
+    expect(stderr).toMatch(
+      /^warning: b0000000-0000-4000-8000-000000000001 could not be read: .+ Waiting goes on\.\nb0000000-0000-4000-8000-000000000001 can be read again: CREATING\.\n$/,
+    );
+  });
+
+  /**
+   * A service that refuses each machine its second reading, and wants to be left alone for so many
+   * seconds: whoever comes sooner is refused for as long again.
+   */
+  async function strictWorld(seconds: number, end: string) {
+    const clock = manualClock();
+    const asked = new Map<string, number>();
+    const allowedAt = new Map<string, number>();
+    const early: string[] = [];
+    const world = await createWorld({
+      clock,
+      handler({ path }) {
+        const id = path.split('/')[2] ?? '';
+        const count = (asked.get(id) ?? 0) + 1;
+        asked.set(id, count);
+        const isEarly = clock.now() < (allowedAt.get(id) ?? 0);
+        if (isEarly) early.push(id);
+        if (count !== 2 && !isEarly) return machine(id, count === 1 ? 'CREATING' : end);
+        allowedAt.set(id, clock.now() + seconds * 1000);
+        return { status: 429, headers: { 'retry-after': String(seconds) }, body: {} };
+      },
+    });
+    return { ...world, early, asked };
+  }
+  const WAIT = ['instances', 'wait', boxId(1), '--poll-interval', '500ms'];
+  const asks = (seconds: number) =>
+    `The service takes no more requests for now (429) and asks to wait ${seconds} s (Retry-After).`;
+
+  // The shorter one would fit into a single call, which would keep it without a word.
+  test.each([120, 20])(
+    'a pause of %i s that is asked for is kept in full, and told once',
+    async (seconds) => {
+      const strict = await strictWorld(seconds, 'ACTIVE');
+      const { code, stderr, requests } = await strict.cli([...WAIT, '-o', 'id']);
+      await strict.close();
+      expect({ code, early: strict.early, requests: requests.length }).toEqual({
+        code: 0,
+        early: [],
+        requests: 3,
+      });
+      expect(strict.clock.slept).toEqual([500, seconds * 1000]);
+      expect(stderr).toBe(
+        `warning: b0000000-0000-4000-8000-000000000001 could not be read: ${asks(seconds)} It is read again in ${seconds} s.\nb0000000-0000-4000-8000-000000000001 can be read again: ACTIVE.\n`,
+      );
+    },
+  );
+
+  test('a pause beyond the deadline ends the wait at once, with 11 and what to do', async () => {
+    const strict = await strictWorld(120, 'ACTIVE');
+    const { code, stdout, stderr, requests } = await strict.cli([
+      ...WAIT,
+      '--wait-timeout',
+      '1m',
+      '-q',
+    ]);
+    await strict.close();
+    expect({ code, stdout, requests: requests.length }).toEqual({
+      code: 11,
+      stdout: '',
+      requests: 2,
+    });
+    expect(stderr).toBe(
+      `error: b0000000-0000-4000-8000-000000000001 (b0000000-0000-4000-8000-000000000001): ${asks(120)} It may be asked again in 120 s, and this wait would be over in 60 s; the machine was last seen CREATING. Count it as still billing.\n` +
+        'hint: in 120 s, wait on with "gpucloud instances wait b0000000-0000-4000-8000-000000000001 --for active"; see it with "gpucloud instances get b0000000-0000-4000-8000-000000000001", end it with "gpucloud instances terminate b0000000-0000-4000-8000-000000000001"\n',
+    );
+  });
+
+  test.each([
+    [['instances', 'wait', boxId(1)], true],
+    [['instances', 'terminate', boxId(1), '--yes', '--wait'], false],
+  ])('%j may be run again after it: %s', async (argv, retryable) => {
+    const near = await createWorld({
+      handler: ({ method }) =>
+        method === 'POST'
+          ? machine(boxId(1), 'TERMINATING')
+          : { status: 429, headers: { 'retry-after': '9999' }, body: {} },
+    });
+    const { code, stderr } = await near.cli([...argv, '--json']);
+    await near.close();
+    expect({ code, error: JSON.parse(stderr).error }).toMatchObject({
+      code: 11,
+      error: { code: 'rate_limited', retryable },
+    });
+  });
+
+  test('each of several keeps its own pause, and scripts learn what is billing', async () => {
+    const strict = await strictWorld(120, 'CREATING');
+    const argv = ['instances', 'wait', boxId(1), boxId(2), '--wait-timeout', '1m', '--json'];
+    const { code, stderr } = await strict.cli(argv);
+    await strict.close();
+    expect({ code, early: strict.early }).toEqual({ code: 11, early: [] });
+    expect(errorOf(stderr).errors).toMatchObject([
+      { code: 'rate_limited', http_status: 429, resource: boxId(1), may_be_billing: true },
+      { code: 'rate_limited', http_status: 429, resource: boxId(2), may_be_billing: true },
+    ]);
+  });
+
+  test('twenty are awaited at once, and eight readings at most are on their way', async () => {
+    let running = 0;
+    let most = 0;
+    const ids = Array.from({ length: 20 }, (_, at) => boxId(at));
+    const near = await createWorld({
+      async handler({ path }) {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        running -= 1;
+        return machine(path.split('/')[2] ?? '', path.endsWith(boxId(19)) ? 'ACTIVE' : 'CREATING');
+      },
+    });
+    const waited = await near.cli(['instances', 'wait', ...ids, '--wait-timeout', '10s', '--json']);
+    await near.close();
+    expect(waited.code).toBe(8);
+    // The last of them is not kept waiting by those before it.
+    expect(JSON.parse(waited.stdout)).toMatchObject([{ id: boxId(19) }]);
+    expect(errorOf(waited.stderr).errors).toHaveLength(19);
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(8);
+  });
+
+  test('Ctrl-C is one line for all of them, and an error for each in JSON', async () => {
+    const interrupt = new AbortController();
+    const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+    let asked = 0;
+    const near = await createWorld({
+      handler({ path }) {
+        asked += 1;
+        if (asked % 5 === 0) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+        const id = path.split('/')[2] ?? '';
+        return machine(
+          id,
+          id === 'b0000000-0000-4000-8000-00000000000c' ? 'TERMINATING' : 'ACTIVE',
+        );
+      },
+    });
+    const wait = [
+      'instances',
+      'wait',
+      'b0000000-0000-4000-8000-00000000000a',
+      'b0000000-0000-4000-8000-00000000000b',
+      'b0000000-0000-4000-8000-00000000000c',
+      '--for',
+      'terminated',
+    ];
+    const people = await near.cli(wait, { interrupts });
+    const scripts = await near.cli([...wait, '--json'], { interrupts });
+    await near.close();
+    expect(people.code).toBe(130);
+    expect(people.stderr).toBe(
+      'Interrupted. Nobody waits for b0000000-0000-4000-8000-00000000000a (b0000000-0000-4000-8000-00000000000a), b0000000-0000-4000-8000-00000000000b (b0000000-0000-4000-8000-00000000000b), b0000000-0000-4000-8000-00000000000c (b0000000-0000-4000-8000-00000000000c) any more. Count as still billing: b0000000-0000-4000-8000-00000000000a, b0000000-0000-4000-8000-00000000000b.\n' +
+        'hint: see them with "gpucloud instances list", end them with "gpucloud instances terminate b0000000-0000-4000-8000-00000000000a b0000000-0000-4000-8000-00000000000b"\n',
+    );
+    expect(scripts.code).toBe(130);
+    expect(errorOf(scripts.stderr).errors).toHaveLength(3);
+  });
+});
