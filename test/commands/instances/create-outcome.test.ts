@@ -1,0 +1,192 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+import { ok } from '../../support/service.ts';
+import { errorOf } from '../../support/stderr-lines.ts';
+
+let world: SandboxWorld;
+
+beforeEach(async () => {
+  world = await createSandboxWorld();
+});
+afterEach(() => world.close());
+
+/** The open requests and the instances, by their own files. */
+async function journal(home: string): Promise<Record<string, unknown>[]> {
+  const root = join(home, 'state', 'journal');
+  const records: Record<string, unknown>[] = [];
+  for (const name of await readdir(root, { recursive: true })) {
+    const [, place] = /(requests|instances)\/[^/]+\.json$/.exec(name) ?? [];
+    if (place === undefined) continue;
+    records.push({ place, ...JSON.parse(await readFile(join(root, name), 'utf8')) });
+  }
+  return records;
+}
+
+describe('the outcome of instances create', () => {
+  test('not enough funds is exit 5, and the journal says that it was refused', async () => {
+    await world.sandbox.reset({ balance: '50.00' });
+    const { code, stdout, stderr } = await world.cli([
+      'instances',
+      'create',
+      'trainer',
+      ...HARDWARE,
+    ]);
+
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(stderr).toMatch(/^error: /m);
+    expect(await journal(world.home)).toEqual([]);
+    expect((await world.cli(['instances', 'list', '--json'])).stdout).toBe('[]\n');
+  });
+
+  test('a machine that costs more than --max-price is ended at once', async () => {
+    const { code, stdout, stderr, requests } = await world.cli([
+      'instances',
+      'create',
+      'trainer',
+      ...HARDWARE,
+      '--max-price',
+      '89.89',
+    ]);
+
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(
+      'came out at 89.90 RUB an hour, over --max-price 89.89, and was terminated at once',
+    );
+    expect(requests.map(({ path }) => path.split('/').at(-1))).toEqual(['instances', 'terminate']);
+    const cheap = await world.cli([
+      'instances',
+      'create',
+      'second',
+      ...HARDWARE,
+      '--max-price',
+      '89.90',
+    ]);
+    expect(cheap.code).toBe(0);
+  });
+
+  test('a machine over --max-price that can not be ended is told as billing', async () => {
+    await world.sandbox.inject('fail-terminate');
+    await world.sandbox.inject('fail-terminate');
+    const { code, stderr } = await world.cli([
+      'instances',
+      'create',
+      'trainer',
+      ...HARDWARE,
+      '--max-price',
+      '1',
+      '--json',
+    ]);
+    expect(code).toBe(1);
+    expect(errorOf(stderr)).toMatchObject({
+      may_be_billing: true,
+      hint: expect.stringContaining('gpucloud instances terminate '),
+    });
+  });
+
+  test('a wait that the provider ends in ERROR is exit 12 and still prints the machine', async () => {
+    await world.sandbox.inject('fail-provisioning');
+    const { code, stdout, stderr } = await world.cli([
+      'instances',
+      'create',
+      'trainer',
+      ...HARDWARE,
+      '--wait',
+      '--json',
+    ]);
+    expect(code).toBe(12);
+    expect(JSON.parse(stdout)).toMatchObject({
+      name: 'trainer',
+      status: 'ERROR',
+      failure_reason: expect.any(String),
+    });
+    expect(errorOf(stderr)).toMatchObject({ code: 'other_end', may_be_billing: true });
+  });
+
+  test('a wait past its deadline is exit 8 and says that it may be billing', async () => {
+    await world.sandbox.inject('slow-provisioning');
+    const { code, stderr } = await world.cli([
+      'instances',
+      'create',
+      'trainer',
+      ...HARDWARE,
+      '--wait',
+      '--wait-timeout',
+      '30s',
+    ]);
+    expect(code).toBe(8);
+    expect(stderr).toContain('Count it as still billing.');
+    expect(stderr).toContain('gpucloud instances terminate ');
+  });
+
+  test('the outcome is on disk before the machine is printed', async () => {
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    expect(await journal(world.home)).toMatchObject([
+      { place: 'instances', origin: 'create', name: 'trainer', id: expect.any(String) },
+    ]);
+  });
+});
+
+describe('instances create when the answer is lost', () => {
+  test('is exit 7, may be billing, and stays in the list as UNKNOWN', async () => {
+    const lossy = await createWorld({
+      handler: ({ method, path }) =>
+        method === 'POST' ? 'hangUp' : ok(path.startsWith('/storage') ? [] : {}),
+    });
+    const { code, stdout, stderr, requests } = await lossy.cli([
+      'instances',
+      'create',
+      'trainer',
+      ...HARDWARE,
+      '--json',
+    ]);
+
+    expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
+    expect(errorOf(stderr)).toMatchObject({
+      code: 'outcome_unknown',
+      may_be_billing: true,
+    });
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    const list = await lossy.cli(['instances', 'list', '--json']);
+    expect(JSON.parse(list.stdout)).toMatchObject([
+      { id: null, status: 'UNKNOWN', name: 'trainer' },
+    ]);
+    await lossy.close();
+  });
+
+  test('an id in a broken answer is kept and told', async () => {
+    const id = '3f0c5d9e-1111-4222-8333-444455556666';
+    const broken = await createWorld({
+      handler: () => ok({ id, status: 5 }, 201),
+    });
+    const { code, stderr } = await broken.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    expect(code).toBe(10);
+    expect(stderr).toContain(id);
+    expect(await journal(broken.home)).toMatchObject([{ place: 'instances', id }]);
+    await broken.close();
+  });
+
+  test('a refused connection is exit 6 and leaves no UNKNOWN', async () => {
+    const away = await createWorld({ handler: () => 'hangUp' });
+    await away.service.close();
+    const { code, stderr } = await away.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    expect(code).toBe(6);
+    expect(stderr).toMatch(/^error: /m);
+    expect(await journal(away.home)).toEqual([]);
+    await away.close();
+  });
+
+  test('a journal that can not be written is exit 9, and nothing is sent', async () => {
+    await writeFile(join(world.home, 'not-a-folder'), '');
+    const { code, stderr, requests } = await world.cli(
+      ['instances', 'create', 'trainer', ...HARDWARE],
+      {
+        env: { GPUCLOUD_STATE_DIR: join(world.home, 'not-a-folder') },
+      },
+    );
+    expect({ code, requests }).toEqual({ code: 9, requests: [] });
+    expect(stderr).toContain('The list of rented machines could not be read');
+  });
+});
