@@ -11,18 +11,18 @@ const BOX = 'my-first-box';
 /** Rent, connect, spend, stop: the whole of a rental, in the order in which a person does it. */
 export const TOUR: readonly TourStep[] = [
   {
-    title: 'What can be rented',
+    title: 'See what you can rent',
     words: [
-      'An offer is a kind of machine with its price per hour; an image is what is installed on it.',
-      'Here in the sandbox all of them are known. The real service shows its own in the web console.',
+      'An offer is hardware with a price per hour. An image is the system installed on it.',
+      'The real service lists them in the web console.',
     ],
     argv: ['sandbox', 'catalog'],
   },
   {
-    title: 'Rent a machine',
+    title: 'Rent an instance',
     words: [
-      'One hour of the price is reserved at once, and each hour is charged as it passes.',
-      '--wait waits until the machine runs.',
+      'The price of one hour is reserved at once, and each hour is charged as it passes.',
+      '--wait waits until the instance is active.',
     ],
     argv: [
       ...['instances', 'create', BOX, '--offer', 'RTX 4090', '--image', 'Ubuntu 22.04'],
@@ -32,42 +32,40 @@ export const TOUR: readonly TourStep[] = [
   {
     title: 'Connect',
     words: [
-      'gpucloud enters a machine with the ssh of your system. Nothing is behind the address of a',
-      'machine of the sandbox, so that --print only shows the command that would run.',
+      "Your own ssh connects to an instance. Instances in the sandbox don't answer,",
+      'so --print shows the command without running it.',
     ],
     argv: ['instances', 'ssh', BOX, '--print'],
   },
   {
     title: 'Let three hours pass',
-    words: [
-      'The clock of the sandbox can be turned. On the real service, time and money pass by themselves.',
-    ],
+    words: ['In the sandbox you can move the clock forward.'],
     argv: ['sandbox', 'advance', '3h'],
   },
   {
-    title: 'See what is yours and what it costs',
+    title: 'See what you have and what it costs',
     words: [
-      'gpucloud writes down each machine before it asks for it, so that none is ever lost:',
-      'this is what this computer knows, read afresh, with the money that it burns.',
+      'gpucloud notes each instance before it sends the request, so none is ever lost.',
+      'status shows all of them with their current cost.',
     ],
     argv: ['status'],
   },
   {
-    title: 'What was spent',
-    words: ['Every hour is a charge of its own, taken from the balance in roubles.'],
+    title: 'See what you spent',
+    words: ['Each hour is a separate charge, taken from your balance in roubles.'],
     argv: ['billing', 'spend'],
   },
   {
-    title: 'End it',
+    title: 'Terminate it',
     words: [
-      'A machine bills until it is terminated, whether you use it or not.',
-      'Terminating deletes it and its disk for good. A person is asked first; --yes answers.',
+      'An instance bills until you terminate it, even if you do not use it.',
+      'Terminating deletes its disk. It asks first, unless --yes is given.',
     ],
     argv: ['instances', 'terminate', BOX, '--yes', '--wait'],
   },
   {
-    title: 'What is left',
-    words: ['Nothing bills any more.'],
+    title: 'Check the balance',
+    words: ['Nothing is billing now.'],
     argv: ['billing', 'balance'],
   },
 ];

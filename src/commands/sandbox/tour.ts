@@ -62,9 +62,7 @@ async function guide(
 ): Promise<void> {
   const { err } = context;
   const prompts = context.flags.yes === true ? undefined : await context.prompts();
-  err.note(
-    'This is a rental from its beginning to its end, in a sandbox: free, offline, two minutes.',
-  );
+  err.note('A whole rental in a temporary sandbox: free, offline, two minutes.');
   for (const [at, step] of TOUR.entries()) {
     err.note('');
     err.note(`${at + 1} of ${TOUR.length}: ${step.title}`);
@@ -72,7 +70,7 @@ async function guide(
     err.note('');
     err.note(`$ ${lineOf(step)}`);
     if (prompts !== undefined && !(await prompts.confirm('Run it?', true))) {
-      err.note('The tour ends here. Nothing of it is left.');
+      err.note('The tour ends here. Its sandbox is deleted.');
       return;
     }
     done(step, await show([...step.argv, ...colourOf(context)]));
@@ -82,10 +80,10 @@ async function guide(
 
 const FAREWELL = [
   '',
-  'That was a whole rental. Nothing of it is left.',
-  'A sandbox of your own, which stays: export GPUCLOUD_PROFILE=sandbox',
-  'The real service: gpucloud login',
-  'All commands: gpucloud --help',
+  'That was a whole rental. Its sandbox is deleted.',
+  'Use your own sandbox: export GPUCLOUD_PROFILE=sandbox',
+  'Use the real service: gpucloud login',
+  'See all commands: gpucloud --help',
 ];
 
 async function* results(

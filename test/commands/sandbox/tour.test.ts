@@ -82,7 +82,7 @@ describe('sandbox tour', () => {
     expect(code).toBe(0);
     expect(stdout).toBe('');
     expect(stderr).toContain('Run it?');
-    expect(stderr).toContain('The tour ends here. Nothing of it is left.');
+    expect(stderr).toContain('The tour ends here. Its sandbox is deleted.');
   });
 
   test('an interrupt ends it with 130 and takes its folder away', async () => {
