@@ -23,3 +23,8 @@ test('takes the numbers of random tests from the seed of the run', () => {
   const own = 'architecture/tests.test.ts';
   expect(having(/Math\.random|from 'fast-check'/, 'support/random.ts', own)).toEqual([]);
 });
+
+test('holds at most 500 lines in a file', () => {
+  const long = FILES.filter(({ text }) => text.split('\n').length > 501);
+  expect(long.map(({ path }) => path)).toEqual([]);
+});

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { installBrowser } from '../support/browser.ts';
+import { needs } from '../support/needs.ts';
 import { type Person, sitDown } from '../support/person.ts';
 import { type Computer, createComputer } from '../support/program.ts';
 import { no, ok, type Service, startService } from '../support/service.ts';
@@ -31,7 +32,7 @@ function open(path: string): Person {
   return person;
 }
 
-describe.skipIf(process.platform !== 'linux')('instances open', () => {
+describe('instances open', needs('Linux'), () => {
   beforeEach(async () => {
     computer = await createComputer();
     service = await startService(({ path }) =>

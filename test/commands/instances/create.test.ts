@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
@@ -12,18 +12,6 @@ beforeEach(async () => {
   world = await createSandboxWorld();
 });
 afterEach(() => world.close());
-
-/** The open requests and the instances, by their own files. */
-async function _journal(home: string): Promise<Record<string, unknown>[]> {
-  const root = join(home, 'state', 'journal');
-  const records: Record<string, unknown>[] = [];
-  for (const name of await readdir(root, { recursive: true })) {
-    const [, place] = /(requests|instances)\/[^/]+\.json$/.exec(name) ?? [];
-    if (place === undefined) continue;
-    records.push({ place, ...JSON.parse(await readFile(join(root, name), 'utf8')) });
-  }
-  return records;
-}
 
 describe('instances create', () => {
   test('rents, waits, shows the machine and how to stop paying', async () => {
