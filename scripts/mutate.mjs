@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = fileURLToPath(new URL('../docs/internals/mutations.md', import.meta.url));
 
 /** A mutation may make a loop endless, which no test can end. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 
 // Vitest adds listeners in each of many runs.
 setMaxListeners(0);
@@ -71,13 +71,10 @@ async function openTests() {
       );
       const specifications = [...new Set(found.flat())];
       let isLate = false;
-      const timer = setTimeout(
-        () => {
-          isLate = true;
-          void end();
-        },
-        next === undefined ? 5 * PATIENCE_MS : PATIENCE_MS,
-      );
+      const timer = setTimeout(() => {
+        isLate = true;
+        void end();
+      }, PATIENCE_MS);
       const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
       clearTimeout(timer);
       if (next !== undefined) vitest.invalidateFile(sourceOf(next));

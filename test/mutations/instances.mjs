@@ -1,10 +1,11 @@
 const VERBS = 'commands/instances/lifecycle';
-const RENT = 'commands/instances/create commands/instances/doubt instances';
+const RENT =
+  'commands/instances/doubt commands/instances/create instances/pending instances/refusal';
 
 export const instances = [
   {
     file: 'instances/rent.ts',
-    tests: `${RENT} commands/instances/lifecycle commands/instances/recover`,
+    tests: RENT,
     changes: [
       [
         'an id is believed in a response without success',
@@ -78,7 +79,7 @@ export const instances = [
   },
   {
     file: 'instances/refusal.ts',
-    tests: 'instances commands/instances/create commands/instances/lifecycle',
+    tests: 'instances/refusal commands/instances/create commands/instances/lifecycle',
     changes: [
       [
         'a balance that just covers the hour is too low',
@@ -238,7 +239,7 @@ export const instances = [
   },
   {
     file: 'instances/outcome.ts',
-    tests: `${VERBS} cli instances commands/instances/create`,
+    tests: `${VERBS} cli/several`,
     changes: [
       ['a wait past its deadline is not billing', 'mayBeBilling: billing,\n    events,', 'events,'],
       [
@@ -265,7 +266,7 @@ export const instances = [
   },
   {
     file: 'instances/waiting.ts',
-    tests: `${VERBS} commands/instances/create`,
+    tests: VERBS,
     changes: [
       ['an empty address is this computer', " || instance.ip_address === ''", ''],
       ['the last events come newest first', '.reverse()', ''],
@@ -283,7 +284,7 @@ export const instances = [
   },
   {
     file: 'instances/resolve.ts',
-    tests: 'instances/naming commands/instances/lifecycle commands/instances/reading',
+    tests: 'instances/naming commands/instances/reading',
     changes: [
       [
         'a script terminates by a beginning with --yes',
@@ -406,7 +407,7 @@ export const instances = [
   },
   {
     file: 'instances/preflight.ts',
-    tests: 'instances/paid-hour commands/instances/before-the-deed commands/instances/lifecycle',
+    tests: 'commands/instances/before-the-deed commands/instances/lifecycle',
     changes: [
       [
         'a running machine counts for what a start reserves',
