@@ -46,6 +46,15 @@ test.each<[string, unknown, string]>([
   expect(await unclear(data(value))).toBe(words);
 });
 
+test('warns of an odd field in the response to a POST', async () => {
+  const warnings: string[] = [];
+  const { url } = await scripted(data({ id: ID, status: 'PROVISIONING', name: ['a'] }, 201));
+  const api = apiFor(url, { warn: (line) => warnings.push(line) });
+  const body = { offer_id: 'offer-1', image_id: 'image-1', instance_name: 'box' };
+  expect(await api.instances.create(body)).toMatchObject({ id: ID, name: null });
+  expect(warnings).toEqual([expect.stringContaining('data.name is not of the type string')]);
+});
+
 describe('one odd field does not hide the rest', () => {
   const read = async (value: unknown) => {
     const told: string[] = [];

@@ -45,6 +45,27 @@ test.each(CASES)('%s %#: status %i ends with its exit code', async (_name, send,
   expect([error.exitCode, error.httpStatus]).toEqual([exit, code]);
 });
 
+test.each([300, 304, 399])('takes status %i for no success, whatever it holds', async (code) => {
+  const server = await scripted(json(code, { data: { id: ID, status: 'ACTIVE' } }));
+  expect((await failureOf(get(apiFor(server.url)))).failure).toBe('notUnderstood');
+});
+
+test.each([408, 502])('calls a page with %i unanswered, and retryable', async (code) => {
+  const page: Step = (_request, response) => {
+    response.writeHead(code, { 'content-type': 'text/html' }).end('<html>Sorry</html>');
+  };
+  const server = await scripted(page, page, page);
+  const error = await failureOf(get(apiFor(server.url)));
+  expect(error).toMatchObject({ failure: 'refused', retryable: true });
+  expect(error.message).toContain(`was not answered (${code})`);
+});
+
+test('names what the request was about', async () => {
+  const server = await scripted(status(404));
+  const error = await failureOf(get(apiFor(server.url)));
+  expect(error).toMatchObject({ resource: ID, request: { about: ID } });
+});
+
 test('the words of a message decide nothing', async () => {
   const liar = { statusCode: 404, message: 'unauthorized: not enough funds', error: 'x' };
   const server = await scripted(json(422, liar));

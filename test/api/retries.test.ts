@@ -76,6 +76,7 @@ describe('GET, PATCH, DELETE', () => {
   test.each([
     ['cut', cut],
     ['500', status(500)],
+    ['408', status(408)],
   ])(
     'a PATCH that ends in doubt (%s) is not called unreachable or refused',
     async (_what, step) => {
@@ -123,6 +124,13 @@ describe('Retry-After', () => {
     const { api, clock } = await run([status(429, { 'retry-after': '7' }), data(USER)]);
     await api.users.me();
     expect(clock.sleeps).toEqual([7000]);
+  });
+
+  test('as a date that is past asks for no pause', async () => {
+    const past = { 'retry-after': 'Thu, 15 Jan 2026 09:59:00 GMT' };
+    const { api, clock } = await run([status(503, past), data(USER)]);
+    await api.users.me();
+    expect(clock.sleeps).toEqual([0]);
   });
 
   test('as a date is honoured in full', async () => {
@@ -370,6 +378,14 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     const { api, server } = await run([status(400)]);
     expect((await failureOf(send(api))).failure).toBe('wrongState');
     expect(server.calls()).toEqual([POST]);
+  });
+
+  test('stays unknown after a second 408, though the state is as before', async () => {
+    const before = data(machine(unwanted));
+    const { api, server } = await run([status(408), before, status(408), before]);
+    const error = await failureOf(send(api));
+    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
+    expect(server.calls()).toEqual([POST, GET, POST, GET]);
   });
 
   test('Retry-After past the deadline is not overrun', async () => {

@@ -1,4 +1,4 @@
-const RETRIES = 'api/retries api/documented-errors api/traps api/errors';
+const RETRIES = 'api/retries api/errors api/answers';
 
 export const api = [
   {
@@ -18,6 +18,7 @@ export const api = [
         'a repeated call that was stopped goes on',
         'if (error.stopped || tried === TRIES) throw error.asSent',
         'if (tried === TRIES) throw error.asSent',
+        { equivalent: 'The pause before the next try ends at once, with the same fault.' },
       ],
       [
         'a POST that may have left is sent again',
@@ -28,7 +29,7 @@ export const api = [
         'a POST stopped before it left is sent again',
         'if (error.sent || error.stopped || tried',
         'if (error.sent || tried',
-        { tests: `${RETRIES} api/interrupts` },
+        { equivalent: 'The pause before the next try ends at once, with the same fault.' },
       ],
       [
         'a Retry-After past the deadline is kept',
@@ -52,6 +53,7 @@ export const api = [
         'a pause that is stopped forgets that a try was sent',
         'error instanceof Fault ? error.asSent(sent) : error',
         'error',
+        { tests: 'api/interrupts' },
       ],
     ],
   },
