@@ -46,6 +46,22 @@ test.each<[string, unknown, string]>([
   expect(await unclear(data(value))).toBe(words);
 });
 
+test('refuses a list with a row that has no id', async () => {
+  const { url } = await scripted(data([{ id: 'drive-1' }, { name: 'lost' }]));
+  const error = await failureOf(apiFor(url).drives.list());
+  expect(error.message).toContain('data.1.id is missing');
+});
+
+test('refuses a response about another instance', async () => {
+  const other = 'ffffffff-8a51-4e0b-9c39-1f6f6a2b7d10';
+  const elsewhere = await scripted(data({ id: other, status: 'ACTIVE' }));
+  const error = await failureOf(apiFor(elsewhere.url).instances.get(ID));
+  expect(error).toMatchObject({ failure: 'notUnderstood', resource: ID });
+  expect(error.message).toContain(other);
+  const { url } = await scripted(data({ id: ID.toUpperCase(), status: 'ACTIVE' }));
+  expect(await apiFor(url).instances.get(ID)).toMatchObject({ status: 'ACTIVE' });
+});
+
 test('warns of an odd field in the response to a POST', async () => {
   const warnings: string[] = [];
   const { url } = await scripted(data({ id: ID, status: 'PROVISIONING', name: ['a'] }, 201));

@@ -11,6 +11,7 @@ test.each([
   ['after a comma', `[1,${BIG}]`, [1, BIG]],
   ['after a line break', `{"a":\n\t${BIG}\r\n}`, { a: BIG }],
   ['of many decimals', '[0.1000000000000000055]', ['0.1000000000000000055']],
+  ['of 16 digits', '[9007199254740993]', ['9007199254740993']],
   ['with an exponent', '[ 1e400, 1.5e3]', ['1e400', 1500]],
   ['after a text that ends in a backslash', `["\\\\",${BIG},"a\\"1e400"]`, ['\\', BIG, 'a"1e400']],
   ['beside a text like one', `{"a":"[${BIG}, 1e400]","b":7}`, { a: `[${BIG}, 1e400]`, b: 7 }],

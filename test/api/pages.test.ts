@@ -34,6 +34,16 @@ describe('the walk over a list', () => {
     expect(asked).toEqual([1, 2]);
   });
 
+  test('ends at an empty page, even if the service counts more', async () => {
+    const pages: number[] = [];
+    const read = async (page: number) => {
+      pages.push(page);
+      return { data: page === 1 ? [0, 1] : [], meta: { limit: 2, total_pages: 9 } };
+    };
+    expect(await rowsOf(pagesOf(read))).toEqual([0, 1]);
+    expect(pages).toEqual([1, 2]);
+  });
+
   test.each([
     [false, [1]],
     [true, [1, 2]],

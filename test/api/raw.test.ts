@@ -82,3 +82,9 @@ test.each(['CONNECT', 'TRACE', 'get', ''])('the method %j is none', async (metho
   const api = apiFor(await closedPort());
   expect((await failureOf(api.call({ method, path: '/x' }))).failure).toBe('usage');
 });
+
+test.each(['a\r\nx-b: c', 'a\u0000', 'é'])('refuses the header value %j', async (value) => {
+  const api = apiFor(await closedPort());
+  const call = api.call({ method: 'GET', path: '/x', headers: { 'x-trace': value } });
+  expect((await failureOf(call)).failure).toBe('usage');
+});

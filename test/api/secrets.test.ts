@@ -19,3 +19,7 @@ test.each(['plain-secret', 'pa"ss', 'back\\slash', 'line\nbreak', 'üñí & more
 test('hides the longer of two secrets first', () => {
   expect(hidden('x secret1-more secret1 y', ['secret1', 'secret1-more'])).toBe('x *** *** y');
 });
+
+test('hides what looks like a key of the service, though nobody named it', () => {
+  expect(hidden('no svc_sk_live_abc-DEF here', [])).toBe('no svc_sk_*** here');
+});

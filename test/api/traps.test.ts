@@ -86,6 +86,18 @@ describe('the deadline', () => {
     expect(error.failure).toBe('unreachable');
   });
 
+  test('is not reached by a response that ended after an interim one', async () => {
+    const server = await rawServer((socket) => socket.end('HTTP/1.1 103 Early Hints\r\n\r\n'));
+    const error = await failureOf(apiFor(server.url).users.me());
+    expect(error.failure).toBe('unreachable');
+  });
+
+  test('of one call wins over a longer one of the settings', async () => {
+    const server = await rawServer(() => undefined);
+    const error = await failureOf(apiFor(server.url).users.me({ timeoutMs: 150 }));
+    expect(error.message).toContain('within 0.15 s');
+  });
+
   test('ends a wait for a connection, and a POST is then sure not to have left', async () => {
     // One that takes the connection and never answers to the beginning of TLS.
     let isAsked = false;

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -372,4 +372,45 @@ test('an open request is seen without reading it', async () => {
   expect(anyRequestOpen(state)).toBe(true);
   await own.made(ID);
   expect(anyRequestOpen(state)).toBe(false);
+});
+
+describe('a request of another process', () => {
+  test('is in flight until 10 s after its timeout, if the process lives', async () => {
+    const alive = journal({ isAlive: () => true });
+    await opened('trainer', alive);
+    clock.advance(request.timeout_ms + 9_999);
+    expect(await alive.requests()).toMatchObject([{ isInFlight: true }]);
+    clock.advance(1);
+    expect(await alive.requests()).toMatchObject([{ isInFlight: false }]);
+  });
+
+  test('is put aside by one of two processes that agreed to it', async () => {
+    const { uid } = await opened();
+    const agreed = new Set([uid]);
+    const both = await Promise.all([
+      journal().open(request, agreed),
+      journal().open(request, agreed),
+    ]);
+    expect(both.filter((one) => one !== undefined)).toHaveLength(1);
+    expect(await journal().requests()).toHaveLength(2);
+  });
+
+  test('stays when a request that gave up the name is refused late', async () => {
+    const first = await opened();
+    await journal().forget(first.uid);
+    const second = await opened();
+    await first.notMade();
+    expect(await journal().requests()).toMatchObject([{ uid: second.uid }]);
+  });
+
+  test('is reported once if its file is torn, and counts as unknown', async () => {
+    await opened();
+    const path = folder('requests', 'trainer.json');
+    await writeFile(path, '{');
+    await utimes(path, 0, 0);
+    const own = journal();
+    expect(await own.requests()).toMatchObject([{ name: 'trainer', isTorn: true }]);
+    await own.requests();
+    expect(warnings).toEqual([expect.stringContaining(path)]);
+  });
 });

@@ -98,11 +98,17 @@ export const api = [
         '|| !error.sent) throw notReached',
         ') throw notReached',
       ],
-      ['odd fields are not warned of', 'warnOfOdd(operation, call, result.odd);', ''],
+      [
+        'odd fields are not warned of',
+        'warnOfOdd(operation, call, result.odd);',
+        '',
+        { tests: 'api/answers' },
+      ],
       [
         'odd fields of a POST are not warned of',
         'if (data.ok) warnOfOdd(operation, call, data.odd);',
         '',
+        { tests: 'api/answers' },
       ],
     ],
   },
@@ -194,11 +200,16 @@ export const api = [
         'a call has no longer the shorter deadline',
         'Math.min(settings.timeoutMs, options.timeoutMs ?? settings.timeoutMs)',
         'settings.timeoutMs',
+        { tests: 'api/traps' },
       ],
       [
         'a call that is stopped sends once more',
         'async exchange(request) {\n      goOn();',
         'async exchange(request) {',
+        {
+          equivalent:
+            'The exchange refuses a signal that was aborted; only --debug shows one request more.',
+        },
       ],
       [
         'an id in a broken response is not offered',
@@ -209,7 +220,7 @@ export const api = [
         'an id is not on disk before the response is used',
         'await options.onResponse?.(response);',
         'options.onResponse?.(response);',
-        { tests: `${RETRIES} api/requests commands/instances/create commands/instances/doubt` },
+        { tests: 'api/interrupts' },
       ],
       [
         'the secrets of a request are not hidden',
@@ -266,6 +277,7 @@ export const api = [
         'a response about another instance is taken',
         'found.id.toLowerCase() !== id.toLowerCase()',
         'false',
+        { tests: 'api/answers' },
       ],
       ['a terminate looks for STOPPED', "goal: 'TERMINATED',", "goal: 'STOPPED',"],
     ],
@@ -322,6 +334,7 @@ export const api = [
         'a response without data is a success',
         "if (!Object.hasOwn(body, 'data')) return",
         "if (!('data' in body) && false) return",
+        { equivalent: 'Every schema refuses a value that is missing, in the same words.' },
       ],
       [
         'a full page without totals is the last one',
@@ -337,6 +350,7 @@ export const api = [
         'a response that is nested too deep is read',
         'if (isTooDeep(json)) return',
         'if (false) return',
+        { tests: 'commands/instances/deep-answer' },
       ],
       [
         'a cut response is read',
@@ -371,7 +385,12 @@ export const api = [
     tests: 'api/exact',
     changes: [
       ['digits of a long number are lost', '){15}|', '){16}|'],
-      ['an infinite number is exact', 'Number.isFinite(held) && ', ''],
+      [
+        'an infinite number is exact',
+        'Number.isFinite(held) && ',
+        '',
+        { equivalent: 'The decimals of such a number differ, too.' },
+      ],
     ],
   },
   {
@@ -410,6 +429,7 @@ export const api = [
         'a request is sent a second time',
         'if (this.#stopped || this.#sent) {',
         'if (this.#stopped) {',
+        { equivalent: 'undici 7 starts no request twice; only a later version could.' },
       ],
       ['a stopped request leaves', 'if (this.#stopped || this.#sent) {', 'if (this.#sent) {'],
       ['what was sent counts as not sent', 'this.#sent = true;', ''],

@@ -28,6 +28,7 @@ export const instances = [
         'a rental answered 408 counts as refused',
         'httpStatus < 500 && httpStatus !== 408;',
         'httpStatus < 500;',
+        { equivalent: 'The error of a POST answered 408 is outcomeUnknown, which is no refusal.' },
       ],
       [
         'may_be_billing is lost when an error is renamed',
@@ -38,11 +39,6 @@ export const instances = [
         'the name is lost when an error is renamed',
         'error.with(error.message, { resource, mayBeBilling: true })',
         'error.with(error.message, { mayBeBilling: true })',
-      ],
-      [
-        'a fault after the request was sent counts as certain',
-        'if (!(error instanceof CliError)) return !sent;',
-        'if (!(error instanceof CliError)) return true;',
       ],
       [
         'an id that was not saved is not in the error',

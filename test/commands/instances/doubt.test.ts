@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { NEW, RentingService } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
@@ -42,6 +44,40 @@ async function expectDoubt(argv: readonly string[], words: string): Promise<void
   });
   expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
 }
+
+test('prints the id of an instance that could not be saved, and that it is billing', async () => {
+  const { renameSync } = fs;
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+  service.posts.push(() => {
+    // The disk is full from now on.
+    vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
+      if (String(to).includes(NEW)) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+      renameSync(from, to);
+    });
+    syncBuiltinESMExports();
+    return ok(service.rent(NEW, 'trainer'), 201);
+  });
+  const { code, stderr } = await world.cli([...CREATE, '--json']);
+  expect(code).toBe(9);
+  const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+  expect(error).toMatchObject({ code: 'storage', resource: NEW, may_be_billing: true });
+  expect(error.message).toContain(`trainer was created (${NEW}), but could not be saved`);
+});
+
+test('reports an instance with a broken response as billing, with its id', async () => {
+  service.posts.push(() => {
+    service.rent(NEW, 'trainer');
+    return ok({ id: NEW, name: 'trainer' }, 201);
+  });
+  const { code, stderr } = await world.cli([...CREATE, '--json']);
+  expect(code).toBe(10);
+  const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+  expect(error).toMatchObject({ resource: NEW, may_be_billing: true });
+  expect(error.message).toContain(`trainer was created (${NEW}) and is billing`);
+});
 
 test('a dear instance whose termination leaves it ACTIVE is reported as billing', async () => {
   service.posts.push(() =>
