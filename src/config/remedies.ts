@@ -1,3 +1,4 @@
+import { CliError } from '../errors.ts';
 import { type ConfigFile, type Profile, profileNames, profileOf } from './file.ts';
 import { keyPlace } from './key.ts';
 import type { Settings } from './resolve.ts';
@@ -12,8 +13,15 @@ export function refusedKeyRemedy({ apiKey, profile }: Settings): string {
   return `Sign in with a working key: gpucloud login${named ? '' : ` --profile ${profile.value}`}`;
 }
 
-/** What to do when no key is in force: a key that lies in a profile needs no new login. */
-export function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
+/** For a command that needs a key when none is set. */
+export function notSignedIn(settings: Settings, file: ConfigFile): CliError {
+  return new CliError('authentication', 'You are not signed in.', {
+    hint: noKeyRemedy(settings, file),
+  });
+}
+
+/** A key that is stored in another profile needs no new login. */
+function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
   const others = profileNames(file).filter((name) => keyPlace(profileOf(file, name)) !== undefined);
   const named = profile === undefined || sandbox ? undefined : profile.value;
   if (named !== undefined && profileOf(file, named) !== undefined) {
@@ -25,7 +33,7 @@ export function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): s
       ? `the profile "${first}" has one; choose it: gpucloud profiles use ${first}`
       : `choose a profile that has one: gpucloud profiles use NAME (${others.join(', ')})`;
   }
-  return 'sign in with "gpucloud login", set GPUCLOUD_API_KEY, or try it for free with "gpucloud --profile sandbox …"';
+  return 'Try the sandbox: gpucloud --profile sandbox …, or sign in: gpucloud login';
 }
 
 /** What to ask before a key or an address in a profile is replaced; undefined if nothing is lost. */

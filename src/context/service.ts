@@ -1,6 +1,6 @@
 import type { Api } from '../api/index.ts';
-import { noKeyRemedy, refusedKeyRemedy } from '../config/remedies.ts';
-import { CliError, usageError } from '../errors.ts';
+import { notSignedIn, refusedKeyRemedy } from '../config/remedies.ts';
+import { usageError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import type { Context, GlobalFlags, Host, ServiceAddress } from './contract.ts';
 import type { ServiceClock } from './service-clock.ts';
@@ -84,9 +84,7 @@ export function createService(parts: ServiceParts): Service {
     }
     const { baseUrl, apiKey } = found;
     if (apiKey === undefined) {
-      throw new CliError('authentication', 'There is no API key: you are not signed in.', {
-        hint: noKeyRemedy(found, await (await settings.config()).read()),
-      });
+      throw notSignedIn(found, await (await settings.config()).read());
     }
     if (baseUrl === undefined) {
       throw usageError(

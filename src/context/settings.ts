@@ -18,6 +18,8 @@ export interface SettingsRoom {
   resolved(): Promise<Resolved>;
   /** The settings with the key. */
   settings(): Promise<Settings>;
+  /** Throws CliError('authentication') if neither a key nor an address is set, without fetching a key. */
+  ensureSignedIn(): Promise<void>;
   /** Whether reading the key again costs nothing and asks nobody. */
   isKeyAtHand(): Promise<boolean>;
   /** Warns of variables that a profile which serves itself leaves unused. */
@@ -77,6 +79,12 @@ export function createSettings(
     keys,
     resolved,
     settings,
+    async ensureSignedIn() {
+      const { settings: found } = await resolved();
+      if (found.sandbox || found.baseUrl !== undefined || found.apiKey !== undefined) return;
+      const { notSignedIn } = await import('../config/index.ts');
+      throw notSignedIn(found, await (await config()).read());
+    },
     async isKeyAtHand() {
       const { storedKey } = await resolved();
       return isKeyFetched || storedKey === undefined || storedKey.place.kind === 'file';

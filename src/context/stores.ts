@@ -15,7 +15,7 @@ export interface Stores extends Pick<Context, 'journal' | 'journalOf' | 'catalog
 /** What is kept on this computer: the journal, the catalog, and the sandbox's state. */
 export function createStores(
   host: Host,
-  { folders, resolved, settings, isKeyAtHand, warnOfUnused }: SettingsRoom,
+  { folders, resolved, settings, ensureSignedIn, isKeyAtHand, warnOfUnused }: SettingsRoom,
   { err }: Pick<Context, 'err'>,
   names: NameRecorder,
 ): Stores {
@@ -43,6 +43,7 @@ export function createStores(
   }
 
   const journal = lazy(async () => {
+    await ensureSignedIn();
     const { sandbox: builtIn, baseUrl, apiKey, account } = await settings();
     const own = await journalOf(
       builtIn
@@ -63,9 +64,9 @@ export function createStores(
     let state: string;
     try {
       ({ state } = await folders());
-      await resolved();
+      await ensureSignedIn();
     } catch (error) {
-      // Without a home there is no journal, and the verb itself reports settings that it can't read.
+      // Without a home or an account there is no journal. The command itself reports broken settings.
       if (error instanceof CliError) return;
       throw error;
     }
@@ -88,9 +89,10 @@ export function createStores(
     const { openCatalog } = await import('../catalog/index.ts');
     const { sandbox: builtIn, baseUrl } = (await resolved()).settings;
     if (builtIn) await warnOfUnused();
+    await ensureSignedIn();
     if (!builtIn && baseUrl === undefined) {
       throw usageError(
-        '--base-url (or GPUCLOUD_BASE_URL) is missing: offers and images belong to a service, and none is known',
+        '--base-url (or GPUCLOUD_BASE_URL) is missing: offers and images belong to a service',
       );
     }
     return names.catalog(

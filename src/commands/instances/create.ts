@@ -187,6 +187,8 @@ async function prepareAsked(
   // Who types the file itself into stdin can't answer there too.
   const prompts = input.flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) {
+    // Flags help nobody who is not signed in.
+    await context.api();
     throw missingError(missing);
   }
   await checkPending(input, manifest, context);

@@ -459,7 +459,9 @@ describe('what to do about the key', () => {
   test('that is missing is to choose a profile that has one', async () => {
     const world = await newWorld();
     const hint = async (...argv: string[]) => (await world.cli([...me, ...argv])).stderr;
-    expect(await hint()).toContain('hint: sign in with "gpucloud login", set GPUCLOUD_API_KEY');
+    expect(await hint()).toContain(
+      'hint: Try the sandbox: gpucloud --profile sandbox …, or sign in: gpucloud login',
+    );
 
     await login(world, ANNA_KEY, '--profile', 'work');
     await world.cli(['profiles', 'add', 'bare', '--base-url', world.service.url]);

@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { ok } from '../support/service.ts';
+
+let world: World;
+
+beforeEach(async () => {
+  world = await createWorld({ signedIn: false, handler: () => ok([]) });
+});
+afterEach(() => world.close());
+
+const NEEDS_A_KEY = [
+  'instances create',
+  'instances create box --offer x --image y',
+  'instances create box --offer x --image y --if-not-exists',
+  'instances create box --offer x --image y --dry-run',
+  'instances list',
+  'instances get trainer',
+  'instances terminate trainer --yes',
+  'instances ssh trainer',
+  'catalog list',
+  'status',
+  'billing balance',
+  'api GET /users/me',
+];
+
+test.each(NEEDS_A_KEY)('points to the sandbox and to login: %s', async (line) => {
+  const { code, stdout, stderr } = await world.cli(line.split(' '));
+  expect({ code, stdout, stderr }).toEqual({
+    code: 4,
+    stdout: '',
+    stderr:
+      'error: You are not signed in.\nhint: Try the sandbox: gpucloud --profile sandbox …, or sign in: gpucloud login\n',
+  });
+});
+
+test('asks for the address if only the key is set', async () => {
+  const { code, stderr } = await world.cli(['catalog', 'list'], {
+    env: { GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' },
+  });
+  expect(code).toBe(2);
+  expect(stderr).toContain('--base-url (or GPUCLOUD_BASE_URL) is missing');
+});
