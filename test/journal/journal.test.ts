@@ -1,5 +1,15 @@
 import { readdirSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -412,5 +422,43 @@ describe('a request of another process', () => {
     expect(await own.requests()).toMatchObject([{ name: 'trainer', isTorn: true }]);
     await own.requests();
     expect(warnings).toEqual([expect.stringContaining(path)]);
+  });
+});
+
+describe('an instance', () => {
+  test('that another request made is not believed to be of this one', async () => {
+    const first = await opened('first');
+    clock.advance(1);
+    const second = await opened('second');
+    await second.made(ID);
+    expect(await first.doubt(ID, undefined)).toContain('known before');
+  });
+
+  test('is not written again for an observation that shows nothing new', async () => {
+    const seen = { id: ID, name: 'trainer', status: 'ACTIVE' };
+    await journal().observe(seen, 'track');
+    const path = folder('instances', `${ID}.json`);
+    const { ino } = await stat(path);
+    clock.advance(1000);
+    await journal().observe(seen, 'read');
+    expect((await stat(path)).ino).toBe(ino);
+    await journal().observe({ ...seen, status: 'STOPPED' }, 'read');
+    expect((await stat(path)).ino).not.toBe(ino);
+  });
+
+  test('is not believed from a file that has the name of another', async () => {
+    await journal().track(ID);
+    await rename(folder('instances', `${ID}.json`), folder('instances', `${OTHER}.json`));
+    expect((await journal().read()).instances).toMatchObject([{ id: OTHER }]);
+    expect(warnings).toEqual([expect.stringContaining(OTHER)]);
+  });
+
+  test('is found in another folder if its file in the first one is torn', async () => {
+    await journal().track(ID);
+    const unclaimed = join(state, 'journal', 'api.example.com', '@unclaimed', 'instances');
+    await mkdir(unclaimed, { recursive: true });
+    await rename(folder('instances', `${ID}.json`), join(unclaimed, `${ID}.json`));
+    await writeFile(folder('instances', `${ID}.json`), '{');
+    expect(await journal().instance(ID)).toMatchObject({ id: ID, origin: 'track' });
   });
 });

@@ -128,6 +128,10 @@ export const journal = [
         'a request in flight is settled by another',
         '!isInFlight && made.has(uid)',
         'made.has(uid)',
+        {
+          equivalent:
+            'Its own process removes the file in the same moment; the ID is on disk already.',
+        },
       ],
       [
         'what an earlier version kept is not moved',
