@@ -21,7 +21,7 @@ export const instances: Group = {
       heading: LIFECYCLE,
       aliases: ['show'],
       usage: '<instance...>',
-      summary: 'Show one instance in detail',
+      summary: 'Show instances in detail',
       load: async () => (await import('./get.ts')).get,
     },
     {
@@ -35,7 +35,7 @@ export const instances: Group = {
       name: 'reorder',
       heading: LIFECYCLE,
       usage: '<instance> [new-name]',
-      summary: 'Rent a terminated instance again, under a new name',
+      summary: 'Rent a terminated instance again',
       load: async () => (await import('./reorder.ts')).reorder,
     },
     {
@@ -140,7 +140,7 @@ export const instances: Group = {
       name: 'untrack',
       heading: KNOWN,
       usage: '<instance...>',
-      summary: 'Remove instances from the list; they keep billing',
+      summary: 'Remove from the list; billing continues',
       load: async () => (await import('./untrack.ts')).untrack,
     },
   ],
