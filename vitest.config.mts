@@ -46,7 +46,13 @@ export default defineConfig({
       reporter: ['text-summary', 'html'],
       // Vitest empties this folder first; the results beside it stay.
       reportsDirectory: 'coverage/lines',
-      thresholds: { lines: 90 },
+      // Just below what is reached: a fall by one per cent fails.
+      thresholds: {
+        lines: 91,
+        'src/journal/**': { branches: 90 },
+        'src/money/**': { branches: 93 },
+        'src/instances/**': { branches: 84 },
+      },
     },
     projects: [
       {

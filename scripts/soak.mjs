@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-const PAGE = new URL('../docs/internals/soak.md', import.meta.url);
+const PAGE = new URL('../docs/internals/reliability.md', import.meta.url);
+const HEADING = '## The last soak\n';
 
-/** Writes docs/internals/soak.md at the end of `npm run test:soak`: the figures that its tests recorded. */
+/** Ends `npm run test:soak`: writes the figures that its tests recorded to the last section of the page. */
 export default class Soak {
   onTestRunStart() {
     this.started = Date.now();
@@ -19,12 +20,12 @@ export default class Soak {
       ),
     );
     const minutes = Math.round((Date.now() - this.started) / 60_000);
+    const [before] = readFileSync(PAGE, 'utf8').split(HEADING);
     writeFileSync(
       PAGE,
       [
-        '# The last soak',
-        '',
-        '`npm run test:soak` writes this page. [Reliability](reliability.md) explains the tests.',
+        `${before}${HEADING}`,
+        '`npm run test:soak` writes this section.',
         '',
         `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${availableParallelism()} cores, ${minutes} minutes, seed ${process.env.GPUCLOUD_SEED}: ` +
           `${count('passed')} tests passed, ${count('failed')} failed, ${count('skipped')} skipped.`,

@@ -8,7 +8,7 @@ interface Soaked {
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Rows of docs/internals/soak.md. */
+    /** Rows of the last section of docs/internals/reliability.md. */
     soaked?: Soaked[];
   }
 }
@@ -36,7 +36,7 @@ export function sample<T>(items: readonly T[], most: number): readonly T[] {
     .map(({ item }) => item);
 }
 
-/** Records what a soak has played, for docs/internals/soak.md. */
+/** Records what a soak has played, for docs/internals/reliability.md. */
 export function record({ task }: TestContext, soaked: Soaked): void {
   if (SOAK) task.meta.soaked = [...(task.meta.soaked ?? []), soaked];
 }
