@@ -156,3 +156,21 @@ describe('the books', () => {
     expect(booked([]).rows(until, { trimmed: true })).toEqual([]);
   });
 });
+
+test('keeps one type that goes both ways apart', () => {
+  const books = openBooks({ step: 'day', from: START, to: END });
+  const created_at = new Date(START).toISOString();
+  for (const [direction, amount] of [
+    ['INCOMING', '5'],
+    ['OUTGOING', '2'],
+    ['OUTGOING', '1'],
+  ] as const) {
+    const id = `${direction}-${amount}`;
+    books.add({ id, type: 'CASHBACK', status: 'COMPLETED', amount, direction, created_at });
+  }
+  const { other } = books.total();
+  expect(other.map(({ direction, amount }) => [direction, amount.toFixed()])).toEqual([
+    ['INCOMING', '5'],
+    ['OUTGOING', '3'],
+  ]);
+});

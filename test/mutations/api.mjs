@@ -466,7 +466,12 @@ export const api = [
         "(typeof is === 'number' || typeof is === 'boolean')",
         "typeof is === 'boolean'",
       ],
-      ['a list with a broken row shows the others', 'Array.isArray(value) ? 1 : 0', '0'],
+      [
+        'a list with a broken row shows the others',
+        'Array.isArray(value) ? 1 : 0',
+        '0',
+        { equivalent: 'A row that became null is refused as well, in the same words.' },
+      ],
     ],
   },
 ];
