@@ -87,7 +87,8 @@ export function runwayJson(facts: MoneyFacts) {
 function whyNoRunway({ balance, burn, read, runway }: MoneyFacts) {
   if (balance === undefined) return 'balance_not_told';
   if (!read.instances || !read.drives) return 'not_read';
-  if (burn.uncounted.some(({ why }) => why === 'price')) return 'price_not_told';
+  // One that could not be read, and a request of unknown outcome, may bill as well.
+  if (burn.atMost === undefined) return 'price_not_told';
   return runway === undefined ? 'nothing_is_spent' : null;
 }
 

@@ -155,7 +155,7 @@ export const money = [
       ],
       [
         'a runway is known although a price is not',
-        "if (burn.uncounted.some(({ why }) => why === 'price')) return 'price_not_told';",
+        "if (burn.atMost === undefined) return 'price_not_told';",
         '',
       ],
       [

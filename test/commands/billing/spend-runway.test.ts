@@ -228,6 +228,15 @@ describe('billing runway', () => {
     },
   );
 
+  test('an instance that can not be read leaves no hours either', async () => {
+    await known(service.machine('told'));
+    const unread = service.machine('unread');
+    service.broken.set(`/instances/${unread}`, FAULT);
+    service.drive('data', { current_instance_id: unread });
+    const { doc } = await runway();
+    expect(doc).toMatchObject({ hours_left: null, hours_left_unknown: 'price_not_told' });
+  });
+
   test('the other reasons are no balance, nothing spent and parts that were not read', async () => {
     expect((await runway()).doc.hours_left_unknown).toBe('nothing_is_spent');
     service.balance = null;
