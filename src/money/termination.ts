@@ -16,8 +16,9 @@ const SLACK = 2000;
 /** What terminating gives back: the question before it, and the report after it. */
 export function termination(context: Context) {
   const started = context.clock.now();
-  const expected = new Map<string, Money>();
-  const accepted = new Set<string>();
+  const shown = new Map<string, Instance>();
+  /** What was left when the service accepted; a person may answer in the next hour. */
+  const expected = new Map<string, Money | undefined>();
 
   /**
    * Asks about each instance by name, with the price that is known here. If a person can be asked,
@@ -33,8 +34,8 @@ export function termination(context: Context) {
       const now = context.serviceClock.now();
       for (const instance of read) {
         if (instance === undefined) continue;
+        shown.set(instance.id, instance);
         const rest = restOf(instance, now);
-        if (rest !== undefined) expected.set(instance.id, rest.amount);
         context.err.note(`${atStake(instance, now)}${rest === undefined ? '' : backText(rest)}.`);
       }
     }
@@ -49,12 +50,12 @@ export function termination(context: Context) {
   /** Reports what the log shows of instances that were waited for, otherwise what is expected. */
   async function report(changed: readonly Changed[], waited: boolean): Promise<void> {
     if (context.out.format !== 'table') return;
-    for (const { id, name, status } of changed.filter((one) => accepted.has(one.id))) {
+    for (const { id, name, status } of changed.filter((one) => expected.has(one.id))) {
       const amount = expected.get(id);
       const about =
         amount === undefined ? [] : [`About ${kopecksText(amount)} RUB should be returned.`];
-      const shown = waited && isTerminated(status) ? await billed(id) : [];
-      const facts = shown.length > 0 ? shown : about;
+      const logged = waited && isTerminated(status) ? await billed(id) : [];
+      const facts = logged.length > 0 ? logged : about;
       if (facts.length > 0) context.err.note(`Terminated ${name}. ${facts.join(' ')}`);
     }
   }
@@ -77,7 +78,10 @@ export function termination(context: Context) {
     }
   }
 
-  const onAccepted = (id: string) => accepted.add(id);
+  function onAccepted(id: string): void {
+    const instance = shown.get(id);
+    expected.set(id, instance && restOf(instance, context.serviceClock.now())?.amount);
+  }
   return { question, onAccepted, report };
 }
 

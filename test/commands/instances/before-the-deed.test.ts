@@ -64,6 +64,22 @@ describe('before a termination', () => {
     expect(stderr).not.toContain('billing');
   });
 
+  test('promises nothing of an hour that ended before the answer', async () => {
+    const late = await createSandboxWorld((handler) => (request) => {
+      if (request.path.endsWith('/terminate')) late.clock.advance(HOUR);
+      return handler(request);
+    });
+    await late.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait']);
+    const { code, stderr } = await late.cli(['instances', 'terminate', 'trainer'], {
+      terminal: true,
+      stdin: 'y\n',
+    });
+    await late.close();
+    expect(code).toBe(0);
+    expect(stderr).toContain('RUB come back for the');
+    expect(stderr).not.toContain('should be returned');
+  });
+
   test('with --wait shows what the log says, and nothing that was reckoned', async () => {
     await machine('trainer');
     world.clock.advance(20 * 60_000);
