@@ -135,7 +135,7 @@ export function overLimit(instance: Priced, maxPrice: string | undefined): CliEr
   const limit = positiveMoney(maxPrice ?? '');
   const found = limit.ok ? tooDear(instance, limit.value) : undefined;
   if (found === undefined) return undefined;
-  return new CliError('refused', `${found}, and is billing.`, {
+  return new CliError('refused', `${found}. It may still be billing.`, {
     hint: `gpucloud instances terminate ${instance.id}`,
     resource: instance.id,
     mayBeBilling: true,

@@ -68,6 +68,6 @@ describe('a create with a limit whose response was lost', () => {
     const { code, stderr } = await gpucloud('instances', 'track', instance?.id ?? '');
     expect(code).toBe(0);
     expect(stderr).toContain(`Settled the request for dup-1: it is ${instance?.id}.`);
-    expect(stderr).toContain(`${TOLD}, and is billing.`);
+    expect(stderr).toContain(`${TOLD}. It may still be billing.`);
   });
 });

@@ -5,6 +5,7 @@ import { HARDWARE } from '../support/sandbox-ids.ts';
 import { no, ok } from '../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const OTHER = '3f0c5d9e-1111-4222-8333-444455559999';
 const SOURCE = '3f0c5d9e-1111-4222-8333-444455558888';
 const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
 const REORDER = ['instances', 'reorder', SOURCE, 'trainer'];
@@ -58,7 +59,9 @@ describe.each([
     service.balance = '89.89';
     const error = await failure(argv);
     expect(error).toMatchObject({ exit: 5, code: 'insufficient_funds', http_status: 409 });
-    expect(error.message).toContain('The balance is 89.89 RUB, and an hour costs 89.90 RUB.');
+    expect(error.message).toContain(
+      'The balance is 89.89 RUB, and the last known price of an hour is 89.90 RUB.',
+    );
     expect(error.hint).toContain('gpucloud billing balance');
   });
 
@@ -179,7 +182,7 @@ describe('create --if-not-exists', () => {
       expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
     }
     expect((await world.cli(ENSURE)).stderr).toContain(
-      `trainer already exists (${NEW}). Nothing was sent.`,
+      `trainer already exists (${NEW}). Nothing was created.`,
     );
     expect((await world.cli([...ENSURE, '-q'])).stdout).toBe(`${NEW}\n`);
   });
@@ -189,6 +192,20 @@ describe('create --if-not-exists', () => {
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
     expect(await world.cli([...ENSURE, '-q'])).toMatchObject({ code: 0, stdout: `${ID}\n` });
+  });
+
+  test('reports an ID in the refusal that is of another instance', async () => {
+    await world.cli(CREATE);
+    service.rent(NEW, 'trainer', { status: 'TERMINATED' });
+    await world.cli(['instances', 'get', NEW]);
+    await world.cli(['instances', 'track', ID]);
+    service.rent(OTHER, 'trainer', { status: 'ACTIVE' });
+    service.posts.push(async () => {
+      await world.cli(['instances', 'track', OTHER]);
+      return { status: 409, body: { statusCode: 409, message: WORDS, data: { id: ID } } };
+    });
+    const error = await failure(ENSURE);
+    expect(error).toMatchObject({ exit: 5, resource: ID, may_be_billing: true });
   });
 
   test('waits for the existing one with --wait', async () => {

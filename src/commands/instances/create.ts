@@ -116,7 +116,9 @@ export const create = action({
 
 /** The id of the living instance that has the name. */
 function idOfTaken(error: unknown): string | undefined {
-  return error instanceof CliError && error.code === 'name_taken' ? error.resource : undefined;
+  // A refusal may name another instance, which may be billing.
+  const isTaken = error instanceof CliError && error.code === 'name_taken' && !error.mayBeBilling;
+  return isTaken ? error.resource : undefined;
 }
 
 async function printSchema(context: Context): Promise<void> {

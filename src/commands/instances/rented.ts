@@ -38,7 +38,7 @@ export async function showExisting(
   context: Context,
 ): Promise<void> {
   const found = await (await context.api()).instances.get(id);
-  context.err.note(`${found.name ?? id} already exists (${id}). Nothing was sent.`);
+  context.err.note(`${found.name ?? id} already exists (${id}). Nothing was created.`);
   const dear = overLimit(found, maxPrice?.toFixed());
   if (dear !== undefined) context.err.warn('price', `${dear.message} To end it: ${dear.hint}`);
   const print = (latest: Instance) => context.out.item(latest, instanceView);
