@@ -85,13 +85,16 @@ async function send(
     return { id: target.id, name: target.name, ...answer, status };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    if (error.httpStatus === 400 || error.httpStatus === 409) {
-      return change.goal === undefined
-        ? Promise.reject(await explainStart(target.id, error, api))
-        : alreadyThere(target, { ...change, goal: change.goal }, error, { api, waits }, context);
-    }
     if (!sent && isInterrupt(error)) throw notSent(error, target, change);
-    throw change.goal === undefined ? error : stillThere(error, target);
+    const { goal } = change;
+    if (goal === undefined) {
+      const explained = await explainStart(target.id, error, api);
+      throw explained === error ? stillThere(error, target) : explained;
+    }
+    if (error.httpStatus === 400 || error.httpStatus === 409) {
+      return alreadyThere(target, { ...change, goal }, error, { api, waits }, context);
+    }
+    throw stillThere(error, target);
   }
 }
 
@@ -123,9 +126,10 @@ async function onTheWay(
   );
 }
 
-/** A stop or terminate that failed leaves the instance as it was read last. */
+/** A change that failed leaves the instance as it was read last, which may be elsewhere. */
 function stillThere(error: CliError, { last }: Target): CliError {
-  const billing = last !== undefined && mayBill(last);
+  const isNowhere = last === undefined && error.failure === 'notFound';
+  const billing = mayBill(last) && !isNowhere;
   return billing && !error.mayBeBilling ? error.with(error.message, { mayBeBilling: true }) : error;
 }
 

@@ -3,7 +3,7 @@ import type { Api, CallOptions } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, type ErrorDetails, isInterrupt } from '../errors.ts';
 import type { Journal, RentalRequest } from '../journal/index.ts';
-import { kopecksText, type Money, money } from '../rules/money.ts';
+import { kopecksText, money } from '../rules/money.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { nextStep } from './status.ts';
@@ -13,6 +13,11 @@ export const BRIEFLY = { timeoutMs: 5000, longestPauseMs: LONGEST_WITHIN_MS };
 
 /** What a service may answer to a taken name and to a low balance; the API document lists nothing. */
 const UNCLEAR: readonly (number | undefined)[] = [400, 402, 409];
+
+/** A proxy's page is not the service's own refusal. */
+function isUnclear({ httpStatus, request }: CliError): boolean {
+  return UNCLEAR.includes(httpStatus) && request?.obstacle !== 'web page';
+}
 
 /**
  * Finds out why the service refused to rent: from the inventory, the balance and the last known
@@ -25,9 +30,7 @@ export async function explainRental(
 ): Promise<CliError> {
   const { operation, name, source_id } = request;
   const { httpStatus } = refusal;
-  // A proxy's page is not the service's own refusal.
-  const isPage = refusal.request?.obstacle === 'web page';
-  if (isPage || !UNCLEAR.includes(httpStatus)) return refusal;
+  if (!isUnclear(refusal)) return refusal;
   const api = await context.api();
   const source =
     source_id === undefined ? undefined : await known(api.instances.get(source_id, BRIEFLY));
@@ -101,28 +104,49 @@ export function nameTaken(
   );
 }
 
-/** Both statuses of a refused start stand for both reasons (API document: Errors): the state decides. */
+/**
+ * A start is refused with 409 for a low balance, and with 400 for that or a wrong status (API
+ * document: Errors). Returns the refusal if it has another reason.
+ */
 export async function explainStart(id: string, refusal: CliError, api: Api): Promise<CliError> {
+  if (!isUnclear(refusal)) return refusal;
   const found = await api.instances.get(id, BRIEFLY).catch((fault: unknown) => {
-    throw isInterrupt(fault) ? fault : refusal;
+    if (isInterrupt(fault)) throw fault;
+    return undefined;
   });
+  if (found === undefined) return refusal;
   const { status, price_per_hour_snapshot: price } = found;
+  const mayBeBilling = mayBill(status);
   if (status !== 'STOPPED') {
     return refusal.with(`The instance ${id} is ${status}; only a STOPPED one can be started.`, {
       hint: nextStep(status, id),
+      mayBeBilling,
     });
   }
   const shortfall = await shortfallOf(price, api);
-  return insufficientFunds(
-    refusal,
-    `The instance ${id} stays STOPPED: there are not enough funds to reserve the next hour.${shortfall ?? ''}`,
+  const missing = 'there are not enough funds to reserve the next hour.';
+  if (shortfall !== undefined || refusal.httpStatus !== 400) {
+    const message = `The instance ${id} stays STOPPED: ${missing}${shortfall ?? ''}`;
+    return insufficientFunds(refusal, message, mayBeBilling);
+  }
+  // It may have been on its way to STOPPED when the request came.
+  return refusal.with(
+    `${sentence(refusal.message)} The instance is STOPPED now. Either it was not before, or ${missing}`,
+    {
+      hint: `try again: gpucloud instances start ${id}; see the balance: gpucloud billing balance`,
+      mayBeBilling,
+    },
   );
 }
 
-function insufficientFunds(refusal: CliError, message: string): CliError {
+function insufficientFunds(refusal: CliError, message: string, mayBeBilling = false): CliError {
   const { resource } = refusal;
   const hint = 'see the balance and top it up: gpucloud billing balance';
-  return rentalError(message, { code: 'insufficient_funds', hint, resource }, refusal);
+  return rentalError(
+    message,
+    { code: 'insufficient_funds', hint, resource, mayBeBilling },
+    refusal,
+  );
 }
 
 /** A refused create with status 400 would otherwise exit with 1. */
@@ -140,8 +164,8 @@ async function shortfallOf(
   if (!needed.ok) return undefined;
   const balance = money((await known(api.users.me(BRIEFLY)))?.balance ?? '');
   if (!balance.ok || balance.value.gte(needed.value)) return undefined;
-  const text = (amount: Money) => kopecksText(amount);
-  return ` The balance is ${text(balance.value)} RUB, and an hour costs ${text(needed.value)} RUB.`;
+  const [has, needs] = [kopecksText(balance.value), kopecksText(needed.value)];
+  return ` The balance is ${has} RUB, and the last known price of an hour is ${needs} RUB.`;
 }
 
 /** As last seen: the API document has no list of offers. */

@@ -205,7 +205,7 @@ describe('each error of the document tells the command that comes next', () => {
 });
 
 test.each([
-  ['12.00', ' The balance is 12.00 RUB, and an hour costs 89.90 RUB.'],
+  ['12.00', ' The balance is 12.00 RUB, and the last known price of an hour is 89.90 RUB.'],
   ['100.00', ''],
 ])('a start without funds is insufficient_funds, with a balance of %s', async (balance, more) => {
   const one = await world(({ method, path }) => {
@@ -234,6 +234,38 @@ test.each([400, 409])('explains a start that was refused with %i by the state', 
   };
   expect(await said('STOPPED')).toContain('not enough funds to reserve the next hour');
   expect(await said('TERMINATED')).toContain('is TERMINATED; only a STOPPED one can be started');
+});
+
+test.each([
+  [400, '100.00', { exit: 5, code: 'wrong_state' }],
+  [400, '12.00', { exit: 5, code: 'insufficient_funds' }],
+  [402, '100.00', { exit: 5, code: 'insufficient_funds' }],
+])(
+  'a start refused with %i and a balance of %s says no more than is known',
+  async (http, balance, expected) => {
+    const one = await world(({ method, path }) => {
+      if (method === 'POST') return shapeA(http, 'Refused');
+      const state = { id: ID, status: 'STOPPED', price_per_hour_snapshot: '89.90' };
+      return ok(path === '/users/me' ? { id: 'user-1', balance } : state);
+    });
+    const { code, stderr } = await one.cli(['instances', 'start', ID, '--json']);
+    const { error } = JSON.parse(stderr);
+    expect({ exit: code, code: error.code }).toEqual(expected);
+    if (error.code === 'wrong_state')
+      expect(error.message).toContain('Either it was not before, or');
+  },
+);
+
+test("a proxy's page in the place of a start says nothing about funds", async () => {
+  const one = await world(({ method }) =>
+    method === 'POST'
+      ? { status: 400, body: '<html><title>Proxy</title></html>' }
+      : ok({ id: ID, status: 'STOPPED' }),
+  );
+  const { code, stderr, requests } = await one.cli(['instances', 'start', ID]);
+  expect(code).toBe(1);
+  expect(stderr).not.toContain('funds');
+  expect(requests.at(-1)).toMatchObject({ method: 'POST' });
 });
 
 describe('a page of something between here and the service', () => {

@@ -15,7 +15,7 @@ export const money = [
       ],
       [
         'what came back is told though it was not expected',
-        'changed.filter((one) => accepted.has(one.id))',
+        'changed.filter((one) => expected.has(one.id))',
         'changed',
       ],
       ['what was billed before is told', ' && (instant(created_at) ?? 0) >= since', ''],

@@ -56,6 +56,9 @@ describe('a change that is refused', () => {
     [404, 'ACTIVE', true],
     [403, 'TERMINATED', false],
     [404, undefined, false],
+    [401, undefined, true],
+    [429, undefined, true],
+    [422, undefined, true],
   ])(
     'HTTP %i for an instance last read as %s: may be billing is %s',
     async (status, last, billing) => {
@@ -76,6 +79,18 @@ describe('a change that is refused', () => {
       }
     },
   );
+
+  test.each([
+    ['ACTIVE', true],
+    ['TERMINATED', false],
+  ])('a start of an instance that is %s: may be billing is %s', async (status, billing) => {
+    await refusing(status);
+    const { code, stderr } = await near.cli(['instances', 'start', ID, '--json']);
+    expect({ code, error: errorOf(stderr) }).toMatchObject({
+      code: 5,
+      error: { may_be_billing: billing },
+    });
+  });
 
   test('--wait sees it come back', async () => {
     await refusing('TERMINATING', 'ACTIVE');
