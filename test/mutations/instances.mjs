@@ -1,4 +1,4 @@
-const VERBS = 'commands/instances/lifecycle';
+const VERBS = 'commands/instances/lifecycle commands/instances/refused-change';
 const RENT =
   'commands/instances/doubt commands/instances/create instances/pending instances/refusal';
 
@@ -75,7 +75,8 @@ export const instances = [
   },
   {
     file: 'instances/refusal.ts',
-    tests: 'instances/refusal commands/instances/create commands/instances/lifecycle',
+    tests:
+      'instances/refusal commands/instances/create commands/instances/lifecycle api/documented-errors',
     changes: [
       [
         'a balance that just covers the hour is too low',
