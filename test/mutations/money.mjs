@@ -129,7 +129,12 @@ export const money = [
         'quotient.times(divisor).gt(dividend) ? quotient.minus(1) : quotient',
         'quotient',
       ],
-      ['hours are rounded up', '.round(0, 0)', '.round(0, 3)'],
+      [
+        'hours are rounded up',
+        '.round(0, 0)',
+        '.round(0, 3)',
+        { equivalent: 'The next line takes off what was rounded up.' },
+      ],
       ['the year 10000 is a date', 'end.gt(LAST) ? undefined', 'false ? undefined'],
       ['nothing spent lasts no time', 'if (perHour.lte(0)) {', 'if (perHour.lt(0)) {'],
     ],
