@@ -324,7 +324,7 @@ export const commands = [
   },
   {
     file: 'errors.ts',
-    tests: 'run cli api/errors commands/instances/lifecycle contract/named-commands',
+    tests: 'api/errors cli/creation cli/hints commands/instances/lifecycle run',
     changes: [
       [
         'an unknown outcome exits with 6',

@@ -65,6 +65,14 @@ describe('waiting for a status', () => {
     expect(longest).toEqual([20_000, 12_000, 5_000, 5_000]);
   });
 
+  test('waits for STOPPED while it is ACTIVE still, and ends once it is ACTIVE again', async () => {
+    const target = 'STOPPED';
+    const stopped = await waiting(['ACTIVE', 'ACTIVE', 'STOPPING', 'STOPPED'], { target });
+    expect(stopped.outcome).toBe('STOPPED');
+    const again = await waiting(['ACTIVE', 'STOPPING', 'ACTIVE'], { target });
+    expect(again.outcome).toMatchObject({ failure: 'otherEnd' });
+  });
+
   test.each(['ERROR', 'TERMINATED', 'TERMINATING', 'STOPPED'])('ends with %s', async (status) => {
     const { outcome } = await waiting(['CREATING', status]);
     expect(outcome).toMatchObject({ failure: 'otherEnd', resource: 'm1' });

@@ -328,6 +328,7 @@ describe('billing runway', () => {
       service.broken.set(path, FAULT);
       const { code, doc } = await runway('--fail-below', '24h');
       expect({ code, below: doc.below }).toEqual({ code: 1, below: null });
+      expect((await runway('--fail-below', '1')).doc.below).toBeNull();
       service.balance = '10';
       expect((await runway('--fail-below', '24h')).code).toBe(path === '/users/me' ? 1 : 5);
     },
