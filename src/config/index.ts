@@ -1,4 +1,3 @@
-export { exposureOf, exposureOfConfig } from './exposure.ts';
 export {
   type ConfigFile,
   type Profile,

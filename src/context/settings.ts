@@ -1,5 +1,5 @@
 import type { NameRecorder } from '../completion/recorder.ts';
-import type { Exposure } from '../config/exposure.ts';
+import { exposureOfConfig } from '../config/exposure.ts';
 import type { Settings } from '../config/resolve.ts';
 import { CliError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
@@ -63,10 +63,13 @@ export function createSettings(
   const settings = lazy(async () => {
     const found = await resolved();
     const { storedKey } = found;
+    // A key from the environment may go to a stored address.
+    const { apiKey, baseUrl } = found.settings;
+    if (storedKey !== undefined || (apiKey !== undefined && baseUrl?.source === 'profile')) {
+      refuseExposedConfig((await config()).path, host.uid);
+    }
     if (storedKey === undefined) return found.settings;
-    const { exposureOfConfig, withKey } = await import('../config/index.ts');
-    const exposure = exposureOfConfig((await config()).path, host.uid);
-    if (exposure !== undefined) throw exposedKey(exposure);
+    const { withKey } = await import('../config/index.ts');
     isKeyFetched = true;
     const { profile, place } = storedKey;
     const key = place.kind === 'file' ? place.key : await (await keys()).read(profile, place);
@@ -102,10 +105,15 @@ export function createSettings(
   };
 }
 
-/** Others may have changed what the key is, or where it is sent. */
-function exposedKey({ message, remedy }: Exposure): CliError {
-  return new CliError('authentication', `Refused to use the stored API key: ${message}.`, {
+/**
+ * Throws CliError('authentication') if others may have changed the config file: the key, the command
+ * that prints it, or the address that it is sent to.
+ */
+export function refuseExposedConfig(path: string, uid: number | undefined): void {
+  const exposure = exposureOfConfig(path, uid);
+  if (exposure === undefined) return;
+  throw new CliError('authentication', `Refused to use the API key: ${exposure.message}.`, {
     code: 'exposed_key',
-    hint: shellLine(remedy),
+    hint: shellLine(exposure.remedy),
   });
 }

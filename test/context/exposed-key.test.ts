@@ -81,18 +81,30 @@ test('refuses a link to a file in a folder that all may write', async () => {
 test('refuses to run a key command that others may have written', async () => {
   await store({ key_command: ['touch', join(world.home, 'ran')] });
   await chmod(file, 0o666);
-  expect((await world.cli(['me', 'get'], { env: { PATH: '/usr/bin:/bin' } })).code).toBe(4);
+  const env = { PATH: '/usr/bin:/bin' };
+  for (const words of [
+    ['me', 'get'],
+    ['profiles', 'move', 'work', '--to', 'file'],
+  ]) {
+    expect((await world.cli(words, { env })).code).toBe(4);
+  }
   await expect(rename(join(world.home, 'ran'), file)).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-test('reads a file that others may only read, and one without a key', async () => {
+test('reads a file that others may only read', async () => {
   await chmod(file, 0o644);
   await chmod(folder, 0o755);
   expect((await world.cli(['me', 'get'])).code).toBe(0);
+});
+
+test('sends no key from the environment to an address that others may have written', async () => {
   await store({});
   await chmod(file, 0o666);
   const env = { GPUCLOUD_API_KEY: TEST_KEY };
-  expect((await world.cli(['me', 'get'], { env })).code).toBe(0);
+  const refused = await world.cli(['me', 'get'], { env });
+  expect(refused).toMatchObject({ code: 4, requests: [] });
+  const both = { ...env, GPUCLOUD_BASE_URL: world.service.url };
+  expect((await world.cli(['me', 'get'], { env: both })).code).toBe(0);
 });
 
 test('takes a file of this user or root, and of nobody else', async () => {

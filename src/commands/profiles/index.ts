@@ -6,6 +6,7 @@ import { profileNames, profileOf, withoutProfile, withProfile } from '../../conf
 import { keepKey } from '../../config/keep-key.ts';
 import { type KeyPlace, keyFields, keyPlace } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
+import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { baseUrl } from '../../rules/service.ts';
@@ -199,6 +200,7 @@ async function moveKey(
     await context.out.item(shown, profileView);
     return;
   }
+  refuseExposedConfig(config.path, context.host.uid);
   const key = await (await context.keys()).read(name, place);
   const kept = await keepKey(
     { profile: name, key, store: to },
