@@ -83,3 +83,13 @@ export async function writeCreated(
     });
   }
 }
+
+/** Refuses to create a key whose secret, which is shown once, nobody could read. */
+export function refuseLostSecret({ host }: Context, hint: string): void {
+  if (!host.isStdoutNull?.()) return;
+  throw new CliError(
+    'storage',
+    'stdout is closed or /dev/null, so the secret would be lost. No key was created.',
+    { hint },
+  );
+}

@@ -374,11 +374,14 @@ describe('a new key whose secret nobody could read', () => {
     JSON.parse((await computer.gpucloud(['api-keys', 'list', '--json'], { env: env() })).stdout)
       .length;
 
-  test.each(['>&-', '>/dev/null', '--json >&-'])('is not created with %s', async (to) => {
+  test.each([
+    'api-keys create lost >&-',
+    'api-keys create lost >/dev/null',
+    'api-keys create lost --json >&-',
+    'api POST /api-keys -f name=lost --show-secrets >&-',
+  ])('is not created with %s', async (line) => {
     const before = await count();
-    const { code, stderr } = await computer.bash(`gpucloud api-keys create lost ${to}`, {
-      env: env(),
-    });
+    const { code, stderr } = await computer.bash(`gpucloud ${line}`, { env: env() });
     expect(code).toBe(9);
     expect(stderr).toContain('the secret would be lost. No key was created.');
     expect(await count()).toBe(before);

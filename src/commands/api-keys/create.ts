@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../api/index.ts';
-import { sendOnce } from '../../cli/creation.ts';
+import { refuseLostSecret, sendOnce } from '../../cli/creation.ts';
 import { checked, refuseSecret } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -48,15 +48,10 @@ export const create = verb('create', {
 });
 
 /** Refuses a stdout or a format that would lose the secret for good. */
-function refuseLosing({ out, flags, host }: Context): void {
+function refuseLosing(context: Context): void {
+  const { out, flags } = context;
   const hint = 'keep it with --key-file or --save-profile';
-  if (host.isStdoutNull?.()) {
-    throw new CliError(
-      'storage',
-      'stdout is closed or /dev/null, so the secret would be lost. No key was created.',
-      { hint },
-    );
-  }
+  refuseLostSecret(context, hint);
   const lossy =
     out.format === 'id'
       ? '--quiet'

@@ -1,4 +1,5 @@
 import type { RawRequest } from '../../api/index.ts';
+import { refuseLostSecret } from '../../cli/creation.ts';
 import { readInput } from '../../cli/input.ts';
 import { brokenRule, checked, refuseSecret } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
@@ -60,7 +61,7 @@ export async function requestOf(input: ApiInput, context: Context): Promise<RawR
 }
 
 /** Refuses requests after which something would be lost that only another command keeps. */
-function refuseLosing(method: string, segments: readonly string[], { flags }: Context): void {
+function refuseLosing(method: string, segments: readonly string[], context: Context): void {
   if (method === 'GET' || method === 'HEAD') return;
   const last = segments.at(-1);
   const isReorder = segments.at(-3) === 'instances' && last === 'reorder';
@@ -72,12 +73,14 @@ function refuseLosing(method: string, segments: readonly string[], { flags }: Co
         : 'rent it with "gpucloud instances create", which takes the same body with --file',
     );
   }
-  if (last === 'api-keys' && flags.showSecrets !== true) {
+  if (last !== 'api-keys') return;
+  if (context.flags.showSecrets !== true) {
     throw usageError(
       'PATH: the answer tells the secret of the new key this once, and it would be masked',
       'create it with "gpucloud api-keys create", or add --show-secrets',
     );
   }
+  refuseLostSecret(context, 'keep it: gpucloud api-keys create NAME --key-file FILE');
 }
 
 function refusePages(input: ApiInput, method: string, path: string): void {
