@@ -9,7 +9,7 @@ import { CliError, type Failure } from './errors.ts';
 import { errorCode } from './files/error-code.ts';
 import { onReaderGone } from './output/reader.ts';
 import { whenStopped } from './output/sink.ts';
-import { startProgram } from './programs.ts';
+import { openFile, startProgram } from './programs.ts';
 import { faultReport } from './report.ts';
 import { run } from './run.ts';
 
@@ -61,6 +61,7 @@ async function main(): Promise<void> {
     interrupts: { first: first.signal, second: second.signal },
     borrowScreen,
     start: startProgram,
+    openFile,
     keyring: keyringProgram,
   };
   const argv = process.argv.slice(2);

@@ -1,4 +1,5 @@
 import type { StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
 import { constants } from 'node:os';
 
 /** A program of this computer. Its arguments are words and never a line: no shell reads them. */
@@ -144,4 +145,19 @@ export async function startProgram({
     },
     kill: hear === undefined ? (signal) => void child.kill(signal) : end,
   };
+}
+
+/**
+ * Opens a file with the program that the person uses for its kind, in the environment of the process.
+ * False if none starts, for whatever reason.
+ */
+export async function openFile(path: string): Promise<boolean> {
+  const { default: open } = await import('open');
+  try {
+    const opener = await open(path);
+    const code: unknown = opener.exitCode ?? (await once(opener, 'exit'))[0];
+    return code === 0;
+  } catch {
+    return false;
+  }
 }

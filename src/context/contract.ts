@@ -51,6 +51,8 @@ export interface Host {
   borrowScreen?(leave: () => void, back: () => void): () => void;
   /** Starts a program of the computer; see programs.ts. */
   start(program: Program): Promise<Running>;
+  /** Opens a file with the person's program for it; false if none starts. Tests open none. */
+  openFile?(path: string): Promise<boolean>;
   /** The program that asks the system's keyring; undefined where there is none. */
   readonly keyring?: () => { file: string; args: readonly string[] };
 }
@@ -96,7 +98,15 @@ export interface Context {
   /** The computer and its terminal, for `doctor`, which looks at what every command stands on. */
   readonly host: Pick<
     Host,
-    'stdin' | 'stdout' | 'stderr' | 'isStdoutNull' | 'platform' | 'nodeVersion' | 'home' | 'uid'
+    | 'stdin'
+    | 'stdout'
+    | 'stderr'
+    | 'isStdoutNull'
+    | 'platform'
+    | 'nodeVersion'
+    | 'home'
+    | 'uid'
+    | 'openFile'
   >;
   readonly clock: Clock;
   /** The service's time: compare its times with this and never with `clock`. */

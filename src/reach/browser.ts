@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { errorCode } from '../files/error-code.ts';
 import { inThrowawayFolder } from '../files/throwaway-folder.ts';
 
 /** Milliseconds after which a browser that requested nothing is given up. */
@@ -30,7 +28,7 @@ export async function openInBrowser(url: string, context: Context): Promise<bool
       const page = join(folder, 'open.html');
       await writeFile(page, pageTo(signpost.address), { mode: 0o600 });
       const late = context.clock.sleep(PATIENCE, signal).then(tooLate);
-      return Promise.race([signpost.passed, launch(page), late]);
+      return Promise.race([signpost.passed, launch(page, context), late]);
     });
   } finally {
     over.abort();
@@ -47,16 +45,8 @@ function pageTo(address: string): string {
 }
 
 /** Starts the browser, which requests the link some time later. Resolves only if none starts. */
-async function launch(page: string): Promise<false> {
-  const { default: open } = await import('open');
-  try {
-    const opener = await open(page);
-    const code = opener.exitCode ?? (await once(opener, 'exit'))[0];
-    if (code === 0) return await new Promise<never>(() => undefined);
-  } catch (error) {
-    // The program that knows the default browser is not installed.
-    if (errorCode(error) !== 'ENOENT') throw error;
-  }
+async function launch(page: string, { host }: Context): Promise<false> {
+  if (await host.openFile?.(page)) await new Promise<never>(() => undefined);
   return false;
 }
 

@@ -45,7 +45,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   '@napi-rs/keyring': /^keyring\.ts$/,
   hono: /^sandbox\/http\/server\.ts$/,
   '@hono/node-server': /^sandbox\/http\/server\.ts$/,
-  open: /^reach\/browser\.ts$/,
+  open: /^programs\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^files\/lock\.ts$/,
 };
@@ -68,8 +68,8 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:stream': ANYWHERE,
   'node:string_decoder': ANYWHERE,
   'node:zlib': ANYWHERE,
-  // main: the signals of the process have a listener for each request. browser: the end of its opener.
-  'node:events': /^(main|reach\/browser)\.ts$/,
+  // main: the signals of the process have a listener for each request. programs: the end of `open`.
+  'node:events': /^(main|programs)\.ts$/,
   // Flags for what undici compiles, on Node 20.
   'node:v8': /^api\/http\/parser\.ts$/,
   // Compiled code is run by the start alone.
