@@ -9,8 +9,9 @@ import {
   unforeseenIn,
   usageError,
 } from './errors.ts';
-import { clean, escapeUnseen, RED_ERROR, wrapped } from './output/index.ts';
+import { escapeUnseen, RED_ERROR, wrapped } from './output/index.ts';
 import { debugLine, forProfile, withoutKeys } from './output/messages.ts';
+import { clean } from './rules/clean.ts';
 
 interface Reporting {
   readonly json: boolean;

@@ -1,13 +1,14 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { usageError } from '../errors.ts';
+import { clean } from '../rules/clean.ts';
 import { paintFor } from './colour.ts';
 import type { Coming } from './formats/batch.ts';
 import type { Query } from './formats/query.ts';
 import { type Forms, formsOf } from './forms.ts';
 import type { Block, ListOptions, Live, Output, OutputSettings, View } from './output.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
-import { clean, cleanLines } from './sanitise.ts';
+import { cleanLines } from './sanitise.ts';
 import { createSink, type OnReaderGone, type SyncWrite } from './sink.ts';
 import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
 import { terminalColumns } from './width.ts';
@@ -15,7 +16,7 @@ import { terminalColumns } from './width.ts';
 export { RED_ERROR, wantsColour } from './colour.ts';
 export { mask, PLACEHOLDER } from './mask.ts';
 export { createMessages, type MessagesOptions } from './messages.ts';
-export { clean, cleanLines, escapeUnseen, hasUnseen } from './sanitise.ts';
+export { cleanLines, escapeUnseen, hasUnseen } from './sanitise.ts';
 export { checkColumns, parseFormat } from './settings.ts';
 export { terminalColumns, wrapped } from './width.ts';
 

@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
+import { clean } from '../rules/clean.ts';
 import { YELLOW_WARNING } from './colour.ts';
 import { createProgress, type ProgressLines } from './live/progress.ts';
 import { canSpin, type Terminal } from './live/spinner.ts';
 import type { Held, Messages, Progress } from './output.ts';
-import { clean, cleanLines } from './sanitise.ts';
+import { cleanLines } from './sanitise.ts';
 import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
 import { terminalColumns, wrapped } from './width.ts';
 

@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { wantsColour } from '../output/colour.ts';
-import { clean } from '../output/sanitise.ts';
+import { clean } from '../rules/clean.ts';
 import { asker } from './inquirer.ts';
 import { lineAsker } from './lines.ts';
 import type { Check, Choice, Prompts, PromptsOptions } from './prompts.ts';

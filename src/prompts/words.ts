@@ -1,4 +1,4 @@
-import { clean } from '../output/sanitise.ts';
+import { clean } from '../rules/clean.ts';
 
 /** A word of thousands of letters would push the question itself off the screen. */
 const LONGEST_WORD = 80;

@@ -122,7 +122,7 @@ describe('what the service said', () => {
     [
       'controls',
       json(422, { message: 'a\u001b]52;c;x\u0007b\u009b31m\u202ec\u200bd\r\n\te\u007f' }),
-      'a]52;c;xb31mcd e.',
+      'abcd e.',
     ],
   ])('%s', async (_name, step, words) => {
     expect(await messageOf(step)).toBe(words);

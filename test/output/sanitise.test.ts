@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { View } from '../../src/output/output.ts';
-import { clean, cleanLines } from '../../src/output/sanitise.ts';
+import { cleanLines } from '../../src/output/sanitise.ts';
+import { clean } from '../../src/rules/clean.ts';
 import { fc, runs } from '../support/random.ts';
 import { written } from './world.ts';
 

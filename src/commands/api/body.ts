@@ -4,7 +4,8 @@ import { parseExactly } from '../../api/response/exact.ts';
 import { secretsIn } from '../../api/response/secrets.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { clean, cleanLines, escapeUnseen, mask, PLACEHOLDER } from '../../output/index.ts';
+import { cleanLines, escapeUnseen, mask, PLACEHOLDER } from '../../output/index.ts';
+import { clean } from '../../rules/clean.ts';
 
 /** Where the things in `data` carry secrets (API document: Resources). */
 const SECRETS = [

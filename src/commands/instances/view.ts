@@ -1,9 +1,9 @@
 import type { CreateInstanceBody, Instance } from '../../api/index.ts';
 import { fieldOf, numberField, textField } from '../../api/open-fields.ts';
 import type { Changed } from '../../instances/outcome.ts';
-import { clean } from '../../output/index.ts';
 import type { DetailLine, Section, View } from '../../output/output.ts';
 import { endpointLines } from '../../reach/endpoints.ts';
+import { clean } from '../../rules/clean.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { sshCommand } from '../../watch/ssh-endpoint.ts';
 

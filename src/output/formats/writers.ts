@@ -1,6 +1,6 @@
+import { clean } from '../../rules/clean.ts';
 import type { Forms } from '../forms.ts';
 import type { Format } from '../output.ts';
-import { clean } from '../sanitise.ts';
 import type { Writer } from './batch.ts';
 import { writeLines } from './lines.ts';
 

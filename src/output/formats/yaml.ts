@@ -1,6 +1,7 @@
+import { unseen } from '../../rules/clean.ts';
 import type { Forms } from '../forms.ts';
 import { eachRow } from '../rows.ts';
-import { hasUnseen, unseen, wholeCharacters } from '../sanitise.ts';
+import { hasUnseen, wholeCharacters } from '../sanitise.ts';
 import { createBatch, type Writer } from './batch.ts';
 
 /** Loads the writer of a value as YAML, which readers of YAML 1.1 and 1.2 take for the same data. */

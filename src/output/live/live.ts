@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
+import { clean } from '../../rules/clean.ts';
 import { type Paint, paintFor } from '../colour.ts';
 import type { Foot, Live, Output } from '../output.ts';
-import { clean } from '../sanitise.ts';
 import type { Sink } from '../sink.ts';
 import { clamp } from '../width.ts';
 import { fold } from './fold.ts';

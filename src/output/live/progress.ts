@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
+import { clean } from '../../rules/clean.ts';
 import type { Progress } from '../output.ts';
-import { clean } from '../sanitise.ts';
 import type { Board } from './board.ts';
 import { type Spinner, startSpinner, type Terminal } from './spinner.ts';
 

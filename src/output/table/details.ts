@@ -1,5 +1,6 @@
+import { clean } from '../../rules/clean.ts';
 import type { Cell, Column, Kind, Section } from '../output.ts';
-import { clean, cleanLines } from '../sanitise.ts';
+import { cleanLines } from '../sanitise.ts';
 import { padding, width, wrapped } from '../width.ts';
 import { checkColour, detailText, kindColour, tableText } from './kinds.ts';
 import { trimLines } from './layout.ts';

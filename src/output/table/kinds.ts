@@ -1,7 +1,7 @@
+import { clean } from '../../rules/clean.ts';
 import { roublesText } from '../../rules/money.ts';
 import type { Colour } from '../colour.ts';
 import type { Cell, Kind } from '../output.ts';
-import { clean } from '../sanitise.ts';
 import { instant, local, localTime, relative } from '../time.ts';
 import { NO_CELL, type Shown } from './layout.ts';
 import { withoutRoubleSign } from './rouble.ts';

@@ -1,6 +1,6 @@
+import { clean } from '../../rules/clean.ts';
 import type { Paint } from '../colour.ts';
 import type { Block, Fact, Item, TableBlock } from '../output.ts';
-import { clean } from '../sanitise.ts';
 import { clamp, padding, paragraph, width } from '../width.ts';
 import { isNumeric, type Reader, shownCell } from './kinds.ts';
 import { GAP, headerCells, type Layout, layoutOf, lineOf, type Shown } from './layout.ts';
