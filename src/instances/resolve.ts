@@ -117,9 +117,9 @@ async function find(
     throw notKnown(typed, instances);
   }
   const found = onlyOne(typed, beginning);
-  if (purpose.changes && context.flags.yes && (await context.prompts()) === undefined) {
+  if (purpose.changes && context.flags.yes) {
     throw usageError(
-      `INSTANCE "${typed}" is only the beginning of an ID (${found.name} ${found.id}), which --yes does not accept from a script`,
+      `INSTANCE "${typed}" is only the beginning of an ID (${found.name} ${found.id}), which --yes does not accept`,
       'use the name or the whole ID',
     );
   }

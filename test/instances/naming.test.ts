@@ -88,6 +88,14 @@ describe('the beginning of an id', () => {
     expect(stderr).toContain(`the beginning of an ID (CAFE ${LAB})`);
   });
 
+  test('is refused with --yes in a terminal too, since nobody is asked', async () => {
+    const argv = ['instances', 'terminate', '2222', '--yes'];
+    const { code, requests } = await world.cli(argv, { terminal: true });
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    const { stderr } = await world.cli(argv.slice(0, 3), { terminal: true, stdin: 'n\n' });
+    expect(stderr).toContain(`Terminate CAFE (${LAB}`);
+  });
+
   test('is taken by a verb that needs no --yes', async () => {
     expect(await changes('stop', '2222')).toMatchObject({
       code: 0,
