@@ -324,7 +324,7 @@ export const commands = [
   },
   {
     file: 'errors.ts',
-    tests: 'api/errors cli/creation cli/hints commands/instances/lifecycle run',
+    tests: 'errors api/errors cli/creation cli/hints run',
     changes: [
       [
         'an unknown outcome exits with 6',

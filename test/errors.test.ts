@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { CliError, SeveralErrors } from '../src/errors.ts';
+
+const full = {
+  code: 'name_taken',
+  hint: 'choose another name',
+  request: { operation: 'POST /instances' },
+  httpStatus: 409,
+  retryable: true,
+  resource: 'trainer',
+  mayBeBilling: true,
+  events: [{ created_at: '', type: 'INFO', message: 'made' }],
+  untold: true,
+  retryAfterMs: 7000,
+};
+
+test('keeps every detail of an error that is extended', () => {
+  const error = new CliError('wrongState', 'The name is taken.', full);
+  expect(error.with('Refused.')).toMatchObject({ ...full, failure: 'wrongState', cause: error });
+});
+
+test('takes the gravest of several, and what any of them means for the bill', () => {
+  const several = new SeveralErrors([
+    new CliError('notFound', 'gone', { retryable: true, retryAfterMs: 9000 }),
+    new CliError('outcomeUnknown', 'lost', { mayBeBilling: true, retryAfterMs: 1000 }),
+  ]);
+  expect(several).toMatchObject({
+    exitCode: 7,
+    message: 'lost',
+    mayBeBilling: true,
+    retryable: false,
+    retryAfterMs: 9000,
+  });
+});
