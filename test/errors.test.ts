@@ -10,13 +10,14 @@ const full = {
   resource: 'trainer',
   mayBeBilling: true,
   events: [{ created_at: '', type: 'INFO', message: 'made' }],
-  untold: true,
   retryAfterMs: 7000,
 };
 
 test('keeps every detail of an error that is extended', () => {
   const error = new CliError('wrongState', 'The name is taken.', full);
-  expect(error.with('Refused.')).toMatchObject({ ...full, failure: 'wrongState', cause: error });
+  const extended = error.with('Refused.');
+  expect({ ...extended }).toMatchObject({ ...full, failure: 'wrongState' });
+  expect(extended.cause).toBe(error);
 });
 
 test('takes the gravest of several, and what any of them means for the bill', () => {

@@ -285,8 +285,8 @@ export const instances = [
     changes: [
       [
         'a script terminates by a beginning with --yes',
-        'if (purpose.changes && context.flags.yes && (await context.prompts()) === undefined)',
-        'if (false)',
+        'if (purpose.changes && context.flags.yes) {',
+        'if (false) {',
       ],
       [
         'a beginning wins over a name',

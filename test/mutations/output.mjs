@@ -51,12 +51,6 @@ export const output = [
     file: 'output/sanitise.ts',
     tests: 'output/sanitise output/formats',
     changes: [
-      [
-        'a control sequence leaves its words',
-        ".replace(sequences(), '')\n    .replace(breaks(), ' ')",
-        ".replace(breaks(), ' ')",
-      ],
-      ['an invisible character is shown', ".replace(unseen(), '')", ''],
       ['a bidi control is data', "(found === '\\n' || found === '\\t' ? found : '')", 'found'],
       ['a return alone is data', '/\\r\\n?|[\\u2028\\u2029]/g', '/\\r\\n|[\\u2028\\u2029]/g'],
       [
