@@ -1,9 +1,9 @@
 import { sentence } from '../api/calls/errors.ts';
-import type { Api, Instance } from '../api/index.ts';
+import type { Api } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, SeveralErrors, throwAll } from '../errors.ts';
-import { shellLine } from '../output/shell-line.ts';
+import { typedName } from '../rules/names.ts';
 import { leadsTo, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { attempt, type Changed, type Outcome, outcomeOf } from './outcome.ts';
@@ -121,7 +121,7 @@ async function onTheWay(
     {
       resource: id,
       mayBeBilling: mayBill(status),
-      hint: `try again: gpucloud instances ${verb} ${id}`,
+      hint: `try again: gpucloud instances ${verb} ${typedName(name, id)}`,
     },
   );
 }
@@ -153,37 +153,41 @@ async function alreadyThere(
   if (!leadsTo(goal, status)) {
     const billing = mayBill(status);
     throw refusal.with(
-      `${sentence(refusal.message)} It was read as ${status} now. ${billing ? 'Count it as still billing.' : 'It is not billing any more.'}`,
-      { resource: id, mayBeBilling: billing, hint: afterRefusal(found, verb) },
+      `${sentence(refusal.message)} Its status is ${status}. ${billing ? 'It may still be billing.' : 'It is no longer billing.'}`,
+      {
+        resource: id,
+        mayBeBilling: billing,
+        hint: afterRefusal(status, verb, typedName(name, id)),
+      },
     );
   }
   if (status === goal || waits) {
-    context.err.note(`${name} is ${status} already.`);
+    context.err.note(`${name} is already ${status}.`);
   } else {
     context.err.warn(
       'may_be_billing',
-      `${name} is ${status} already, which is not over yet: where the service fails to ${verb} it, it goes back to what it was, and is billed on. To make sure: gpucloud instances wait ${id} --for ${goal.toLowerCase()}`,
+      `${name} is already ${status}, but not yet ${goal}. If that fails, it keeps billing. To make sure: gpucloud instances wait ${typedName(name, id)} --for ${goal.toLowerCase()}`,
     );
   }
   return { id, name, status };
 }
 
 /** What to do about an instance that was read after the service refused to stop or terminate it. */
-function afterRefusal({ id, status }: Instance, verb: Change['verb']): string {
+function afterRefusal(status: string, verb: Change['verb'], instance: string): string {
   if (verb === 'terminate' || status === 'ACTIVE') {
-    return `Again in a while: gpucloud instances ${verb} ${id}; what happened: gpucloud instances events ${id}`;
+    return `Try again later: gpucloud instances ${verb} ${instance}; what happened: gpucloud instances events ${instance}`;
   }
-  if (!mayBill(status)) return `It can't be stopped any more: gpucloud instances get ${id}`;
-  return `Only an ACTIVE instance can be stopped; ${nextStep(status, id)}; or terminate it: gpucloud instances terminate ${id}`;
+  if (!mayBill(status)) return `It can't be stopped: gpucloud instances get ${instance}`;
+  return `Only an ACTIVE instance can be stopped; ${nextStep(status, instance)}; or terminate it: gpucloud instances terminate ${instance}`;
 }
 
 function notSent(interrupt: CliError, target: Target, { done }: Pick<Change, 'done'>): CliError {
   return interrupt.with(
-    `${interrupt.message} ${titled(target)} was not ${done}: nothing was sent, and it goes on as it was.`,
+    `${interrupt.message} ${titled(target)} was not ${done}: nothing was sent.`,
     {
       resource: target.id,
       mayBeBilling: true,
-      hint: shellLine(['gpucloud', 'instances', 'get', target.id]),
+      hint: `gpucloud instances get ${typedName(target.name, target.id)}`,
     },
   );
 }
@@ -195,9 +199,8 @@ function noneSent(interrupt: CliError, targets: readonly Target[], change: Chang
   const names = targets.map((target) => titled(target)).join(', ');
   return new SeveralErrors(
     [first, ...others],
-    interrupt.with(
-      `${interrupt.message} Not ${change.done}: ${names}. Nothing was sent, and they go on as they were.`,
-      { hint: 'gpucloud instances list' },
-    ),
+    interrupt.with(`${interrupt.message} Not ${change.done}: ${names}. Nothing was sent.`, {
+      hint: 'gpucloud instances list',
+    }),
   );
 }

@@ -1,5 +1,6 @@
 import { sentence } from '../api/calls/errors.ts';
 import { CliError, type Failure, isInterrupt, type LoggedEvent, SeveralErrors } from '../errors.ts';
+import { typedName } from '../rules/names.ts';
 import { mayBill } from '../rules/statuses.ts';
 import type { Target } from './resolve.ts';
 
@@ -64,31 +65,32 @@ export function withBill(
   const billing = mayBill(status);
   // What was asked for before the wait, such as another instance, may not be asked for twice.
   const details = { resource: id, retryable: error.retryable && after === undefined };
-  const nobody = `Nobody waits for ${name} (${id}) any more.`;
+  const nobody = `Stopped waiting for ${name} (${id}).`;
+  const typed = typedName(name, id);
   const interrupted = isInterrupt(error);
   if (!interrupted && error.failure !== 'otherEnd' && !TIME_IS_OVER.includes(error.failure)) {
     // A refused key, say, ends the wait and not the instance. Of one that was never seen, nothing is known.
     if (status === undefined || !billing || error.failure === 'notFound') return error;
     return error.with(
-      `${sentence(error.message)} ${nobody} Count it as still billing. To end it: gpucloud instances terminate ${id}`,
+      `${sentence(error.message)} ${nobody} It may still be billing. To terminate it: gpucloud instances terminate ${typed}`,
       { ...details, mayBeBilling: true },
     );
   }
   const what = interrupted ? `${error.message} ${nobody}` : `${name} (${id}): ${error.message}`;
   const goesOn =
     (interrupted || error.failure === 'rateLimited') && ['STOPPED', 'TERMINATED'].includes(until)
-      ? ' What was asked for goes on at the service.'
+      ? ' The service goes on with the request.'
       : '';
-  const meaning = billing ? 'Count it as still billing.' : 'It is not billing any more.';
+  const meaning = billing ? 'It may still be billing.' : 'It is no longer billing.';
   const { retryAfterMs } = error;
   const onceMore =
     retryAfterMs === undefined
       ? ''
-      : `in ${Math.ceil(retryAfterMs / 1000)} s, wait on with "gpucloud instances wait ${id} --for ${until.toLowerCase()}"; `;
-  const end = billing ? `, end it with "gpucloud instances terminate ${id}"` : '';
+      : `in ${Math.ceil(retryAfterMs / 1000)} s, wait again with "gpucloud instances wait ${typed} --for ${until.toLowerCase()}"; `;
+  const end = billing ? `, terminate it with "gpucloud instances terminate ${typed}"` : '';
   return error.with(`${what}${goesOn} ${meaning}`, {
     ...details,
-    hint: `${onceMore}see it with "gpucloud instances get ${id}"${end}`,
+    hint: `${onceMore}see it with "gpucloud instances get ${typed}"${end}`,
     mayBeBilling: billing,
     events,
   });
@@ -106,23 +108,25 @@ function errorOfSeveral(
   if (second === undefined) return first;
   const left = targets.filter(({ id }) => errors.some(({ resource }) => resource === id));
   if (!errors.every(isInterrupt) || left.length !== errors.length) return new SeveralErrors(errors);
-  const billing = errors.flatMap(({ resource, mayBeBilling }) =>
-    mayBeBilling ? (resource ?? []) : [],
+  const billing = left.flatMap(({ id, name }) =>
+    errors.some(({ resource, mayBeBilling }) => resource === id && mayBeBilling)
+      ? typedName(name, id)
+      : [],
   );
   const names = left.map(({ id, name }) => `${name} (${id})`).join(', ');
   const what = first.cause instanceof Error ? first.cause.message : first.message;
   const meaning =
     billing.length === 0
-      ? 'They are not billing any more.'
+      ? 'They are no longer billing.'
       : billing.length === left.length
-        ? 'Count them as still billing.'
-        : `Count as still billing: ${billing.join(', ')}.`;
+        ? 'They may still be billing.'
+        : `May still be billing: ${billing.join(', ')}.`;
   const hint =
     billing.length === 0
       ? 'see them with "gpucloud instances list --all"'
-      : `see them with "gpucloud instances list", end them with "gpucloud instances terminate ${billing.join(' ')}"`;
+      : `see them with "gpucloud instances list", terminate them with "gpucloud instances terminate ${billing.join(' ')}"`;
   return new SeveralErrors(
     errors,
-    new CliError(first.failure, `${what} Nobody waits for ${names} any more. ${meaning}`, { hint }),
+    new CliError(first.failure, `${what} Stopped waiting for ${names}. ${meaning}`, { hint }),
   );
 }

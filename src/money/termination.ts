@@ -26,25 +26,31 @@ export function termination(context: Context) {
    * out to be terminated.
    */
   async function question(targets: readonly Target[]): Promise<string | undefined> {
-    if (targets.length === 0) return 'Terminate the machines that stdin names?';
+    if (targets.length === 0) return 'Terminate the instances that stdin names?';
+    const disks = targets.length === 1 ? 'its disk' : 'their disks';
     const known = await knownHere(context);
+    const described = targets.map((target) => {
+      const last = known.find(({ id }) => id === target.id)?.last;
+      const price = money(last?.price_per_hour ?? '');
+      return titled(target, price.ok ? `, ${kopecksText(price.value)} RUB/h` : '');
+    });
     if ((await context.prompts()) !== undefined) {
       const read = await readAll(targets, context);
       if (read.every((instance) => isTerminated(instance?.status))) return undefined;
       const now = context.serviceClock.now();
-      for (const instance of read) {
-        if (instance === undefined) continue;
+      for (const [at, instance] of read.entries()) {
+        if (instance === undefined) {
+          context.err.note(`${described[at]}: could not be read.`);
+          continue;
+        }
         shown.set(instance.id, instance);
         const rest = restOf(instance, now);
         context.err.note(`${atStake(instance, now)}${rest === undefined ? '' : backText(rest)}.`);
       }
+      const what = targets.length === 1 ? targets[0]?.name : `these ${targets.length} instances`;
+      return `Terminate ${what} and delete ${disks}?`;
     }
-    const described = targets.map((target) => {
-      const last = known.find(({ id }) => id === target.id)?.last;
-      const price = money(last?.price_per_hour ?? '');
-      return titled(target, price.ok ? `, ${kopecksText(price.value)} RUB an hour` : '');
-    });
-    return `Terminate ${described.join(' and ')} with all data on ${targets.length === 1 ? 'its disk' : 'their disks'}?`;
+    return `Terminate ${described.join(' and ')} and delete ${disks}?`;
   }
 
   /** Reports what the log shows of instances that were waited for, otherwise what is expected. */
@@ -52,8 +58,7 @@ export function termination(context: Context) {
     if (context.out.format !== 'table') return;
     for (const { id, name, status } of changed.filter((one) => expected.has(one.id))) {
       const amount = expected.get(id);
-      const about =
-        amount === undefined ? [] : [`About ${kopecksText(amount)} RUB should be returned.`];
+      const about = amount === undefined ? [] : [`About ${kopecksText(amount)} RUB comes back.`];
       const logged = waited && isTerminated(status) ? await billed(id) : [];
       const facts = logged.length > 0 ? logged : about;
       if (facts.length > 0) context.err.note(`Terminated ${name}. ${facts.join(' ')}`);
@@ -85,14 +90,14 @@ export function termination(context: Context) {
   return { question, onAccepted, report };
 }
 
-/** `trainer: ACTIVE, 89.90 RUB an hour, rented 2 h ago` */
+/** `trainer: ACTIVE, 89.90 RUB/h, rented 2 h ago` */
 function atStake(instance: Instance, now: number): string {
   const { name, id, status, price_per_hour_snapshot: price } = instance;
   const amount = money(price ?? '');
   const created = instant(instance.created_at);
   const facts = [
     status,
-    amount.ok ? `${kopecksText(amount.value)} RUB an hour` : 'price not told',
+    amount.ok ? `${kopecksText(amount.value)} RUB/h` : 'price unknown',
     ...(created === undefined ? [] : [`rented ${spanText(Math.max(0, now - created) / 1000)} ago`]),
   ].join(', ');
   return `${name ?? id}: ${facts}`;
@@ -105,7 +110,7 @@ function restOf({ status, price_per_hour_snapshot: price, paid_until }: Instance
 }
 
 function backText({ amount, left }: { amount: Money; left: number }): string {
-  return `; about ${kopecksText(amount)} RUB come back for the ${spanText(left / 1000)} that are left of its hour`;
+  return `; about ${kopecksText(amount)} RUB comes back (${spanText(left / 1000)} left of the paid hour)`;
 }
 
 const HOUR = 3_600_000;

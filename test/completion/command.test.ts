@@ -74,17 +74,19 @@ describe('completion SHELL --install', () => {
     expect(JSON.parse(stdout).file).toBe(join(world.home, path));
   });
 
-  test('says what it did, what is left to do, and how to load it now', async () => {
-    const { code, stderr } = await world.cli(['completion', 'bash', '--install'], {
+  test('prints two lines in a terminal: the file, and how to load it', async () => {
+    const { code, stdout, stderr } = await world.cli(['completion', 'bash', '--install'], {
       env: { HOME: world.home },
+      terminal: true,
+      columns: 400,
     });
+    expect(stdout).toBe('');
     const file = join(world.home, '.local/share/bash-completion/completions/gpucloud');
     expect(code).toBe(0);
     expect(stderr).toBe(
       [
-        `Written: ${file}`,
-        'New shells load it by themselves where the package bash-completion is set up; elsewhere add this line to ~/.bashrc, which also loads it now:',
-        `  source ${file}`,
+        `Installed: ${file}`,
+        `To load it now, and in ~/.bashrc if the package bash-completion is missing: source ${file}`,
         '',
       ].join('\n'),
     );

@@ -174,7 +174,7 @@ describe('without a keyring', () => {
     const signed = await login();
     expect(signed).toMatchObject({ code: 0 });
     expect(signed.stderr).toMatch(
-      /The key rests in \S+config\.json, which only you may read \(mode 0600\)\. The system keyring can't keep the key: /,
+      /Key saved to \S+config\.json, which only you may read \(mode 0600\)\. The system keyring can't keep the key: /,
     );
     expect((await stat(join(computer.home, 'config', 'config.json'))).mode & 0o777).toBe(0o600);
   });

@@ -171,6 +171,6 @@ describe('streams and signals', () => {
     const outcome = await ended;
     expect(outcome.code).toBe(code);
     expect(outcome.stdout).toContain('PROVISIONING');
-    expect(outcome.stderr).toContain('Count it as still billing.');
+    expect(outcome.stderr).toContain('It may still be billing.');
   });
 });

@@ -431,8 +431,8 @@ describe('waiting for several machines in a terminal', () => {
     expect(await shown.ended()).toBe(130);
     expect(shown.scrollback()).toMatch(
       new RegExp(
-        `^Interrupted. Nobody waits for box-0 \\(${idOf(0)}\\), box-1 \\(${idOf(1)}\\) any more. Count them as still billing.\n` +
-          `hint: .*end them with "gpucloud instances terminate ${idOf(0)} ${idOf(1)}"$`,
+        `^Interrupted. Stopped waiting for box-0 \\(${idOf(0)}\\), box-1 \\(${idOf(1)}\\). They may still be billing.\n` +
+          `hint: .*terminate them with "gpucloud instances terminate ${idOf(0)} ${idOf(1)}"$`,
       ),
     );
     expect(shown.written()).not.toContain('\u001b[?25l');
@@ -463,7 +463,7 @@ describe('waiting for several machines in a terminal', () => {
     const asked = machines.service.requests.length;
     shown.type(CTRL_C);
     expect(await shown.ended()).toBe(130);
-    expect(shown.scrollback()).toContain('Count them as still billing.');
+    expect(shown.scrollback()).toContain('They may still be billing.');
     expect(machines.service.requests.length).toBe(asked);
   });
 
@@ -483,7 +483,7 @@ describe('waiting for several machines in a terminal', () => {
     expect(await shown.ended()).toBe(130);
     expect(shown.scrollback()).toMatch(
       new RegExp(
-        `Nobody waits for box-0 \\(${idOf(0)}\\) any more. Count it as still billing.\nhint: .*"gpucloud instances terminate ${idOf(0)}"$`,
+        `Stopped waiting for box-0 \\(${idOf(0)}\\). It may still be billing.\nhint: .*"gpucloud instances terminate ${idOf(0)}"$`,
       ),
     );
   });

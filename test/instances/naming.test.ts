@@ -53,7 +53,7 @@ describe('a name comes before the beginning of an id', () => {
     expect(first).toMatchObject({ code: 0, posts: [`/instances/${FACE}/terminate`] });
     const second = await changes('terminate', 'face', '--yes');
     expect(second).toMatchObject({ code: 0, posts: [`/instances/${FACE}/terminate`] });
-    expect(second.stderr).toContain('face is TERMINATED already.');
+    expect(second.stderr).toContain('face is already TERMINATED.');
     expect(statuses.get(PROD)).toBe('ACTIVE');
   });
 

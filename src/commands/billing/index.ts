@@ -17,13 +17,7 @@ export const billing: Group = {
       examples: ['gpucloud billing balance', 'gpucloud billing balance --json | jq -r .balance'],
       takes: (command) => command,
       run: async (context) => {
-        const user = await (await context.api()).users.me();
-        await context.out.item(user, balanceView);
-        if (context.out.format === 'table' && user.reserved_balance == null) {
-          context.err.note(
-            'This is the wallet balance. How much of it running machines hold is told only in the answer to a change of the profile ("gpucloud me update --name NAME"), or perhaps by "gpucloud api GET /billing/balance".',
-          );
-        }
+        await context.out.item(await (await context.api()).users.me(), balanceView);
       },
     }),
     {

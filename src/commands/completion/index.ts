@@ -61,7 +61,7 @@ export const completion = action({
     const script = await scriptFor(shell, placeOf(await runtime.wholeTree()));
     if (flags.install === true) {
       const { file, changed } = await install(shell, script, context);
-      await out.item({ shell, file, changed }, completionView);
+      if (!out.people || !out.terminal) await out.item({ shell, file, changed }, completionView);
       if (shell === 'zsh') await ensureZshLoads(file, context);
     } else if (!isFormatGiven(context.flags) || out.format === 'table') {
       await out.text(script);

@@ -28,7 +28,7 @@ export async function install(shell: Shell, script: string, { env, err }: Contex
       cause: error,
     });
   }
-  err.note(changed ? `Written: ${file}` : `Up to date: ${file}`);
+  err.note(changed ? `Installed: ${file}` : `Up to date: ${file}`);
   for (const line of adviceFor(shell, file)) err.note(line);
   return { file, changed };
 }
@@ -58,18 +58,14 @@ function adviceFor(shell: Shell, file: string): string[] {
   switch (shell) {
     case 'bash':
       return [
-        'New shells load it by themselves where the package bash-completion is set up; elsewhere add this line to ~/.bashrc, which also loads it now:',
-        `  source ${word}`,
+        `To load it now, and in ~/.bashrc if the package bash-completion is missing: source ${word}`,
       ];
     case 'zsh':
       return [];
     case 'fish':
-      return [`New shells load it by themselves. To load it now: source ${word}`];
+      return [`New shells load it. To load it now: source ${word}`];
     case 'powershell':
-      return [
-        'For new shells, add this line to the file that $PROFILE names; it also loads it now:',
-        `  . '${file.replaceAll("'", "''")}'`,
-      ];
+      return [`To load it now, and in $PROFILE for new shells: . '${file.replaceAll("'", "''")}'`];
   }
 }
 

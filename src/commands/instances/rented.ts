@@ -6,7 +6,7 @@ import { CliError, unforeseen } from '../../errors.ts';
 import { overLimit } from '../../instances/max-price.ts';
 import { waitFor } from '../../instances/waiting.ts';
 import type { Money } from '../../rules/money.ts';
-import { instanceName } from '../../rules/names.ts';
+import { typedName } from '../../rules/names.ts';
 import { hasSsh } from '../../rules/statuses.ts';
 import type { WaitTimes } from '../../watch/flags.ts';
 import { knownSshEndpoint } from '../../watch/ssh-endpoint.ts';
@@ -25,7 +25,7 @@ export interface Wait {
  */
 export async function showRented(rented: Instance, wait: Wait, context: Context): Promise<void> {
   context.err.note(`Rented ${rented.name ?? rented.id} (${rented.id}).`);
-  const made = { what: 'The machine', id: rented.id, remedy: remedyFor(rented.id) };
+  const made = { what: 'Instance', id: rented.id, remedy: remedyFor(rented) };
   const print = (latest: Instance) =>
     writeCreated(made, () => context.out.item(latest, instanceView));
   await waitAndPrint(rented, { ...wait, after: rented.status }, print, context);
@@ -68,30 +68,27 @@ async function waitAndPrint(
   }
   await print(latest);
   if (early !== undefined) throw early;
-  if (after !== undefined && context.signal.aborted) throw rentedAllTheSame(instance, context);
+  if (after !== undefined && context.signal.aborted) throw stillRented(instance, context);
   nextSteps(latest, context);
 }
 
 /** Ctrl-C came while the answer was on its way, and the answer was waited for. */
-function rentedAllTheSame({ id, name }: Instance, { signal }: Context): CliError {
+function stillRented(instance: Instance, { signal }: Context): CliError {
+  const { id, name } = instance;
   const reason = signal.reason instanceof CliError ? signal.reason : unforeseen(signal.reason);
   return reason.with(
-    `${sentence(reason.message)} The machine ${name ?? id} (${id}) was rented all the same, and is billing.`,
-    { hint: remedyFor(id), resource: id, mayBeBilling: true },
+    `${sentence(reason.message)} ${name ?? id} (${id}) was still rented, and is billing.`,
+    { hint: remedyFor(instance), resource: id, mayBeBilling: true },
   );
 }
 
-function remedyFor(id: string): string {
-  return `end it with "gpucloud instances terminate ${id}", see it with "gpucloud instances get ${id}"`;
-}
-
-/** What is typed for a machine: its name where it follows the rule, so that it pastes as it is. */
-function typedForm({ id, name }: Instance): string {
-  return name != null && instanceName(name).ok ? name : id;
+function remedyFor({ id, name }: Instance): string {
+  const typed = typedName(name, id);
+  return `terminate it with "gpucloud instances terminate ${typed}", see it with "gpucloud instances get ${typed}"`;
 }
 
 function nextSteps(instance: Instance, context: Context): void {
-  const name = typedForm(instance);
+  const name = typedName(instance.name, instance.id);
   const isOpen = hasSsh(instance.status) && !isKeyless(instance);
   if (isOpen && knownSshEndpoint(instance) !== undefined) {
     context.err.note(`Connect:     gpucloud instances ssh ${name}`);

@@ -126,7 +126,9 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
     err.warn('account_blocked', 'The service says that this account is blocked.');
   }
   warnOfEnvironment(name, kept.file, context);
-  await out.item(shownProfile(kept.file, name, context), profileView);
+  // In a terminal three lines are enough.
+  if (out.people && out.terminal) err.note(`Active profile: ${name}`);
+  else await out.item(shownProfile(kept.file, name, context), profileView);
 }
 
 /**

@@ -144,11 +144,11 @@ export function warnOfEnvironment(name: string, file: ConfigFile, { env, err }: 
 /** Where a key was stored, in a sentence. */
 export function keptText({ place, noKeyring }: KeptKey, path: string): string {
   if (place.kind === 'command') {
-    return `The key stays where it is: each command asks for it with "${shellLine(place.argv)}".`;
+    return `Each command reads the key with "${shellLine(place.argv)}".`;
   }
   if (place.kind === 'keyring') {
-    return `The key rests in the system keyring, as "${place.entry}" of gpucloud.`;
+    return `Key saved to the system keyring, as "${place.entry}".`;
   }
-  const inFile = `The key rests in ${path}, which only you may read (mode 0600).`;
+  const inFile = `Key saved to ${path} (mode 0600).`;
   return noKeyring === undefined ? inFile : `${inFile} ${noKeyring.message}`;
 }

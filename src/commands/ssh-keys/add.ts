@@ -88,7 +88,6 @@ async function addKey(
   given: string | undefined,
   context: Context,
 ): Promise<void> {
-  context.err.note(`Fingerprint, worked out here: ${key.fingerprint}`);
   const api = await context.api();
   const there = await registered(key, api);
   const stored =
@@ -99,7 +98,9 @@ async function addKey(
       ...(isDefault ? { is_default: true } : {}),
     }));
   if (there !== undefined) noteExisting(there, given, context);
-  await context.out.item(stored, sshKeyView);
+  else context.err.note(`✓ Added ${stored.name ?? name} (${key.fingerprint})`);
+  // In a terminal the note is enough.
+  if (!context.out.people || !context.out.terminal) await context.out.item(stored, sshKeyView);
   if (isDefault && there !== undefined && there.is_default !== true) throw notDefault(there);
 }
 
@@ -125,9 +126,9 @@ function nameFor(key: PublicKey, file: string): string {
 /** The name that was asked for can't be had of a key that is there: the API changes none. */
 function noteExisting(there: SshKey, name: string | undefined, { err }: Context): void {
   const called = there.name ?? there.id;
-  err.note(`This key is there already, as ${called} (${there.id}). Nothing was changed.`);
+  err.note(`This key is already in the account, as ${called} (${there.fingerprint ?? there.id}).`);
   if (name !== undefined && name !== there.name) {
-    err.note(`It keeps the name ${called}: the published API has no way to rename a key.`);
+    err.note(`It keeps the name ${called}: a key can't be renamed.`);
   }
 }
 
@@ -139,9 +140,9 @@ function noteExisting(there: SshKey, name: string | undefined, { err }: Context)
 function notDefault({ id, name }: SshKey): CliError {
   return new CliError(
     'wrongState',
-    `The key ${name ?? id} is there already and is not the default key, and the published API has no way to make it that. Nothing was changed.`,
+    `The key ${name ?? id} is already in the account and is not the default key. That can't be changed.`,
     {
-      hint: `name it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it anew with --default: gpucloud ssh-keys delete ${id}`,
+      hint: `name it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it again with --default: gpucloud ssh-keys delete ${id}`,
       resource: id,
     },
   );

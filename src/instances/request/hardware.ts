@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { local, relative } from '../../output/time.ts';
 import { kopecksText, money } from '../../rules/money.ts';
-import { isUuid, resourceId } from '../../rules/names.ts';
+import { isUuid, resourceId, typedName } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
 
 /** An offer or image as it was asked for: its id, and what is known of it here. */
@@ -74,7 +74,7 @@ export function warnIfDearer(
   if (before.ok && now.ok && now.value.gt(before.value)) {
     err.warn(
       'price',
-      `${name ?? id} costs ${kopecksText(now.value)} RUB an hour, more than the ${kopecksText(before.value)} RUB when the offer was last seen. To end it: gpucloud instances terminate ${id}`,
+      `${name ?? id} costs ${kopecksText(now.value)} RUB an hour, more than the ${kopecksText(before.value)} RUB when the offer was last seen. To terminate it: gpucloud instances terminate ${typedName(name, id)}`,
     );
   }
 }

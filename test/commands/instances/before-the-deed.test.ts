@@ -34,7 +34,10 @@ describe('before a termination', () => {
     });
     expect(code).toBe(130);
     expect(stderr).toMatch(
-      /^trainer: ACTIVE, 89\.90 RUB an hour, rented 2 h 30 min ago; about 44\.\d\d RUB come back for the (29|30) min that are left of its hour\.\nsecond: ACTIVE, /,
+      /^trainer: ACTIVE, 89\.90 RUB\/h, rented 2 h 30 min ago; about 44\.\d\d RUB comes back \((29|30) min left of the paid hour\)\.\nsecond: ACTIVE, /,
+    );
+    expect(new Set(stderr.match(/Terminate [^?]*\?/g))).toEqual(
+      new Set(['Terminate these 2 instances and delete their disks?']),
     );
   });
 
@@ -45,7 +48,7 @@ describe('before a termination', () => {
       terminal: true,
       stdin: 'y\n',
     });
-    const said = Number(/about ([\d.]+) RUB come back/.exec(told.stderr)?.[1]);
+    const said = Number(/about ([\d.]+) RUB comes back/.exec(told.stderr)?.[1]);
     const events = await world.cli(['instances', 'events', 'trainer', '--json', '--all']);
     const back = /Returned ([\d.]+) RUB/.exec(events.stdout)?.[1];
     expect(Math.abs(said - Number(back))).toBeLessThan(0.1);
@@ -59,7 +62,7 @@ describe('before a termination', () => {
       stdin: 'y\n',
     });
     expect(code).toBe(0);
-    expect(stderr).toMatch(/Terminated trainer\. About 59\.\d\d RUB should be returned\.\n/);
+    expect(stderr).toMatch(/Terminated trainer\. About 59\.\d\d RUB comes back\.\n/);
     expect(stdout).not.toMatch(/in \d+ min/);
     expect(stderr).not.toContain('billing');
   });
@@ -76,8 +79,8 @@ describe('before a termination', () => {
     });
     await late.close();
     expect(code).toBe(0);
-    expect(stderr).toContain('RUB come back for the');
-    expect(stderr).not.toContain('should be returned');
+    expect(stderr).toContain('left of the paid');
+    expect(stderr).not.toContain('Terminated trainer');
   });
 
   test('with --wait shows what the log says, and nothing that was reckoned', async () => {
@@ -89,7 +92,7 @@ describe('before a termination', () => {
     expect(stderr).toMatch(
       /Terminated trainer\. Charged \d+\.\d\d RUB\. Returned 59\.\d\d RUB to the balance\.\n/,
     );
-    expect(stderr).not.toContain('should be returned');
+    expect(stderr).not.toContain('comes back');
   });
 
   test('without a reading and without --wait promises nothing', async () => {
@@ -105,7 +108,7 @@ describe('before a termination', () => {
       terminal: true,
       stdin: 'n\n',
     });
-    expect(stderr).toMatch(/^trainer: STOPPED, 89\.90 RUB an hour, rented \d+ s ago\.\n/);
+    expect(stderr).toMatch(/^trainer: STOPPED, 89\.90 RUB\/h, rented \d+ s ago\.\n/);
   });
 
   test('of a machine that is terminated already nothing is asked', async () => {
@@ -116,7 +119,7 @@ describe('before a termination', () => {
     const alone = await world.cli(argv, { terminal: true, stdin: '' });
     expect({ code: alone.code, stderr: alone.stderr }).toEqual({
       code: 0,
-      stderr: 'trainer is TERMINATED already.\n',
+      stderr: 'trainer is already TERMINATED.\n',
     });
     const both = await world.cli([...argv, 'second'], { terminal: true, stdin: 'n\n' });
     expect(both.code).toBe(130);
@@ -254,7 +257,7 @@ describe('an offer that costs more than when it was last seen', () => {
       told.push(...stderr.split('\n').filter((line) => line.startsWith('warning')));
     }
     expect(told).toEqual([
-      'warning: box-1 costs 12.50 RUB an hour, more than the 10.00 RUB when the offer was last seen. To end it: gpucloud instances terminate 3f0c5d9e-1111-4222-8333-444455556662',
+      'warning: box-1 costs 12.50 RUB an hour, more than the 10.00 RUB when the offer was last seen. To terminate it: gpucloud instances terminate box-1',
     ]);
   });
 });

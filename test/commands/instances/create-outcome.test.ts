@@ -117,7 +117,7 @@ describe('the outcome of instances create', () => {
       '30s',
     ]);
     expect(code).toBe(8);
-    expect(stderr).toContain('Count it as still billing.');
+    expect(stderr).toContain('It may still be billing.');
     expect(stderr).toContain('gpucloud instances terminate ');
   });
 

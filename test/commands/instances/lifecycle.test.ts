@@ -100,7 +100,7 @@ describe('instances stop and start', () => {
     const over = await world.cli(['instances', 'stop', 'trainer']);
     expect({ code: over.code, stderr: over.stderr }).toEqual({
       code: 0,
-      stderr: 'trainer is STOPPED already.\n',
+      stderr: 'trainer is already STOPPED.\n',
     });
   });
 
@@ -194,7 +194,7 @@ describe('instances terminate', () => {
       { interrupts },
     );
     expect({ code, requests }).toEqual({ code: 130, requests: [] });
-    expect(stderr).toContain('was not terminated: nothing was sent, and it goes on as it was.');
+    expect(stderr).toContain('was not terminated: nothing was sent.');
   });
 
   test('--yes ends a machine by its id although the journal can not be read', async () => {
@@ -215,7 +215,7 @@ describe('instances terminate', () => {
     ]);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr).toContain(
-      `add --yes (Terminate trainer (${id}, 89.90 RUB an hour) with all data on its disk?)`,
+      `add --yes (Terminate trainer (${id}, 89.90 RUB/h) and delete its disk?)`,
     );
   });
 
@@ -242,7 +242,7 @@ describe('instances terminate', () => {
     expect(going).toMatchObject({
       code: 0,
       stdout: `name,id,status,paid_until\r\ntrainer,${id},TERMINATING,\r\n`,
-      stderr: `warning: trainer is TERMINATING already, which is not over yet: where the service fails to terminate it, it goes back to what it was, and is billed on. To make sure: gpucloud instances wait ${id} --for terminated\n`,
+      stderr: `warning: trainer is already TERMINATING, but not yet TERMINATED. If that fails, it keeps billing. To make sure: gpucloud instances wait trainer --for terminated\n`,
     });
     const waited = await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait', '--json']);
     expect(JSON.parse(waited.stdout)).toMatchObject([{ id, status: 'TERMINATED' }]);
@@ -250,7 +250,7 @@ describe('instances terminate', () => {
     const over = await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     expect({ code: over.code, stderr: over.stderr }).toEqual({
       code: 0,
-      stderr: 'trainer is TERMINATED already.\n',
+      stderr: 'trainer is already TERMINATED.\n',
     });
     expect(over.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
@@ -265,7 +265,7 @@ describe('instances terminate', () => {
     expect(refused.code).toBe(130);
     expect(refused.requests.map(({ method }) => method)).toEqual(['GET']);
     expect(refused.stderr).toMatch(
-      /trainer: ACTIVE, 89\.90 RUB an hour, rented \d s ago; about 89\.8\d RUB come back for the 59 min that are left of its hour\.\n/,
+      /trainer: ACTIVE, 89\.90 RUB\/h, rented \d s ago; about 89\.8\d RUB comes back \(59 min left of the paid hour\)\.\n/,
     );
     const agreed = await world.cli(['instances', 'terminate', 'trainer'], {
       terminal: true,

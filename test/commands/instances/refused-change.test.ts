@@ -116,7 +116,7 @@ describe('a change that is refused', () => {
       code: 5,
       error: { code: 'wrong_state', http_status: 409, resource: ID, may_be_billing: bills },
     });
-    expect(error.message).toContain(`It was read as ${status} now.`);
+    expect(error.message).toContain(`Its status is ${status}.`);
     expect(error.hint).toContain(next);
     expect(error.hint).not.toContain('It may be terminated already');
   });
@@ -176,7 +176,7 @@ describe('an interrupt while the key is fetched', () => {
     const { error } = JSON.parse(await interrupted(['instances', ...words, '--json']));
     expect(error).toMatchObject({
       code: 'interrupted',
-      message: `Interrupted. ${words[1]} was not ${done}: nothing was sent, and it goes on as it was.`,
+      message: `Interrupted. ${words[1]} was not ${done}: nothing was sent.`,
       hint: `gpucloud instances get ${words[1]}`,
       resource: words[1],
       may_be_billing: true,
@@ -185,7 +185,7 @@ describe('an interrupt while the key is fetched', () => {
 
   test('of several is one line for people', async () => {
     expect(await interrupted(['instances', 'terminate', 'trainer', ID, '-y'])).toBe(
-      `Interrupted. Not terminated: trainer, ${ID}. Nothing was sent, and they go on as they were.\nhint: gpucloud instances list\n`,
+      `Interrupted. Not terminated: trainer, ${ID}. Nothing was sent.\nhint: gpucloud instances list\n`,
     );
   });
 
@@ -200,8 +200,7 @@ describe('an interrupt while the key is fetched', () => {
   test('wait says that the machine is to be counted as billing', async () => {
     const { error } = JSON.parse(await interrupted(['instances', 'wait', 'trainer', '--json']));
     expect(error).toMatchObject({
-      message:
-        'Interrupted. Nobody waits for trainer (trainer) any more. Count it as still billing.',
+      message: 'Interrupted. Stopped waiting for trainer (trainer). It may still be billing.',
       hint: expect.stringContaining('"gpucloud instances terminate trainer"'),
       may_be_billing: true,
     });

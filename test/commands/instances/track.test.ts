@@ -153,8 +153,8 @@ describe('interrupts of a creation', () => {
     });
     expect({ code, stdout }).toEqual({ code: 130, stdout: `${ID}\n` });
     expect(stderr).toContain('Waiting for the response: trainer may already exist and be billing.');
-    expect(stderr).toContain(`(${ID}) was rented all the same, and is billing.`);
-    expect(stderr).toContain(`gpucloud instances terminate ${ID}`);
+    expect(stderr).toContain(`(${ID}) was still rented, and is billing.`);
+    expect(stderr).toContain(`gpucloud instances terminate trainer`);
     expect(await places()).toEqual(['instances']);
   });
 

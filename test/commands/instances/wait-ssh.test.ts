@@ -99,7 +99,7 @@ describe('instances wait --for ssh', () => {
     await close();
     expect(code).toBe(10);
     expect(stderr).toContain(`as the ${what} of the machine`);
-    expect(stderr).toContain('Count it as still billing.');
+    expect(stderr).toContain('It may still be billing.');
   });
 
   test('--wait of ssh looks at the port that was named', async () => {
@@ -154,7 +154,7 @@ describe('a wait that ends early', () => {
     expect(code).toBe(4);
     expect(errorOf(stderr)).toMatchObject({
       message: expect.stringContaining(
-        'Nobody waits for b0000000-0000-4000-8000-000000000001 (b0000000-0000-4000-8000-000000000001) any more. Count it as still billing. To end it: gpucloud instances terminate b0000000-0000-4000-8000-000000000001',
+        'Stopped waiting for b0000000-0000-4000-8000-000000000001 (b0000000-0000-4000-8000-000000000001). It may still be billing. To terminate it: gpucloud instances terminate b0000000-0000-4000-8000-000000000001',
       ),
       may_be_billing: true,
       resource: boxId(1),
@@ -167,7 +167,7 @@ describe('a wait that ends early', () => {
     await near.close();
     expect(code).toBe(12);
     expect(stderr).toContain(
-      'end it with "gpucloud instances terminate b0000000-0000-4000-8000-000000000001"',
+      'terminate it with "gpucloud instances terminate b0000000-0000-4000-8000-000000000001"',
     );
   });
 

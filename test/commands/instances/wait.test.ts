@@ -26,7 +26,7 @@ describe('instances wait', () => {
     expect(stderr).toContain('will not become ACTIVE by itself: ');
     // The end of the service's log, oldest first, between the error and the hint.
     expect(stderr).toMatch(
-      /^error: trainer \([0-9a-f-]{36}\): .* Count it as still billing\.\n( {2}\S+Z {2}[A-Z_]+ {2}.+\n){2,5}hint: /m,
+      /^error: trainer \([0-9a-f-]{36}\): .* It may still be billing\.\n( {2}\S+Z {2}[A-Z_]+ {2}.+\n){2,5}hint: /m,
     );
   });
 
@@ -73,7 +73,7 @@ describe('instances wait', () => {
     ]);
     expect(code).toBe(8);
     expect(stderr).toMatch(
-      /^error: trainer \([0-9a-f-]{36}\): The machine is not ACTIVE after 1 min; it was last seen PROVISIONING\. Count it as still billing\.\nhint: .*"gpucloud instances terminate [0-9a-f-]{36}"\n$/m,
+      /^error: trainer \([0-9a-f-]{36}\): The machine is not ACTIVE after 1 min; it was last seen PROVISIONING\. It may still be billing\.\nhint: .*"gpucloud instances terminate trainer"\n$/m,
     );
     expect(world.clock.slept.filter((slept) => slept === 10_000)).toHaveLength(6);
   });
@@ -131,7 +131,7 @@ describe('instances wait', () => {
     expect(errorOf(stderr)).toMatchObject({
       may_be_billing: false,
       message: expect.stringContaining(
-        'will not become ACTIVE by itself. It is not billing any more.',
+        'will not become ACTIVE by itself. It is no longer billing.',
       ),
     });
   });
@@ -158,8 +158,8 @@ describe('instances wait', () => {
     const { code, stdout, stderr } = await started;
     expect(code).toBe(130);
     expect(stdout).toContain('trainer');
-    expect(stderr).toContain('Count it as still billing.');
-    expect(stderr).toMatch(/end it with "gpucloud instances terminate [0-9a-f-]{36}"/);
+    expect(stderr).toContain('It may still be billing.');
+    expect(stderr).toMatch(/terminate it with "gpucloud instances terminate trainer"/);
   });
 });
 
@@ -246,8 +246,8 @@ describe('instances wait for machines of a service in trouble', () => {
       requests: 2,
     });
     expect(stderr).toBe(
-      `error: b0000000-0000-4000-8000-000000000001 (b0000000-0000-4000-8000-000000000001): ${asks(120)} It may be asked again in 120 s, and this wait would be over in 60 s; the machine was last seen CREATING. Count it as still billing.\n` +
-        'hint: in 120 s, wait on with "gpucloud instances wait b0000000-0000-4000-8000-000000000001 --for active"; see it with "gpucloud instances get b0000000-0000-4000-8000-000000000001", end it with "gpucloud instances terminate b0000000-0000-4000-8000-000000000001"\n',
+      `error: b0000000-0000-4000-8000-000000000001 (b0000000-0000-4000-8000-000000000001): ${asks(120)} It may be asked again in 120 s, and this wait would be over in 60 s; the machine was last seen CREATING. It may still be billing.\n` +
+        'hint: in 120 s, wait again with "gpucloud instances wait b0000000-0000-4000-8000-000000000001 --for active"; see it with "gpucloud instances get b0000000-0000-4000-8000-000000000001", terminate it with "gpucloud instances terminate b0000000-0000-4000-8000-000000000001"\n',
     );
   });
 
@@ -333,8 +333,8 @@ describe('instances wait for machines of a service in trouble', () => {
     await near.close();
     expect(people.code).toBe(130);
     expect(people.stderr).toBe(
-      'Interrupted. Nobody waits for b0000000-0000-4000-8000-00000000000a (b0000000-0000-4000-8000-00000000000a), b0000000-0000-4000-8000-00000000000b (b0000000-0000-4000-8000-00000000000b), b0000000-0000-4000-8000-00000000000c (b0000000-0000-4000-8000-00000000000c) any more. Count as still billing: b0000000-0000-4000-8000-00000000000a, b0000000-0000-4000-8000-00000000000b.\n' +
-        'hint: see them with "gpucloud instances list", end them with "gpucloud instances terminate b0000000-0000-4000-8000-00000000000a b0000000-0000-4000-8000-00000000000b"\n',
+      'Interrupted. Stopped waiting for b0000000-0000-4000-8000-00000000000a (b0000000-0000-4000-8000-00000000000a), b0000000-0000-4000-8000-00000000000b (b0000000-0000-4000-8000-00000000000b), b0000000-0000-4000-8000-00000000000c (b0000000-0000-4000-8000-00000000000c). May still be billing: b0000000-0000-4000-8000-00000000000a, b0000000-0000-4000-8000-00000000000b.\n' +
+        'hint: see them with "gpucloud instances list", terminate them with "gpucloud instances terminate b0000000-0000-4000-8000-00000000000a b0000000-0000-4000-8000-00000000000b"\n',
     );
     expect(scripts.code).toBe(130);
     expect(errorOf(scripts.stderr).errors).toHaveLength(3);

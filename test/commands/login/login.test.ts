@@ -38,13 +38,30 @@ function login(world: World, key: string, ...more: string[]) {
 }
 
 describe('login with everything given', () => {
+  test('prints three lines in a terminal', async () => {
+    const world = await newWorld();
+    const argv = ['login', '--base-url', world.service.url, '--key-file'];
+    const file = join(world.home, 'key.txt');
+    await writeFile(file, `${ANNA_KEY}\n`, { mode: 0o600 });
+    const { code, stdout, stderr } = await world.cli([...argv, file], {
+      terminal: true,
+      columns: 300,
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toBe(
+      `Signed in at ${world.service.url} as anna@example.com (balance 1500.50 ₽).\n` +
+        `Key saved to ${configFile(world)} (mode 0600). The system keyring can't keep the key: no keyring can be reached from here.\n` +
+        'Active profile: default\n',
+    );
+  });
+
   test('proves the key, keeps it, and says whose it is and where it rests', async () => {
     const world = await newWorld();
     const { code, stdout, stderr, requests } = await login(world, ANNA_KEY);
 
     expect(stderr).toBe(
       `Signed in at ${world.service.url} as anna@example.com (balance 1500.50 ₽).\n` +
-        `The key rests in ${configFile(world)}, which only you may read (mode 0600). The system keyring can't keep the key: no keyring can be reached from here.\n`,
+        `Key saved to ${configFile(world)} (mode 0600). The system keyring can't keep the key: no keyring can be reached from here.\n`,
     );
     expect(stdout).toBe(
       'Name:      default\n' +
@@ -151,7 +168,7 @@ describe('login with everything given', () => {
     expect(no).toMatchObject({ code: 130, requests: [] });
     expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: BORIS_KEY } } });
     const yes = await world.cli(argv, { terminal: true, stdin: 'y\n' });
-    expect(yes.code).toBe(0);
+    expect(yes.code, yes.stderr).toBe(0);
     expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
   });
 

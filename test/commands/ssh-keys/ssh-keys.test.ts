@@ -96,6 +96,17 @@ describe('in the sandbox', () => {
     });
   });
 
+  test('add prints one line in a terminal', async () => {
+    const file = join(world.home, 'id.pub');
+    await writeFile(file, `${ED25519} me@laptop\n`);
+    const added = await world.cli(['ssh-keys', 'add', file], { terminal: true, columns: 200 });
+    expect(added).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: `✓ Added me@laptop (${fingerprintOf(ED25519)})\n`,
+    });
+  });
+
   test('the same key again is success, unless it is to be the default key and is not', async () => {
     const first = await world.cli(['ssh-keys', 'add', '-', '--name', 'one', '-q'], {
       stdin: `${ED25519} a@b`,
@@ -112,11 +123,10 @@ describe('in the sandbox', () => {
     expect(sent(again.requests)).toEqual(['GET /ssh-keys']);
     const id = first.stdout.trim();
     expect(again.stderr).toBe(
-      `Fingerprint, worked out here: ${fingerprintOf(ED25519)}
-This key is there already, as one (${id}). Nothing was changed.
-It keeps the name one: the published API has no way to rename a key.
-error: The key one is there already and is not the default key, and the published API has no way to make it that. Nothing was changed.
-hint: name it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it anew with --default: gpucloud ssh-keys delete ${id}
+      `This key is already in the account, as one (${fingerprintOf(ED25519)}).
+It keeps the name one: a key can't be renamed.
+error: The key one is already in the account and is not the default key. That can't be changed.
+hint: name it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it again with --default: gpucloud ssh-keys delete ${id}
 `,
     );
     const json = await world.cli(['ssh-keys', 'add', '-', '--default', '--json'], {
