@@ -1,8 +1,9 @@
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { fc, some } from '../support/random.ts';
-import type { CliResult } from '../support/run-cli.ts';
+import type { CliResult, SandboxWorld } from '../support/run-cli.ts';
 import type { Answer, Handler } from '../support/service.ts';
 import { COMMANDS, type Prepared, prepare } from './tree.ts';
 
@@ -37,7 +38,8 @@ const hostileText = fc
     ),
     { minLength: 1, maxLength: 6 },
   )
-  .map((parts) => parts.join(''));
+  // Each text has what nothing of our own looks like.
+  .map((parts) => `\u001b]52;c;SE8=\u0007\u202e${parts.join('')}`);
 
 /** What no output may hold, but for what its format itself is made of. */
 const RAW =
@@ -123,6 +125,23 @@ afterEach(async () => {
   prepared = undefined;
 });
 
+/** Answers what undoes all that commands do to the service and to this computer. */
+function undoer({ home, sandboxFile }: SandboxWorld): () => void {
+  const beside = `${sandboxFile}.before`;
+  const pairs = [
+    ...['config', 'state'].map((name) => [join(home, name), join(beside, name)] as const),
+    [sandboxFile, join(beside, 'sandbox')] as const,
+  ];
+  const copy = (from: string, to: string) => {
+    rmSync(to, { recursive: true, force: true });
+    if (existsSync(from)) cpSync(from, to, { recursive: true });
+  };
+  for (const [path, before] of pairs) copy(path, before);
+  return () => {
+    for (const [path, before] of pairs) copy(before, path);
+  };
+}
+
 /** A config file by hand: names and addresses in it may be anything. */
 async function poisonConfig(home: string, text: string): Promise<void> {
   const file = join(home, 'config', 'config.json');
@@ -151,13 +170,17 @@ describe('a hostile text in every field, error and argument', () => {
     await fc.assert(
       fc.asyncProperty(hostileText, async (text) => {
         await poisonConfig(kitchen.home, text);
+        const undo = undoer(kitchen);
         for (const [manner, change] of some([...manners(text).entries()], list)) {
           service.become(change);
           // With the first two, most commands still do their work.
-          for (const format of manner < 2 ? FORMATS : FORMATS.slice(0, 2)) {
+          const isWorking = manner < 2;
+          undo();
+          for (const format of isWorking ? FORMATS : FORMATS.slice(0, 2)) {
             // A body goes to other programs as it came.
             if (isExact && format !== 'json') continue;
             const words = [...argv, '-o', format];
+            if (isWorking) undo();
             expectClean(await kitchen.cli(words, { stdin, env }), format, { manner, words });
           }
           // The command alone asks for what is missing, and without -y whether it may go on. Where
@@ -165,6 +188,7 @@ describe('a hostile text in every field, error and argument', () => {
           const asking = [...argv.filter((word) => word !== '-y'), '--debug'];
           const typed = [command.split(' '), ...(stdin === '' ? [asking] : [])];
           for (const words of typed) {
+            if (isWorking) undo();
             const seen = await kitchen.cli(words, { stdin: CTRL_C, env, terminal: true });
             const screen = (seen.stdout + seen.stderr).replace(OWN, '').replaceAll('\n', '');
             const raw = RAW.exec(screen)?.[0];
