@@ -54,14 +54,16 @@ export const spend = action({
     const books = openBooks({ step: by, from, to });
     await fill(books, api, context);
 
+    // The responses have set the service's clock.
+    const end = context.serviceClock.now();
     const rows = books
-      .rows(now, { trimmed: flags.since === undefined })
+      .rows(end, { trimmed: flags.since === undefined })
       .map((spent) => rowOf(spent, by));
-    if (out.people && out.terminal && rows.length > 0) await out.screen(spendBlocks(rows), now);
+    if (out.people && out.terminal && rows.length > 0) await out.screen(spendBlocks(rows), end);
     else await out.list(rows, spendView);
     if (out.format === 'table' && rows.length > 0) {
-      for (const line of totalLines(books, from, Math.min(to, now))) err.note(line);
-      err.note(`Times are those of this computer: ${zoneText(now)}.`);
+      for (const line of totalLines(books, from, Math.min(to, end))) err.note(line);
+      err.note(`Times are those of this computer: ${zoneText(end)}.`);
     }
     // In every format: a sum that leaves something out is another sum.
     for (const line of books.left.notes()) err.note(line);

@@ -49,6 +49,25 @@ describe('billing spend', () => {
     );
   });
 
+  test("goes to the service's now when the computer's clock is two days behind", async () => {
+    await world.close();
+    const clock = manualClock();
+    service = new AccountService(clock.now() + 2 * DAY);
+    const date = new Date(service.now).toUTCString();
+    world = await createWorld({
+      clock,
+      async handler(request) {
+        const answer = await service.handler(request);
+        return answer === 'hangUp' ? answer : { ...answer, headers: { date } };
+      },
+    });
+    service.transaction('USAGE_CHARGE', '10', 2 * HOUR);
+    service.transaction('USAGE_CHARGE', '5', DAY);
+    const { stdout, stderr } = await world.cli(['billing', 'spend']);
+    expect(stdout.trim().split('\n').at(-1)).toMatch(/^2026-01-17 /);
+    expect(stderr).toMatch(/^Spent 15\.00 RUB from \S+ to 2026-01-17 /);
+  });
+
   test('of nothing says so, and is [] in JSON', async () => {
     const { code, stdout, stderr } = await world.cli(['billing', 'spend']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
