@@ -6,10 +6,10 @@ import { instances } from './instances.mjs';
 import { journal } from './journal.mjs';
 import { money } from './money.mjs';
 import { output } from './output.mjs';
-import { catalog, reach } from './rest.mjs';
+import { reach } from './reach.mjs';
 import { watch } from './watch.mjs';
 
-const ROOMS = { api, journal, instances, watch, money, output, config, commands, reach, catalog };
+const ROOMS = { api, journal, instances, watch, money, output, config, commands, reach };
 
 /** Every mutation of every room, numbered from 1. */
 export const MUTATIONS = Object.entries(ROOMS)

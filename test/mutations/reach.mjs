@@ -1,0 +1,29 @@
+export const reach = [
+  {
+    file: 'reach/ssh-argv.ts',
+    tests: 'commands/instances/ssh commands/instances/connections reach/include',
+    changes: [
+      [
+        'another host key is accepted',
+        'StrictHostKeyChecking=accept-new',
+        'StrictHostKeyChecking=no',
+      ],
+
+      ['a host may be an option', "['-p', String(port), '--', ", "['-p', String(port), "],
+
+      ['a tunnel listens on every address', '127.0.0.1:${local}', '${local}'],
+    ],
+  },
+  {
+    file: 'reach/run-ssh.ts',
+    tests: 'commands/instances/ssh',
+    changes: [['the exit code of ssh is lost', 'context.endWith(code);\n  if', 'if']],
+  },
+  {
+    file: 'reach/url-template.ts',
+    tests: 'commands/instances/connections',
+    changes: [
+      ['a secret in a link is not encoded', 'encodeURIComponent(String(secret))', 'String(secret)'],
+    ],
+  },
+];
