@@ -79,7 +79,10 @@ async function readAnswer(
   if (found !== undefined) await take(found.id, found.name, seen, opened, request);
 }
 
-/** What the request names itself, such as the offer that was refused, is not the new instance. */
+/**
+ * What the request names itself, such as the offer that was refused, is not the new instance. Nor is
+ * one known before, such as a terminated one of that name.
+ */
 async function keepCandidate(
   id: string | undefined,
   seen: Seen,
@@ -87,6 +90,7 @@ async function keepCandidate(
   { body, source_id }: RentalRequest,
 ): Promise<void> {
   if (id === undefined || JSON.stringify([body, source_id]).includes(id)) return;
+  if ((await opened.doubt(id, undefined)) !== undefined) return;
   seen.candidate = id;
   await keepDoubted(id, opened);
 }

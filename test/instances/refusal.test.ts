@@ -150,6 +150,16 @@ describe('a data.id in a refusal', () => {
     expect(await listed()).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
   });
 
+  test('that was terminated before is left out, since it is not billing', async () => {
+    service.rent(ID, 'trainer', { status: 'TERMINATED' });
+    await world.cli(['instances', 'track', ID]);
+    world.clock.advance(1000);
+    refuse({ id: ID });
+    const error = await failure(CREATE);
+    expect(error).toMatchObject({ code: 'conflict', resource: 'trainer', may_be_billing: false });
+    expect(error.message).not.toContain(ID);
+  });
+
   test('with an unknown outcome is listed beside the UNKNOWN request', async () => {
     service.rent(NEW, 'trainer');
     refuse({ id: NEW }, 500);

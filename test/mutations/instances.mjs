@@ -120,8 +120,8 @@ export const instances = [
 
       [
         'a refused terminate is not billing',
-        'resource: id, mayBeBilling: billing, hint: afterRefusal',
-        'resource: id, hint: afterRefusal',
+        'mayBeBilling: billing,\n        hint: afterRefusal',
+        'hint: afterRefusal',
       ],
 
       [
