@@ -186,7 +186,8 @@ describe('a hostile text in every field, error and argument', () => {
           // The command alone asks for what is missing, and without -y whether it may go on. Where
           // it reads stdin, that of a terminal has no end.
           const asking = [...argv.filter((word) => word !== '-y'), '--debug'];
-          const typed = [command.split(' '), ...(stdin === '' ? [asking] : [])];
+          const readsStdin = argv.some((word) => word === '-' || word.endsWith('stdin'));
+          const typed = [command.split(' '), ...(readsStdin ? [] : [asking])];
           for (const words of typed) {
             if (isWorking) undo();
             const seen = await kitchen.cli(words, { stdin: CTRL_C, env, terminal: true });
