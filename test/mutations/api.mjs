@@ -6,26 +6,22 @@ export const api = [
     tests: RETRIES,
     changes: [
       ['a GET answered 408 is not repeated', 'new Set([408, 429,', 'new Set([429,'],
-
       [
         'a 429 counts as a try that may have acted',
         'doubted ||= response.status !== 429',
         'doubted = true',
       ],
       ['a try that failed halfway is forgotten', 'doubted ||= error.sent;', ''],
-
       [
         'a POST that may have left is sent again',
         'if (error.sent || error.stopped || tried',
         'if (error.stopped || tried',
       ],
-
       [
         'a Retry-After past the deadline is kept',
         'Math.min(call.remainingMs(), call.longestPauseMs)',
         'call.longestPauseMs',
       ],
-
       [
         'a pause that is stopped forgets that a try was sent',
         'error instanceof Fault ? error.asSent(sent) : error',
@@ -50,7 +46,6 @@ export const api = [
         'status === 408 || status >= 500;',
         'status === 408 || status > 500;',
       ],
-
       [
         'a POST answered 500 counts as refused',
         'if (isSureRefusal(response.status)) throw',
@@ -73,20 +68,17 @@ export const api = [
     tests: RETRIES,
     changes: [
       ['a POST answered 408 counts as refused', ' && status !== 408;\n}', ';\n}'],
-
       [
         'a web page with 408 counts as refused',
         'status >= 500 || status === 408;',
         'status >= 500;',
       ],
-
       [
         'a lost rental is not billing',
         'operation.bills ?? false,\n      retryable',
         'false,\n      retryable',
         { tests: `${RETRIES} api/operations` },
       ],
-
       [
         'an interrupt is a service that was not reached',
         'if (fault.stopped && interruption !== undefined) return interruption.reason;',
@@ -104,7 +96,6 @@ export const api = [
         'if (before === undefined) throw',
         'if (before === undefined && false) throw',
       ],
-
       [
         'a failure told twice is not billing',
         'mayBeBilling: operation.bills ?? false,',
@@ -139,7 +130,6 @@ export const api = [
     tests: 'api/retries api/requests api/operations api/raw',
     changes: [
       ['a raw PUT is repeated', '(GET|HEAD|PATCH|DELETE) ', '(GET|HEAD|PATCH|PUT|DELETE) '],
-
       ['an id may alter the path', '!verdict.ok', 'false'],
     ],
   },
@@ -176,7 +166,6 @@ export const api = [
     tests: 'api/operations api/retries api/requests',
     changes: [
       ['a drive that is still SUSPENDED is resumed', " && state.status !== 'SUSPENDED'", ''],
-
       ['a lost resume is not billing', 'bills: true,\n    doubt', 'doubt'],
       [
         'a lost drive is not billing',
@@ -185,7 +174,6 @@ export const api = [
       ],
     ],
   },
-
   {
     file: 'api/raw.ts',
     tests: 'api/raw api/retries',
@@ -212,12 +200,10 @@ export const api = [
     tests: 'api/secrets api/trace',
     changes: [
       ['a short secret is replaced first', 'b.length - a.length', 'a.length - b.length'],
-
       ['a secret in a link is shown', ', encodeURIComponent(secret.toWellFormed())', ''],
       ['a key of the service is shown', '.replace(/svc_sk_[A-Za-z0-9_-]+/g, `svc_sk_${MASK}`)', ''],
     ],
   },
-
   {
     file: 'api/response/message.ts',
     tests: 'api/errors api/documented-errors api/answers',

@@ -13,7 +13,6 @@ export const commands = [
         '!isTerminated(last?.status)',
         "!isTerminated(last?.status) && last?.status !== 'PROVISIONING'",
       ],
-
       ['logout does not warn of an unresolved request', '[...unknown, ...alive]', '[...alive]'],
     ],
   },
@@ -24,7 +23,6 @@ export const commands = [
       ['doctor passes a config file of mode 0640', '(mode & 0o077) === 0', '(mode & 0o037) === 0'],
     ],
   },
-
   {
     file: 'commands/doctor/settings.ts',
     tests: 'commands/doctor',
@@ -36,7 +34,6 @@ export const commands = [
       ],
     ],
   },
-
   {
     file: 'commands/doctor/index.ts',
     tests: 'commands/doctor',
@@ -53,7 +50,6 @@ export const commands = [
         '(doubt === undefined && reading.faults.length === 0)',
         'doubt === undefined',
       ],
-
       ['a balance that is too low ends with success', 'if (short !== undefined) throw short;', ''],
       ['a part that was not read ends with success', 'assertWhole(reading.faults);', ''],
     ],
@@ -63,7 +59,6 @@ export const commands = [
     tests: 'commands/billing/spend-runway',
     changes: [
       ['a debt passes', 'if (balance.lt(0)) return error', 'if (false) return error'],
-
       [
         'a balance that could not be read passes',
         'balance === undefined) return unjudged',
@@ -83,7 +78,6 @@ export const commands = [
       ],
     ],
   },
-
   {
     file: 'commands/status/attention.ts',
     tests: 'commands/status',
@@ -98,13 +92,11 @@ export const commands = [
         'const LATE = 10 * 60_000',
         'const LATE = 11 * 60_000',
       ],
-
       [
         'an unresolved request needs no attention',
         "if (status !== 'UNKNOWN') return undefined;",
         'return undefined;',
       ],
-
       [
         'an instance in ERROR needs no attention',
         "if (status === 'ERROR') {\n    const why",
@@ -124,7 +116,6 @@ export const commands = [
     tests: 'commands/instances/lifecycle commands/instances/before-the-deed',
     changes: [
       ['terminate does not ask', 'confirm(context, () => question(targets))', 'Promise.resolve()'],
-
       ['a failed change ends with success', 'if (failure !== undefined) throw failure;', ''],
     ],
   },
@@ -146,7 +137,6 @@ export const commands = [
         'prompts.confirm(asked, false)',
         'prompts.confirm(asked, true)',
       ],
-
       [
         'a script needs no --yes',
         'if (prompts === undefined) {',
@@ -192,10 +182,8 @@ export const commands = [
       ],
       ['a refused request exits with 0', 'refused: { exit: 1', 'refused: { exit: 0'],
       ['a Ctrl-C exits with 1', 'interrupted: { exit: 130', 'interrupted: { exit: 1'],
-
       ['a wait past its deadline exits with 12', 'deadline: { exit: 8', 'deadline: { exit: 12'],
       ['may_be_billing is lost when an error is extended', 'mayBeBilling: this.mayBeBilling,', ''],
-
       [
         'one that may bill is hidden by several',
         'errors.some((error) => error.mayBeBilling)',
@@ -206,7 +194,6 @@ export const commands = [
         'errors.every((error) => error.retryable)',
         'errors.some((error) => error.retryable)',
       ],
-
       [
         'the gravest of several is the last',
         'a.failure) - GRAVITY.indexOf(b',

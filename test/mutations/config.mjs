@@ -12,13 +12,11 @@ export const config = [
       ],
       ['a stored key goes before the environment', 'fromEnvironment === undefined && mine', 'mine'],
       ['the account stays with another key', 'account: isOwn ? account : undefined', 'account'],
-
       [
         '--profile sandbox sends to the address in the environment',
         "(sandbox.source === 'flag' && given.source === 'environment')",
         'false',
       ],
-
       [
         'a key with a line break is sent',
         '!verdict.ok) {\n    throw usageError',
@@ -53,11 +51,9 @@ export const config = [
         "if (readFileSync(target, 'utf8') !== text) {",
         'if (false) {',
       ],
-
       ['temporary files with keys stay', 'removeLeftovers(target);\n    syncFolder', 'syncFolder'],
     ],
   },
-
   {
     file: 'config/exposure.ts',
     tests: 'config/config commands/doctor commands/login',
@@ -74,7 +70,6 @@ export const config = [
       ],
     ],
   },
-
   {
     file: 'config/keep-key.ts',
     tests: 'commands/login commands/api-keys',

@@ -13,19 +13,16 @@ export const journal = [
       ['others can read a request', "openSync(path, 'wx', 0o600)", "openSync(path, 'wx', 0o644)"],
       ['a request is not fsynced', 'fsyncSync(file);', '', { tests: JOURNAL }],
       ['the folder of a request is not fsynced', 'text);\n    syncFolder(dirname(path)', 'text'],
-
       [
         'a request of a dead process is in flight',
         'age < timeout_ms + GRACE && isAlive(pid)',
         'age < timeout_ms + GRACE',
       ],
-
       [
         'a torn request is not reported',
         'if (request?.isTorn === true && !request.isInFlight) spoil(path);',
         '',
       ],
-
       [
         'a request given up counts as in flight',
         'textOfRecord({ ...record, pid: null })',
@@ -43,14 +40,12 @@ export const journal = [
         'opened(record, folder)',
       ],
       ['a request that was agreed to is not put aside', 'agreed.has(holder.uid)', 'false'],
-
       [
         'an instance that was made is not written',
         'await writing(() => madeBy(id, record, folder));',
         '',
       ],
       ['a request stays after its instance was made', 'removeSettled({ ...record, folder });', ''],
-
       ['the id of another request is believed', 'isOfAnother || isOlder', 'isOlder'],
       [
         'the id of the terminated instance is believed',
@@ -75,7 +70,6 @@ export const journal = [
       ],
     ],
   },
-
   {
     file: 'journal/instances.ts',
     tests: JOURNAL,
@@ -117,7 +111,6 @@ export const journal = [
         "(isVariable && 'key' in (this as object)) ||",
         '',
       ],
-
       ['an API key in a body is kept', " ||\n        value.includes('svc_sk_')", ''],
     ],
   },
@@ -126,13 +119,11 @@ export const journal = [
     tests: 'journal/answer-id',
     changes: [['the id of an offer is taken for the instance', '[^{}[\\]]*?"id"', '[^]*?"id"']],
   },
-
   {
     file: 'files/replace.ts',
     tests: 'files/durable files/plain config/config',
     changes: [
       ['a replaced file is not fsynced', 'fsyncSync(file);', ''],
-
       [
         'the folder of a replaced file is not fsynced',
         'throw error;\n  }\n  syncFolder(dirname(path));',

@@ -28,9 +28,7 @@ export const money = [
         'at < from || at >= to',
         'at < from || at > to',
       ],
-
       ['refunds are not taken off', 'sums.charged.minus(sums.refunded)', 'sums.charged'],
-
       ['the total leaves a transaction out', 'post(total, entry, posting);', ''],
     ],
   },
@@ -44,7 +42,6 @@ export const money = [
         "DRIVES.get(status) ?? 'untold'",
         "DRIVES.get(status) ?? 'no'",
       ],
-
       [
         'what may bill is in the rate',
         "if (bills === 'yes' && price !== undefined) {",
@@ -62,7 +59,6 @@ export const money = [
     tests: BOOKS,
     changes: [
       ['a debt lasts', 'balance.lte(0) ? zero() : ', ''],
-
       ['nothing spent lasts no time', 'if (perHour.lte(0)) {', 'if (perHour.lt(0)) {'],
     ],
   },
@@ -75,7 +71,6 @@ export const money = [
         'read.instances && read.drives;',
         'read.instances;',
       ],
-
       [
         'a runway is known although a price is not',
         "if (burn.atMost === undefined) return 'price_not_told';",
@@ -88,7 +83,6 @@ export const money = [
       ],
     ],
   },
-
   {
     file: 'money/account.ts',
     tests: `${BOOKS} commands/status`,
@@ -100,7 +94,6 @@ export const money = [
       ],
     ],
   },
-
   {
     file: 'money/history.ts',
     tests: `${BOOKS} commands/billing/transactions`,
@@ -114,7 +107,6 @@ export const money = [
       ],
     ],
   },
-
   {
     file: 'money/suspension.ts',
     tests: 'money/suspension',
@@ -136,7 +128,6 @@ export const money = [
     tests: 'rules',
     changes: [
       ['a price of zero is allowed as a limit', 'verdict.value.lte(0)', 'verdict.value.lt(0)'],
-
       ['a sum is rounded beyond 2^53', 'kopecks + amount <= Number.MAX_SAFE_INTEGER', 'true'],
     ],
   },

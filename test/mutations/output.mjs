@@ -4,17 +4,14 @@ export const output = [
     tests: 'output/mask output/formats',
     changes: [
       ['a short secret is looked for first', 'b.length - a.length', 'a.length - b.length'],
-
       ['a secret of five characters is looked for', 'SHORTEST_SOUGHT = 6', 'SHORTEST_SOUGHT = 5'],
       [
         'a secret in a link is shown',
         'inLink === secret ? [secret] : [secret, inLink]',
         '[secret]',
       ],
-
       ['a failure reason shows a secret', "'failure_reason',", ''],
       ['a command shows a secret', "'run_command',", ''],
-
       ['a link with a password is shown', " && !host.includes('@')", ''],
     ],
   },
@@ -23,7 +20,6 @@ export const output = [
     tests: 'output/sanitise output/formats',
     changes: [
       ['a bidi control is data', "(found === '\\n' || found === '\\t' ? found : '')", 'found'],
-
       ['JSON holds raw controls', 'if (!SUSPECT_IN_LINES.test(whole)) ', ''],
     ],
   },
@@ -44,9 +40,7 @@ export const output = [
         '} else if (!READER_GONE.has',
         '} else if (false && !READER_GONE.has',
       ],
-
       ['what was not taken at once is lost', 'if (rest.length > 0) await opened()(rest);', ''],
-
       [
         'a write is not waited for',
         '\n        else resolve();\n      }',
@@ -66,13 +60,11 @@ export const output = [
       ['the last rows are not written', 'finish: flush,', 'finish: async () => undefined,'],
     ],
   },
-
   {
     file: 'output/formats/separated.ts',
     tests: 'output/formats',
     changes: [['a secret is in a csv cell', 'const masked = safe(row);', 'const masked = row;']],
   },
-
   {
     file: 'output/forms.ts',
     tests: 'output/formats output/mask commands/instances/reading',
@@ -80,7 +72,6 @@ export const output = [
       ['JSON shows secrets', 'view.json === undefined ? masked', 'view.json === undefined ? row'],
     ],
   },
-
   {
     file: 'output/messages.ts',
     tests: 'output/messages',
@@ -90,7 +81,6 @@ export const output = [
         'clean(withoutKeys(forProfile(text, options.profile)))',
         'clean(forProfile(text, options.profile))',
       ],
-
       [
         'a private key is shown',
         ".replace(/-----BEGIN[\\s\\S]*/, '-----BEGIN …')",
@@ -99,13 +89,11 @@ export const output = [
       ],
     ],
   },
-
   {
     file: 'output/index.ts',
     tests: 'output/formats output/sanitise output/sink commands/instances/connections',
     changes: [
       ['an exact text reaches a terminal raw', 'isTerminal() ? cleanLines(text) : text', 'text'],
-
       ['details show secrets', 'const safe = forms.safe(value);', 'const safe = value;'],
     ],
   },
@@ -118,13 +106,11 @@ export const output = [
         'may_be_billing: failure.mayBeBilling,',
         'may_be_billing: false,',
       ],
-
       [
         'a message holds a raw control',
         'clean(forProfile(withoutKeys(text), profile))',
         'forProfile(withoutKeys(text), profile)',
       ],
-
       [
         'an error in JSON has no resource',
         'resource: failure.resource ?? null,',

@@ -8,9 +8,7 @@ export const reach = [
         'StrictHostKeyChecking=accept-new',
         'StrictHostKeyChecking=no',
       ],
-
       ['a host may be an option', "['-p', String(port), '--', ", "['-p', String(port), "],
-
       ['a tunnel listens on every address', '127.0.0.1:${local}', '${local}'],
     ],
   },

@@ -13,7 +13,6 @@ export const watch = [
         "if (target === 'STOPPED') return seen.has('STOPPING') && status === 'ACTIVE';",
         '',
       ],
-
       [
         'a wait for TERMINATED does not end when the service rolled it back',
         "return seen.has('TERMINATING') && status !== 'TERMINATING';",
@@ -24,9 +23,7 @@ export const watch = [
         "status === 'ERROR' || !mayBill(status)",
         '!mayBill(status)',
       ],
-
       ['a wait has no end', 'if (left() <= 0) throw deadline(wait, last);', ''],
-
       [
         'SSH need not answer',
         'if (wait.also === undefined || (await wait.also.holds(last, left()))) ',
@@ -50,7 +47,6 @@ export const watch = [
     tests: 'watch/poll watch/wait watch/following commands/instances/follow',
     changes: [['one 404 ends a wait', 'GONE_RESPONSES = 2', 'GONE_RESPONSES = 1']],
   },
-
   {
     file: 'watch/follow.ts',
     tests: 'watch/following watch/pace watch/long-follow commands/instances/follow',
@@ -67,7 +63,6 @@ export const watch = [
         'if (!(await options.flush())) return;\n      for (const one of handed) one.log.take([one]);\n      await options.onTaken();',
         'for (const one of handed) one.log.take([one]);\n      await options.onTaken();\n      if (!(await options.flush())) return;',
       ],
-
       [
         'a gap is not reported',
         'if (walk.gap !== undefined && first !== undefined) report.gap(log, walk.gap, first.time);',
@@ -75,7 +70,6 @@ export const watch = [
       ],
     ],
   },
-
   {
     file: 'watch/log-walk.ts',
     tests: 'watch/log-walk watch/following watch/long-follow',
@@ -98,7 +92,6 @@ export const watch = [
         'await replaceFile(path,',
         'void replaceFile(path,',
       ],
-
       [
         'a file of something else is written over',
         'if (!result.success) {',
