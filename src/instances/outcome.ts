@@ -69,8 +69,9 @@ export function withBill(
   const typed = typedName(name, id);
   const interrupted = isInterrupt(error);
   if (!interrupted && error.failure !== 'otherEnd' && !TIME_IS_OVER.includes(error.failure)) {
-    // A refused key, say, ends the wait and not the instance. Of one that was never seen, nothing is known.
-    if (status === undefined || !billing || error.failure === 'notFound') return error;
+    // A refused key, say, ends the wait and not the instance.
+    if (!billing || error.failure === 'notFound') return error;
+    if (status === undefined) return error.with(error.message, { ...details, mayBeBilling: true });
     return error.with(
       `${sentence(error.message)} ${nobody} It may still be billing. To terminate it: gpucloud instances terminate ${typed}`,
       { ...details, mayBeBilling: true },

@@ -1,6 +1,8 @@
 import { Option } from '../cli/command.ts';
 import { ofWords, oneOf, ruled } from '../cli/parse.ts';
+import { CliError } from '../errors.ts';
 import { pollInterval, positiveDuration } from '../rules/times.ts';
+import { isSandbox, type WithSettings } from './ssh-endpoint.ts';
 
 /** In milliseconds: how long a wait goes on, and the pause between two readings. */
 export interface WaitTimes {
@@ -22,10 +24,22 @@ export function waitStartedOption() {
   );
 }
 
-/** The status that `--wait[=active|ssh]` means; undefined without the flag. */
-export function statusFor(wait: Started | true | undefined): string | undefined {
+/**
+ * The status that `--wait[=active|ssh]` means; undefined without the flag. Ask before anything is
+ * sent: throws CliError 'wrongState' for SSH in the built-in sandbox, where it never answers.
+ */
+export async function statusFor(
+  wait: Started | true | undefined,
+  context: WithSettings,
+): Promise<string | undefined> {
   if (wait === undefined) return undefined;
-  return wait === 'ssh' ? 'ssh' : 'ACTIVE';
+  if (wait !== 'ssh') return 'ACTIVE';
+  if (await isSandbox(context)) {
+    throw new CliError('wrongState', 'SSH never answers in the sandbox. Nothing was sent.', {
+      hint: 'wait for the status: --wait',
+    });
+  }
+  return 'ssh';
 }
 
 export function waitTimeoutOption() {

@@ -57,12 +57,21 @@ export function sshAddress(
   };
 }
 
+export interface WithSettings {
+  settings(how: { key: boolean }): Promise<{ readonly sandbox: boolean }>;
+}
+
+/** Whether the profile is the built-in sandbox. Its addresses may be a real test service's too. */
+export async function isSandbox({ settings }: WithSettings): Promise<boolean> {
+  return (await settings({ key: false })).sandbox;
+}
+
 /** Refuses SSH in the built-in sandbox: nothing listens at its addresses, and ssh would try for minutes. */
 export async function refuseSandbox(
   { id, name }: { readonly id: string; readonly name: string },
-  { settings }: { settings(how: { key: boolean }): Promise<{ readonly sandbox: boolean }> },
+  context: WithSettings,
 ): Promise<void> {
-  if (!(await settings({ key: false })).sandbox) return;
+  if (!(await isSandbox(context))) return;
   throw new CliError('wrongState', `${name} is a sandbox instance: SSH never answers there.`, {
     resource: id,
     hint: `print the ssh command instead: gpucloud instances ssh ${typedName(name, id)} --print`,

@@ -114,11 +114,13 @@ function askedTooMuch(
 
 function deadline<T extends Watched>(wait: Wait<T>, last: T | undefined): CliError {
   const { target, also, timeout } = wait;
-  const after = `after ${timeout % 60_000 === 0 ? `${timeout / 60_000} min` : `${timeout / 1000} s`}`;
+  const time = timeout % 60_000 === 0 ? `${timeout / 60_000} min` : `${timeout / 1000} s`;
   const words =
-    last !== undefined && also !== undefined && isNear(wait, last)
-      ? `The machine is ${last.status}, but ${also.words} ${after}.`
-      : `The machine is not ${target} ${after}; it was last seen ${last?.status ?? 'never'}.`;
+    last === undefined
+      ? `The instance could not be read for ${time}.`
+      : also !== undefined && isNear(wait, last)
+        ? `The machine is ${last.status}, but ${also.words} after ${time}.`
+        : `The machine is not ${target} after ${time}; it was last seen ${last.status}.`;
   return new CliError('deadline', words, {
     retryable: true,
     ...(last === undefined ? {} : { resource: last.id }),

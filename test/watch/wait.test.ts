@@ -60,6 +60,14 @@ describe('waiting for a status', () => {
     expect(slept.reduce((sum, pause) => sum + pause, 0)).toBe(60_000);
   });
 
+  test('claims no status of an instance that was never read', async () => {
+    const { outcome } = await waiting([unreachable]);
+    expect(outcome).toMatchObject({
+      failure: 'deadline',
+      message: 'The instance could not be read for 1 min.',
+    });
+  });
+
   test('gives no reading longer than is left, but a last one a fair chance', async () => {
     const { longest } = await waiting(['CREATING'], { timeout: 20_000, interval: 8_000 });
     expect(longest).toEqual([20_000, 12_000, 5_000, 5_000]);

@@ -101,7 +101,7 @@ export const create = action({
       maxPrice,
       dryRun: dryRun === true,
       ifNotExists: ifNotExists === true,
-      until: statusFor(wait),
+      until: await statusFor(wait, context),
       times: { timeout: waitTimeout, interval: pollInterval },
     };
     try {

@@ -36,7 +36,7 @@ export const start = action({
     change(
       { verb: 'start', done: 'started', before: reservationNote },
       await severalGiven('INSTANCE', typed, context),
-      { until: statusFor(wait), ...times },
+      { until: await statusFor(wait, context), ...times },
       context,
     ),
 });

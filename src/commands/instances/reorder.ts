@@ -40,6 +40,7 @@ export const reorder = action({
     if (name === undefined) throw usageError('instances reorder: missing NEW-NAME (or --name)');
     // The document gives `new_name` no rule.
     const new_name = checked('NEW-NAME', name, flags.anyName === true ? anyName : instanceName);
+    const until = await statusFor(flags.wait, context);
     const source = await runPreflight(context, nothingCreated, async () => {
       const found = await findInstance(instance, context, { changes: true });
       await ensureNoPending(new_name, context);
@@ -59,6 +60,6 @@ export const reorder = action({
       (api, options) => api.instances.reorder(source.id, { new_name }, options),
     );
     const times = { timeout: flags.waitTimeout, interval: flags.pollInterval };
-    await showRented(rented, { until: statusFor(flags.wait), times }, context);
+    await showRented(rented, { until, times }, context);
   },
 });

@@ -145,6 +145,29 @@ describe('a machine that can not be entered', () => {
     expect(printed.stdout).toMatch(/^ssh .+ -p 22 -- root@203\.0\.113\.1\n$/);
   });
 
+  test('refuses --wait=ssh in the profile sandbox before anything is sent', async () => {
+    const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
+    opened = world;
+    const env = { GPUCLOUD_PROFILE: 'sandbox' };
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait'], { env });
+    await world.cli(['instances', 'stop', 'trainer', '--wait', '--yes'], { env });
+    const list = ['instances', 'list', '--json', '--query', '[].[name,status]'];
+    for (const argv of [
+      ['create', 'other-box', ...HARDWARE],
+      ['reorder', 'trainer', 'other-box'],
+      ['start', 'trainer'],
+    ]) {
+      const { code, stderr } = await world.cli(['instances', ...argv, '--wait=ssh'], { env });
+      expect({ code, stderr }).toEqual({
+        code: 5,
+        stderr:
+          'error: SSH never answers in the sandbox. Nothing was sent.\nhint: wait for the status: --wait\n',
+      });
+      const { stdout } = await world.cli(list, { env });
+      expect(JSON.parse(stdout)).toEqual([['trainer', 'STOPPED']]);
+    }
+  });
+
   test('is tried at an address of documents, which only looks like the sandbox', async () => {
     const world = await worldWith({ ip_address: '203.0.113.7' });
     const { code } = await run(world, 'ssh', ID, '--', 'true');

@@ -161,6 +161,14 @@ describe('a wait that ends early', () => {
     });
   });
 
+  test('before the first reading counts the instance as billing too', async () => {
+    const near = await worldOf([401]);
+    const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
+    await near.close();
+    expect(code).toBe(4);
+    expect(errorOf(stderr)).toMatchObject({ may_be_billing: true, resource: boxId(1) });
+  });
+
   test('by a terminate that fell back names the command that ends the machine', async () => {
     const near = await worldOf(['TERMINATING', 'ACTIVE']);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'terminated']);
