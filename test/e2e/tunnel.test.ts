@@ -1,5 +1,7 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer as createHttp, type Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { installBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
@@ -227,5 +229,19 @@ describe('instances tunnel', needs('ssh'), () => {
     await ended;
     seen.close();
     expect(asked[0]).toBe('/');
+  });
+
+  test('--open warns if no browser starts, and keeps the tunnel', async () => {
+    const bin = join(world.computer.home, 'bin');
+    await mkdir(bin);
+    await writeFile(join(bin, 'xdg-open'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+    const child = world.computer.start(
+      ['instances', 'tunnel', ...world.own, ID, `0:${appPort}`, '--open'],
+      { env: { ...world.service.env, PATH: `${bin}:${process.env.PATH}` } },
+    );
+    const ended = outcomeOf(child);
+    await heard(child, 'stderr', /No browser found\. Open the link above/);
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
   });
 });
