@@ -1,16 +1,25 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CliError } from '../errors.ts';
+import { faultOf } from './error-code.ts';
 
 /**
  * Lends a new folder that only its owner may enter, and takes it away with all that is in it when
  * the work has ended, however it ended. Nothing that has to last may be put there.
+ * Throws CliError('storage') if it can't be made.
  */
 export async function inThrowawayFolder<T>(
   name: string,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), `${name}-`));
+  const folder = await mkdtemp(join(tmpdir(), `${name}-`)).catch((cause: unknown) => {
+    const message = `Could not make a temporary folder in ${tmpdir()} (${faultOf(cause)}).`;
+    throw new CliError('storage', message, {
+      hint: 'set TMPDIR to a folder that you can write to',
+      cause,
+    });
+  });
   try {
     return await work(folder);
   } finally {

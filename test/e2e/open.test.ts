@@ -21,12 +21,13 @@ let computer: Computer;
 let service: Service;
 let person: Person;
 
-function open(path: string): Person {
+function open(path: string, env = {}): Person {
   person = sitDown(computer, ['instances', 'open', ID], {
     env: {
       GPUCLOUD_BASE_URL: service.url,
       GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
       PATH: path,
+      ...env,
     },
   });
   return person;
@@ -70,5 +71,11 @@ describe('instances open', needs('Linux'), () => {
     const { ended, screen } = open(bin);
     expect(await ended()).toBe(0);
     expect(screen()).toContain(`No browser found. Open this link:\n${LINK}`);
+  });
+
+  test('names the temporary folder that it cannot use', async () => {
+    const { ended, screen } = open('/none', { TMPDIR: '/proc/none' });
+    expect(await ended()).toBe(9);
+    expect(screen()).toContain('Could not make a temporary folder in /proc/none (ENOENT).');
   });
 });
