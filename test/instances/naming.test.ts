@@ -93,7 +93,7 @@ describe('the beginning of an id', () => {
     const { code, requests } = await world.cli(argv, { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     const { stderr } = await world.cli(argv.slice(0, 3), { terminal: true, stdin: 'n\n' });
-    expect(stderr).toContain(`Terminate CAFE (${LAB}`);
+    expect(stderr).toContain('Terminate CAFE and delete its disk?');
   });
 
   test('is taken by a verb that needs no --yes', async () => {

@@ -337,5 +337,8 @@ test.each([
   }
   const { stdout } = await near.cli(['instances', 'get', id, '--json']);
   expect(JSON.parse(stdout)).toEqual(data);
+  const screen = (await near.cli(['status'])).stdout;
+  expect(screen.includes('trainer')).toBe(status !== 'TERMINATED');
+  expect(screen.includes(paid_until)).toBe(isShown);
   await near.close();
 });
