@@ -11,7 +11,7 @@ export const WARNINGS = {
   local_storage: 'a file of this computer could not be read or written',
   may_be_billing: 'something costs money now, or may',
   more_pages: 'the result is one page of several',
-  no_ssh_key: 'the instance has no SSH key',
+  no_ssh_key: 'the request names no SSH key',
   odd_response: 'a response of the service is not as documented',
   outcome_unknown: 'a request has an unknown outcome, and may be billing',
   price: 'an instance costs more than expected',

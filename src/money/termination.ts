@@ -27,7 +27,8 @@ export function termination(context: Context) {
    */
   async function question(targets: readonly Target[]): Promise<string | undefined> {
     if (targets.length === 0) return 'Terminate the instances that stdin names?';
-    const disks = targets.length === 1 ? 'its disk' : 'their disks';
+    const [only] = targets.length === 1 ? targets : [];
+    const disks = only === undefined ? 'their disks' : 'its disk';
     const known = await knownHere(context);
     const described = targets.map((target) => {
       const last = known.find(({ id }) => id === target.id)?.last;
@@ -47,7 +48,7 @@ export function termination(context: Context) {
         const rest = restOf(instance, now);
         context.err.note(`${atStake(instance, now)}${rest === undefined ? '' : backText(rest)}.`);
       }
-      const what = targets.length === 1 ? targets[0]?.name : `these ${targets.length} instances`;
+      const what = only === undefined ? `these ${targets.length} instances` : titled(only);
       return `Terminate ${what} and delete ${disks}?`;
     }
     return `Terminate ${described.join(' and ')} and delete ${disks}?`;

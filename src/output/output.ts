@@ -36,7 +36,9 @@ export type Kind =
   | 'time'
   | 'bytes'
   | 'gigabytes'
-  | 'yes';
+  | 'yes'
+  /** A star in a table marks the row. */
+  | 'mark';
 
 /** One column as data: it drives the table, csv, `--columns`, `--sort`, help and completion. */
 export interface Column<T> {

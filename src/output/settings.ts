@@ -41,12 +41,16 @@ export function sortColumn<T>(view: View<T>, settings: Chosen): Order<T> | undef
   return { column: named(view, id, '--sort'), downwards };
 }
 
-function named<T>(view: View<T>, id: string, flag: string): Column<T> {
-  const column = view.columns.find((candidate) => candidate.id === id);
-  if (column === undefined) {
-    throw usageError(`${flag}: no column '${id}'; the columns are ${names(view)}`);
+function named<T>(view: View<T>, typed: string, flag: string): Column<T> {
+  const column = view.columns.find(({ id }) => id === typed);
+  if (column !== undefined) return column;
+  const [only, ...others] = view.columns.filter(
+    ({ id, header }) => id.startsWith(`${typed}_`) || header.toLowerCase() === typed.toLowerCase(),
+  );
+  if (only === undefined || others.length > 0) {
+    throw usageError(`${flag}: no column '${typed}'; the columns are ${names(view)}`);
   }
-  return column;
+  return only;
 }
 
 function names<T>(view: View<T>): string {

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { checkColumns, parseFormat, wantsColour } from '../../src/output/index.ts';
 import type { Output } from '../../src/output/output.ts';
+import { chosenColumns } from '../../src/output/settings.ts';
 import { type Machine, machines, Page, streamed, view, written } from './world.ts';
 
 const VALID = 'id, name, status, price, gpus, paid_until, used, size, default';
 
 describe('columns', () => {
   it.each([
-    [{ columns: ['id', 'ID'] }, `--columns: no column 'ID'; the columns are ${VALID}`],
+    [{ columns: ['id', 'IDS'] }, `--columns: no column 'IDS'; the columns are ${VALID}`],
     [{ columns: [] }, `--columns: at least one is needed; the columns are ${VALID}`],
     [{ sort: 'prize' }, `--sort: no column 'prize'; the columns are ${VALID}`],
     [{ sort: '-' }, `--sort: no column ''; the columns are ${VALID}`],
@@ -31,6 +32,15 @@ describe('columns', () => {
 
   it('that exist, hidden or not, pass', () => {
     expect(() => checkColumns(view, { columns: ['used', 'id'], sort: '-size' })).not.toThrow();
+  });
+
+  it('may be named by the first word of their id or by their header, if only one fits', () => {
+    expect(chosenColumns(view, { columns: ['paid', 'NAME'] }).map(({ id }) => id)).toEqual([
+      'paid_until',
+      'name',
+    ]);
+    const both = { ...view, columns: [...view.columns, { ...view.columns[0], id: 'paid_for' }] };
+    expect(() => checkColumns(both as typeof view, { columns: ['paid'] })).toThrow("'paid'");
   });
 
   it('make objects of just themselves in JSON', async () => {

@@ -46,6 +46,9 @@ export interface CliOptions {
   readonly nodeVersion?: string | undefined;
 }
 
+/** Of a tty.WriteStream: a spinner calls them when a slow computer gives it time to start. */
+const CURSOR = { cursorTo: () => true, moveCursor: () => true, clearLine: () => true };
+
 /** A computer with a home of its own, a clock and one service that it can reach. */
 export interface World {
   readonly home: string;
@@ -170,7 +173,7 @@ async function runCli(
   clock: ManualClock,
 ): Promise<Omit<CliResult, 'requests'>> {
   const terminal =
-    options.terminal === true ? { isTTY: true, columns: options.columns ?? 100 } : {};
+    options.terminal === true ? { isTTY: true, columns: options.columns ?? 100, ...CURSOR } : {};
   const stdin = Object.assign(new PassThrough(), options.terminal === true ? { isTTY: true } : {});
   const stdout = Object.assign(new StandardStream(), terminal);
   const stderr = Object.assign(new StandardStream(), terminal);

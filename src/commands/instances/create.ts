@@ -15,7 +15,7 @@ import {
   missingError,
   missingFlags,
 } from '../../instances/request/body.ts';
-import { isOfSandbox, notePrice, warnIfDearer } from '../../instances/request/hardware.ts';
+import { notePrice, warnIfDearer } from '../../instances/request/hardware.ts';
 import { publishedPort, volume } from '../../rules/container.ts';
 import type { Money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
@@ -26,7 +26,7 @@ import {
   waitStartedOption,
   waitTimeoutOption,
 } from '../../watch/flags.ts';
-import { showExisting, showRented, type Wait, warnIfClosed } from './rented.ts';
+import { showExisting, showRented, type Wait, warnIfKeyless } from './rented.ts';
 import { createRequestView, instanceView } from './view.ts';
 
 export const create = action({
@@ -164,6 +164,7 @@ async function prepare(input: CreateInput, context: Context): Promise<Prepared> 
   await checkPending(input, manifest, context);
   const made = await makeRequest(flags, manifest, context);
   notePrice(made.offer, context);
+  if (!input.dryRun) warnIfKeyless(made.body, context);
   return { made, until };
 }
 
@@ -232,8 +233,6 @@ async function createNow(
     throw worded(error);
   }
   warnIfDearer(created, offer, context);
-  // Nothing stands behind the address of a machine of the sandbox, with a key or without.
-  if (!isOfSandbox(offer)) warnIfClosed(created, body, context);
   await showRented(created, input, context);
 }
 

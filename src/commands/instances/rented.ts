@@ -69,7 +69,7 @@ async function waitAndPrint(
   await print(latest);
   if (early !== undefined) throw early;
   if (after !== undefined && context.signal.aborted) throw stillRented(instance, context);
-  nextSteps(latest, context);
+  await nextSteps(latest, context);
 }
 
 /** Ctrl-C came while the answer was on its way, and the answer was waited for. */
@@ -87,32 +87,30 @@ function remedyFor({ id, name }: Instance): string {
   return `terminate it with "gpucloud instances terminate ${typed}", see it with "gpucloud instances get ${typed}"`;
 }
 
-function nextSteps(instance: Instance, context: Context): void {
+async function nextSteps(instance: Instance, context: Context): Promise<void> {
   const name = typedName(instance.name, instance.id);
-  const isOpen = hasSsh(instance.status) && !isKeyless(instance);
-  if (isOpen && knownSshEndpoint(instance) !== undefined) {
-    context.err.note(`Connect:     gpucloud instances ssh ${name}`);
-  } else {
-    context.err.note(`See it:      gpucloud instances get ${name}`);
-  }
+  context.err.note(await useOf(instance, name, context));
   context.err.note(`Stop paying: gpucloud instances terminate ${name}`);
 }
 
-/**
- * A machine that nobody can enter bills like any other. Whether a default key is put on one that asked
- * for none is not documented, so that the answer decides; what has a template or a container may be
- * meant for its endpoints alone, and Windows is entered otherwise.
- */
-export function warnIfClosed(created: Instance, body: CreateInstanceBody, { err }: Context): void {
-  const isBare = body.template_id === undefined && body.docker_config === undefined;
-  if (!isBare || !isKeyless(created) || created.base_image?.os_type === 'windows') return;
-  err.warn(
-    'no_ssh_key',
-    `No SSH key is on ${created.name ?? created.id}, and the published API has no way to add one: --ssh-key does at creation. To end it: gpucloud instances terminate ${created.id}`,
-  );
+async function useOf(instance: Instance, name: string, context: Context): Promise<string> {
+  const { sandbox } = await context.settings({ key: false });
+  // Nothing answers at the address of an instance in the sandbox.
+  if (hasSsh(instance.status) && !sandbox) {
+    if (instance.application_template != null)
+      return `Open it:     gpucloud instances open ${name}`;
+    const isOpen = instance.ssh_keys?.length !== 0 && knownSshEndpoint(instance) !== undefined;
+    if (isOpen) return `Connect:     gpucloud instances ssh ${name}`;
+  }
+  return `See it:      gpucloud instances get ${name}`;
 }
 
-/** An answer that tells no list of keys tells nothing of them. */
-function isKeyless({ ssh_keys }: Instance): boolean {
-  return ssh_keys?.length === 0;
+/** A template or a container may be used through its endpoints alone. */
+export function warnIfKeyless(body: CreateInstanceBody, { err }: Context): void {
+  const { ssh_keys = [], template_id, docker_config } = body;
+  if (ssh_keys.length > 0 || template_id !== undefined || docker_config !== undefined) return;
+  err.warn(
+    'no_ssh_key',
+    "No SSH key is given, so you may not be able to log in. A key can't be added later: use --ssh-key.",
+  );
 }

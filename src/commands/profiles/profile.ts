@@ -36,7 +36,7 @@ export const profileView: View<ShownProfile> = {
     { id: 'account', header: 'ACCOUNT', value: accountText },
     { id: 'has_key', header: 'KEY', kind: 'yes', value: (p) => p.has_key },
     { id: 'key_in', header: 'KEY IN', value: (p) => p.key_in },
-    { id: 'active', header: 'ACTIVE', kind: 'yes', value: (p) => p.active },
+    { id: 'active', header: 'ACTIVE', kind: 'mark', value: (p) => p.active },
   ],
   id: (p) => p.name,
   empty: 'There are no profiles.',

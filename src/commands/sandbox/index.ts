@@ -1,3 +1,4 @@
+import { slug } from '../../catalog/index.ts';
 import { confirm } from '../../cli/confirm.ts';
 import type { Group } from '../../cli/group.ts';
 import { checked, oneOf, ruled } from '../../cli/parse.ts';
@@ -23,6 +24,7 @@ import {
   imageView,
   offerView,
   statusView,
+  type Typed,
 } from './view.ts';
 
 /** The sandbox works with any active profile, and needs no key. */
@@ -204,20 +206,22 @@ async function showCatalog(
     ];
     await out.list(rows, catalogRowView);
   } else if (out.format === 'table') {
-    await out.list(catalog.offers, offerView);
+    // Names are known for the profile sandbox alone, and not for one that is served.
+    const typed: Typed = ({ id, name }) => (state === undefined ? slug(name) : id);
+    await out.list(catalog.offers, offerView(typed));
     await out.text('\n');
-    await out.list(catalog.images, imageView);
-    err.note(nextCommand(catalog, state));
+    await out.list(catalog.images, imageView(typed));
+    err.note(nextCommand(catalog, state, typed));
   } else {
     await out.item(catalog, catalogView);
   }
 }
 
-function nextCommand({ offers, images }: Catalog, state: string | undefined): string {
+function nextCommand({ offers, images }: Catalog, state: string | undefined, typed: Typed): string {
   if (state !== undefined) {
     return `Serve this sandbox with: gpucloud sandbox serve --state ${state}`;
   }
   const offer = offers.find((one) => one.in_stock);
   const [image] = images;
-  return `Rent one: gpucloud --profile sandbox instances create my-box --offer ${offer?.id ?? 'ID'} --image ${image?.id ?? 'ID'} --wait`;
+  return `Rent one: gpucloud --profile sandbox instances create my-box --offer ${offer ? typed(offer) : 'ID'} --image ${image ? typed(image) : 'ID'} --wait`;
 }

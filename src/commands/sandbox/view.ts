@@ -74,10 +74,13 @@ export const statusView: View<ShownStatus> = {
   sections: statusSections,
 };
 
+/** What a person types for an offer or image. */
+export type Typed = (one: { readonly id: string; readonly name: string }) => string;
+
 /** Offers and images have too little in common for one table, and people read them apart. */
-export const offerView: View<PricedOffer> = {
+export const offerView = (typed: Typed): View<PricedOffer> => ({
   columns: [
-    { id: 'id', header: 'OFFER ID', value: (o) => o.id },
+    { id: 'offer', header: 'OFFER', value: typed },
     { id: 'name', header: 'NAME', value: (o) => o.name },
     { id: 'price_per_hour', header: 'PER HOUR', kind: 'money', value: (o) => o.price_per_hour },
     { id: 'vram_gb', header: 'VRAM', kind: 'gigabytes', value: (o) => o.vram_gb },
@@ -86,11 +89,11 @@ export const offerView: View<PricedOffer> = {
   ],
   id: (o) => o.id,
   empty: 'There are no offers.',
-};
+});
 
-export const imageView: View<BaseImage> = {
+export const imageView = (typed: Typed): View<BaseImage> => ({
   columns: [
-    { id: 'id', header: 'IMAGE ID', value: (i) => i.id },
+    { id: 'image', header: 'IMAGE', value: typed },
     { id: 'name', header: 'NAME', value: (i) => i.name },
     { id: 'cuda_version', header: 'CUDA', value: (i) => i.cuda_version },
     { id: 'driver_version', header: 'DRIVER', value: (i) => i.driver_version },
@@ -98,7 +101,7 @@ export const imageView: View<BaseImage> = {
   ],
   id: (i) => i.id,
   empty: 'There are no images.',
-};
+});
 
 export interface Catalog {
   readonly offers: readonly PricedOffer[];

@@ -52,7 +52,7 @@ export async function askKeys(
   prompts: Prompts,
 ): Promise<CreateFlags> {
   if (keys.length === 0) {
-    prompts.print('The account has no SSH key, and without one nobody can log in by SSH.');
+    prompts.print('The account has no SSH key. Without one, nobody can log in with SSH.');
     if (await prompts.confirm('Go on without a key?', false)) return { sshKey: [] };
     throw new CliError('interrupted', 'Cancelled: add an SSH key first.', {
       hint: 'gpucloud ssh-keys add',
@@ -70,7 +70,7 @@ export async function askKeys(
 export function keysText(chosen: readonly string[] | undefined, keys: readonly SshKey[]): string {
   if (chosen === undefined) return 'not asked for';
   const titles = chosen.map((typed) => titleOf(keys.find(({ id }) => id === typed)?.name, typed));
-  return titles.length === 0 ? 'none' : titles.join(', ');
+  return titles.length === 0 ? "none; a key can't be added later" : titles.join(', ');
 }
 
 /** A drive can be mounted if it is AVAILABLE and no instance has it (API document: DriveStatus). */

@@ -45,7 +45,9 @@ export function detailsText<T>(
   const blocks: Block[] = [];
   for (const section of sections) {
     const lines = section.lines(value).flatMap((line) => {
-      const text = cleanLines(detailText(line.value, line.kind, style)).trimEnd();
+      const text = cleanLines(
+        detailText(line.value, line.kind === 'mark' ? 'yes' : line.kind, style),
+      ).trimEnd();
       return text === '' ? [] : [{ label: clean(line.label), text, kind: line.kind }];
     });
     if (lines.length === 0) continue;

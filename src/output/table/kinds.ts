@@ -79,6 +79,8 @@ function textOfKind(value: Cell, kind: Kind | undefined, reader: Reader): string
       return gibibytes(text);
     case 'gigabytes':
       return /^[0-9.]+$/.test(text) ? `${text} GB` : text;
+    case 'mark':
+      return text === 'true' ? '*' : '';
     case 'yes':
       return text === 'true' ? 'yes' : text === 'false' ? 'no' : text;
     default:

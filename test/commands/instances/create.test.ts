@@ -35,7 +35,7 @@ describe('instances create', () => {
     expect(stdout).toContain('Price per hour:  89.90\n');
     expect(stdout).toMatch(/SSH: {13}ssh root@203\.0\.113\.\d+\n/);
     expect(stderr).toMatch(
-      /^Price per hour: unknown until created; --max-price sets a limit\.\nwarning: No SSH key is on trainer, and the published API has no way to add one: --ssh-key does at creation\. To end it: gpucloud instances terminate [0-9a-f-]{36}\nRented trainer \([0-9a-f-]{36}\)\.\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
+      /^Price per hour: unknown until created; --max-price sets a limit\.\nwarning: No SSH key is given, so you may not be able to log in\. A key can't be added later: use --ssh-key\.\nRented trainer \([0-9a-f-]{36}\)\.\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
     );
   });
 
@@ -50,31 +50,42 @@ describe('instances create', () => {
   });
 
   test.each([
-    ['a template', ['--template', 'jupyterlab']],
-    ['a container', ['--docker-image', 'nginx']],
-  ])('a machine with %s may be meant for its endpoints, and needs no key', async (_what, flags) => {
+    ['a template', 'Open it:     gpucloud instances open', ['--template', 'jupyterlab']],
+    ['a container', 'See it:      gpucloud instances get', ['--docker-image', 'nginx']],
+  ])('needs no key for %s, and suggests "%s"', async (_what, next, flags) => {
     const argv = ['instances', 'create', 'trainer', ...HARDWARE, ...flags, '--wait'];
     const { code, stderr } = await world.cli(argv);
     expect(code, stderr).toBe(0);
     expect(stderr).not.toContain('warning');
-    expect(stderr).toContain('See it:      gpucloud instances get trainer\n');
+    expect(stderr).toContain(`${next} trainer\n`);
   });
 
-  test.each([
-    ['tells no keys', {}, 0],
-    ['names a key, as where the default one was put on it', { ssh_keys: [{ id: 'k1' }] }, 0],
-    ['is of Windows', { ssh_keys: [], base_image: { os_type: 'windows' } }, 0],
-    ['names none', { ssh_keys: [], base_image: { os_type: 'linux' } }, 1],
-  ])('what the answer says of keys decides: one that %s', async (_what, more, warnings) => {
-    const id = '3f0c5d9e-1111-4222-8333-444455556666';
-    const data = { id, name: 'trainer', status: 'PROVISIONING', ...more };
-    const near = await createWorld({
-      handler: () => ok(data, 201),
+  test('warns that no SSH key is given before the request', async () => {
+    const refused = await createWorld({
+      handler: ({ method }) =>
+        method === 'POST' ? { status: 402, body: { statusCode: 402, message: 'no' } } : ok([]),
     });
-    const { code, stderr } = await near.cli(['instances', 'create', 'trainer', ...HARDWARE]);
-    await near.close();
+    const { code, stderr } = await refused.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    await refused.close();
+    expect(code).toBe(5);
+    expect(stderr).toMatch(/warning: No SSH key is given, .*\nerror: /);
+  });
+
+  test('suggests no ssh to an instance of the built-in sandbox', async () => {
+    const argv = [
+      'instances',
+      'create',
+      'trainer',
+      '--offer',
+      'rtx-4090',
+      '--image',
+      'ubuntu-22.04',
+    ];
+    const { code, stderr } = await world.cli(['--profile', 'sandbox', ...argv, '--wait']);
     expect(code, stderr).toBe(0);
-    expect(stderr.split('No SSH key is on trainer')).toHaveLength(warnings + 1);
+    expect(stderr).toContain('warning: No SSH key is given');
+    expect(stderr).toContain('See it:      gpucloud --profile sandbox instances get trainer\n');
+    expect(stderr).not.toContain('instances ssh');
   });
 
   test('prints the machine as one JSON document', async () => {

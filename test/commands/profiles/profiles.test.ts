@@ -44,7 +44,7 @@ describe('profiles list', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout:
-        'NAME     BASE URL  ACCOUNT  KEY  KEY IN  ACTIVE\nsandbox  -         -        no   -       no\n',
+        'NAME     BASE URL  ACCOUNT  KEY  KEY IN  ACTIVE\nsandbox  -         -        no   -       -\n',
       stderr: '',
     });
     expect((await world.cli(['profiles', 'ls', '-q'])).stdout).toBe('sandbox\n');
@@ -83,7 +83,7 @@ describe('profiles list', () => {
 
     const columns = ['--columns', 'name,account,has_key,active', '--no-header'];
     expect((await world.cli(['profile', 'ls', ...columns])).stdout).toBe(
-      'home     anna@example.com  yes  yes\nwork     -                 no   no\nsandbox  -                 no   no\n',
+      'home     anna@example.com  yes  *\nwork     -                 no   -\nsandbox  -                 no   -\n',
     );
   });
 

@@ -40,21 +40,21 @@ describe('sandbox catalog', () => {
   test('two tables and the command that rents', async () => {
     const { code, stdout, stderr } = await (await newWorld()).cli(['sandbox', 'catalog']);
     expect(stdout).toBe(
-      `OFFER ID                              NAME               PER HOUR    VRAM  STOCK  REGION
-40904090-0000-4000-8000-000000000001  RTX 4090              89.90   24 GB  yes    ru-1
-a100a100-0000-4000-8000-000000000002  A100 80GB            189.50   80 GB  yes    ru-1
-01000100-0000-4000-8000-000000000003  H100 80GB            299.95   80 GB  yes    ru-2
-81008100-0000-4000-8000-000000000004  8x H100 80GB SXM5   2359.60  640 GB  yes    ru-2
-30903090-0000-4000-8000-000000000005  RTX 3090              54.00   24 GB  no     ru-1
+      `OFFER              NAME               PER HOUR    VRAM  STOCK  REGION
+rtx-4090           RTX 4090              89.90   24 GB  yes    ru-1
+a100-80gb          A100 80GB            189.50   80 GB  yes    ru-1
+h100-80gb          H100 80GB            299.95   80 GB  yes    ru-2
+8x-h100-80gb-sxm5  8x H100 80GB SXM5   2359.60  640 GB  yes    ru-2
+rtx-3090           RTX 3090              54.00   24 GB  no     ru-1
 
-IMAGE ID                              NAME                 CUDA  DRIVER     DOCKER
-22042204-0000-4000-8000-000000000011  Ubuntu 22.04         12.4  550.90.07  yes
-24042404-0000-4000-8000-000000000012  Ubuntu 24.04         12.8  570.86.15  yes
-20222022-0000-4000-8000-000000000013  Windows Server 2022  12.4  551.61     no
+IMAGE                NAME                 CUDA  DRIVER     DOCKER
+ubuntu-22-04         Ubuntu 22.04         12.4  550.90.07  yes
+ubuntu-24-04         Ubuntu 24.04         12.8  570.86.15  yes
+windows-server-2022  Windows Server 2022  12.4  551.61     no
 `,
     );
     expect(stderr).toBe(
-      `Rent one: gpucloud --profile sandbox instances create my-box --offer ${OFFER} --image ${IMAGE} --wait\n`,
+      `Rent one: gpucloud --profile sandbox instances create my-box --offer rtx-4090 --image ubuntu-22-04 --wait\n`,
     );
     expect(code).toBe(0);
   });
