@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { truncateSync } from 'node:fs';
 import {
   chmod,
   chown,
@@ -14,7 +15,8 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import Conf from 'conf';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { ConfigFile } from '../../src/config/file.ts';
 import { openConfig, profileOf, withProfile } from '../../src/config/index.ts';
 import { CliError, usageError } from '../../src/errors.ts';
@@ -274,4 +276,22 @@ test('leaves the file to its owner when root changes it', needs('root'), async (
   await openConfig(folder).change(addWork);
   const { uid, gid } = await stat(path);
   expect([uid, gid, await mode(path)]).toEqual([65534, 65534, '600']);
+});
+
+test('keeps the previous file if the disk took half of the new one', async () => {
+  const config = openConfig(folder);
+  await config.change(addWork);
+  const before = await readFile(path, 'utf8');
+  const write = Object.getOwnPropertyDescriptor(Conf.prototype, 'store')?.set;
+  onTestFinished(() => void vi.restoreAllMocks());
+  vi.spyOn(Conf.prototype, 'store', 'set').mockImplementation(function (this: Conf, value) {
+    write?.call(this, value);
+    truncateSync(this.path, 20);
+  });
+  const { failure, message } = await refusal(() =>
+    config.change((file) => withProfile(file, 'home', WORK)),
+  );
+  expect(failure).toBe('storage');
+  expect(message).toContain('the disk did not take all of it');
+  expect(await readFile(path, 'utf8')).toBe(before);
 });

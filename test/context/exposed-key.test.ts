@@ -34,6 +34,7 @@ const EXPOSED: readonly [string, () => Promise<void>, string, () => string][] = 
     '(0660)',
     () => `chmod 600 ${file}`,
   ],
+  ['a file that others may write', () => chmod(file, 0o602), '(0602)', () => `chmod 600 ${file}`],
   [
     'a folder that all may write',
     () => chmod(folder, 0o777),

@@ -37,14 +37,13 @@ export const config = [
   },
   {
     file: 'config/store.ts',
-    tests: 'config/config config/disk config/locked',
+    tests: 'config/config config/locked',
     changes: [
       ['others can read the config file', 'configFileMode: 0o600', 'configFileMode: 0o644'],
       [
         'a change is not under the lock',
         'locked(target, async () => await save(target, edit(await readConfig(target)',
         'save(target, edit(await readConfig(target',
-        { tests: 'config/config config/locked config/disk' },
       ],
       [
         'a full disk leaves half a file',
@@ -56,7 +55,7 @@ export const config = [
   },
   {
     file: 'config/exposure.ts',
-    tests: 'config/config commands/doctor commands/login',
+    tests: 'context/exposed-key',
     changes: [
       [
         'a file that its group may write is safe',
@@ -72,7 +71,7 @@ export const config = [
   },
   {
     file: 'config/keep-key.ts',
-    tests: 'commands/login commands/api-keys',
+    tests: 'config/keyring',
     changes: [
       [
         'a key that no profile names stays in the keyring',
@@ -88,7 +87,7 @@ export const config = [
   },
   {
     file: 'config/keys.ts',
-    tests: 'commands/login commands/profiles commands/doctor',
+    tests: 'config/keyring',
     changes: [
       [
         'a keyring entry is shared by two keys',

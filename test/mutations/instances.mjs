@@ -26,6 +26,7 @@ export const instances = [
         'httpStatus < 500;',
         { equivalent: 'The error of a POST answered 408 is outcomeUnknown, which is no refusal.' },
       ],
+      ['a fault after the request was sent counts as certain', 'return !sent;', 'return true;'],
       ['may_be_billing is lost when an error is renamed', 'true })', 'false })'],
       ['an id that was not saved is not in the error', ' (${id}),', ','],
       [
@@ -38,7 +39,7 @@ export const instances = [
         'a second Ctrl-C is not billing',
         'mayBeBilling: true,\n    resource',
         'resource',
-        { tests: `${RENT} commands/instances/before-the-deed` },
+        { tests: 'commands/instances/track' },
       ],
       [
         'the id of the refused offer is taken for an instance',

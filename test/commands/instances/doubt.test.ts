@@ -79,6 +79,30 @@ test('reports an instance with a broken response as billing, with its id', async
   expect(error.message).toContain(`trainer was created (${NEW}) and is billing`);
 });
 
+test('counts a fault of our own after the request was sent as an unknown outcome', async () => {
+  const { lstatSync } = fs;
+  const mend = () => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  };
+  onTestFinished(mend);
+  service.posts.push(() => {
+    vi.spyOn(fs, 'lstatSync').mockImplementation((path, options) => {
+      if (String(path).includes(NEW)) throw new TypeError('x is not a function');
+      return lstatSync(path, options);
+    });
+    syncBuiltinESMExports();
+    return ok(service.rent(NEW, 'trainer'), 201);
+  });
+  const { code, stderr } = await world.cli([...CREATE, '--json']);
+  mend();
+  expect(code).toBe(7);
+  const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+  expect(error).toMatchObject({ resource: 'trainer', may_be_billing: true });
+  expect(error.message).toContain('Something unexpected happened after the request for trainer');
+  expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
+});
+
 test('a dear instance whose termination leaves it ACTIVE is reported as billing', async () => {
   service.posts.push(() =>
     ok(service.rent(NEW, 'trainer', { price_per_hour_snapshot: '99.00' }), 201),

@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { withProfile } from '../../src/config/file.ts';
+import { keepKey } from '../../src/config/keep-key.ts';
+import { openKeys } from '../../src/config/keys.ts';
+import { type Config, openConfig } from '../../src/config/store.ts';
+import type { Start } from '../../src/programs.ts';
+
+/** The system's keyring. */
+let entries: Map<string, string>;
+let folder: string;
+beforeEach(async () => {
+  entries = new Map();
+  folder = await mkdtemp(join(tmpdir(), 'gpucloud-keyring-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+function asked(text: string): unknown {
+  const { op, account, key } = JSON.parse(text);
+  if (op === 'get') return entries.get(account) ?? null;
+  if (op === 'delete') return entries.delete(account);
+  entries.set(account, key);
+  return true;
+}
+
+const start: Start = async ({ say = '', hear }) => {
+  hear?.(JSON.stringify({ found: asked(say) }), 'stdout');
+  return { ended: Promise.resolve(0), isLate: false, kill: () => undefined };
+};
+
+const keys = openKeys({
+  helper: () => ({ file: 'keyring', args: [] }),
+  start,
+  stop: new AbortController().signal,
+  complain: () => undefined,
+});
+
+const keep = (key: string, config: Config) =>
+  keepKey(
+    { profile: 'work', key, store: 'keyring' },
+    (file, place) => {
+      if (place.kind !== 'keyring') throw new Error(`the key is in the ${place.kind}`);
+      return withProfile(file, 'work', {
+        base_url: 'https://api.example.com/v1',
+        keyring: place.entry,
+      });
+    },
+    {
+      config: async () => config,
+      keys: async () => keys,
+      err: {
+        warn(_code, text) {
+          throw new Error(text);
+        },
+      },
+    },
+  );
+
+test('stores the second key of a profile beside the first', async () => {
+  const first = await keys.putIntoKeyring('work', 'one');
+  const second = await keys.putIntoKeyring('work', 'two');
+  expect(await keys.read('work', first)).toBe('one');
+  expect(await keys.read('work', second)).toBe('two');
+});
+
+test('removes the key that a new one replaces', async () => {
+  const config = openConfig(folder);
+  await keep('one', config);
+  await keep('two', config);
+  expect([...entries.values()]).toEqual(['two']);
+});
+
+test('removes the new key if the config file could not be changed', async () => {
+  const config = openConfig(folder);
+  await keep('one', config);
+  const full: Config = {
+    ...config,
+    change: (edit) =>
+      config.change((file) => {
+        edit(file);
+        throw new Error('the disk is full');
+      }),
+  };
+  await expect(keep('two', full)).rejects.toThrow('the disk is full');
+  expect([...entries.values()]).toEqual(['one']);
+});
