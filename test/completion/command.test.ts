@@ -1,5 +1,5 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SCRIPT_NAMES, SHELLS } from '../../src/completion/index.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -136,6 +136,17 @@ describe('completion SHELL --uninstall', () => {
     const again = await world.cli(uninstall, { env });
     expect(again.code).toBe(0);
     expect(JSON.parse(again.stdout)).toEqual({ shell, file, changed: false });
+  });
+
+  test.each(['--install', '--uninstall'])('leaves a file of the user (%s)', async (flag) => {
+    const file = join(world.home, '.config/fish/completions/gpucloud.fish');
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, 'complete -c gpucloud -a mine\n');
+    const env = { HOME: world.home };
+    const { code, stderr } = await world.cli(['completion', 'fish', flag], { env });
+    expect(code).toBe(9);
+    expect(stderr).toContain(`${file} was not written by gpucloud. It was left as it is.`);
+    expect(await readFile(file, 'utf8')).toBe('complete -c gpucloud -a mine\n');
   });
 
   test('excludes --install', async () => {

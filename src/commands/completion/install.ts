@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Shell, scriptFile } from '../../completion/index.ts';
+import { HEAD } from '../../completion/model.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
@@ -14,7 +15,7 @@ import { shellLine } from '../../output/shell-line.ts';
  */
 export async function install(shell: Shell, script: string, { env, err }: Context) {
   const file = fileOf(shell, env);
-  const changed = (await textOf(file)) !== script;
+  const changed = (await ownText(file)) !== script;
   try {
     if (changed) {
       makeFolders(dirname(file), 0o777);
@@ -36,6 +37,7 @@ export async function install(shell: Shell, script: string, { env, err }: Contex
 /** Removes the script that {@link install} wrote. */
 export async function uninstall(shell: Shell, { env, err }: Context) {
   const file = fileOf(shell, env);
+  await ownText(file);
   try {
     await rm(file);
   } catch (error) {
@@ -115,10 +117,14 @@ function fileOf(shell: Shell, env: Context['env']): string {
   });
 }
 
-async function textOf(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch {
-    return undefined;
-  }
+/**
+ * The script of any version at that place. Throws CliError('storage') for a file that the user wrote.
+ */
+async function ownText(file: string): Promise<string | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined || text.includes(HEAD[0])) return text;
+  throw new CliError('storage', `${file} was not written by gpucloud. It was left as it is.`, {
+    hint: `move it away: ${shellLine(['mv', file, `${file}.old`])}`,
+    resource: file,
+  });
 }
