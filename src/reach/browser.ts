@@ -4,22 +4,21 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
 import { inThrowawayFolder } from '../files/throwaway-folder.ts';
 
 /** Milliseconds after which a browser that requested nothing is given up. */
 const PATIENCE = 30_000;
 
 /**
- * Opens a link in the person's browser and returns once the browser has requested it: false if no
- * browser starts.
+ * Opens a link in the person's browser and returns once the browser has requested it, or why it
+ * did not.
  *
  * A link may hold a token, and every user of a computer can read the arguments of a process. So the
  * browser gets the path of a page that only this user can read. The page leads to a loopback
  * address, which redirects to the link: the link itself is never on disk, and the page goes as soon
  * as it was used.
  */
-export async function openInBrowser(url: string, context: Context): Promise<boolean> {
+export async function openInBrowser(url: string, context: Context): Promise<string | undefined> {
   const signpost = await startSignpost(url);
   const over = new AbortController();
   const signal = AbortSignal.any([context.signal, over.signal]);
@@ -27,7 +26,9 @@ export async function openInBrowser(url: string, context: Context): Promise<bool
     return await inThrowawayFolder('gpucloud-open', async (folder) => {
       const page = join(folder, 'open.html');
       await writeFile(page, pageTo(signpost.address), { mode: 0o600 });
-      const late = context.clock.sleep(PATIENCE, signal).then(tooLate);
+      const late = context.clock
+        .sleep(PATIENCE, signal)
+        .then(() => 'The browser did not open the link.');
       return Promise.race([signpost.passed, launch(page, context), late]);
     });
   } finally {
@@ -45,21 +46,15 @@ function pageTo(address: string): string {
 }
 
 /** Starts the browser, which requests the link some time later. Resolves only if none starts. */
-async function launch(page: string, { host }: Context): Promise<false> {
+async function launch(page: string, { host }: Context): Promise<string> {
   if (await host.openFile?.(page)) await new Promise<never>(() => undefined);
-  return false;
-}
-
-function tooLate(): never {
-  throw new CliError('deadline', 'The browser did not open the link.', {
-    hint: 'print the link with --print',
-  });
+  return 'No browser found.';
 }
 
 interface Signpost {
   readonly address: string;
   /** Resolves when a browser was redirected. */
-  readonly passed: Promise<true>;
+  readonly passed: Promise<undefined>;
   close(): void;
 }
 
@@ -67,8 +62,8 @@ interface Signpost {
 async function startSignpost(url: string): Promise<Signpost> {
   const path = `/${randomBytes(16).toString('hex')}`;
   let pass: () => void = () => undefined;
-  const passed = new Promise<true>((resolve) => {
-    pass = () => resolve(true);
+  const passed = new Promise<undefined>((resolve) => {
+    pass = () => resolve(undefined);
   });
   const server = createServer((request, response) => {
     if (request.url !== path) {

@@ -42,6 +42,8 @@ export interface CliOptions {
   readonly interrupts?: Interrupts;
   /** Whether a process runs; none does. */
   readonly isAlive?: (pid: number) => boolean;
+  /** Opens a file; nothing can. */
+  readonly openFile?: (path: string) => Promise<boolean>;
   /** As `v20.20.2`. */
   readonly nodeVersion?: string | undefined;
 }
@@ -203,6 +205,7 @@ async function runCli(
       first: new AbortController().signal,
       second: new AbortController().signal,
     },
+    openFile: options.openFile ?? (async () => false),
     // A program that would have our own streams writes to the run's stdout.
     start: (program) => startProgram({ hear: (text) => stdout.write(text), ...program }),
   };

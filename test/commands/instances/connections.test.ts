@@ -283,4 +283,17 @@ describe('instances open', () => {
     expect(none.code).toBe(3);
     expect(none.stderr).toContain('lab, board, raw');
   });
+
+  test('prints the link if the browser does not request it in time', async () => {
+    world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
+    const opened = await world.cli(['instances', 'open', ID], {
+      terminal: true,
+      openFile: async () => true,
+    });
+    expect(opened).toMatchObject({
+      code: 0,
+      stdout: `http://203.0.113.7:8888/?token=${TOKEN}\n`,
+    });
+    expect(opened.stderr).toContain('The browser did not open the link. Open this link:\n');
+  });
 });

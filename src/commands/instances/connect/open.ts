@@ -25,7 +25,6 @@ export const open = action({
     'its secrets instead.',
   completes: { endpoint: 'nothing' },
   examples: ['gpucloud instances open lab', 'gpucloud instances open lab jupyter'],
-  ends: ['deadline'],
   takes: (command) =>
     command
       .argument('<instance>', 'name or ID')
@@ -45,10 +44,9 @@ export const open = action({
     }
     if (context.out.format !== 'table') return context.out.item({ name, url }, linkView);
     if (print || !context.out.terminal) return context.out.text(`${url}\n`);
-    if (await openInBrowser(url, context)) {
-      return context.err.note(`Opened ${name} in the browser.`);
-    }
-    context.err.note('No browser found. Open this link:');
+    const problem = await openInBrowser(url, context);
+    if (problem === undefined) return context.err.note(`Opened ${name} in the browser.`);
+    context.err.note(`${problem} Open this link:`);
     return context.out.text(`${url}\n`);
   },
 });

@@ -133,8 +133,8 @@ async function startBrowser({ url, address }: Tunnel, context: Context): Promise
   const { openInBrowser } = await import('../../../reach/browser.ts');
   const warn = (text: string) => context.err.warn('connection', text);
   openInBrowser(url ?? `http://${address}/`, context).then(
-    (isOpen) => {
-      if (!isOpen) warn('No browser found. Open the link above; --show-secrets shows its token.');
+    (problem) => {
+      if (problem) warn(`${problem} Open the link above; --show-secrets shows its token.`);
     },
     (error: unknown) => {
       if (context.signal.aborted) return;
