@@ -15,7 +15,10 @@ interface Creation {
  */
 export async function sendOnce<T>(
   { what, bills }: Creation,
-  { interrupts: { first, second }, err }: Pick<Context, 'interrupts' | 'err'>,
+  {
+    interrupts: { first, second },
+    err,
+  }: Pick<Context, 'interrupts'> & { err: Pick<Context['err'], 'warn'> },
   send: (options: CallOptions) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();

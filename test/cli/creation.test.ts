@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { writeCreated } from '../../src/cli/creation.ts';
+import { sendOnce, writeCreated } from '../../src/cli/creation.ts';
 import { CliError, unforeseenIn } from '../../src/errors.ts';
 import { report } from '../../src/report.ts';
 
@@ -50,4 +50,24 @@ test('a fault of our own is one still: --debug finds where it was', async () => 
 
 test('what was written is no failure', async () => {
   await expect(writeCreated(MADE, async () => undefined)).resolves.toBe(undefined);
+});
+
+test('sends nothing if Ctrl-C came before the request left', async () => {
+  const [first, second] = [new AbortController(), new AbortController()];
+  const warnings: string[] = [];
+  let hasLeft = false;
+  const sending = sendOnce(
+    { what: 'trainer', bills: true },
+    {
+      interrupts: { first: first.signal, second: second.signal },
+      err: { warn: (_code, text) => void warnings.push(text) },
+    },
+    async ({ onSending }) => {
+      first.abort(new CliError('interrupted', 'Interrupted.'));
+      onSending?.();
+      hasLeft = true;
+    },
+  );
+  await expect(sending).rejects.toThrow('Nothing was sent, so nothing was created.');
+  expect({ hasLeft, warnings }).toEqual({ hasLeft: false, warnings: [] });
 });

@@ -82,7 +82,7 @@ export const config = [
   },
   {
     file: 'config/key-command.ts',
-    tests: 'config/key-command commands/login',
+    tests: 'config/key-command',
     changes: [['a key command that failed gives a key', 'if (code !== 0) {', 'if (false) {']],
   },
   {

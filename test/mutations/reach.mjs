@@ -1,7 +1,7 @@
 export const reach = [
   {
     file: 'reach/ssh-argv.ts',
-    tests: 'commands/instances/ssh commands/instances/connections reach/include',
+    tests: 'commands/instances/ssh commands/instances/connections reach/ssh-endpoint',
     changes: [
       [
         'another host key is accepted',

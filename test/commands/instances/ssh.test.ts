@@ -52,6 +52,12 @@ async function started(world: World): Promise<string[]> {
   return (await readFile(join(world.home, 'started'), 'utf8')).trimEnd().split('\n');
 }
 
+test('ends with the exit code of the remote command', async () => {
+  const world = await worldWith({});
+  await writeFile(join(world.home, 'bin', 'ssh'), '#!/bin/sh\nexit 3\n');
+  expect((await run(world, 'ssh', ID, '--', 'false')).code).toBe(3);
+});
+
 test('a Ctrl-C that ends ssh may be heard after its end', async () => {
   const world = await worldWith({});
   const calls = join(world.home, 'calls');
