@@ -48,8 +48,9 @@ export function termination(context: Context) {
         const rest = restOf(instance, now);
         context.err.note(`${atStake(instance, now)}${rest === undefined ? '' : backText(rest)}.`);
       }
-      const what = only === undefined ? `these ${targets.length} instances` : titled(only);
-      return `Terminate ${what} and delete ${disks}?`;
+      return only === undefined
+        ? `Terminate these ${targets.length} instances and their disks?`
+        : `Terminate ${titled(only)} and its disk?`;
     }
     return `Terminate ${described.join(' and ')} and delete ${disks}?`;
   }

@@ -57,7 +57,7 @@ describe('a password manager keeps the key', () => {
     const signed = await login(env, `vault show 'gpu cloud' --field "a b"`);
     expect(signed).toMatchObject({ code: 0 });
     expect(signed.stderr).toContain(
-      "each command asks for it with \"vault show 'gpu cloud' --field 'a b'\"",
+      "Each command reads the key with \"vault show 'gpu cloud' --field 'a b'\"",
     );
     expect(signed.stdout).toContain('Key in:    command');
     expect((await configOf()).profiles.default.key_command).toEqual([
@@ -174,7 +174,7 @@ describe('without a keyring', () => {
     const signed = await login();
     expect(signed).toMatchObject({ code: 0 });
     expect(signed.stderr).toMatch(
-      /Key saved to \S+config\.json, which only you may read \(mode 0600\)\. The system keyring can't keep the key: /,
+      /Key saved to \S+config\.json \(mode 0600\)\. The system keyring can't keep the key: /,
     );
     expect((await stat(join(computer.home, 'config', 'config.json'))).mode & 0o777).toBe(0o600);
   });

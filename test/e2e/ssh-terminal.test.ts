@@ -88,6 +88,6 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
     await screen.shows(/PROVISIONING/);
     screen.type(CTRL_C);
     expect(await screen.ended()).toBe(130);
-    expect(screen.screen()).toContain('Nobody waits for');
+    expect(screen.screen()).toContain('Stopped waiting for');
   });
 });

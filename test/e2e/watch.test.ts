@@ -432,7 +432,7 @@ describe('waiting for several machines in a terminal', () => {
     expect(shown.scrollback()).toMatch(
       new RegExp(
         `^Interrupted. Stopped waiting for box-0 \\(${idOf(0)}\\), box-1 \\(${idOf(1)}\\). They may still be billing.\n` +
-          `hint: .*terminate them with "gpucloud instances terminate ${idOf(0)} ${idOf(1)}"$`,
+          `hint: .*terminate them with "gpucloud instances terminate box-0 box-1"$`,
       ),
     );
     expect(shown.written()).not.toContain('\u001b[?25l');
@@ -483,7 +483,7 @@ describe('waiting for several machines in a terminal', () => {
     expect(await shown.ended()).toBe(130);
     expect(shown.scrollback()).toMatch(
       new RegExp(
-        `Stopped waiting for box-0 \\(${idOf(0)}\\). It may still be billing.\nhint: .*"gpucloud instances terminate ${idOf(0)}"$`,
+        `Stopped waiting for box-0 \\(${idOf(0)}\\). It may still be billing.\nhint: .*"gpucloud instances terminate box-0"$`,
       ),
     );
   });

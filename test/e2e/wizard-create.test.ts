@@ -52,7 +52,7 @@ describe('instances create without anything', () => {
       ].join('\n'),
     );
     expect(screen).toMatch(
-      /Connect: +gpucloud instances ssh box-one\nStop paying: gpucloud instances terminate box-one$/,
+      /See it: +gpucloud instances get box-one\nStop paying: gpucloud instances terminate box-one$/,
     );
     expect(await machines()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
   });

@@ -93,7 +93,7 @@ describe('the beginning of an id', () => {
     const { code, requests } = await world.cli(argv, { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     const { stderr } = await world.cli(argv.slice(0, 3), { terminal: true, stdin: 'n\n' });
-    expect(stderr).toContain('Terminate CAFE and delete its disk?');
+    expect(stderr).toContain('Terminate CAFE (22222222-0000-4000-8000-000000000004) and its disk?');
   });
 
   test('is taken by a verb that needs no --yes', async () => {

@@ -37,7 +37,7 @@ describe('before a termination', () => {
       /^trainer: ACTIVE, 89\.90 RUB\/h, rented 2 h 30 min ago; about 44\.\d\d RUB comes back \((29|30) min left of the paid hour\)\.\nsecond: ACTIVE, /,
     );
     expect(new Set(stderr.match(/Terminate [^?]*\?/g))).toEqual(
-      new Set(['Terminate these 2 instances and delete their disks?']),
+      new Set(['Terminate these 2 instances and their disks?']),
     );
   });
 
