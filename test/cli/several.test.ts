@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -115,7 +116,7 @@ describe('- reads what is meant from stdin', () => {
   ])('%s %s refuses a terminal at once', async (group, verb) => {
     const { code, stderr, requests } = await world.cli([group, verb, '-'], { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toMatch(
+    expect(stripVTControlCharacters(stderr)).toMatch(
       /^error: (INSTANCE|KEY|DRIVE|TEMPLATE) "-": stdin is a terminal \(pipe a list into it/,
     );
   });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -8,6 +8,8 @@ export default function setup(): (() => void) | undefined {
   if (process.env.GPUCLOUD_TEST_FOLDER !== undefined) return undefined;
   // A short name: the paths of sockets are limited to 108 bytes.
   const folder = mkdtempSync(join(tmpdir(), 'gc-'));
+  // Some tests start programs of another user, who must be able to reach their own folder in here.
+  chmodSync(folder, 0o711);
   process.env.GPUCLOUD_TEST_FOLDER = folder;
   process.env.TMPDIR = folder;
 
