@@ -82,8 +82,8 @@ export async function install(): Promise<Installation> {
 }
 
 /** What the sound program says of itself, and words of the same length that only another would. */
-export const SOUND = 'Rent GPU machines by the hour from the terminal';
-export const POISON = 'Rent GPU machines by the hour from an old cache';
+export const SOUND = 'Rent GPU instances by the hour from the terminal';
+export const POISON = 'Rent GPU instances by the hour from an old cache';
 
 /** Puts other words into the bundle, and keeps its name, length and time as they were. */
 export async function rewrite(bundle: string, from: string, to: string): Promise<void> {
