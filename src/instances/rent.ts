@@ -63,7 +63,7 @@ interface Seen {
   id?: string;
   /** Why the id in the response is not believed. */
   doubt?: CliError;
-  /** An id in a response without success: the instance may exist. */
+  /** An ID that may be the new instance's: from a response without success, or not yet compared. */
   candidate?: string;
 }
 
@@ -111,7 +111,10 @@ async function take(
   opened: OpenedRequest,
   request: RentalRequest,
 ): Promise<void> {
+  // If the journal can't be read now, the error of the request names the ID.
+  seen.candidate = id;
   const why = await opened.doubt(id, name);
+  delete seen.candidate;
   if (why === undefined) {
     seen.id = id;
     await opened.made(id);

@@ -100,6 +100,7 @@ test('counts a fault of our own after the request was sent as an unknown outcome
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
   expect(error).toMatchObject({ resource: 'trainer', may_be_billing: true });
   expect(error.message).toContain('Something unexpected happened after the request for trainer');
+  expect(error.message).toContain(`names the instance ${NEW}`);
   expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
 });
 
