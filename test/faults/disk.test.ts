@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { needs } from '../support/needs.ts';
 import { outcomeOf } from '../support/program.ts';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { stderrLines } from '../support/stderr-lines.ts';
 import { type Bundle, builtBundle } from './bundle.ts';
 import { NO_FAULT, type Point } from './proxy.ts';
 import { argvFor, openRig, type Rig, type Row } from './rig.ts';
@@ -46,7 +47,7 @@ describe('a limit on the size of files', { timeout: 120_000 }, () => {
       spawn('bash', argv, { env: { ...rig.env }, cwd: rig.home }),
     );
     expect(code).toBe(9);
-    expect(JSON.parse(stderr)).toMatchObject({
+    expect(stderrLines(stderr).at(-1)).toMatchObject({
       error: { code: 'storage', may_be_billing: false },
     });
     expect(rig.books.machines.size).toBe(0);
@@ -66,7 +67,7 @@ describe('a limit on the size of files', { timeout: 120_000 }, () => {
       const { code, stdout, stderr } = await outcomeOf(child);
       const id = made();
       expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
-      expect(JSON.parse(stderr)).toMatchObject({
+      expect(stderrLines(stderr).at(-1)).toMatchObject({
         error: {
           code: 'storage',
           resource: id,
@@ -91,7 +92,9 @@ describe('a full disk', { timeout: 120_000, ...needs('the right to mount') }, ()
     await disk.fill();
     const { code, stderr } = await rig.gpucloud(CREATE, { env });
     expect(code).toBe(9);
-    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'storage', may_be_billing: false } });
+    expect(stderrLines(stderr).at(-1)).toMatchObject({
+      error: { code: 'storage', may_be_billing: false },
+    });
     expect(rig.proxy.posts).toBe(0);
   });
 

@@ -108,7 +108,7 @@ describe('a fault that nobody caught', needs('POSIX'), () => {
       const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
       expect(error).toMatchObject({ code: 'refused', may_be_billing: true, resource: ID });
       expect(error.message).toBe(
-        `Something unexpected happened: Error: boom. Stopped waiting for ${name} (${ID}). It may still be billing. To end it: gpucloud instances terminate ${ID}`,
+        `Something unexpected happened: Error: boom. Stopped waiting for ${name} (${ID}). It may still be billing. To terminate it: gpucloud instances terminate ${name}`,
       );
       expect(error.hint).toContain('--debug');
     },

@@ -122,7 +122,7 @@ describe('a machine that was rented, and that nobody takes', () => {
     await once(started.stdout, 'readable');
     const { ended, told } = await started.twice(signal);
     expect(ended).toEqual([code, null]);
-    expect(told).toContain(`The machine ${ID} was created.`);
-    expect(told).toContain(`gpucloud instances terminate ${ID}`);
+    expect(told).toContain(`Instance ${ID} was created.`);
+    expect(told).toContain(`gpucloud instances terminate box`);
   });
 });
