@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { fstatSync, realpathSync, type Stats, statSync, writeSync } from 'node:fs';
+import { fstatSync, type Stats, statSync, writeSync } from 'node:fs';
 import { devNull, homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { LONGEST_TIMER } from './clock.ts';
@@ -9,6 +9,7 @@ import { CliError, type Failure } from './errors.ts';
 import { errorCode } from './files/error-code.ts';
 import { onReaderGone } from './output/reader.ts';
 import { whenStopped } from './output/sink.ts';
+import { type Self, selfOf } from './platform/self.ts';
 import { openFile, startProgram } from './programs.ts';
 import { faultReport } from './report.ts';
 import { run } from './run.ts';
@@ -62,6 +63,7 @@ async function main(): Promise<void> {
     borrowScreen,
     start: startProgram,
     openFile,
+    self,
     keyring: keyringProgram,
   };
   const argv = process.argv.slice(2);
@@ -88,10 +90,14 @@ function written(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
   });
 }
 
+function self(): Self {
+  return selfOf(process.execPath, process.argv[1] ?? '');
+}
+
 /** Beside the bundle, wherever a link on PATH leads to. */
 function keyringProgram(): { file: string; args: readonly string[] } {
-  const program = realpathSync(process.argv[1] ?? '');
-  return { file: process.execPath, args: [join(dirname(program), '..', 'dist', 'keyring.cjs')] };
+  const { file, args } = self();
+  return { file, args: [join(dirname(args[0] ?? ''), '..', 'dist', 'keyring.cjs')] };
 }
 
 /** Node opens the null device in the place of a closed stdout (`>&-`). */

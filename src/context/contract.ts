@@ -7,6 +7,7 @@ import type { Keys } from '../config/keys.ts';
 import type { Settings } from '../config/resolve.ts';
 import type { Journal, Scope } from '../journal/index.ts';
 import type { Messages, Output } from '../output/output.ts';
+import type { Self } from '../platform/self.ts';
 import type { Program, Running, Start } from '../programs.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Sandbox } from '../sandbox/index.ts';
@@ -53,6 +54,8 @@ export interface Host {
   start(program: Program): Promise<Running>;
   /** Opens a file with the person's program for it; false if none starts. Tests open none. */
   openFile?(path: string): Promise<boolean>;
+  /** How another process starts this program: a scheduler, or a helper of its own. */
+  self(): Self;
   /** The program that asks the system's keyring; undefined where there is none. */
   readonly keyring?: () => { file: string; args: readonly string[] };
 }
@@ -107,6 +110,7 @@ export interface Context {
     | 'home'
     | 'uid'
     | 'openFile'
+    | 'self'
   >;
   readonly clock: Clock;
   /** The service's time: compare its times with this and never with `clock`. */

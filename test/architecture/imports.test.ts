@@ -23,7 +23,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['completion', 'prompts'],
   ['journal'],
   ['api', 'config', 'catalog', 'output', 'sandbox'],
-  ['rules', 'files', 'programs'],
+  ['rules', 'files', 'platform', 'programs'],
   ['errors', 'warnings', 'clock', 'bounded', 'lazy'],
 ];
 

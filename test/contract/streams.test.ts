@@ -1,13 +1,10 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
-import { outcomeOf } from '../support/program.ts';
+import { outcomeOf, PROGRAM, RUNNER } from '../support/program.ts';
 import type { World } from '../support/run-cli.ts';
 import { errorOf, stderrLines } from '../support/stderr-lines.ts';
 import { commandsWhose, prepare, recipe } from './tree.ts';
-
-const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
 
 let world: World | undefined;
 afterEach(async () => {
@@ -19,14 +16,10 @@ afterEach(async () => {
 async function led(command: string, where: string, ...flags: string[]) {
   const { kitchen, argv, stdin, env } = await prepare(command);
   world = kitchen;
-  const child = spawn(
-    'bash',
-    ['-c', `"$0" "$@" ${where}`, process.execPath, PROGRAM, ...argv, ...flags],
-    {
-      env: { PATH: process.env.PATH, HOME: kitchen.home, ...kitchen.env, ...env },
-      cwd: kitchen.home,
-    },
-  );
+  const child = spawn('bash', ['-c', `"$0" "$@" ${where}`, RUNNER, PROGRAM, ...argv, ...flags], {
+    env: { PATH: process.env.PATH, HOME: kitchen.home, ...kitchen.env, ...env },
+    cwd: kitchen.home,
+  });
   return outcomeOf(child, stdin);
 }
 

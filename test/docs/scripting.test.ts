@@ -2,11 +2,17 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { needs } from '../support/needs.ts';
-import { type Computer, createComputer, type Outcome, outcomeOf } from '../support/program.ts';
+import {
+  type Computer,
+  createComputer,
+  type Outcome,
+  outcomeOf,
+  PROGRAM,
+  RUNNER,
+} from '../support/program.ts';
 import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import { ok, startService } from '../support/service.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
@@ -17,7 +23,6 @@ import { sshPublicKey } from '../support/ssh-key.ts';
  * write down their arguments; what they do with a real machine is OpenSSH's and not tested here.
  */
 const GUIDE = readFileSync(new URL('../../docs/scripting.md', import.meta.url), 'utf8');
-const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
 
 interface Snippet {
   readonly heading: string;
@@ -67,7 +72,7 @@ beforeEach(async () => {
   computer = await createComputer();
   bin = join(computer.home, 'bin');
   await mkdir(bin);
-  await script('gpucloud', `exec "${process.execPath}" "${PROGRAM}" "$@"`);
+  await script('gpucloud', `exec "${RUNNER}" "${PROGRAM}" "$@"`);
   await standIn('ssh');
   await standIn('scp');
   // Times pass quickly, and the machines' hours with them.

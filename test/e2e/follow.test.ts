@@ -1,16 +1,21 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
-import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
+import {
+  type Computer,
+  createComputer,
+  heard,
+  outcomeOf,
+  PROGRAM,
+  RUNNER,
+} from '../support/program.ts';
 import { envelope, type Service, startService } from '../support/service.ts';
 import { openTerminal } from '../support/terminal.ts';
 import { event, logOf, pageOf, type TestEvent } from '../watch/pages.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
-const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
 const FOLLOW = ['instances', 'events', ID, '--follow', '--poll-interval', '500ms'];
 
 let computer: Computer;
@@ -130,7 +135,7 @@ describe('a follow of the built program', () => {
         ? logOf(1)
         : [{ ...event('e2', 2, 'STATUS_CHANGE'), message: 'Now ACTIVE' } as TestEvent, ...logOf(1)];
     const terminal = openTerminal({
-      program: process.execPath,
+      program: RUNNER,
       args: [PROGRAM, ...FOLLOW],
       env: { ...computer.env, ...env(), TZ: 'UTC' },
       cwd: computer.home,
@@ -158,7 +163,7 @@ describe('a follow of the built program', () => {
   test('in a terminal: while nothing happens, and when the service is away', async () => {
     log = () => [];
     const terminal = openTerminal({
-      program: process.execPath,
+      program: RUNNER,
       args: [PROGRAM, ...FOLLOW],
       env: { ...computer.env, ...env() },
       cwd: computer.home,

@@ -11,6 +11,7 @@ import {
   type Outcome,
   outcomeOf,
   PROGRAM,
+  RUNNER,
 } from '../support/program.ts';
 
 let server: ReturnType<Computer['start']>;
@@ -267,7 +268,7 @@ describe('gnome-keyring on a bus of its own', KEYRING, () => {
       env: {
         ...computer.env,
         XDG_RUNTIME_DIR: computer.home,
-        NODE: process.execPath,
+        NODE: RUNNER,
         PROGRAM,
         KEY: key,
         URL: url,

@@ -1,9 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AccountService } from '../support/account-service.ts';
-import { type Computer, createComputer } from '../support/program.ts';
+import { type Computer, createComputer, PROGRAM, RUNNER } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { type Service, startService } from '../support/service.ts';
 import { openTerminal, type Terminal } from '../support/terminal.ts';
@@ -12,7 +11,6 @@ import { openTerminal, type Terminal } from '../support/terminal.ts';
  * What a person sees of the money, as the built program draws it in a real terminal. The pictures
  * lie in screens/; times of the wall clock are taken out of them.
  */
-const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -51,7 +49,7 @@ async function draw(
   { term = 'xterm-256color', zone = 'UTC' }: Look = {},
 ) {
   terminal = openTerminal({
-    program: process.execPath,
+    program: RUNNER,
     args: [PROGRAM, ...argv],
     env: { ...computer.env, ...env(), TZ: zone, ...(term === 'dumb' ? { NO_COLOR: '1' } : {}) },
     cwd: computer.home,
@@ -161,7 +159,7 @@ describe('status in a terminal', () => {
   test('--watch draws it again until Ctrl-C, and leaves the last one', async () => {
     await SCENES['one machine']?.();
     terminal = openTerminal({
-      program: process.execPath,
+      program: RUNNER,
       args: [PROGRAM, 'status', '--watch', '--interval', '1s'],
       env: { ...computer.env, ...env(), TZ: 'UTC' },
       cwd: computer.home,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
-import { PROGRAM } from '../support/program.ts';
+import { PROGRAM, RUNNER } from '../support/program.ts';
 import {
   createSshSite,
   createSshWorld,
@@ -33,7 +33,7 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
 
   function open(...words: string[]): Terminal {
     terminal = openTerminal({
-      program: process.execPath,
+      program: RUNNER,
       args: [PROGRAM, 'instances', 'ssh', ...world.own, ...words],
       env: { ...world.computer.env, ...world.service.env },
       cwd: world.computer.home,

@@ -1,12 +1,17 @@
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
-import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
+import {
+  type Computer,
+  createComputer,
+  heard,
+  outcomeOf,
+  PROGRAM,
+  RUNNER,
+} from '../support/program.ts';
 import { type Answer, ok, type Service, startService } from '../support/service.ts';
 import { openTerminal, type Terminal, type TerminalOptions } from '../support/terminal.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
 const CTRL_C = '\u0003';
 const FRAME = '\u001b[?2026h';
 
@@ -88,7 +93,7 @@ function key() {
 
 function watch(argv: readonly string[], options: Partial<TerminalOptions> = {}): Terminal {
   terminal = openTerminal({
-    program: process.execPath,
+    program: RUNNER,
     args: [PROGRAM, ...argv],
     env: { ...computer.env, ...key() },
     cwd: computer.home,
@@ -257,7 +262,7 @@ describe('a live view in a terminal', () => {
     const shown = watch([], {
       program: 'bash',
       args: ['--norc', '--noprofile', '-i'],
-      env: { ...computer.env, ...key(), PS1: '$ ', GPU: `${process.execPath} ${PROGRAM}` },
+      env: { ...computer.env, ...key(), PS1: '$ ', GPU: `${RUNNER} ${PROGRAM}` },
     });
     await shown.shows(/\$$/);
     shown.type(`$GPU ${LIST.join(' ')}\r`);
@@ -304,7 +309,7 @@ describe('a terminal on which nothing can be redrawn', () => {
     await rented(2);
     const shown = watch([], {
       program: 'bash',
-      args: ['-c', `stty cols 0 rows 0; exec "$0" "$@"`, process.execPath, PROGRAM, ...LIST],
+      args: ['-c', `stty cols 0 rows 0; exec "$0" "$@"`, RUNNER, PROGRAM, ...LIST],
     });
     await shown.shows(() => /box-1[^\n]*\n/.test(shown.written()));
     const written = shown.written();

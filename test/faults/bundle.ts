@@ -5,16 +5,18 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { BUNDLE } from '../../scripts/bundle.mjs';
+import { isExecutable, PROGRAM } from '../support/program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A bundle of the program that nobody rebuilds while tests run it. */
+/** The executable, or a bundle of the program that nobody rebuilds while tests run it. */
 export interface Bundle {
   readonly path: string;
   remove(): Promise<void>;
 }
 
 export async function builtBundle(): Promise<Bundle> {
+  if (isExecutable) return { path: PROGRAM, remove: async () => undefined };
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-faults-'));
   const path = join(folder, 'gpucloud.cjs');
   await build({ ...BUNDLE, outfile: path });

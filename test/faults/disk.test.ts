@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
-import { outcomeOf } from '../support/program.ts';
+import { outcomeOf, RUNNER } from '../support/program.ts';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { stderrLines } from '../support/stderr-lines.ts';
 import { type Bundle, builtBundle } from './bundle.ts';
@@ -42,7 +42,7 @@ function made(): string {
 describe('a limit on the size of files', { timeout: 120_000 }, () => {
   test('that is there from the start: nothing is sent, exit 9', async () => {
     const line = 'ulimit -f 0; exec "$@"';
-    const argv = ['-c', line, 'bash', process.execPath, bundle.path, ...CREATE];
+    const argv = ['-c', line, 'bash', RUNNER, bundle.path, ...CREATE];
     const { code, stderr } = await outcomeOf(
       spawn('bash', argv, { env: { ...rig.env }, cwd: rig.home }),
     );

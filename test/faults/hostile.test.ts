@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { FAILURES } from '../../src/errors.ts';
 import { DRIVE_ID, INSTANCE_ID, SSH_KEY_ID } from '../openapi/samples.ts';
 import { needs } from '../support/needs.ts';
-import { outcomeOf } from '../support/program.ts';
+import { outcomeOf, RUNNER } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { openTerminal } from '../support/terminal.ts';
 import { type Bundle, builtBundle } from './bundle.ts';
@@ -103,7 +103,7 @@ function found(text: string): string[] {
 /** Runs commands in a terminal, one after the other, and gives back all that reached it. */
 async function inTerminal(commands: readonly (readonly string[])[], keys = ''): Promise<string> {
   const words = commands.map((argv) => argv.map((word) => `'${word}'`).join(' '));
-  const program = `'${process.execPath}' '${bundle.path}'`;
+  const program = `'${RUNNER}' '${bundle.path}'`;
   const line = ['stty cols 100 rows 30', ...words.map((argv) => `${program} ${argv}`)].join('; ');
   const child = spawn('script', ['-qec', line, '/dev/null'], {
     env: { ...rig.env, ...env, TERM: 'xterm-256color', SHELL: '/bin/bash' },
@@ -167,7 +167,7 @@ describe('no control character of the service reaches a person', () => {
   ])('in a terminal: the questions of $argv', { timeout: 120_000 }, async ({ argv, asks }) => {
     await rig.gpucloud(['instances', 'track', INSTANCE_ID], { env });
     const terminal = openTerminal({
-      program: process.execPath,
+      program: RUNNER,
       args: [bundle.path, ...argv],
       env: { ...rig.env, ...env },
       cwd: rig.home,

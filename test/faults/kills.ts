@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { RUNNER } from '../support/program.ts';
 import { NO_FAULT, POINTS } from './proxy.ts';
 import { argvFor, type Kill, openRig, type Scenario } from './rig.ts';
 
@@ -66,7 +67,7 @@ export async function traceOf(
     if (when === 'later') await rig.gpucloud(argvFor(operation, 'before'));
     const file = join(rig.home, 'trace');
     const options = ['-f', '-qq', '-y', '-s', '200', '-o', file, '-e', `trace=${calls.join()}`];
-    await run('strace', [...options, process.execPath, bundle, ...argvFor(operation, 'traced')], {
+    await run('strace', [...options, RUNNER, bundle, ...argvFor(operation, 'traced')], {
       env: { ...rig.env, UV_THREADPOOL_SIZE: '1' },
       cwd: rig.home,
     });

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Outcome, outcomeOf } from '../support/program.ts';
+import { type Outcome, outcomeOf, RUNNER } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import {
   bringsId,
@@ -89,7 +89,7 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
   let count = 0;
 
   const start: Rig['start'] = (argv, { env: more = {}, prefix = [] } = {}) => {
-    const [command = '', ...rest] = [...prefix, process.execPath, bundle, ...argv];
+    const [command = '', ...rest] = [...prefix, RUNNER, bundle, ...argv];
     return spawn(command, rest, { env: { ...env, ...more }, cwd: home });
   };
   const gpucloud: Rig['gpucloud'] = (argv, how) => outcomeOf(start(argv, how));

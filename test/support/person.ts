@@ -1,5 +1,5 @@
 import type { Computer } from './program.ts';
-import { PROGRAM } from './program.ts';
+import { PROGRAM, RUNNER } from './program.ts';
 import { openTerminal, pause, type Terminal } from './terminal.ts';
 
 /** A person at a terminal in which the built program runs. */
@@ -38,7 +38,7 @@ export const KEYS = {
 export function sitDown(
   computer: Computer,
   argv: readonly string[],
-  { columns = 80, rows = 40, env = {}, program = [process.execPath, PROGRAM] }: PersonOptions = {},
+  { columns = 80, rows = 40, env = {}, program = [RUNNER, PROGRAM] }: PersonOptions = {},
 ): Person {
   const [command, ...before] = program;
   const terminal = openTerminal({

@@ -1,10 +1,22 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const PROGRAM = fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url));
+const EXECUTABLE = process.env.GPUCLOUD_PROGRAM;
+
+/** Whether these tests run the executable: `GPUCLOUD_PROGRAM=dist/exe/gpucloud`. */
+export const isExecutable = EXECUTABLE !== undefined;
+
+/** The built program. */
+export const PROGRAM =
+  EXECUTABLE === undefined
+    ? fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url))
+    : resolve(EXECUTABLE);
+
+/** What runs it: Node, or `env`, whose process the executable takes over. */
+export const RUNNER = isExecutable ? '/usr/bin/env' : process.execPath;
 
 export interface Outcome {
   readonly code: number | null;
@@ -39,7 +51,7 @@ export async function createComputer(program = PROGRAM): Promise<Computer> {
     GPUCLOUD_STATE_DIR: join(home, 'state'),
   };
   const start = (argv: readonly string[], options: RunOptions = {}) =>
-    spawn(process.execPath, [program, ...argv], { env: { ...env, ...options.env }, cwd: home });
+    spawn(RUNNER, [program, ...argv], { env: { ...env, ...options.env }, cwd: home });
   return {
     home,
     env,
@@ -54,7 +66,7 @@ export async function createComputer(program = PROGRAM): Promise<Computer> {
             env: {
               ...env,
               ...options.env,
-              GPUCLOUD_NODE: process.execPath,
+              GPUCLOUD_NODE: RUNNER,
               GPUCLOUD_PROGRAM: program,
             },
             cwd: home,

@@ -206,6 +206,7 @@ async function runCli(
       second: new AbortController().signal,
     },
     openFile: options.openFile ?? (async () => false),
+    self: () => ({ form: 'package', file: '/usr/bin/node', args: ['/opt/gpucloud/gpucloud.js'] }),
     // A program that would have our own streams writes to the run's stdout.
     start: (program) => startProgram({ hear: (text) => stdout.write(text), ...program }),
   };

@@ -1,0 +1,24 @@
+import { realpathSync } from 'node:fs';
+
+/** The form in which this program was installed, and how another process starts it. */
+export interface Self {
+  /** `package` is the npm package, which Node runs. `executable` is one file with its own runtime. */
+  readonly form: 'package' | 'executable';
+  /** The program to start, as an absolute path. */
+  readonly file: string;
+  /** Precedes the words of a command. */
+  readonly args: readonly string[];
+}
+
+/** In an executable, Bun names the script by a path that no file system has. */
+const INSIDE_EXECUTABLE = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/i;
+
+/**
+ * @param execPath of the process: Node, or the executable itself.
+ * @param script the second word of the process's arguments.
+ */
+export function selfOf(execPath: string, script: string): Self {
+  if (INSIDE_EXECUTABLE.test(script)) return { form: 'executable', file: execPath, args: [] };
+  // npm links the script onto PATH. The file itself stays where it is when that link moves.
+  return { form: 'package', file: execPath, args: [realpathSync(script)] };
+}
