@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Host, Interrupts } from '../../src/context.ts';
 import { type Journal, openJournal, type Scope } from '../../src/journal/index.ts';
+import type { Self } from '../../src/platform/self.ts';
 import { startProgram } from '../../src/programs.ts';
 import { run } from '../../src/run.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/index.ts';
@@ -47,6 +48,13 @@ export interface CliOptions {
   /** As `v20.20.2`. */
   readonly nodeVersion?: string | undefined;
 }
+
+/** The npm package, as it is installed for everyone. */
+export const SELF: Self = {
+  form: 'package',
+  file: '/usr/bin/node',
+  args: ['/usr/lib/node_modules/gpucloud/bin/gpucloud.js'],
+};
 
 /** Of a tty.WriteStream: a spinner calls them when a slow computer gives it time to start. */
 const CURSOR = { cursorTo: () => true, moveCursor: () => true, clearLine: () => true };
@@ -206,7 +214,7 @@ async function runCli(
       second: new AbortController().signal,
     },
     openFile: options.openFile ?? (async () => false),
-    self: () => ({ form: 'package', file: '/usr/bin/node', args: ['/opt/gpucloud/gpucloud.js'] }),
+    self: () => SELF,
     // A program that would have our own streams writes to the run's stdout.
     start: (program) => startProgram({ hear: (text) => stdout.write(text), ...program }),
   };

@@ -9,6 +9,7 @@ import { run } from '../../src/run.ts';
 import { createCursor } from '../../src/watch/cursor.ts';
 import { SOAK } from '../faults/tools.ts';
 import { manualClock } from '../support/clock.ts';
+import { SELF } from '../support/run-cli.ts';
 import { envelope } from '../support/service.ts';
 import { at } from './pages.ts';
 
@@ -94,6 +95,7 @@ describe('a follower that saw 100,000 events', () => {
         home: undefined,
         platform: 'linux',
         pid: 1,
+        self: () => SELF,
         isAlive: () => false,
         start: () => Promise.reject(new Error('a follower starts no program')),
         interrupts: { first: stop.signal, second: new AbortController().signal },

@@ -3,7 +3,7 @@ import { type Context, createContext, type GlobalFlags } from '../../../src/cont
 import { CliError } from '../../../src/errors.ts';
 import { startProgram } from '../../../src/programs.ts';
 import type { Prompts } from '../../../src/prompts/prompts.ts';
-import type { World } from '../../support/run-cli.ts';
+import { SELF, type World } from '../../support/run-cli.ts';
 
 interface Person {
   readonly context: Context;
@@ -63,6 +63,7 @@ export function atTerminal(
       home: world.home,
       platform: 'linux',
       pid: 4242,
+      self: () => SELF,
       isAlive: () => false,
       start: startProgram,
       interrupts: { first: never, second: never },

@@ -3,7 +3,7 @@ import { type Context, createContext } from '../../../src/context.ts';
 import { CliError } from '../../../src/errors.ts';
 import { startProgram } from '../../../src/programs.ts';
 import type { Prompts } from '../../../src/prompts/prompts.ts';
-import type { World } from '../../support/run-cli.ts';
+import { SELF, type World } from '../../support/run-cli.ts';
 
 interface Person {
   readonly context: Context;
@@ -48,6 +48,7 @@ export async function atTerminal(world: World, answers: readonly string[]): Prom
       home: world.home,
       platform: 'linux',
       pid: 4242,
+      self: () => SELF,
       isAlive: () => false,
       start: startProgram,
       interrupts: { first: never, second: never },
