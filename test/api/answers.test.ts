@@ -11,7 +11,7 @@ const unclear = async (step: Step) => {
   return error.message.replace('The answer to GET /instances/{id} could not be understood: ', '');
 };
 
-test('unknown fields, unknown enum values and the order of fields stay', async () => {
+test('keeps unknown fields, unknown enum values and the order of fields', async () => {
   const odd = {
     zeta: { deep: [1, { x: null }] },
     status: 'HIBERNATING',
@@ -26,7 +26,7 @@ test('unknown fields, unknown enum values and the order of fields stay', async (
   expect(JSON.stringify(instance)).toBe(JSON.stringify(odd));
 });
 
-test('everything but id and status may be missing or null', async () => {
+test('accepts a missing or null field, except id and status', async () => {
   await expect(got(data({ id: ID, status: 'ACTIVE' }))).resolves.toBeDefined();
   const nulls = { ...machine('ACTIVE'), name: null, offer: null, ssh_keys: null, ssh_port: null };
   await expect(got(data({ ...nulls, connection_info: null }))).resolves.toEqual({
@@ -42,7 +42,7 @@ test.each<[string, unknown, string]>([
   ['no status', { id: ID }, 'data.status is missing.'],
   ['a list', [], 'data is not of the type object.'],
   ['null', null, 'data is not of the type object.'],
-])('%s is not understood, by its path alone', async (_name, value, words) => {
+])('rejects %s and names only its path', async (_name, value, words) => {
   expect(await unclear(data(value))).toBe(words);
 });
 
@@ -71,7 +71,7 @@ test('warns of an odd field in the response to a POST', async () => {
   expect(warnings).toEqual([expect.stringContaining('data.name is not of the type string')]);
 });
 
-describe('one odd field does not hide the rest', () => {
+describe('an odd field does not hide the rest', () => {
   const read = async (value: unknown) => {
     const told: string[] = [];
     const { url } = await scripted(data(value));
@@ -108,7 +108,7 @@ describe('one odd field does not hide the rest', () => {
     expect(told).toEqual([odd(words)]);
   });
 
-  test('several are told by the first and their number', async () => {
+  test('reports several by the first and their number', async () => {
     const { told } = await read({ ...machine('A'), name: 1, ip_address: 2, offer: 'x' });
     expect(told).toEqual([odd('data.name is not of the type string', ' (and 2 more like it)')]);
   });
@@ -126,7 +126,7 @@ describe('numbers that a double would change', () => {
     ['1.50e2', 150],
     ['-0.0', -0],
     ['"9007199254740993 and \\" 1e400"', '9007199254740993 and " 1e400'],
-  ])('%s', async (number, expected) => {
+  ])('reads %s', async (number, expected) => {
     const text = `{"data":{"id":"${ID}","status":"A","metadata":{"n":${number}}}}`;
     const instance = await got(plain(text));
     expect(instance.metadata).toEqual({ n: expected });
@@ -147,7 +147,7 @@ test.each<[string, Step, string]>([
   ['204', plain('', 204), 'it is empty.'],
   ['half JSON', plain('{"data":{"id":"secret-value'), 'it is not whole JSON.'],
   ['HTML', plain('<html>secret-value'), 'it is an HTML page, perhaps of a proxy.'],
-])('an answer of %s is not understood', async (_name, step, words) => {
+])('rejects a response with %s', async (_name, step, words) => {
   expect(await unclear(step)).toBe(words);
 });
 
@@ -156,11 +156,11 @@ describe('DELETE', () => {
     ['200 without data', json(200, { status: 'success', code: 200 })],
     ['200 with data', data(null)],
     ['204 without a body', plain('', 204)],
-  ])('%s is success', async (_name, step) => {
+  ])('accepts %s as success', async (_name, step) => {
     await expect(apiFor((await scripted(step)).url).sshKeys.delete('k')).resolves.toBeUndefined();
   });
 
-  test('a hotel page is not', async () => {
+  test('rejects the sign-in page of a hotel', async () => {
     const api = apiFor((await scripted(plain('<html>'))).url);
     expect((await failureOf(api.sshKeys.delete('k'))).failure).toBe('notUnderstood');
   });
@@ -180,14 +180,14 @@ describe('meta', () => {
     return (await apiFor((await scripted(step)).url).instances.events(ID, query)).meta;
   };
 
-  test('is taken as the service tells it', async () => {
+  test('is taken from the response', async () => {
     const told = { total: 0, page: 1, limit: 10, total_pages: 0 };
     expect(await meta(told, 0)).toEqual(told);
     const capped = { total: 250, page: 1, limit: 100, total_pages: 3 };
     expect(await meta(capped, 100, { limit: 1000 })).toEqual(capped);
   });
 
-  test('that is missing is worked out', async () => {
+  test('is computed if it is missing', async () => {
     expect(await meta(undefined, 10)).toEqual({ total: 10, page: 1, limit: 10, total_pages: 2 });
     expect(await meta(undefined, 3)).toEqual({ total: 3, page: 1, limit: 10, total_pages: 1 });
     expect(await meta(null, 5, { page: 3, limit: 20 })).toEqual({
@@ -200,7 +200,7 @@ describe('meta', () => {
     expect(await meta(undefined, 50)).toMatchObject({ total: 50, total_pages: 1 });
   });
 
-  test('that is incomplete is completed', async () => {
+  test('is completed if it is incomplete', async () => {
     expect(await meta({ total: 41, limit: null }, 10)).toEqual({
       total: 41,
       page: 1,
@@ -209,7 +209,7 @@ describe('meta', () => {
     });
   });
 
-  test('of another type is not understood', async () => {
+  test('is rejected if it has another type', async () => {
     const error = await failureOf(meta({ total: '41' }, 1));
     expect(error.message).toContain('meta.total is not of the type number');
   });

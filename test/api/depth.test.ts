@@ -11,7 +11,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-describe('an answer is too deep', () => {
+describe('a response that is too deep', () => {
   test.each([
     ['lists', nested(DEEPEST), nested(DEEPEST + 1)],
     ['objects', nested(DEEPEST, '{"a":', '}'), nested(DEEPEST + 1, '{"a":', '}')],
@@ -25,12 +25,12 @@ describe('an answer is too deep', () => {
       `[${'{"a":[]},'.repeat(DEEPEST)}${nested(DEEPEST - 1)}]`,
       `[${'{"a":[]},'.repeat(DEEPEST)}${nested(DEEPEST)}]`,
     ],
-  ])('by one level: %s', (_name, within, beyond) => {
+  ])('is found by one level: %s', (_name, within, beyond) => {
     const values = [within, beyond].map((text) => JSON.parse(text));
     expect(values.map((value) => isTooDeep(value))).toEqual([false, true]);
   });
 
-  test('never for brackets inside its texts', () => {
+  test('is not found in brackets inside texts', () => {
     const brackets = '[{'.repeat(DEEPEST);
     for (const text of [brackets, `\\"${brackets}`, `${brackets}\\\\`]) {
       const json = `{"a":"${text}","${text}":[]}`;
@@ -38,14 +38,14 @@ describe('an answer is too deep', () => {
     }
   });
 
-  test('under a name that every object has, too', () => {
+  test('is found under a name that every object has', () => {
     for (const name of ['__proto__', 'constructor']) {
       const value = JSON.parse(`{"${name}":${nested(DEEPEST)}}`);
       expect(isTooDeep(value)).toBe(true);
     }
   });
 
-  test('as its value is', () => {
+  test('is found exactly if its value is too deep', () => {
     const piece = fc.constantFrom('[', '{', '"', '\\', '\\"', ']', '}', 'a');
     const texts = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
     fc.assert(

@@ -187,8 +187,8 @@ function serviceOf({ answer, state, operation }: Row): Handler {
   };
 }
 
-describe('each error of the document tells the command that comes next', () => {
-  test.each(ROWS)('$http $operation: $condition', async (row) => {
+describe('each documented error names the next command', () => {
+  test.each(ROWS)('maps $http $operation: $condition', async (row) => {
     const one = await world(serviceOf(row));
     const { code, stdout, stderr } = await one.cli([...row.argv, '--json']);
     const { error } = JSON.parse(stderr);
@@ -207,7 +207,7 @@ describe('each error of the document tells the command that comes next', () => {
 test.each([
   ['12.00', ' The balance is 12.00 RUB, and the last known price of an hour is 89.90 RUB.'],
   ['100.00', ''],
-])('a start without funds is insufficient_funds, with a balance of %s', async (balance, more) => {
+])('explains insufficient_funds of a start with a balance of %s', async (balance, more) => {
   const one = await world(({ method, path }) => {
     if (method === 'POST') return shapeA(409, 'Refused');
     const state = { id: ID, status: 'STOPPED', price_per_hour_snapshot: '89.90' };
@@ -241,7 +241,7 @@ test.each([
   [400, '12.00', { exit: 5, code: 'insufficient_funds' }],
   [402, '100.00', { exit: 5, code: 'insufficient_funds' }],
 ])(
-  'a start refused with %i and a balance of %s says no more than is known',
+  'claims no more than is known for a start refused with %i and a balance of %s',
   async (http, balance, expected) => {
     const one = await world(({ method, path }) => {
       if (method === 'POST') return shapeA(http, 'Refused');
@@ -256,7 +256,7 @@ test.each([
   },
 );
 
-test("a proxy's page in the place of a start says nothing about funds", async () => {
+test("does not mention funds if a proxy's page answers a start", async () => {
   const one = await world(({ method }) =>
     method === 'POST'
       ? { status: 400, body: '<html><title>Proxy</title></html>' }
@@ -268,7 +268,7 @@ test("a proxy's page in the place of a start says nothing about funds", async ()
   expect(requests.at(-1)).toMatchObject({ method: 'POST' });
 });
 
-describe('a page of something between here and the service', () => {
+describe('a page from something before the service', () => {
   const page =
     (status: number, title = 'Sign in — Corp &amp; Co\u202e'): Handler =>
     () => ({
@@ -284,7 +284,7 @@ describe('a page of something between here and the service', () => {
     [404, 3],
     [407, 1],
     [502, 1],
-  ])('%i is known for one, and nothing is said of the key', async (status, exit) => {
+  ])('is recognised with status %i, and the API key is not blamed', async (status, exit) => {
     const one = await world(page(status));
     const { code, stderr } = await one.cli(['me', 'get']);
     expect(code).toBe(exit);
@@ -296,13 +296,13 @@ describe('a page of something between here and the service', () => {
     if (status !== 200) expect(stderr).toContain('("Sign in — Corp &amp; Co")');
   });
 
-  test('a title that holds a key is not shown', async () => {
+  test('is not quoted if its title holds a key', async () => {
     const one = await world(page(502, 'svc_sk_test_0123456789abcdef'));
     const { stderr } = await one.cli(['me', 'get']);
     expect(stderr).not.toContain('0123456789abcdef');
   });
 
-  test('a machine that may have been rented is unknown all the same', async () => {
+  test('leaves the outcome of a create unknown', async () => {
     const one = await world(page(502));
     const { code, stderr } = await one.cli([
       ...['instances', 'create', 'box', '--offer', ID, '--image', KEY],
@@ -312,7 +312,7 @@ describe('a page of something between here and the service', () => {
   });
 });
 
-describe('what is mistyped is answered with the nearest there is', () => {
+describe('a typing error gets the nearest suggestion', () => {
   const account: Handler = ({ path, method }) => {
     const data =
       path === '/ssh-keys'

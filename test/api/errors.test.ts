@@ -39,13 +39,13 @@ const CASES: [string, (api: Api) => Promise<unknown>, number, number][] = [
   ['create', (api) => api.instances.create(CREATE), 409, 5],
 ];
 
-test.each(CASES)('%s %#: status %i ends with its exit code', async (_name, send, code, exit) => {
+test.each(CASES)('maps %s %#: status %i to its exit code', async (_name, send, code, exit) => {
   const server = await scripted(status(code));
   const error = await failureOf(send(apiFor(server.url)));
   expect([error.exitCode, error.httpStatus]).toEqual([exit, code]);
 });
 
-test.each([300, 304, 399])('takes status %i for no success, whatever it holds', async (code) => {
+test.each([300, 304, 399])('rejects status %i, whatever it holds', async (code) => {
   const server = await scripted(json(code, { data: { id: ID, status: 'ACTIVE' } }));
   expect((await failureOf(get(apiFor(server.url)))).failure).toBe('notUnderstood');
 });
@@ -60,13 +60,13 @@ test.each([408, 502])('calls a page with %i unanswered, and retryable', async (c
   expect(error.message).toContain(`was not answered (${code})`);
 });
 
-test('names what the request was about', async () => {
+test('names the resource of the request', async () => {
   const server = await scripted(status(404));
   const error = await failureOf(get(apiFor(server.url)));
   expect(error).toMatchObject({ resource: ID, request: { about: ID } });
 });
 
-test('the words of a message decide nothing', async () => {
+test('ignores the words of a message', async () => {
   const liar = { statusCode: 404, message: 'unauthorized: not enough funds', error: 'x' };
   const server = await scripted(json(422, liar));
   expect((await failureOf(get(apiFor(server.url)))).failure).toBe('refused');
@@ -80,14 +80,14 @@ test.each([
   [get, 402, 'gpucloud billing balance'],
   [(api: Api) => api.instances.create(CREATE), 500, 'gpucloud instances recover'],
   [(api: Api) => api.instances.create(CREATE), 500, 'gpucloud instances list'],
-])('the hint names the next command: %#', async (send, code, hint) => {
+])('hints at the next command: %#', async (send, code, hint) => {
   const server = await scripted(status(code));
   expect(hintOf(await failureOf(send(apiFor(server.url))))).toContain(hint);
 });
 
 const PAGE = `The request to show the instance ${ID} was refused (422): `;
 
-describe('what the service said', () => {
+describe('the message of the service', () => {
   const raw =
     (type: string, body: string | Buffer): Step =>
     (_request, response) => {
@@ -124,17 +124,17 @@ describe('what the service said', () => {
       json(422, { message: 'a\u001b]52;c;x\u0007b\u009b31m\u202ec\u200bd\r\n\te\u007f' }),
       'abcd e.',
     ],
-  ])('%s', async (_name, step, words) => {
+  ])('is shown from %s', async (_name, step, words) => {
     expect(await messageOf(step)).toBe(words);
   });
 
-  test('at most 200 characters', async () => {
+  test('is cut to 200 characters', async () => {
     const message = await messageOf(json(422, { message: '🙂'.repeat(5000) }));
     expect([...message]).toHaveLength(200);
     expect(message.endsWith('🙂…')).toBe(true);
   });
 
-  test('the key is not told by halves, at the end of what is told or between controls', async () => {
+  test('shows no part of a key, neither where it is cut nor between controls', async () => {
     const long = `${'x'.repeat(190)}${KEY}`;
     expect(await messageOf(json(422, { message: long }))).not.toContain('svc_sk_test');
     const split = `${KEY.slice(0, 5)}\u200b${KEY.slice(5)}`;
@@ -142,7 +142,7 @@ describe('what the service said', () => {
   });
 
   test.each(['hunter2hunter2', 'two  spaces in it'])(
-    'the password %j that comes back is not told',
+    'hides the password %j that it repeats',
     async (password) => {
       const server = await scripted(json(422, { message: `${password} is too weak` }));
       const error = await failureOf(

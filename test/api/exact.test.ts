@@ -15,11 +15,11 @@ test.each([
   ['with an exponent', '[ 1e400, 1.5e3]', ['1e400', 1500]],
   ['after a text that ends in a backslash', `["\\\\",${BIG},"a\\"1e400"]`, ['\\', BIG, 'a"1e400']],
   ['beside a text like one', `{"a":"[${BIG}, 1e400]","b":7}`, { a: `[${BIG}, 1e400]`, b: 7 }],
-])('a number that a double can not hold, %s, is a text of its digits', (_where, json, value) => {
+])("keeps %s, which a double can't hold, as a text of its digits", (_where, json, value) => {
   expect(parseExactly(json)).toEqual(value);
 });
 
-test('everything else is what JSON.parse makes of it', () => {
+test('parses everything else as JSON.parse does', () => {
   fc.assert(
     fc.property(fc.json(), fc.constantFrom(undefined, 1), (json, indent) => {
       const text = JSON.stringify(JSON.parse(json), null, indent);
@@ -28,7 +28,7 @@ test('everything else is what JSON.parse makes of it', () => {
   );
 });
 
-test('an answer of nothing but one long text or number is read like any other', () => {
+test('parses one long text or number in linear time', () => {
   const long = 12 * 1024 * 1024;
   for (const text of ['x'.repeat(long), 'a"\\\n'.repeat(long / 8)]) {
     expect(parseExactly(`{"b":${BIG},"a":${JSON.stringify(text)}}`)).toEqual({ b: BIG, a: text });

@@ -23,7 +23,7 @@ describe.each(['settings', 'options'])('a signal of the %s', (where) => {
     return { api, options: where === 'options' ? { signal } : {} };
   };
 
-  test('aborted before: nothing is sent, and its reason comes back', async () => {
+  test('sends nothing if aborted before, and throws the reason', async () => {
     const server = await scripted(data(machine('PROVISIONING'), 201));
     const { api, options } = using(server.url, AbortSignal.abort(INTERRUPT));
     await expect(api.instances.create(CREATE, options)).rejects.toBe(INTERRUPT);
@@ -31,14 +31,14 @@ describe.each(['settings', 'options'])('a signal of the %s', (where) => {
     expect(server.seen).toEqual([]);
   });
 
-  test('aborted in flight: a read ends with the reason', async () => {
+  test('ends a read in flight with the reason', async () => {
     const controller = new AbortController();
     const server = await rawServer(() => controller.abort(INTERRUPT));
     const { api, options } = using(server.url, controller.signal);
     await expect(api.users.me(options)).rejects.toBe(INTERRUPT);
   });
 
-  test('aborted in flight: a POST that may not be repeated is unknown', async () => {
+  test('leaves a POST in flight unknown', async () => {
     const controller = new AbortController();
     const server = await rawServer(() => controller.abort(INTERRUPT));
     const { api, options } = using(server.url, controller.signal);
@@ -47,7 +47,7 @@ describe.each(['settings', 'options'])('a signal of the %s', (where) => {
     expect(error.message).toContain('interrupted before the answer came');
   });
 
-  test('aborted in flight: terminate and PATCH are unknown, and nothing more is sent', async () => {
+  test('leaves terminate and PATCH in flight unknown, and sends nothing more', async () => {
     for (const send of ['terminate', 'update'] as const) {
       const controller = new AbortController();
       const server = await rawServer(() => controller.abort(INTERRUPT));
@@ -62,7 +62,7 @@ describe.each(['settings', 'options'])('a signal of the %s', (where) => {
     }
   });
 
-  test('aborted as the connection is made: nothing is ever written', async () => {
+  test('writes nothing if aborted while connecting', async () => {
     const controller = new AbortController();
     let bytes = 0;
     const server = await rawServer(() => {
@@ -86,7 +86,7 @@ describe.each(['settings', 'options'])('a signal of the %s', (where) => {
 });
 
 test.each(['GET', 'POST'])(
-  'a %s that is aborted while its connection is made is not written once there is one',
+  'never writes a %s that was aborted while connecting',
   async (method) => {
     const texts: string[] = [];
     const server = await rawServer((socket, text) => {
@@ -114,7 +114,7 @@ test.each(['GET', 'POST'])(
   },
 );
 
-test('an abort during a TLS handshake ends the call at once, and nothing has left', async () => {
+test('ends the call at once during a TLS handshake, with nothing sent', async () => {
   const controller = new AbortController();
   // It gets the first bytes of the handshake and never says anything.
   const server = await rawServer(() => controller.abort(INTERRUPT));
@@ -122,7 +122,7 @@ test('an abort during a TLS handshake ends the call at once, and nothing has lef
   await expect(api.instances.create(CREATE)).rejects.toBe(INTERRUPT);
 });
 
-test('an abort in a pause between tries ends a read with the reason, a PATCH in doubt', async () => {
+test('ends a read between tries with the reason, and a PATCH in doubt', async () => {
   const paused = async (step: typeof cut) => {
     const controller = new AbortController();
     const clock = fakeClock();
@@ -138,7 +138,7 @@ test('an abort in a pause between tries ends a read with the reason, a PATCH in 
   expect(error.failure).toBe('outcomeUnknown');
 });
 
-test('what onResponse throws ends the call as it is, and comes after the raw answer only', async () => {
+test('throws what onResponse throws, after the raw response', async () => {
   const server = await scripted(data({ id: 7 }, 201));
   const full = new CliError('storage', 'The disk is full.');
   const texts: string[] = [];
@@ -154,7 +154,7 @@ test('what onResponse throws ends the call as it is, and comes after the raw ans
   expect(texts).toEqual(['{"status":"success","code":201,"data":{"id":7}}']);
 });
 
-test('onResponse gets every answer of a call, refusals and retries included', async () => {
+test('passes every response of a call to onResponse, refusals and retries included', async () => {
   const server = await scripted(
     status(500),
     data(machine('ACTIVE')),

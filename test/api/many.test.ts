@@ -11,7 +11,7 @@ const MOST = 104;
 
 const many = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-test('very many readings take no more connections than there are readings at once', async () => {
+test('opens no more connections than it reads at once', async () => {
   const server = await rawServer((socket) => void socket.write(ANSWER));
   const api = apiFor(server.url, { signal: new AbortController().signal });
   const read = await eachBounded(many(400), 100, () => api.instances.get(ID));
@@ -19,7 +19,7 @@ test('very many readings take no more connections than there are readings at onc
   expect(server.connections()).toBeLessThanOrEqual(MOST);
 });
 
-test('what waits for a connection is done in its turn', async () => {
+test('sends a waiting request in its turn', async () => {
   const server = await rawServer((socket) => void socket.write(ANSWER));
   const api = apiFor(server.url, { signal: new AbortController().signal });
   const read = await Promise.all(many(3 * MOST).map(() => api.instances.get(ID)));
@@ -27,7 +27,7 @@ test('what waits for a connection is done in its turn', async () => {
   expect(server.connections()).toBeLessThanOrEqual(MOST);
 });
 
-test('what waits for a connection is never sent once it is stopped', async () => {
+test('never sends a waiting request that was aborted', async () => {
   const stop = new AbortController();
   let asked = 0;
   const server = await rawServer(() => {
@@ -41,7 +41,7 @@ test('what waits for a connection is never sent once it is stopped', async () =>
   expect(asked).toBe(MOST);
 });
 
-test('where nobody listens, each reading ends', async () => {
+test('ends each read if nothing listens', async () => {
   const api = apiFor(await closedPort(), { signal: new AbortController().signal });
   const ends = await Promise.allSettled(many(2 * MOST).map(() => api.instances.get(ID)));
   for (const end of ends) expect(end).toMatchObject({ status: 'rejected' });

@@ -28,7 +28,7 @@ describe('the walk over a list', () => {
     },
   );
 
-  test('takes a page that is not full for the last if the service counts none', async () => {
+  test('takes a page that is not full as the last if the service sends no count', async () => {
     const { asked, read } = list(3, { counted: false });
     expect(await rowsOf(pagesOf(read))).toEqual([0, 1, 2]);
     expect(asked).toEqual([1, 2]);
@@ -47,13 +47,13 @@ describe('the walk over a list', () => {
   test.each([
     [false, [1]],
     [true, [1, 2]],
-  ])('with ahead: %s, has read pages %j when the first is used', async (ahead, expected) => {
+  ])('reads ahead if asked (%s): pages %j when the first is used', async (ahead, expected) => {
     const { asked, read } = list(8);
     await pagesOf(read, { ahead }).next();
     expect(asked).toEqual(expected);
   });
 
-  test('throws what a page that was read ahead throws', async () => {
+  test('throws the error of a page that was read ahead', async () => {
     const { read } = list(4);
     const failing = (page: number) => (page === 2 ? Promise.reject(new Error('lost')) : read(page));
     await expect(rowsOf(pagesOf(failing, { ahead: true }))).rejects.toThrow('lost');

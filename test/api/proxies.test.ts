@@ -20,7 +20,7 @@ import {
   urlOf,
 } from './harness.ts';
 
-describe('which proxy', () => {
+describe('the choice of a proxy', () => {
   const P = 'http://proxy.example:3128';
   const chosen = (target: string, env: Record<string, string>) => {
     const proxy = proxyFor(new URL(target), env);
@@ -46,7 +46,7 @@ describe('which proxy', () => {
     ['https://a.example', { https_proxy: 'http://proxy.example:80/' }, 'proxy.example:80'],
     ['https://a.example', { https_proxy: 'https://proxy.example' }, 'proxy.example:443'],
     ['https://a.example', { https_proxy: 'http://u:p%40:x@proxy.example:8' }, 'proxy.example:8'],
-  ])('%s with %j: %s', (target, env, expected) => {
+  ])('takes %s with %j: %s', (target, env, expected) => {
     expect(chosen(target, env)).toBe(expected);
   });
 
@@ -65,7 +65,7 @@ describe('which proxy', () => {
     ['b.example', false],
     ['.a.example.org', false],
     ['', false],
-  ])('NO_PROXY %j exempts a.example: %s', (list, exempt) => {
+  ])('exempts hosts by NO_PROXY %j: %s', (list, exempt) => {
     const found = chosen('https://a.example', { HTTPS_PROXY: P, NO_PROXY: list });
     expect(found === 'none').toBe(exempt);
   });
@@ -86,11 +86,11 @@ describe('which proxy', () => {
     ['http://[::1]:8080', '::1/128', true],
     ['http://[::1]:8080', '::1/129', false],
     ['http://localhost:8080', '', false],
-  ])('%s with NO_PROXY %j is exempt: %s', (target, list, exempt) => {
+  ])('exempts %s with NO_PROXY %j: %s', (target, list, exempt) => {
     expect(chosen(target, { http_proxy: P, no_proxy: list }) === 'none').toBe(exempt);
   });
 
-  test('what can not be used is an error that does not tell the password', async () => {
+  test('refuses an unusable proxy without showing its password', async () => {
     for (const value of ['socks5://user:canary-pass@p.example', 'http://user:canary-pass@:x']) {
       const api = apiFor('https://a.example', { env: { https_proxy: value } });
       const error = await failureOf(api.users.me());
@@ -144,7 +144,7 @@ async function secureService() {
   return { url: urlOf(server).replace('http:', 'https:'), requests };
 }
 
-test('plain http is forwarded by the proxy, with its own sign-in', async () => {
+test('forwards plain http through the proxy, with its own sign-in', async () => {
   const through = await proxy();
   const env = { http_proxy: through.url.replace('//', '//ann:s%40cret@') };
   let sending = 0;
@@ -168,7 +168,7 @@ test('plain http is forwarded by the proxy, with its own sign-in', async () => {
   expect(sending).toBe(1);
 });
 
-test('NO_PROXY goes straight', async () => {
+test('bypasses the proxy for NO_PROXY', async () => {
   const through = await proxy();
   const server = await scripted(data({ id: 'user-1' }));
   const env = { http_proxy: through.url, NO_PROXY: '127.0.0.1' };
@@ -176,7 +176,7 @@ test('NO_PROXY goes straight', async () => {
   expect([through.seen.length, server.seen.length]).toEqual([0, 1]);
 });
 
-test('https digs a tunnel, which is not yet the request: a bad certificate ends it before', async () => {
+test('opens a tunnel for https, and ends at a bad certificate before the request is sent', async () => {
   const through = await proxy();
   const service = await secureService();
   let sending = 0;
@@ -198,7 +198,7 @@ test('https digs a tunnel, which is not yet the request: a bad certificate ends 
   expect(JSON.stringify(through.seen)).not.toContain(KEY);
 });
 
-test('a tunnel carries TLS to the service', async () => {
+test('carries TLS to the service through a tunnel', async () => {
   const through = await proxy();
   const service = await secureService();
   const { Client } = await import('undici');
@@ -229,7 +229,7 @@ describe('a proxy that fails', () => {
     [407, 'user name and password (407)'],
     [403, 'the proxy refused the connection (403)'],
     [502, 'the proxy refused the connection (502)'],
-  ])('by %i to CONNECT: nothing has left', async (code, words) => {
+  ])('with %i to CONNECT leaves nothing sent', async (code, words) => {
     const server = createHttpServer();
     server.on('connect', (_request, socket: Socket) => {
       socket.on('error', () => undefined);
@@ -242,13 +242,13 @@ describe('a proxy that fails', () => {
     expect(error.message).toContain(words);
   });
 
-  test('by hanging up at CONNECT: three tries, not tries without end', async () => {
+  test('is tried three times if it hangs up at CONNECT', async () => {
     const server = await rawServer((socket) => socket.destroy());
     expect((await through(server.url)).failure).toBe('unreachable');
     expect(server.connections()).toBe(3);
   });
 
-  test('by hanging up in the handshake', async () => {
+  test('fails if it hangs up in the handshake', async () => {
     let connections = 0;
     const server = createServer((socket) => {
       connections += 1;
@@ -264,7 +264,7 @@ describe('a proxy that fails', () => {
     expect(connections).toBe(3);
   });
 
-  test('by saying nothing: the deadline', async () => {
+  test('fails at the deadline if it is silent', async () => {
     const server = await rawServer(() => undefined);
     const api = apiFor('https://service.example', {
       env: { https_proxy: server.url },
@@ -273,11 +273,11 @@ describe('a proxy that fails', () => {
     expect((await failureOf(api.instances.create(CREATE))).failure).toBe('unreachable');
   });
 
-  test('by not being there', async () => {
+  test("fails if it isn't there", async () => {
     expect((await through(await closedPort())).failure).toBe('unreachable');
   });
 
-  test('by a 502 to a forwarded POST: it may have gone on', async () => {
+  test('with a 502 to a forwarded POST leaves the outcome unknown', async () => {
     const server = await scripted(status(502));
     const api = apiFor('http://127.0.0.1:9', { env: { http_proxy: server.url } });
     expect((await failureOf(api.instances.create(CREATE))).failure).toBe('outcomeUnknown');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { apiFor, closedPort, cut, data, failureOf, KEY, scripted, status } from './harness.ts';
 
-test('a raw call gives back whatever came', async () => {
+test('returns any response as it came', async () => {
   const server = await scripted(status(418, { 'x-request-id': '7' }));
   const api = apiFor(`${server.url}/v1`);
   const answer = await api.call({
@@ -21,7 +21,7 @@ test('a raw call gives back whatever came', async () => {
   });
 });
 
-test('it follows the retry table by its method', async () => {
+test('retries by its method', async () => {
   const reads = await scripted(cut, status(503), data(1));
   expect((await apiFor(reads.url).call({ method: 'GET', path: '/x' })).status).toBe(200);
   const posts = await scripted(cut, data(1));
@@ -36,13 +36,13 @@ test.each([
   ['PATCH', 2],
   ['DELETE', 2],
   ['PUT', 1],
-])('it sends a %s that failed %i times', async (method, sent) => {
+])('sends a %s that failed %i times', async (method, sent) => {
   const server = await scripted(status(503), data(1));
   await apiFor(server.url).call({ method, path: '/x' });
   expect(server.seen).toHaveLength(sent);
 });
 
-test('a redirect is given back, not followed', async () => {
+test('returns a redirect and does not follow it', async () => {
   const server = await scripted(status(302, { location: 'http://192.0.2.1/' }));
   const answer = await apiFor(server.url).call({ method: 'GET', path: '/x' });
   expect([answer.status, answer.headers.location]).toEqual([302, 'http://192.0.2.1/']);
@@ -64,13 +64,13 @@ test.each([
   ':80/x',
   '.evil.example/x',
   '/a\r\nx-a: b',
-])('the path %j does not leave the base URL', async (path) => {
+])('refuses the path %j, which could leave the base URL', async (path) => {
   const api = apiFor(`${await closedPort()}/v1`);
   expect((await failureOf(api.call({ method: 'GET', path }))).failure).toBe('usage');
 });
 
 test.each(['X-Api-Key', 'host', 'Content-Length', 'transfer-encoding', 'a b', 'x:y'])(
-  'the header %j can not be set',
+  'refuses to set the header %j',
   async (name) => {
     const api = apiFor(await closedPort());
     const call = api.call({ method: 'GET', path: '/x', headers: { [name]: '1' } });
@@ -78,7 +78,7 @@ test.each(['X-Api-Key', 'host', 'Content-Length', 'transfer-encoding', 'a b', 'x
   },
 );
 
-test.each(['CONNECT', 'TRACE', 'get', ''])('the method %j is none', async (method) => {
+test.each(['CONNECT', 'TRACE', 'get', ''])('refuses the method %j', async (method) => {
   const api = apiFor(await closedPort());
   expect((await failureOf(api.call({ method, path: '/x' }))).failure).toBe('usage');
 });

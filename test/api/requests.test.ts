@@ -6,7 +6,7 @@ import { apiFor, CREATE, closedPort, failureOf, ID } from './harness.ts';
 const api = async () => apiFor(await closedPort());
 
 test.each(['', '..', '.', 'a/b', 'a?b', 'a#b', 'a b', '%2e%2e', '../users', 'a\r\nx: y', 'я'])(
-  'the id %j never reaches a path',
+  'refuses the id %j before it reaches a path',
   async (id) => {
     const { instances, drives, sshKeys } = await api();
     const calls = [
@@ -44,7 +44,7 @@ test.each([
   ['docker_config.ports.0.protocol is none of TCP, UDP', docker({ ports: [{ protocol: 'tcp' }] })],
   ['docker_config.env.0.key breaks', docker({ env: [{ key: 'A=B', value: '' }] })],
   ['docker_config.env.0.value is missing', docker({ env: [{ key: 'A' }] })],
-])('a broken body is a usage error that says: %s', async (words, body) => {
+])('reports a broken body as a usage error: %s', async (words, body) => {
   const { instances } = await api();
   const error = await failureOf(instances.create(body as CreateInstanceBody));
   expect(error.failure).toBe('usage');
@@ -76,11 +76,11 @@ test.each([
     'transactions',
     (a: Awaited<ReturnType<typeof api>>) => a.billing.transactions({ type: ['A,B'] }),
   ],
-])('%s refuses what the document does not allow', async (_name, send) => {
+])('refuses what the document does not allow in %s', async (_name, send) => {
   expect((await failureOf(send(await api()))).failure).toBe('usage');
 });
 
-test('a refused password is not repeated', async () => {
+test('does not repeat a refused password', async () => {
   const { users } = await api();
   const body = { current_password: 'hunter2hunter2', new_password: '' };
   const error = await failureOf(users.setPassword(body));

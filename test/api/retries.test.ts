@@ -29,7 +29,7 @@ const DRIVE = { id: 'drive-1', name: 'data', status: 'AVAILABLE' };
 const USER = { id: 'user-1' };
 
 describe('GET, PATCH, DELETE', () => {
-  test.each([408, 429, 500, 502, 503, 504])('%i is tried again', async (code) => {
+  test.each([408, 429, 500, 502, 503, 504])('retries %i', async (code) => {
     const { api, server, clock } = await run([status(code), status(code), data(USER)]);
     await expect(api.users.me()).resolves.toEqual(USER);
     expect(server.calls()).toHaveLength(3);
@@ -37,13 +37,13 @@ describe('GET, PATCH, DELETE', () => {
     expect(clock.sleeps).toEqual([250, 500]);
   });
 
-  test.each([400, 401, 404, 409, 422, 501, 302])('%i is not', async (code) => {
+  test.each([400, 401, 404, 409, 422, 501, 302])('does not retry %i', async (code) => {
     const { api, server } = await run([status(code), data(USER)]);
     await failureOf(api.users.me());
     expect(server.calls()).toHaveLength(1);
   });
 
-  test('three tries, then it is refused and retryable', async () => {
+  test('gives up after three tries, as refused and retryable', async () => {
     const { api, server } = await run([status(503), status(503), status(503), data(USER)]);
     const error = await failureOf(api.users.me());
     expect(error).toMatchObject({
@@ -55,19 +55,19 @@ describe('GET, PATCH, DELETE', () => {
     expect(server.calls()).toHaveLength(3);
   });
 
-  test('a cut connection is tried again', async () => {
+  test('retries a cut connection', async () => {
     const { api } = await run([cut, cut, data(USER)]);
     await expect(api.users.me()).resolves.toEqual(USER);
   });
 
-  test('a read without any answer is unreachable, for it changed nothing', async () => {
+  test('reports a read without a response as unreachable, since it changed nothing', async () => {
     const { api } = await run([cut, cut, cut]);
     const error = await failureOf(api.users.me());
     expect(error).toMatchObject({ failure: 'unreachable', retryable: true });
     expect(error.message).toContain('Nothing was changed');
   });
 
-  test('PATCH is tried again', async () => {
+  test('retries PATCH', async () => {
     const { api, server } = await run([cut, status(500), data(DRIVE)]);
     await api.drives.update('drive-1', { name: 'data', size_gb: 1 });
     expect(server.calls()).toEqual(Array(3).fill('PATCH /storage/drives/drive-1'));
@@ -77,31 +77,28 @@ describe('GET, PATCH, DELETE', () => {
     ['cut', cut],
     ['500', status(500)],
     ['408', status(408)],
-  ])(
-    'a PATCH that ends in doubt (%s) is not called unreachable or refused',
-    async (_what, step) => {
-      const { api } = await run([step, step, step]);
-      const error = await failureOf(api.users.update({ name: 'Ann' }));
-      expect(error).toMatchObject({
-        failure: 'outcomeUnknown',
-        retryable: true,
-        mayBeBilling: false,
-      });
-    },
-  );
+  ])('does not call a PATCH in doubt (%s) unreachable or refused', async (_what, step) => {
+    const { api } = await run([step, step, step]);
+    const error = await failureOf(api.users.update({ name: 'Ann' }));
+    expect(error).toMatchObject({
+      failure: 'outcomeUnknown',
+      retryable: true,
+      mayBeBilling: false,
+    });
+  });
 
-  test('a 404 after our own doubtful DELETE is success', async () => {
+  test('takes a 404 after its own DELETE in doubt as success', async () => {
     const { api, server } = await run([cut, status(404)]);
     await api.sshKeys.delete('key-1');
     expect(server.calls()).toEqual(['DELETE /ssh-keys/key-1', 'DELETE /ssh-keys/key-1']);
   });
 
-  test('a 404 after a 429 is none, for nothing was done', async () => {
+  test('takes a 404 after a 429 as an error, since nothing was done', async () => {
     const { api } = await run([status(429), status(404)]);
     expect((await failureOf(api.sshKeys.delete('key-1'))).failure).toBe('notFound');
   });
 
-  test('a first 404 is none', async () => {
+  test('takes a first 404 as an error', async () => {
     const { api } = await run([
       json(404, { statusCode: 404, code: 'NOT_FOUND', message: 'no key' }),
     ]);
@@ -109,7 +106,7 @@ describe('GET, PATCH, DELETE', () => {
     expect(error.message).toBe('There is no SSH key key-1 (404): no key.');
   });
 
-  test('a refused connection is tried three times and changed nothing', async () => {
+  test('tries a refused connection three times, with nothing changed', async () => {
     const clock = fakeClock();
     const api = apiFor(await closedPort(), { clock });
     const error = await failureOf(api.users.update({ name: 'Ann' }));
@@ -120,20 +117,20 @@ describe('GET, PATCH, DELETE', () => {
 });
 
 describe('Retry-After', () => {
-  test('in seconds is honoured in full', async () => {
+  test('is honoured in full in seconds', async () => {
     const { api, clock } = await run([status(429, { 'retry-after': '7' }), data(USER)]);
     await api.users.me();
     expect(clock.sleeps).toEqual([7000]);
   });
 
-  test('as a date that is past asks for no pause', async () => {
+  test('asks for no pause as a date in the past', async () => {
     const past = { 'retry-after': 'Thu, 15 Jan 2026 09:59:00 GMT' };
     const { api, clock } = await run([status(503, past), data(USER)]);
     await api.users.me();
     expect(clock.sleeps).toEqual([0]);
   });
 
-  test('as a date is honoured in full', async () => {
+  test('is honoured in full as a date', async () => {
     const { api, clock } = await run([
       status(503, { 'retry-after': 'Thu, 15 Jan 2026 10:00:09 GMT' }),
       data(USER),
@@ -142,24 +139,27 @@ describe('Retry-After', () => {
     expect(clock.sleeps).toEqual([9000]);
   });
 
-  test.each(['-1', 'soon', '1e3', ''])('that is %j is none', async (value) => {
+  test.each(['-1', 'soon', '1e3', ''])('is ignored as %j', async (value) => {
     const { api, clock } = await run([status(429, { 'retry-after': value }), data(USER)]);
     await api.users.me();
     expect(clock.sleeps).toEqual([250]);
   });
 
-  test.each([429, 503])('past the deadline ends a %i at once and is named', async (code) => {
-    const { api, clock, server } = await run([status(code, { 'retry-after': '21' }), data(USER)]);
-    const error = await failureOf(api.users.me());
-    expect(error).toMatchObject({ failure: 'rateLimited', retryable: true, httpStatus: code });
-    expect(error.code).toBe(code === 503 ? 'unavailable' : 'rate_limited');
-    expect(error.message).toContain('21 s');
-    expect(clock.sleeps).toEqual([]);
-    expect(server.calls()).toHaveLength(1);
-  });
+  test.each([429, 503])(
+    'ends a %i at once if it is past the deadline, and is reported',
+    async (code) => {
+      const { api, clock, server } = await run([status(code, { 'retry-after': '21' }), data(USER)]);
+      const error = await failureOf(api.users.me());
+      expect(error).toMatchObject({ failure: 'rateLimited', retryable: true, httpStatus: code });
+      expect(error.code).toBe(code === 503 ? 'unavailable' : 'rate_limited');
+      expect(error.message).toContain('21 s');
+      expect(clock.sleeps).toEqual([]);
+      expect(server.calls()).toHaveLength(1);
+    },
+  );
 });
 
-describe('an error that all tries ended with', () => {
+describe('an error after all tries', () => {
   const page503: Step = (_request, response) => {
     response.writeHead(503, { 'content-type': 'text/html', 'retry-after': '7' });
     response.end('<!doctype html><html><body>Back soon</body></html>');
@@ -169,7 +169,7 @@ describe('an error that all tries ended with', () => {
     ['503', status(503, { 'retry-after': '7' })],
     ['503 with a page', page503],
     ['429', status(429, { 'retry-after': '7' })],
-  ])('carries for how long a %s asked to wait', async (_what, step) => {
+  ])('carries how long a %s asked to wait', async (_what, step) => {
     const { api } = await run([step, step, step]);
     expect((await failureOf(api.users.me())).retryAfterMs).toBe(7_000);
   });
@@ -222,7 +222,7 @@ describe.each(NEVER)('%s', (_name, bills, send, answer) => {
     [409, 5],
     [422, 1],
     [429, 11],
-  ])('%i is a sure refusal with exit %i', async (code, exit) => {
+  ])('reports %i as a refusal with exit %i', async (code, exit) => {
     const { api, server } = await run([status(code), data(answer, 201)]);
     const error = await failureOf(send(api));
     expect(error.exitCode).toBe(_name === 'reorder' && code === 400 ? 5 : exit);
@@ -230,7 +230,7 @@ describe.each(NEVER)('%s', (_name, bills, send, answer) => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('is sent again when it provably never left, and is unreachable in the end', async () => {
+  test('is sent again if it never left, and ends as unreachable', async () => {
     const clock = fakeClock();
     let sending = 0;
     const api = apiFor(await closedPort(), { clock });
@@ -258,7 +258,7 @@ function empty(_request: unknown, response: Parameters<Step>[1]): void {
   response.end();
 }
 
-test('a POST that could not leave at first is sent once when it can', async () => {
+test('sends a POST once when it can connect', async () => {
   const address = await closedPort();
   const clock = fakeClock();
   const bodies: string[] = [];
@@ -323,13 +323,13 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     ['500', status(500)],
     ['504', status(504)],
   ])('after %s', (_what, doubt) => {
-    test.each(wanted)('reads first, and %s is success', async (state) => {
+    test.each(wanted)('reads first, and takes %s as success', async (state) => {
       const { api, server } = await run([doubt, data(machine(state))]);
       await expect(send(api)).resolves.toMatchObject({ status: state });
       expect(server.calls()).toEqual([POST, GET]);
     });
 
-    test('is sent once more when it is not there yet', async () => {
+    test('is sent once more if nothing was done yet', async () => {
       const { api, server, clock } = await run([
         doubt,
         data(machine(unwanted)),
@@ -340,7 +340,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
       expect(clock.sleeps).toEqual([250]);
     });
 
-    test('is unknown when the state can not be read', async () => {
+    test("is unknown if the state can't be read", async () => {
       const { api, server } = await run([doubt, cut, cut, cut]);
       const error = await failureOf(send(api));
       expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
@@ -348,7 +348,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     });
   });
 
-  test('two failures tell the state that was read', async () => {
+  test('reports the state that was read after two failures', async () => {
     const { api, server } = await run([
       status(500),
       data(machine(unwanted)),
@@ -361,26 +361,26 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual([POST, GET, POST, GET]);
   });
 
-  test('two lost answers stay unknown, with the state that was read', async () => {
+  test('stays unknown after two lost responses, with the state that was read', async () => {
     const { api } = await run([cut, data(machine(unwanted)), cut, data(machine(unwanted))]);
     const error = await failureOf(send(api));
     expect(error.failure).toBe('outcomeUnknown');
     expect(error.message).toContain(`its status is ${unwanted}`);
   });
 
-  test('a 400 to the second may be the echo of the first', async () => {
+  test('takes a 400 to the second request as a possible echo of the first', async () => {
     const late = wanted[0] ?? '';
     const { api } = await run([cut, data(machine(unwanted)), status(400), data(machine(late))]);
     await expect(send(api)).resolves.toMatchObject({ status: late });
   });
 
-  test('a plain 400 is the wrong state, without a second request', async () => {
+  test('reports a plain 400 as the wrong state, with one request', async () => {
     const { api, server } = await run([status(400)]);
     expect((await failureOf(send(api))).failure).toBe('wrongState');
     expect(server.calls()).toEqual([POST]);
   });
 
-  test('stays unknown after a second 408, though the state is as before', async () => {
+  test('stays unknown after a second 408, even if the state is unchanged', async () => {
     const before = data(machine(unwanted));
     const { api, server } = await run([status(408), before, status(408), before]);
     const error = await failureOf(send(api));
@@ -388,7 +388,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual([POST, GET, POST, GET]);
   });
 
-  test('Retry-After past the deadline is not overrun', async () => {
+  test('does not overrun a Retry-After past the deadline', async () => {
     const { api, server } = await run([
       status(503, { 'retry-after': '600' }),
       data(machine(unwanted)),
@@ -414,7 +414,7 @@ describe('start', () => {
     },
   );
 
-  test('the documented 500 is refused with the state told', async () => {
+  test('reports the documented 500 as refused, with the state', async () => {
     const { api, server } = await run([status(500), data(machine('STOPPED'))]);
     const error = await failureOf(api.instances.start(ID));
     expect(error).toMatchObject({ failure: 'refused', retryable: true, mayBeBilling: false });
@@ -426,13 +426,13 @@ describe('start', () => {
     ['a cut connection', cut],
     ['502', status(502)],
     ['408', status(408)],
-  ])('after %s the state is read: STARTING is success', async (_what, doubt) => {
+  ])('reads the state after %s: STARTING is success', async (_what, doubt) => {
     const { api, server } = await run([doubt, data({ ...machine('STARTING'), paid_until: 'P' })]);
     await expect(api.instances.start(ID)).resolves.toEqual({ status: 'STARTING', paid_until: 'P' });
     expect(server.calls()).toEqual([POST, GET]);
   });
 
-  test('after a doubt another state is told, and nothing is sent again', async () => {
+  test('reports another state after a doubt, and sends nothing again', async () => {
     const { api, server } = await run([
       cut,
       data(machine('STOPPED')),
@@ -452,7 +452,7 @@ describe('ssh-keys add', () => {
   test.each([
     ['a cut connection', cut],
     ['500', status(500)],
-  ])('after %s the list is read, and the same key there is success', async (_what, doubt) => {
+  ])('reads the list after %s, and takes the same key as success', async (_what, doubt) => {
     const there = { id: 'k9', public_key: 'ssh-ed25519  AAAAblob other comment' };
     const { api, server } = await run([
       doubt,
@@ -462,13 +462,13 @@ describe('ssh-keys add', () => {
     expect(server.calls()).toEqual(['POST /ssh-keys', 'GET /ssh-keys']);
   });
 
-  test('otherwise it is sent once more', async () => {
+  test('is sent once more otherwise', async () => {
     const { api, server } = await run([cut, data([]), data(added, 201)]);
     await expect(api.sshKeys.add(body)).resolves.toEqual(added);
     expect(server.calls()).toEqual(['POST /ssh-keys', 'GET /ssh-keys', 'POST /ssh-keys']);
   });
 
-  test('a list that can not be read leaves it unknown', async () => {
+  test("is unknown if the list can't be read", async () => {
     const { api } = await run([cut, status(403)]);
     const error = await failureOf(api.sshKeys.add(body));
     expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: false });

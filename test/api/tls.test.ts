@@ -45,13 +45,13 @@ async function get(
 
 const trusting = () => createSecureContext({ ca: CERTIFICATE });
 
-test('a certificate of a trusted authority', async () => {
+test('accepts a certificate of a trusted authority', async () => {
   const { url, requests } = await service();
   expect(await get(url, trusting)).toBe('whole');
   expect(requests).toEqual(['/']);
 });
 
-test('what there is to do meanwhile is done before the request, and before the other end has answered', async () => {
+test('runs other work before the request, while the peer has not answered', async () => {
   const { url, requests, handshakes } = await service();
   const seen: unknown[] = [];
   await get(url, trusting, () => seen.push([...requests, ...handshakes]));
@@ -59,7 +59,7 @@ test('what there is to do meanwhile is done before the request, and before the o
   expect(requests).toEqual(['/']);
 });
 
-test('a certificate of no known authority: nothing is sent', async () => {
+test('refuses a certificate of an unknown authority, with nothing sent', async () => {
   const { url, requests } = await service();
   await expect(get(url, createSecureContext)).rejects.toMatchObject({
     code: expect.stringMatching(/SELF_SIGNED|ISSUER|VERIFY/),
@@ -67,7 +67,7 @@ test('a certificate of no known authority: nothing is sent', async () => {
   expect(requests).toEqual([]);
 });
 
-test('a certificate of another host: nothing is sent', async () => {
+test('refuses a certificate of another host, with nothing sent', async () => {
   const { url, requests } = await service();
   // The same computer by an address that the certificate does not name.
   await expect(get(url.replace('127.0.0.1', '0.0.0.0'), trusting)).rejects.toMatchObject({
@@ -76,7 +76,7 @@ test('a certificate of another host: nothing is sent', async () => {
   expect(requests).toEqual([]);
 });
 
-test('without TLS there is no connection', async () => {
+test('needs TLS for a connection', async () => {
   const { url, requests } = await service();
   const broken = () => {
     throw new Error('no cipher suites');

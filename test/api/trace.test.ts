@@ -19,7 +19,7 @@ async function traced(step: Parameters<typeof scripted>[0]) {
   return { api, lines, server };
 }
 
-test('a trace tells requests and answers', async () => {
+test('traces requests and responses', async () => {
   const { api, lines, server } = await traced(data(machine('ACTIVE')));
   await api.instances.get(ID);
   expect(lines).toContain(`> GET ${server.url}/instances/${ID}`);
@@ -28,7 +28,7 @@ test('a trace tells requests and answers', async () => {
   expect(lines.at(-1)).toContain('"status":"ACTIVE"');
 });
 
-test('every secret is replaced, wherever else it is repeated', async () => {
+test('replaces every secret, wherever it is repeated', async () => {
   const answer = {
     ...machine('PROVISIONING'),
     name: `echo ${KEY}`,
@@ -61,7 +61,7 @@ test('every secret is replaced, wherever else it is repeated', async () => {
   expect(all).toContain('"TOKEN":"***"');
 });
 
-test('a new key and passwords are replaced', async () => {
+test('replaces a new key and passwords', async () => {
   const { api, lines } = await traced(
     json(201, { data: { id: 'k', secret_key: 'other_form_of_key' } }),
   );
@@ -74,7 +74,7 @@ test('a new key and passwords are replaced', async () => {
   expect(all).toContain('"current_password":"***"');
 });
 
-test('a body that is no JSON is told by its size, and controls never get through', async () => {
+test("shows only the size of a body that isn't JSON, and no controls", async () => {
   const { api, lines } = await traced((_request, response) => {
     response.writeHead(500, { 'retry-after': '1\t', 'content-type': 'text/plain' });
     response.end('{"secret_key":"cut-off-secret');
@@ -84,7 +84,7 @@ test('a body that is no JSON is told by its size, and controls never get through
   expect(lines.join('')).not.toMatch(/[\u0000-\u001f]/);
 });
 
-test('a fault is told', async () => {
+test('traces a fault', async () => {
   const lines: string[] = [];
   const api = apiFor(await closedPort(), { trace: (line) => void lines.push(line) });
   await failureOf(api.users.me());

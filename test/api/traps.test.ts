@@ -21,25 +21,28 @@ const USER = JSON.stringify(envelope({ id: 'user-1' }));
 const MACHINE = JSON.stringify(envelope(machine('PROVISIONING'), 201));
 
 describe('redirects', () => {
-  test.each([301, 302, 303, 307, 308])('a %i to another host never gets the key', async (code) => {
-    const other = await scripted(data({ id: 'thief' }));
-    const server = await scripted(status(code, { location: `${other.url}/users/me?key=${KEY}` }));
-    const error = await failureOf(apiFor(server.url).users.me());
-    expect(error).toMatchObject({ failure: 'notUnderstood', httpStatus: code });
-    expect(error.message).toContain(new URL(other.url).host);
-    expect(error.message).not.toContain(KEY);
-    expect(other.seen).toEqual([]);
-    expect(server.seen).toHaveLength(1);
-  });
+  test.each([301, 302, 303, 307, 308])(
+    'never sends the key after a %i to another host',
+    async (code) => {
+      const other = await scripted(data({ id: 'thief' }));
+      const server = await scripted(status(code, { location: `${other.url}/users/me?key=${KEY}` }));
+      const error = await failureOf(apiFor(server.url).users.me());
+      expect(error).toMatchObject({ failure: 'notUnderstood', httpStatus: code });
+      expect(error.message).toContain(new URL(other.url).host);
+      expect(error.message).not.toContain(KEY);
+      expect(other.seen).toEqual([]);
+      expect(server.seen).toHaveLength(1);
+    },
+  );
 
-  test('a 307 does not replay a POST, on the same host either', async () => {
+  test('does not replay a POST after a 307, even to the same host', async () => {
     const server = await scripted(status(307, { location: '/elsewhere' }), data(machine('X'), 201));
     const error = await failureOf(apiFor(server.url).instances.create(CREATE));
     expect(error.failure).toBe('outcomeUnknown');
     expect(server.calls()).toEqual(['POST /instances']);
   });
 
-  test('a 421 does not replay a POST', async () => {
+  test('does not replay a POST after a 421', async () => {
     const server = await scripted(status(421), data(machine('X'), 201));
     expect((await failureOf(apiFor(server.url).instances.create(CREATE))).failure).toBe('refused');
     expect(server.calls()).toEqual(['POST /instances']);
@@ -57,7 +60,7 @@ async function until(fits: () => boolean): Promise<void> {
 }
 
 describe('the deadline', () => {
-  test('ends a body that dribbles on', async () => {
+  test('ends a body that dribbles', async () => {
     let drops = 0;
     const server = await scripted((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -86,19 +89,19 @@ describe('the deadline', () => {
     expect(error.failure).toBe('unreachable');
   });
 
-  test('is not reached by a response that ended after an interim one', async () => {
+  test('is not awaited if the connection ends after an interim response', async () => {
     const server = await rawServer((socket) => socket.end('HTTP/1.1 103 Early Hints\r\n\r\n'));
     const error = await failureOf(apiFor(server.url).users.me());
     expect(error.failure).toBe('unreachable');
   });
 
-  test('of one call wins over a longer one of the settings', async () => {
+  test("is the call's own, even if the settings have a longer one", async () => {
     const server = await rawServer(() => undefined);
     const error = await failureOf(apiFor(server.url).users.me({ timeoutMs: 150 }));
     expect(error.message).toContain('within 0.15 s');
   });
 
-  test('ends a wait for a connection, and a POST is then sure not to have left', async () => {
+  test('ends a wait for a connection, and a POST has certainly not left', async () => {
     // One that takes the connection and never answers to the beginning of TLS.
     let isAsked = false;
     const server = await rawServer(() => {
@@ -114,7 +117,7 @@ describe('the deadline', () => {
     expect(server.connections()).toBe(1);
   });
 
-  test('a POST without an answer in time is unknown', async () => {
+  test('leaves a POST without a response in time unknown', async () => {
     let isAsked = false;
     const server = await rawServer(() => {
       isAsked = true;
@@ -127,7 +130,7 @@ describe('the deadline', () => {
     expect(server.connections()).toBe(1);
   });
 
-  test('offers what came of an answer, so that its id can be saved', async () => {
+  test('passes on a cut response, so that its ID can be saved', async () => {
     const part = MACHINE.slice(0, -5);
     const server = await rawServer((socket) => {
       socket.write(`HTTP/1.1 201 Created\r\ncontent-length: ${MACHINE.length}\r\n\r\n${part}`);
@@ -154,7 +157,7 @@ describe('truncated bodies', () => {
     close: () => 'HTTP/1.1 201 X\r\nconnection: close\r\n\r\n',
   };
 
-  test.each(Object.entries(heads))('by %s are never success', async (_name, head) => {
+  test.each(Object.entries(heads))('is never success if framed by %s', async (_name, head) => {
     const server = await rawServer((socket, text) => {
       const whole = text.startsWith('POST') ? MACHINE : USER;
       socket.end(head(whole) + whole.slice(0, -5));
@@ -171,7 +174,7 @@ describe('truncated bodies', () => {
     expect(answers[0]?.text).toContain(ID);
   });
 
-  test('a refusal whose body is cut off is a sure refusal all the same', async () => {
+  test('stays a refusal if only its body is cut', async () => {
     const server = await rawServer((socket) => {
       socket.end('HTTP/1.1 422 X\r\ncontent-length: 100\r\n\r\n{"message":');
     });
@@ -181,7 +184,7 @@ describe('truncated bodies', () => {
 });
 
 describe('a POST leaves once', () => {
-  test('on a connection of its own, not on one that the server may be closing', async () => {
+  test('on its own connection, not on one that the server may be closing', async () => {
     const ports: (number | undefined)[] = [];
     const server = await scripted(
       (request, response) => {
@@ -201,7 +204,7 @@ describe('a POST leaves once', () => {
     expect(new Set(ports).size).toBe(2);
   });
 
-  test('when the connection is closed at any moment after it', async () => {
+  test('even if the connection closes at any moment after it', async () => {
     let requests = 0;
     const server = await rawServer((socket) => {
       requests += 1;
@@ -222,7 +225,7 @@ describe('a POST leaves once', () => {
     }
   });
 
-  test('concurrent ones are told apart', async () => {
+  test('even among concurrent ones', async () => {
     const server = await scripted(...Array(8).fill(data(machine('PROVISIONING'), 201)));
     const api = apiFor(server.url);
     const sent = await Promise.all(
@@ -240,7 +243,7 @@ describe('a POST leaves once', () => {
   });
 });
 
-test('onSending comes before the first byte, and what it throws keeps the request back', async () => {
+test('calls onSending before the first byte, and sends nothing if it throws', async () => {
   const server = await scripted(data(machine('PROVISIONING'), 201));
   const seen: number[] = [];
   const api = apiFor(server.url);
@@ -257,8 +260,8 @@ test('onSending comes before the first byte, and what it throws keeps the reques
   expect(server.seen).toEqual([]);
 });
 
-describe('bodies', () => {
-  test('of more than 16 MiB are given up while they come', async () => {
+describe('the body of a response', () => {
+  test('is abandoned beyond 16 MiB, while it arrives', async () => {
     let written = 0;
     const server = createServer((request, response) => {
       request.resume();
@@ -286,7 +289,7 @@ describe('bodies', () => {
       response.end(bytes);
     });
 
-  test('packed against our will are unpacked', async () => {
+  test('is unpacked if it comes packed against the request', async () => {
     const server = await packed(gzipSync(USER));
     expect((await apiFor(server.url).users.me()).id).toBe('user-1');
     expect(server.seen[0]?.headers['accept-encoding']).toBe('identity');
@@ -296,12 +299,12 @@ describe('bodies', () => {
     ['of a bomb', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
     ['that is no gzip', Buffer.from('{}')],
     ['that is cut off', gzipSync(USER).subarray(0, -4)],
-  ])('packed %s are not understood', async (_what, bytes) => {
+  ])('is rejected if packed with %s', async (_what, bytes) => {
     const server = await packed(bytes);
     expect((await failureOf(apiFor(server.url).users.me())).failure).toBe('notUnderstood');
   });
 
-  test('that are not UTF-8 are not understood', async () => {
+  test("is rejected if it isn't UTF-8", async () => {
     const server = await scripted((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(Buffer.from('{"data":{"id":"user-1","name":"\xff"}}', 'latin1'));
@@ -309,13 +312,13 @@ describe('bodies', () => {
     expect((await failureOf(apiFor(server.url).users.me())).message).toContain('UTF-8');
   });
 
-  test('with a byte order mark are', async () => {
+  test('is read with a byte order mark', async () => {
     const server = await scripted((_request, response) => void response.end(`\uFEFF${USER}`));
     expect((await apiFor(server.url).users.me()).id).toBe('user-1');
   });
 });
 
-test('an error tells nothing of undici, its headers or the key', async () => {
+test('shows nothing of undici, its headers or the key in an error', async () => {
   const server = await rawServer((socket) => void socket.end('SSH-2.0-OpenSSH_9\r\n'));
   const error = await failureOf(apiFor(server.url).users.me());
   expect(error.failure).toBe('unreachable');

@@ -211,7 +211,7 @@ const WRITERS =
 /** The files that may print a text of the service byte for byte into a pipe, since it was asked for. */
 const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;
 
-test('only the output writes to a stream, and only what was asked for is printed as it came', () => {
+test('writes to a stream from output only, and prints raw text only on request', () => {
   const calls = sourceFiles().flatMap((file) => {
     const code = bareCode(readFileSync(join(SRC, file), 'utf8'));
     const isWriter = WRITERS.test(file) || !/\.write\(/.test(code);
@@ -222,7 +222,7 @@ test('only the output writes to a stream, and only what was asked for is printed
 });
 
 describe('imports run one way', () => {
-  test('no import of src/ breaks a rule', () => {
+  test('has no import that breaks a rule', () => {
     const broken = allImports().flatMap((one) => {
       const rule = brokenRule(one);
       return rule === undefined ? [] : [`src/${one.from} imports ${one.to}: ${rule}`];
@@ -259,11 +259,11 @@ describe('imports run one way', () => {
     ['run.ts', 'node:vm', 'node:vm is reached through'],
     ['context.ts', './start/code-cache.ts', 'context may not import start'],
     ['start/index.ts', '../run.ts', 'the start imports'],
-  ])('src/%s may not import %s', (from, to, rule) => {
+  ])('refuses src/%s an import of %s', (from, to, rule) => {
     expect(brokenRule({ from, to })).toContain(rule);
   });
 
-  test('imports are found in each form', () => {
+  test('finds imports in each form', () => {
     const source = `
       import a from 'one';
       import type { b } from "two";
@@ -312,8 +312,8 @@ function commandLinesIn(source: string): string[] {
   return code.split('\n').filter((line) => /gpucloud [a-z]/.test(line));
 }
 
-describe('the api knows no command lines', () => {
-  test('no text in src/api names a command', () => {
+describe('src/api knows no command lines', () => {
+  test('names no command in any text', () => {
     const found = sourceFiles()
       .filter((file) => file.startsWith('api/'))
       .flatMap((file) =>
@@ -329,8 +329,8 @@ describe('the api knows no command lines', () => {
   });
 });
 
-describe('there is no circle', () => {
-  test('no file of src/ imports itself through others', () => {
+describe('the imports of files have no circle', () => {
+  test('holds in src/', () => {
     expect(circleIn(allImports())).toBeUndefined();
   });
 
@@ -355,7 +355,7 @@ describe('there is no circle', () => {
 });
 
 describe('the edge owns the process', () => {
-  test('no other file touches process or console, or computes an import', () => {
+  test('keeps process, console and computed imports out of every other file', () => {
     const offences = sourceFiles()
       .filter((file) => !EDGE.includes(file))
       .flatMap((file) =>
@@ -382,7 +382,7 @@ describe('the edge owns the process', () => {
     "const part = require('undici');",
     "const exit = eval('process.exit');",
     "const url = 'https://x'; process.exit(1);",
-  ])('it would be caught: %s', (source) => {
+  ])('catches %s', (source) => {
     expect(forbiddenWords(source)).not.toEqual([]);
   });
 
@@ -397,7 +397,7 @@ describe('the edge owns the process', () => {
     'await journal.import(text);',
     'return {\n  async import(journal) {},\n};',
     'interface Journal {\n  import(journal: Journal): Promise<void>;\n}',
-  ])('it is no offence: %s', (source) => {
+  ])('allows %s', (source) => {
     expect(forbiddenWords(source)).toEqual([]);
   });
 });

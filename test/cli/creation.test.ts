@@ -29,7 +29,7 @@ test.each([
     new TypeError('x is not a function'),
     `The machine ${ID} was created. Something unexpected happened: TypeError: x is not a function`,
   ],
-])('%s while the result is written loses no id', async (_what, thrown, words) => {
+])('loses no ID to %s while the result is written', async (_what, thrown, words) => {
   const error = await failureOf(thrown);
   expect(error.message).toBe(words);
   expect(error).toMatchObject({ resource: ID, mayBeBilling: true });
@@ -37,18 +37,18 @@ test.each([
   expect(report(error, { json: false, profile: undefined, debug: false })).toContain(ID);
 });
 
-test('what to do about the failure goes before how to end what it costs', async () => {
+test('puts the remedy before the command that ends the cost', async () => {
   const full = new CliError('storage', 'the disk is full', { hint: 'make room' });
   expect((await failureOf(full)).hint).toBe('make room');
   expect((await failureOf(new CliError('interrupted', 'Interrupted.'))).hint).toBe('end it');
 });
 
-test('a fault of our own is one still: --debug finds where it was', async () => {
+test('keeps a fault of its own, so that --debug shows where it was', async () => {
   const fault = new TypeError('x');
   expect(unforeseenIn(await failureOf(fault))).toBe(fault);
 });
 
-test('what was written is no failure', async () => {
+test('does not report a written result as a failure', async () => {
   await expect(writeCreated(MADE, async () => undefined)).resolves.toBe(undefined);
 });
 

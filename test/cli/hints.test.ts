@@ -25,13 +25,13 @@ test.each<[Failure, ErrorDetails, string | undefined]>([
   ['outcomeUnknown', { request: { operation: 'POST /storage/drives' } }, 'gpucloud drives list'],
   ['outcomeUnknown', { request: { operation: 'POST /api-keys' } }, 'gpucloud api-keys list'],
   ['outcomeUnknown', { request: { operation: 'PUT /elsewhere' } }, 'before you send it again'],
-])('%s with %o has the hint %s', (failure, details, hint) => {
+])('hints for %s with %o at %s', (failure, details, hint) => {
   const found = hintOf(new CliError(failure, 'It failed.', details));
   if (hint === undefined) expect(found).toBeUndefined();
   else expect(found).toContain(hint);
 });
 
-test('keeps the request, and with it the hint, when an error is extended', () => {
+test('keeps the request and its hint when an error is extended', () => {
   const error = new CliError('outcomeUnknown', 'It failed.', { request: STOP }).with(
     'box: It failed.',
   );

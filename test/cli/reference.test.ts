@@ -27,7 +27,7 @@ function filesIn(folder: string): string[] {
 }
 
 describe('the generated reference', () => {
-  test('is that of this program', () => {
+  test('matches this program', () => {
     const files = referenceFiles(reference);
     const written = [...filesIn('docs/commands/'), ...filesIn('man/')];
     expect([...written, 'schemas/stderr.schema.json'].sort(), STALE).toEqual(
@@ -40,13 +40,13 @@ describe('the generated reference', () => {
     ).toEqual([]);
   });
 
-  test('travels with the package', () => {
+  test('is in the package', () => {
     const { man, files } = JSON.parse(textOf('package.json'));
     expect(man, STALE).toEqual(manPages(reference));
     expect(files).toContain('man/');
   });
 
-  test('every link leads to a heading that is there', () => {
+  test('has only links to headings that exist', () => {
     const pages = filesIn('docs/commands/');
     const headings = new Map(
       pages.map((page) => [
@@ -71,7 +71,7 @@ describe('the generated reference', () => {
     }
   });
 
-  test('no text can end a table, a quote or a line of roff', () => {
+  test('lets no text end a table, a quote or a line of roff', () => {
     const evil = 'a|b <c> *d* `e` \\f\n.SH EVIL\n\'g "h" – ~^';
     const command = reference.commands.find(({ words }) => words[0] === 'instances');
     if (command === undefined) throw new Error('there are no commands');

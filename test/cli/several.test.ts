@@ -23,8 +23,8 @@ function statuses(json: string): [string, string][] {
   ]);
 }
 
-describe('- reads what is meant from stdin', () => {
-  test('the ids of list -q go into stop, wait, start and terminate', async () => {
+describe('- reads names from stdin', () => {
+  test('passes the IDs of list -q to stop, wait, start and terminate', async () => {
     await rent('box-a');
     await rent('box-b');
     const { stdout: ids } = await world.cli(['instances', 'list', '-q']);
@@ -43,7 +43,7 @@ describe('- reads what is meant from stdin', () => {
     }
   });
 
-  test('names do as well, with blank lines, line ends of Windows and names beside it', async () => {
+  test('takes names too, with blank lines, Windows line ends and names beside it', async () => {
     await rent('box-a');
     await rent('box-b');
     await rent('box-c');
@@ -58,7 +58,7 @@ describe('- reads what is meant from stdin', () => {
     ]);
   });
 
-  test('untrack and track take them too', async () => {
+  test('works with untrack and track', async () => {
     const id = await rent('box-a');
     const gone = await world.cli(['instances', 'untrack', '-', '--json', '--yes'], {
       stdin: `${id}\n`,
@@ -68,7 +68,7 @@ describe('- reads what is meant from stdin', () => {
     expect(statuses(back.stdout)).toEqual([['box-a', 'ACTIVE']]);
   });
 
-  test('ssh-keys delete takes names', async () => {
+  test('works with names in ssh-keys delete', async () => {
     await world.cli(['ssh-keys', 'add', '-', '--name', 'my laptop'], {
       stdin: sshPublicKey('ssh-ed25519'),
     });
@@ -79,7 +79,7 @@ describe('- reads what is meant from stdin', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'my laptop' }]);
   });
 
-  test('an empty stdin changes nothing, and is no error', async () => {
+  test('changes nothing and succeeds if stdin is empty', async () => {
     const people = await world.cli(['instances', 'stop', '-'], { stdin: '\n' });
     expect(people).toEqual({
       code: 0,
@@ -91,7 +91,7 @@ describe('- reads what is meant from stdin', () => {
     expect(json).toEqual({ code: 0, stdout: '[]\n', stderr: '', requests: [] });
   });
 
-  test('terminate needs --yes, since stdin can not answer a question as well', async () => {
+  test("needs --yes for terminate, since stdin can't answer a question too", async () => {
     const id = await rent('box-a');
     for (const stdin of [`${id}\n`, '']) {
       const { code, stderr, requests } = await world.cli(['instances', 'terminate', '-'], {
@@ -113,7 +113,7 @@ describe('- reads what is meant from stdin', () => {
     ['drives', 'resume'],
     ['ssh-keys', 'get'],
     ['templates', 'get'],
-  ])('%s %s refuses a terminal at once', async (group, verb) => {
+  ])('refuses a terminal at once in %s %s', async (group, verb) => {
     const { code, stderr, requests } = await world.cli([group, verb, '-'], { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stripVTControlCharacters(stderr)).toMatch(
@@ -121,13 +121,13 @@ describe('- reads what is meant from stdin', () => {
     );
   });
 
-  test('stdin is read once', async () => {
+  test('reads stdin once', async () => {
     const { code, stderr } = await world.cli(['instances', 'stop', '-', '-'], { stdin: 'x' });
     expect(code).toBe(2);
     expect(stderr).toContain('stdin can be read once only');
   });
 
-  test('more than 1 MiB is no list of machines', async () => {
+  test('refuses more than 1 MiB', async () => {
     const { code, stderr, requests } = await world.cli(['instances', 'stop', '-'], {
       stdin: 'box\n'.repeat(300_000),
     });
@@ -135,7 +135,7 @@ describe('- reads what is meant from stdin', () => {
     expect(stderr).toBe('error: INSTANCE "stdin": longer than 1 MiB\n');
   });
 
-  test('each line is held to the rule of its kind', async () => {
+  test('checks each line by the rule of its kind', async () => {
     const { code, stderr, requests } = await world.cli(['instances', 'stop', '-'], {
       stdin: 'a/../b\n',
     });
@@ -144,7 +144,7 @@ describe('- reads what is meant from stdin', () => {
   });
 });
 
-describe('- of a command that prints one thing prints a list', () => {
+describe('- prints a list in a command that prints one thing', () => {
   interface Row {
     name: string;
     instance_id: string;
@@ -168,7 +168,7 @@ describe('- of a command that prints one thing prints a list', () => {
     ['ssh-keys', 'get', 'one', 'two'],
     ['templates', 'get', 'JupyterLab', 'vLLM'],
   ])(
-    '%s %s: those that were found, each once, and the exit code of the one that was not',
+    'prints the found ones once, with the exit code of the missing one, in %s %s',
     async (group, verb, one, other) => {
       await prepare();
       const stdin = `${one}\nnothing-like-it\n${other}\n${one}\n`;
@@ -208,7 +208,7 @@ describe('- of a command that prints one thing prints a list', () => {
     ]);
   });
 
-  test('instances endpoints names the instance of each', async () => {
+  test('names the instance of each endpoint in instances endpoints', async () => {
     const ids = [];
     for (const name of ['lab-a', 'lab-b']) {
       const argv = ['instances', 'create', name, ...HARDWARE, '--template', 'jupyterlab'];
@@ -223,7 +223,7 @@ describe('- of a command that prints one thing prints a list', () => {
     expect(table.stdout).toMatch(/^INSTANCE +NAME .*\n(lab-a .*\n){2}(lab-b .*\n){2}$/);
   });
 
-  test('one name on stdin is a list too, and --watch and --markdown are about one', async () => {
+  test('prints a list for one name on stdin too, and refuses --watch and --markdown', async () => {
     await prepare();
     const one = await world.cli(['drives', 'get', '-', '--json'], { stdin: 'one\n' });
     expect(JSON.parse(one.stdout)).toMatchObject([{ name: 'one' }]);

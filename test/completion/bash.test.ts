@@ -94,17 +94,17 @@ describe('commands and flags', () => {
   });
 });
 
-describe('names', () => {
+describe('names in completion', () => {
   const env = { GPUCLOUD_PROFILE: 'office' };
 
-  test('of machines', async () => {
+  test('offers instances', async () => {
     await keep('names/office/instance.tsv', [machine('lab'), machine('train')]);
     expect(offered('gpucloud instances stop ', env)).toEqual(['lab', 'train']);
     expect(offered('gpucloud instances stop lab ', env)).toEqual(['train']);
     expect(offered('gpucloud instances get t', env)).toEqual(['train']);
   });
 
-  test('of drives, keys, templates, offers and images, in arguments and flags', async () => {
+  test('offers drives, keys, templates, offers and images, in arguments and flags', async () => {
     const lines = [
       'drive\tdata\td1\tAVAILABLE',
       'ssh-key\tlaptop\tk1\tdefault',
@@ -125,7 +125,7 @@ describe('names', () => {
     expect(offered('gpucloud instances create --docker-image ', env)).toEqual([]);
   });
 
-  test('are quoted as the line is', async () => {
+  test('quotes a name as the line is quoted', async () => {
     await keep('names/office/drive.tsv', ['drive\tmy data\td1\tAVAILABLE']);
     expect(offered('gpucloud drives get my', env)).toEqual(['my\\ data']);
     expect(offered('gpucloud drives get my\\ d', env)).toEqual(['my\\ data']);
@@ -134,7 +134,7 @@ describe('names', () => {
   });
 
   test.each(['$(touch hit)', '`touch hit`', "a'b", '"; touch hit; "', 'a\\', '$HOME', '*'])(
-    'a file that was tampered with runs nothing: %j',
+    'runs nothing from a file that was tampered with: %j',
     async (name) => {
       await keep('names/office/drive.tsv', [`drive\t${name}\td1\tAVAILABLE`]);
       const words = offered('gpucloud drives get ', env);
@@ -144,7 +144,7 @@ describe('names', () => {
   );
 });
 
-describe('whose names they are', () => {
+describe('whose names completion offers', () => {
   beforeEach(async () => {
     for (const slot of ['office', 'home', 'sandbox', '-env']) {
       await keep(`names/${slot}/instance.tsv`, [machine(`in${slot.replace('-', '.')}`)]);
@@ -165,12 +165,12 @@ describe('whose names they are', () => {
     ['a key alone leaves the sandbox', KEY, '', ['insandbox']],
     ['the sandbox by its flag', { ...KEY, ...URL }, '--profile sandbox ', ['insandbox']],
     ['a path is no profile', {}, '--profile ../names/office ', []],
-  ])('%s', async (_case, env, flags, names) => {
+  ])('offers them for %s', async (_case, env, flags, names) => {
     await keep('profiles.tsv', ['profile\tsandbox\t-\tcurrent', 'profile\toffice\t-\t-']);
     expect(offered(`gpucloud ${flags}instances stop `, env)).toEqual(names);
   });
 
-  test('nobody when no profile is current', async () => {
+  test("offers nobody's if no profile is current", async () => {
     await keep('profiles.tsv', ['profile\toffice\t-\t-']);
     expect(offered('gpucloud instances stop ')).toEqual([]);
     expect(offered('gpucloud --profile ')).toEqual(['office']);
@@ -182,7 +182,7 @@ describe('whose names they are', () => {
     ['.cache/gpucloud', { GPUCLOUD_STATE_DIR: '', XDG_CACHE_HOME: 'relative' }],
     ['.cache/gpucloud', { GPUCLOUD_STATE_DIR: '' }],
     ['own/cache', { GPUCLOUD_STATE_DIR: 'HOME/own', XDG_CACHE_HOME: 'HOME/xdg' }],
-  ])('the folder %s', async (folder, variables) => {
+  ])('reads them from the folder %s', async (folder, variables) => {
     await keep('profiles.tsv', ['profile\there\t-\t-'], folder);
     const env = Object.fromEntries(
       Object.entries(variables).map(([name, value]) => [name, value.replace('HOME', home)]),
@@ -191,8 +191,8 @@ describe('whose names they are', () => {
   });
 });
 
-describe('the script', () => {
-  test('has nothing that starts a process or runs a text', () => {
+describe('the completion script', () => {
+  test('contains nothing that starts a process or evaluates a text', () => {
     const code = script('bash')
       .replace(/^\s*#.*$/gm, '')
       .replace(/\$'(?:[^'\\]|\\.)*'|'[^'\n]*'/g, "''");

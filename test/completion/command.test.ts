@@ -16,15 +16,18 @@ const committed = (shell: keyof typeof SCRIPT_NAMES) =>
   readFile(join(COMPLETIONS, SCRIPT_NAMES[shell]), 'utf8');
 
 describe('completion SHELL', () => {
-  test.each(SHELLS)('%s: completions/ holds what it prints (npm run generate)', async (shell) => {
-    const { code, stdout, stderr } = await world.cli(['completion', shell]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout === (await committed(shell)) || `completions/ is stale: npm run generate`).toBe(
-      true,
-    );
-  });
+  test.each(SHELLS)(
+    'prints for %s the script in completions/ (npm run generate)',
+    async (shell) => {
+      const { code, stdout, stderr } = await world.cli(['completion', shell]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout === (await committed(shell)) || `completions/ is stale: npm run generate`).toBe(
+        true,
+      );
+    },
+  );
 
-  test('in JSON the script is a field', async () => {
+  test('prints the script as a field in JSON', async () => {
     const { stdout } = await world.cli(['completion', 'fish', '--json']);
     expect(JSON.parse(stdout)).toEqual({
       shell: 'fish',
@@ -34,7 +37,7 @@ describe('completion SHELL', () => {
     });
   });
 
-  test('another shell is a usage error that names those there are', async () => {
+  test('refuses another shell and lists the known ones', async () => {
     expect(await world.cli(['completion', 'tcsh'])).toMatchObject({
       code: 2,
       stdout: '',
@@ -52,7 +55,7 @@ describe('completion SHELL --install', () => {
     ['zsh', '.local/share/zsh/site-functions/_gpucloud'],
     ['fish', '.config/fish/completions/gpucloud.fish'],
     ['powershell', '.local/share/gpucloud/completions/gpucloud.ps1'],
-  ] as const)('%s: ~/%s', async (shell, path) => {
+  ] as const)('installs for %s in ~/%s', async (shell, path) => {
     const file = join(world.home, path);
     const first = await install(shell);
     expect(JSON.parse(first.stdout)).toEqual({ shell, file, changed: true });
@@ -66,7 +69,7 @@ describe('completion SHELL --install', () => {
     ['zsh', { XDG_DATA_HOME: '/HOME/data' }, 'data/zsh/site-functions/_gpucloud'],
     ['fish', { XDG_CONFIG_HOME: '/HOME/xc' }, 'xc/fish/completions/gpucloud.fish'],
     ['fish', { XDG_CONFIG_HOME: 'relative' }, '.config/fish/completions/gpucloud.fish'],
-  ] as const)('%s with %j', async (shell, variables, path) => {
+  ] as const)('installs for %s with %j', async (shell, variables, path) => {
     const env = Object.fromEntries(
       Object.entries(variables).map(([name, value]) => [name, value.replace('/HOME', world.home)]),
     );
@@ -93,7 +96,7 @@ describe('completion SHELL --install', () => {
     await expect(stat(join(world.home, '.bashrc'))).rejects.toThrow();
   });
 
-  test('without a zsh to ask is exit 2 with the line to add', async () => {
+  test('exits with 2 and the line to add without a zsh to ask', async () => {
     const folder = join(world.home, 'zsh settings');
     const { code, stderr } = await world.cli(['completion', 'zsh', '--install', '--json'], {
       env: { HOME: world.home, ZDOTDIR: folder, PATH: world.home },
@@ -106,7 +109,7 @@ describe('completion SHELL --install', () => {
     });
   });
 
-  test('a folder that can not be made is exit 9 with another way', async () => {
+  test("exits with 9 and another way if the folder can't be created", async () => {
     await mkdir(join(world.home, '.config'), { recursive: true });
     await writeFile(join(world.home, '.config', 'fish'), '');
     const { code, stderr } = await world.cli(['completion', 'fish', '--install'], {
@@ -116,7 +119,7 @@ describe('completion SHELL --install', () => {
     expect(stderr).toContain('hint: put it where you like: gpucloud completion fish > FILE');
   });
 
-  test('without a home there is no place for it', async () => {
+  test('needs a home folder', async () => {
     const { code, stderr } = await world.cli(['completion', 'bash', '--install']);
     expect(code).toBe(9);
     expect(stderr).toContain('There is no home folder');
@@ -124,7 +127,7 @@ describe('completion SHELL --install', () => {
 });
 
 describe('completion SHELL --uninstall', () => {
-  test.each(SHELLS)('%s: removes what --install wrote, and succeeds again', async (shell) => {
+  test.each(SHELLS)('removes for %s what --install wrote, and succeeds again', async (shell) => {
     const env = { HOME: world.home, PATH: world.home };
     const installed = await world.cli(['completion', shell, '--install', '--json'], { env });
     const { file } = JSON.parse(installed.stdout);
@@ -155,7 +158,7 @@ describe('completion SHELL --uninstall', () => {
   });
 });
 
-describe('doctor', () => {
+describe('doctor and completion', () => {
   const check = async () => {
     const env = { HOME: world.home };
     const { stdout } = await world.cli(['doctor', '--json'], { env });

@@ -27,8 +27,8 @@ async function names(slot: string, shelf: string): Promise<string[]> {
   });
 }
 
-describe('names are kept by every command that sees them', () => {
-  test('a machine from its creation to its end', async () => {
+describe('names are stored by every command that reads them', () => {
+  test('for an instance from its creation to its end', async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     expect(await names('sandbox', 'instance')).toEqual(['instance trainer PROVISIONING']);
@@ -40,14 +40,14 @@ describe('names are kept by every command that sees them', () => {
     expect(await names('sandbox', 'instance')).toEqual([]);
   });
 
-  test('drives, keys and templates, also where they were only looked up', async () => {
+  test('for drives, keys and templates, even if only looked up', async () => {
     await world.cli(['drives', 'create', 'my data', '--size', '10', '-y']);
     await world.cli(['templates', 'get', 'vllm']);
     expect(await names('-env', 'drive')).toEqual(['drive my data AVAILABLE']);
     expect(await names('-env', 'template')).toEqual(['template jupyterlab', 'template vllm']);
   });
 
-  test('offers and images by their slugs', async () => {
+  test('for offers and images by their slugs', async () => {
     await world.cli(['sandbox', 'catalog'], { env: SANDBOX });
     expect(await names('sandbox', 'image')).toEqual([
       'image ubuntu-22-04',
@@ -56,7 +56,7 @@ describe('names are kept by every command that sees them', () => {
     ]);
   });
 
-  test('a reset of the sandbox forgets its machines, not its offers', async () => {
+  test('until a reset of the sandbox, which keeps offers', async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     await world.cli(['sandbox', 'catalog'], { env });
@@ -65,7 +65,7 @@ describe('names are kept by every command that sees them', () => {
     expect((await names('sandbox', 'offer')).length).toBeGreaterThan(0);
   });
 
-  test('profiles, the current one first', async () => {
+  test('for profiles, the current one first', async () => {
     await world.cli(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
     await world.cli(['profiles', 'use', 'sandbox']);
     expect(await readFile(join(folder(), 'profiles.tsv'), 'utf8')).toBe(
@@ -74,8 +74,8 @@ describe('names are kept by every command that sees them', () => {
   });
 });
 
-describe('the file', () => {
-  test('is for its owner alone, and holds names, ids and states only', async () => {
+describe('the file of names', () => {
+  test('is private, and holds only names, IDs and states', async () => {
     await world.cli(['drives', 'create', 'data', '--size', '10', '-y']);
     const file = join(folder(), 'names', '-env', 'drive.tsv');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -85,7 +85,7 @@ describe('the file', () => {
     );
   });
 
-  test('is not written again when nothing changed', async () => {
+  test('is not written again if nothing changed', async () => {
     await world.cli(['templates', 'list']);
     const file = join(folder(), 'names', '-env', 'template.tsv');
     const before = await stat(file);
@@ -93,13 +93,13 @@ describe('the file', () => {
     expect((await stat(file)).ino).toBe(before.ino);
   });
 
-  test('that can not be written fails no command and says nothing', async () => {
+  test("fails no command silently if it can't be written", async () => {
     await mkdir(dirname(folder()), { recursive: true });
     await writeFile(folder(), 'a file in the place of the folder');
     expect(await world.cli(['templates', 'list', '-q'])).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('that holds rubbish is replaced', async () => {
+  test('is replaced if it holds rubbish', async () => {
     const file = join(folder(), 'names', '-env', 'template.tsv');
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, '\u0000\u0001\n\t\t\t\t\t\nkind\tname\ndrive\t\n');
@@ -110,7 +110,7 @@ describe('the file', () => {
     );
   });
 
-  test('tells what was seen last of each machine, whether or not it was news', async () => {
+  test('holds the last state of each instance', async () => {
     const states = ['ACTIVE', 'STOPPED', 'TERMINATED'] as const;
     const seen = fc.record({
       id: fc.constantFrom('1', '11', '111'),
@@ -139,7 +139,7 @@ describe('the file', () => {
   });
 
   test.each([['has lost its first line', (text: string) => text.slice(text.indexOf('\n') + 1)]])(
-    'is put right by what is looked at again, where it %s',
+    'is repaired by the next reading if it %s',
     async (_how, spoil) => {
       const own = await mkdtemp(join(world.home, 'spoilt-'));
       const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
@@ -152,7 +152,7 @@ describe('the file', () => {
     },
   );
 
-  test('forgets a machine where it lived, when it is seen ended again', async () => {
+  test('forgets an instance that was seen terminated, even if another process wrote it again', async () => {
     const own = await mkdtemp(join(world.home, 'raced-'));
     const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
     learnNames(own, [{ what: 'one', name }]);
@@ -165,7 +165,7 @@ describe('the file', () => {
     expect(await readFile(join(own, 'instance.tsv'), 'utf8')).toBe('');
   });
 
-  test('stays short, however many there are', async () => {
+  test('stays short, however many names there are', async () => {
     const many = join(world.home, 'many');
     const drives = Array.from({ length: 5000 }, (_, at) => ({
       kind: 'drive' as const,
@@ -196,26 +196,26 @@ const HOSTILE = [
 ] as const;
 
 describe('names with odd characters', () => {
-  test.each(HOSTILE)('%j is left out, and its machine stands under its id', (name) => {
+  test.each(HOSTILE)('are omitted for %j, and the instance is offered by its ID', (name) => {
     expect(textFor('drive', [{ kind: 'drive', id: 'drive-1', name, state: 'AVAILABLE' }])).toBe(
       '\tdrive-1\ndrive\tdrive-1\tdrive-1\tAVAILABLE\n',
     );
   });
 
-  test('blanks, brackets and letters of any script stay', () => {
+  test('keep blanks, brackets and letters of any script', () => {
     for (const name of ['my data', 'Диск (2)', '数据-1', 'a@b', 'x:y/z']) {
       expect(isPlain(name)).toBe(true);
     }
   });
 
-  test('what would name two things stands under the ids', () => {
+  test('are offered as IDs if one name means two things', () => {
     const twin = (id: string) => ({ kind: 'drive' as const, id, name: 'data', state: '' });
     expect(textFor('drive', [twin('one'), twin('two')])).toBe(
       '\tone\ttwo\ndrive\tone\tone\t-\ndrive\ttwo\ttwo\t-\n',
     );
   });
 
-  test('any text at all gives whole lines of four fields', () => {
+  test('give whole lines of four fields for any text', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(fc.array(fc.record({ id: text, name: text, state: text })), (things) => {
@@ -234,7 +234,7 @@ describe('names with odd characters', () => {
     );
   });
 
-  test('they reach no shell from the service either', async () => {
+  test('never reach a shell raw, even from the service', async () => {
     const other = await createWorld({
       handler: () =>
         ok(HOSTILE.map((name, at) => ({ id: `drive-${at}`, name, status: 'AVAILABLE' }))),

@@ -59,14 +59,14 @@ function spoken(error: CliError): string {
   return [error.message, error.hint, error.stack, String(error.cause)].join('\n');
 }
 
-test('a missing file is one without profiles, and reading makes nothing', async () => {
+test('reads a missing file as one without profiles, and creates nothing', async () => {
   const config = openConfig(folder);
   expect(config.path).toBe(path);
   expect(await config.read()).toEqual({ profiles: {} });
   await expect(stat(folder)).rejects.toThrow('ENOENT');
 });
 
-test('a change is on the disk, whole and private, and leaves nothing beside it', async () => {
+test('writes a change whole and private, and leaves nothing beside it', async () => {
   const answer = await openConfig(folder).change((file) => ({ ...addWork(file), current: 'work' }));
   expect(answer).toEqual({ current: 'work', profiles: { work: WORK } });
   expect(await openConfig(folder).read()).toEqual(answer);
@@ -75,7 +75,7 @@ test('a change is on the disk, whole and private, and leaves nothing beside it',
   expect([await mode(folder), await mode(path)]).toEqual(['700', '600']);
 });
 
-test('a file that others may read is private after the next change', async () => {
+test('makes a readable file private with the next change', async () => {
   await mkdir(folder);
   await writeFile(path, '{"profiles":{}}', { mode: 0o666 });
   await chmod(path, 0o666);
@@ -83,7 +83,7 @@ test('a file that others may read is private after the next change', async () =>
   expect(await mode(path)).toBe('600');
 });
 
-test('fields of a newer version are kept, at every level and under any name', async () => {
+test('keeps the fields of a newer version, at every level and under any name', async () => {
   await mkdir(folder);
   const home = '{"base_url":"https://h.example.com","region":"n","account":{"id":"1","x":2}}';
   const head = '{"version":3,"__proto__":{"x":1},"a.b":{"c":[1,null]},"current":"home",';
@@ -96,7 +96,7 @@ test('fields of a newer version are kept, at every level and under any name', as
 });
 
 test.each(['__proto__', 'constructor', 'a.b', 'prototype'])(
-  'a profile named %s is kept like any other, also by later changes',
+  'keeps a profile named %s like any other, also in later changes',
   async (name) => {
     const config = openConfig(folder);
     expect((await config.read()).profiles[name]).toBeUndefined();
@@ -110,7 +110,7 @@ test.each(['__proto__', 'constructor', 'a.b', 'prototype'])(
   },
 );
 
-test('a byte order mark, as editors on Windows leave it, is no fault', async () => {
+test('accepts a byte order mark, as editors on Windows write it', async () => {
   await mkdir(folder);
   await writeFile(path, '\ufeff{"profiles":{}}');
   expect(await openConfig(folder).read()).toEqual({ profiles: {} });
@@ -155,7 +155,7 @@ test.each<[string, string | Buffer, string]>([
     '{"profiles":{"__proto__":{"base_url":1}}}',
     'profiles.__proto__.base_url',
   ],
-])('%s in the file is told, and no change touches a byte', async (_name, content, words) => {
+])('reports %s in the file, and changes no byte', async (_name, content, words) => {
   await mkdir(folder);
   await writeFile(path, content);
   const before = await readFile(path);
@@ -172,7 +172,7 @@ test.each<[string, string | Buffer, string]>([
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('a folder under the name of the file', async () => {
+test('refuses a folder under the name of the file', async () => {
   await mkdir(join(path, 'inside'), { recursive: true });
   const config = openConfig(folder);
   for (const work of [() => config.read(), () => config.change(addWork)]) {
@@ -183,14 +183,14 @@ test('a folder under the name of the file', async () => {
   expect(await readdir(path)).toEqual(['inside']);
 });
 
-test('a pipe under the name of the file is refused and not waited for', async () => {
+test('refuses a pipe under the name of the file, without waiting for it', async () => {
   await mkdir(folder);
   execFileSync('mkfifo', [path]);
   const error = await refusal(() => openConfig(folder).read());
   expect(error.message).toContain('not a plain file');
 });
 
-test('a file where the folder should be', async () => {
+test('refuses a file in place of the folder', async () => {
   await writeFile(folder, 'mine');
   const config = openConfig(folder);
   for (const work of [() => config.read(), () => config.change(addWork)]) {
@@ -201,7 +201,7 @@ test('a file where the folder should be', async () => {
   expect(await readFile(folder, 'utf8')).toBe('mine');
 });
 
-test('a link stays a link, and its target is changed', async () => {
+test('keeps a link, and changes its target', async () => {
   const real = join(folder, '..', 'dotfiles', 'gpucloud.json');
   await mkdir(join(real, '..'));
   await mkdir(folder);
@@ -214,7 +214,7 @@ test('a link stays a link, and its target is changed', async () => {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('a link that leads nowhere is not written over', async () => {
+test('does not write over a link that leads nowhere', async () => {
   await mkdir(folder);
   await symlink('/nonexistent/gpucloud.json', path);
   for (const work of [() => openConfig(folder).read(), () => openConfig(folder).change(addWork)]) {
@@ -224,7 +224,7 @@ test('a link that leads nowhere is not written over', async () => {
   expect((await lstat(path)).isSymbolicLink()).toBe(true);
 });
 
-test('what the edit throws comes out as it is, with nothing written', async () => {
+test('throws what the edit throws, with nothing written', async () => {
   const config = openConfig(folder);
   await config.change(addWork);
   const before = await readFile(path);
@@ -238,7 +238,7 @@ test('what the edit throws comes out as it is, with nothing written', async () =
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('an edit that makes no config file is not written', async () => {
+test('refuses to write an edit that is not a config file', async () => {
   const config = openConfig(folder);
   await config.change(addWork);
   const before = await readFile(path);
@@ -250,7 +250,7 @@ test('an edit that makes no config file is not written', async () => {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('what a killed process left is cleared away, and nothing else', async () => {
+test('removes what a killed process left, and nothing else', async () => {
   await mkdir(folder);
   const left = ['config.json.previous', 'config.json.tmp-1234567890abcdef'];
   const theirs = ['config.json.bak', 'new', 'other.json.1.new'];
@@ -259,7 +259,7 @@ test('what a killed process left is cleared away, and nothing else', async () =>
   expect((await readdir(folder)).sort()).toEqual(['config.json', ...theirs].sort());
 });
 
-test('twenty changes at once in one process: none is lost', async () => {
+test('loses none of twenty changes at once in one process', async () => {
   const config = openConfig(folder);
   await Promise.all(
     Array.from({ length: 20 }, (_, at) =>

@@ -92,7 +92,7 @@ function pause(milliseconds: number): Promise<void> {
 
 const ONE = '{"profiles":{"one":{"base_url":"https://a.example.com"}}}';
 
-test('eight processes with twenty changes each lose none', { timeout: 60_000 }, async () => {
+test('loses no change of eight processes with twenty each', { timeout: 60_000 }, async () => {
   const running = Array.from({ length: 8 }, (_, who) =>
     start(process.execPath, [child, 'add', folder, `w${who}`, '20']),
   );
@@ -107,7 +107,7 @@ test('eight processes with twenty changes each lose none', { timeout: 60_000 }, 
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('killed at any moment, the file is whole', { timeout: 60_000 }, async () => {
+test('leaves the file whole when killed at any moment', { timeout: 60_000 }, async () => {
   await mkdir(folder);
   await writeFile(path, ONE);
   let before = 1;
@@ -127,7 +127,7 @@ test('killed at any moment, the file is whole', { timeout: 60_000 }, async () =>
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('folder and file are private under any umask', async () => {
+test('makes folder and file private under any umask', async () => {
   expect(await shell('umask 000; "$1" "$2" fill "$3" 10')).toEqual([{ profiles: 1 }]);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -138,7 +138,7 @@ test('folder and file are private under any umask', async () => {
 // Under a limit on the size of files a write is cut short without an error, as on a full disk.
 // SNAP makes conf write in place, which must not make a difference.
 test.each([{}, { SNAP: '/snap/x' }])(
-  'a write that was cut short is noticed, and the file is as before (%j)',
+  'notices a write that was cut short, and leaves the file as before (%j)',
   async (env) => {
     await mkdir(folder);
     await writeFile(path, ONE);
@@ -229,7 +229,7 @@ test('reads from a read-only disk, and reports it', needs('mount namespaces'), a
   expect(await readFile(path, 'utf8')).toBe(ONE);
 });
 
-test('a read-only folder can be read, and is told', async () => {
+test('reads from a read-only folder, and reports it', async () => {
   await ownedFile(ONE, 0o600);
   await chmod(folder, 0o500);
   expect(await bound('read', folder)).toEqual([{ profiles: 1 }]);
@@ -240,7 +240,7 @@ test('a read-only folder can be read, and is told', async () => {
   expect(await readFile(path, 'utf8')).toBe(ONE);
 });
 
-test('a lock that can not be given back fails no work, and is taken over later', async () => {
+test("succeeds although a lock can't be released, and takes it over later", async () => {
   await ownedFile(ONE, 0o600);
   expect(await bound('shut', folder)).toEqual([{ profiles: 1 }]);
   expect(await readdir(folder)).toEqual(['config.json', 'config.json.lock']);
@@ -251,7 +251,7 @@ test('a lock that can not be given back fails no work, and is taken over later',
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('a folder that can not be made is told', async () => {
+test("reports a folder that can't be created", async () => {
   await chmod(place, 0o555);
   const [answer] = await bound('fill', folder, '10');
   expect(answer).toMatchObject({ failure: 'storage', exitCode: 9 });
@@ -259,7 +259,7 @@ test('a folder that can not be made is told', async () => {
   await chmod(place, 0o755);
 });
 
-test('a file that may not be read is told and never written over', async () => {
+test('reports a file that it may not read, and never writes over it', async () => {
   await ownedFile(ONE, 0o000);
   for (const args of [
     ['read', folder],

@@ -11,7 +11,7 @@ const work = { base_url: 'https://api.example.com/v1', api_key: 'svc_sk_work' };
 const home = { base_url: 'https://home.example.com', api_key: 'svc_sk_home' };
 
 test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
-  'a profile named %s is there only when it was added, and changes no other object',
+  'finds a profile named %s only if it was added, and changes no other object',
   (name) => {
     const empty = emptyFile();
     expect(profileOf(empty, name)).toBeUndefined();
@@ -33,20 +33,20 @@ test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
   },
 );
 
-test('the built-in profile is named once, and last', () => {
+test('lists the built-in profile once, and last', () => {
   expect(profileNames(emptyFile())).toEqual(['sandbox']);
   const file = { profiles: { zebra: home, sandbox: home, alpha: work } };
   expect(profileNames(file)).toEqual(['alpha', 'zebra', 'sandbox']);
 });
 
-test('a profile put in place of another keeps what only newer versions know, and no account', () => {
+test('keeps unknown fields but no account when it replaces a profile', () => {
   const newer = { ...work, account: { id: 'u-1' }, region: 'north' };
   const file = withProfile({ current: 'work', profiles: { work: newer } }, 'work', home);
   expect(profileOf(file, 'work')).toEqual({ ...home, region: 'north' });
   expect(file.current).toBe('work');
 });
 
-test('neither adding nor removing changes the file that was given', () => {
+test('does not change the given file when it adds or removes', () => {
   const file = { current: 'work', profiles: { work } };
   const before = JSON.stringify(file);
   withProfile(file, 'home', home);
@@ -54,7 +54,7 @@ test('neither adding nor removing changes the file that was given', () => {
   expect(JSON.stringify(file)).toBe(before);
 });
 
-test('removing a profile forgets that it was the current one, and only then', () => {
+test('unsets the current profile only when it is removed', () => {
   const file = { current: 'work', profiles: { work, home }, theme: 'dark' };
   expect(withoutProfile(file, 'work')).toEqual({ profiles: { home }, theme: 'dark' });
   expect(withoutProfile(file, 'home')).toEqual({

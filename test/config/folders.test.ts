@@ -79,7 +79,7 @@ test.each<[string, Env, string, string, ReturnType<typeof all>]>([
     'linux',
     LINUX,
   ],
-])('%s', (_name, env, home, platform, expected) => {
+])('finds %s', (_name, env, home, platform, expected) => {
   expect(all(env, home, platform)).toEqual(expected);
 });
 
@@ -89,7 +89,7 @@ test.each<[string | undefined, string]>([
   ['ann', 'linux'],
   [undefined, 'darwin'],
   [undefined, 'win32'],
-])('home %j on %s: the fault comes with the use, and names what to set', (home, platform) => {
+])('reports home %j on %s at first use, and names what to set', (home, platform) => {
   const found = folders({}, home, platform);
   for (const [folder, variable] of [
     ['config', 'GPUCLOUD_CONFIG_DIR'],
@@ -103,14 +103,14 @@ test.each<[string | undefined, string]>([
   }
 });
 
-test('without a home, what a variable names is still there', () => {
+test('uses a folder from a variable even without a home', () => {
   const found = folders({ GPUCLOUD_CONFIG_DIR: '/g/c' }, undefined, 'linux');
   expect(found.config).toBe('/g/c');
   expect(thrown(() => found.state).failure).toBe('storage');
 });
 
 test.each(['GPUCLOUD_CONFIG_DIR', 'GPUCLOUD_STATE_DIR'])(
-  '%s with a relative path is refused, since nothing depends on the working folder',
+  'refuses %s with a relative path, since nothing depends on the working folder',
   (variable) => {
     const found = folders({ [variable]: 'settings' }, '/home/ann', 'linux');
     const error = thrown(() => [found.config, found.state]);

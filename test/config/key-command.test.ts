@@ -13,7 +13,7 @@ const impatient: Start = (program) => start({ ...program, timeout: 300 });
 const run = (script: string, how: Start) =>
   runKeyCommand(['sh', '-c', script], 'the profile "work"', how, never, () => undefined);
 
-test('a command that never ends is ended, and the error says so without the key', async () => {
+test('ends a command that never ends, and reports it without the key', async () => {
   const deaf = `trap '' TERM; echo ${KEY}; while :; do sleep 0.05; done`;
   const error = await run(deaf, impatient).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({
@@ -25,13 +25,13 @@ test('a command that never ends is ended, and the error says so without the key'
   expect(JSON.stringify(error)).not.toContain(KEY);
 });
 
-test('a command that ends as if it had been ended is told by its exit code', async () => {
+test('reports the exit code of a command that ends as if it had been killed', async () => {
   await expect(run(`echo ${KEY}; exit 143`, start)).rejects.toMatchObject({
     message: expect.stringContaining('it ended with exit code 143'),
   });
 });
 
-test('an interrupt goes before whatever the command made of it', async () => {
+test('puts an interrupt before the result of the command', async () => {
   const stop = new AbortController();
   const reason = new Error('interrupted');
   const interrupting: Start = async (program) => {

@@ -13,7 +13,7 @@ function refusing(...errors: Error[]) {
   };
 }
 
-test('a lock that stays held is told', async () => {
+test('reports a lock that stays held', async () => {
   const work = async () => 'done';
   await expect(locked('/c.json', work, refusing(HELD))).rejects.toMatchObject({
     failure: 'storage',
@@ -21,7 +21,7 @@ test('a lock that stays held is told', async () => {
   });
 });
 
-test('a lock that can not be made is told at the first try', async () => {
+test("reports at the first try a lock that can't be created", async () => {
   const full = Object.assign(new Error('ENOSPC: mkdir'), { code: 'ENOSPC' });
   await expect(locked('/c.json', async () => 'done', refusing(full))).rejects.toMatchObject({
     failure: 'storage',
@@ -29,7 +29,7 @@ test('a lock that can not be made is told at the first try', async () => {
   });
 });
 
-test('the work is done once, whatever it throws', async () => {
+test('runs the callback once, whatever it throws', async () => {
   for (const error of [usageError('no'), HELD]) {
     let times = 0;
     const work = async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { profileName } from '../../src/config/names.ts';
 
 test.each(['a', 'work', 'A.b_c-9', '0', '_x', '.x', '__proto__', 'constructor', 'x'.repeat(50)])(
-  '%s is a profile name',
+  'accepts the profile name %s',
   (name) => {
     expect(profileName(name)).toEqual({ ok: true, value: name });
   },
@@ -20,7 +20,7 @@ test.each([
   ['sandbox', 'built in'],
   ['Sandbox', 'built in'],
   ['SANDBOX', 'built in'],
-])('%j is none', (name, words) => {
+])('refuses the profile name %j', (name, words) => {
   const verdict = profileName(name);
   expect(verdict.ok ? 'kept' : verdict.rule).toContain(words);
 });

@@ -52,7 +52,7 @@ function line(found: Settings): string {
   ].join(' | ');
 }
 
-test('nothing set anywhere: nothing is made up', () => {
+test('invents nothing if nothing is set', () => {
   expect(settings({}, { profiles: {} })).toEqual({
     profile: undefined,
     sandbox: false,
@@ -236,7 +236,7 @@ test.each<[string, string, Case, string]>([
     { current: 'sandbox', env: { GPUCLOUD_PROFILE: 'work' } },
     `environment:work | profile:${WORK} | profile:${KEY} | u-1`,
   ],
-])('sandbox from %s beside %s', (_from, _beside, given, expected) => {
+])('resolves the sandbox from %s beside %s', (_from, _beside, given, expected) => {
   if (!expected.startsWith('refused: ')) {
     expect(line(settings(given))).toBe(expected);
     return;
@@ -248,7 +248,7 @@ test.each<[string, string, Case, string]>([
   }
 });
 
-test('a profile "sandbox" that stands in the file has no say', () => {
+test('ignores a profile "sandbox" in the file', () => {
   const file = { profiles: { sandbox: { base_url: WORK, api_key: KEY } } };
   expect(line(settings({ flags: { profile: 'sandbox' } }, file))).toBe(
     'flag:sandbox | sandbox | - | -',
@@ -264,7 +264,7 @@ test.each<[string, Case]>([
   ['--profile', { flags: { profile: '__proto__' } }],
   ['GPUCLOUD_PROFILE', { env: { GPUCLOUD_PROFILE: 'wrok' } }],
   ['current', { current: 'wrok' }],
-])('an unknown profile by %s is refused with the names that there are', (origin, given) => {
+])('refuses an unknown profile by %s and lists the known ones', (origin, given) => {
   const error = refusal(given);
   expect(error.failure).toBe('usage');
   expect(error.exitCode).toBe(2);
@@ -280,7 +280,7 @@ test.each<[string, Case]>([
   ['GPUCLOUD_BASE_URL', { current: 'work', env: { GPUCLOUD_BASE_URL: OTHER } }],
   ['GPUCLOUD_BASE_URL', { flags: { profile: 'work' }, env: { GPUCLOUD_BASE_URL: OTHER } }],
   ['--base-url', { current: 'work', flags: { baseUrl: OTHER }, env: { GPUCLOUD_API_KEY: '' } }],
-])('a stored key is not sent to another address (%s)', (origin, given) => {
+])('refuses to send a stored key to another address (%s)', (origin, given) => {
   const error = refusal(given);
   expect(error.failure).toBe('usage');
   expect(error.message).toContain(origin);
@@ -301,7 +301,7 @@ test.each([
   'https://work.example.com/?token=hunter2',
   'https://work.example.com/#hunter2',
   'javascript:hunter2@x',
-])('the address %j is refused by name, without what may be a password', (address) => {
+])('refuses the address %j by name, without what may be a password', (address) => {
   const byFlag = refusal({ flags: { baseUrl: address } });
   expect(byFlag.failure).toBe('usage');
   expect(byFlag.message).toContain('--base-url');
@@ -320,7 +320,7 @@ test.each([
   ' canary',
   'canary\0',
   'канарейка-canary',
-])('the key %j in the environment is refused and never repeated', (key) => {
+])('refuses the key %j in the environment and never repeats it', (key) => {
   const error = refusal({ current: 'work', env: { GPUCLOUD_API_KEY: key } });
   expect(error.failure).toBe('usage');
   expect(error.message).toContain('GPUCLOUD_API_KEY');
@@ -332,7 +332,7 @@ test.each([
   ['base URL', { base_url: 'nonsense', api_key: 'canary' }],
   ['API key', { base_url: WORK, api_key: 'canary\r\nX-Evil: 1' }],
   ['API key', { base_url: WORK, api_key: '' }],
-])('a stored %s against its rule is a fault of the file', (part, profile) => {
+])('reports a stored %s that breaks its rule as an error of the file', (part, profile) => {
   const file = { profiles: { work: profile, home: { base_url: OTHER } } };
   const error = refusal({ current: 'work' }, file);
   expect(error.failure).toBe('storage');

@@ -33,14 +33,14 @@ async function install(name: string): Promise<Record<string, string>> {
   return { PATH: `${bin}:/usr/bin:/bin` };
 }
 
-test('ssh starts without the API key', async () => {
+test('starts ssh without the API key', async () => {
   world = await createWorld({ handler });
   const env = await install('ssh');
   const { stdout } = await world.cli(['instances', 'ssh', ID], { env });
   expect(stdout).toBe('none\n');
 });
 
-test('a key command has the whole environment', async () => {
+test('starts a key command with the whole environment', async () => {
   world = await createWorld({ handler });
   const env = await install('vault');
   const login = ['login', '--base-url', world.service.url, '--key-command', 'vault'];

@@ -68,7 +68,7 @@ test.each(EXPOSED)(
   },
 );
 
-test('refuses a link to a file in a folder that all may write', async () => {
+test('refuses a link to a file in a folder that all may write to', async () => {
   const shared = join(world.home, 'shared');
   await mkdir(shared);
   await chmod(shared, 0o777);
@@ -79,7 +79,7 @@ test('refuses a link to a file in a folder that all may write', async () => {
   expect(stderr).toContain(`hint: chmod 700 ${shared}\n`);
 });
 
-test('refuses to run a key command that others may have written', async () => {
+test('refuses to run a key command from a file that others may write to', async () => {
   await store({ key_command: ['touch', join(world.home, 'ran')] });
   await chmod(file, 0o666);
   const env = { PATH: '/usr/bin:/bin' };
@@ -98,7 +98,7 @@ test('reads a file that others may only read', async () => {
   expect((await world.cli(['me', 'get'])).code).toBe(0);
 });
 
-test('sends no key from the environment to an address that others may have written', async () => {
+test('sends no key from the environment to an address that others may change', async () => {
   await store({});
   await chmod(file, 0o666);
   const env = { GPUCLOUD_API_KEY: TEST_KEY };
@@ -108,7 +108,7 @@ test('sends no key from the environment to an address that others may have writt
   expect((await world.cli(['me', 'get'], { env: both })).code).toBe(0);
 });
 
-test('takes a file of this user or root, and of nobody else', async () => {
+test('accepts a file of this user or root, and of nobody else', async () => {
   const own = process.geteuid?.() ?? 0;
   // A file of root may be used by all, so root gives this one away.
   if (own === 0) await chown(file, 4711, 4711);

@@ -20,12 +20,12 @@ async function cook(command: string, ...flags: string[]) {
 
 const ANSWERING = commandsWhose(({ notJson }) => notJson === undefined);
 
-test('every command has a recipe, and every recipe a command', () => {
+test('has a recipe for every command, and a command for every recipe', () => {
   expect(Object.keys(RECIPES).sort()).toEqual(COMMANDS);
 });
 
 describe('every command', () => {
-  test.each(COMMANDS)('%s has a help with an example', async (command) => {
+  test.each(COMMANDS)('has help with an example for %s', async (command) => {
     world = await createWorld({ handler: () => 'hangUp', signedIn: false });
     const { code, stdout, stderr, requests } = await world.cli([...command.split(' '), '--help']);
     expect({ code, stderr, requests }).toEqual({ code: 0, stderr: '', requests: [] });
@@ -42,20 +42,17 @@ describe('every command', () => {
     expect(narrow.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
-  test.each(GROUPS)(
-    '%s, a group of commands, has a help with examples of its own',
-    async (group) => {
-      world = await createWorld({ handler: () => 'hangUp', signedIn: false });
-      const { code, stdout } = await world.cli([group, '--help']);
-      expect(code).toBe(0);
-      const examples = stdout.slice(stdout.indexOf('\nExamples:\n')).split('\n').slice(2, -3);
-      expect(examples.length).toBeGreaterThan(1);
-      for (const line of examples) expect(line).toMatch(new RegExp(`gpucloud .*\\b${group}\\b`));
-      expect((await world.cli(['help', group])).stdout).toBe(stdout);
-    },
-  );
+  test.each(GROUPS)('has help with examples for the group %s', async (group) => {
+    world = await createWorld({ handler: () => 'hangUp', signedIn: false });
+    const { code, stdout } = await world.cli([group, '--help']);
+    expect(code).toBe(0);
+    const examples = stdout.slice(stdout.indexOf('\nExamples:\n')).split('\n').slice(2, -3);
+    expect(examples.length).toBeGreaterThan(1);
+    for (const line of examples) expect(line).toMatch(new RegExp(`gpucloud .*\\b${group}\\b`));
+    expect((await world.cli(['help', group])).stdout).toBe(stdout);
+  });
 
-  test.each(COMMANDS)('%s refuses an unknown flag and suggests the nearest', async (command) => {
+  test.each(COMMANDS)('refuses an unknown flag of %s and suggests the nearest', async (command) => {
     world = await createWorld({ handler: () => 'hangUp', signedIn: false });
     const { code, stdout, stderr, requests } = await world.cli([...command.split(' '), '--jsn']);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
@@ -66,7 +63,7 @@ describe('every command', () => {
   });
 
   test.each(ANSWERING)(
-    '%s for people asks nothing and colours nothing off a terminal',
+    'prints %s to people without questions or colours when not in a terminal',
     async (command) => {
       const { code, stdout, stderr } = await cook(command);
       expect(recipe(command).ends ?? [0]).toContain(code);
@@ -76,7 +73,7 @@ describe('every command', () => {
   );
 
   test.each(commandsWhose(({ local, notJson }) => local !== true && notJson === undefined))(
-    '%s without a working key is exit 4 and JSON lines on stderr',
+    'exits with 4 and JSON lines on stderr for %s without a working key',
     async (command) => {
       world = await createWorld({
         handler: () => ({
@@ -116,24 +113,21 @@ describe('every list', () => {
     (command) => / list$/.test(command),
   );
 
-  test.each(EMPTY)(
-    '%s of nothing is [] in JSON and a word on stderr for people',
-    async (command) => {
-      world = await createWorld({
-        handler: () => ok([]),
-      });
-      const json = await world.cli([...command.split(' '), '--json']);
-      expect(json).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
-      const people = await world.cli(command.split(' '));
-      expect(people).toMatchObject({ code: 0, stdout: '' });
-      expect(people.stderr).not.toBe('');
-    },
-  );
+  test.each(EMPTY)('is [] in JSON and a note on stderr for an empty %s', async (command) => {
+    world = await createWorld({
+      handler: () => ok([]),
+    });
+    const json = await world.cli([...command.split(' '), '--json']);
+    expect(json).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
+    const people = await world.cli(command.split(' '));
+    expect(people).toMatchObject({ code: 0, stdout: '' });
+    expect(people.stderr).not.toBe('');
+  });
 
   const LISTS = commandsWhose(({ list }) => list === true);
 
   test.each(LISTS.filter((command) => columnsOf(command).includes('id')))(
-    '%s has the id in csv and tsv',
+    'has the ID in csv and tsv: %s',
     async (command) => {
       for (const [format, between] of [
         ['csv', ','],
@@ -149,7 +143,7 @@ describe('every list', () => {
     },
   );
 
-  test.each(LISTS)('%s has the columns of its help in each format', async (command) => {
+  test.each(LISTS)('has the columns of its help in each format: %s', async (command) => {
     let prepared = await prepare(command);
     world = prepared.kitchen;
     const run = async (...flags: string[]) => {

@@ -43,12 +43,12 @@ function namedIn(text: string): string[] {
   });
 }
 
-test.each(TEXTS)('%s names only commands that there are', (file) => {
+test.each(TEXTS)('names in %s only commands that exist', (file) => {
   const named = namedIn(readFileSync(join(ROOT, file), 'utf8'));
   expect(named.filter((command) => !KNOWN.has(command))).toEqual([]);
 });
 
-test('a command that is not there would be found', () => {
+test('notices a command that does not exist', () => {
   expect(
     namedIn('see "gpucloud instances nonsense ID" and gpucloud --profile x drives list'),
   ).toEqual(['instances nonsense', 'drives list']);

@@ -27,7 +27,7 @@ const WRITING = commandsWhose(({ notJson }) => notJson === undefined);
 
 describe('the built program', () => {
   test.each(WRITING)(
-    '%s tells a full disk behind stdout by exit 9',
+    'exits with 9 if the disk behind stdout of %s is full',
     needs('/dev/full'),
     async (command) => {
       const { code, stdout, stderr } = await led(command, '> /dev/full', '--json');
@@ -37,7 +37,7 @@ describe('the built program', () => {
   );
 
   test.each(commandsWhose(({ once }) => once === true))(
-    '%s tells that nobody read what is shown this once',
+    'reports that nobody read what %s shows only once',
     async (command) => {
       const { code, stderr } = await led(command, '> >(exec true)', '--json');
       expect(code).toBe(9);
@@ -50,7 +50,7 @@ describe('the built program', () => {
 
   const MANY = WRITING.filter((command) => recipe(command).once !== true);
 
-  test.each(MANY)('%s ends quietly when nobody reads its stdout', async (command) => {
+  test.each(MANY)('ends %s quietly if nobody reads its stdout', async (command) => {
     const { code, stderr } = await led(command, '> >(exec true)', '--json');
     expect(recipe(command).ends ?? [0]).toContain(code);
     for (const line of stderrLines(stderr)) expect(line).toEqual({ warning: expect.any(Object) });

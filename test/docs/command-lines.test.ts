@@ -71,8 +71,8 @@ test('gives a reason for every block that is not run', () => {
   expect(blocks.length).toBeGreaterThan(5);
 });
 
-describe('command lines of a document', () => {
-  test('prompts, continued lines, exit codes, preparation and reasons', () => {
+describe('commandLinesOf', () => {
+  test('reads prompts, continued lines, exit codes, preparation and reasons', () => {
     const text = [
       '# A page',
       '```console',

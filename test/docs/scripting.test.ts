@@ -140,7 +140,7 @@ async function statuses(): Promise<Record<string, string>> {
 const ENDED = expect.stringMatching(/^TERMINAT(ING|ED)$/);
 const STOPPED = expect.stringMatching(/^STOPP(ING|ED)$/);
 
-test('every snippet of bash has a test, and every heading a snippet', () => {
+test('has a test for every bash snippet, and a snippet for every heading', () => {
   const headings = new Set(
     SNIPPETS.filter(({ language }) => language === 'bash').map(({ heading }) => heading),
   );
@@ -154,7 +154,7 @@ test('every snippet of bash has a test, and every heading a snippet', () => {
 });
 
 describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
-  describe('rent, run, copy back, end', () => {
+  describe('rent, run, copy back, terminate', () => {
     const job = () => first(bash('Rent, run, copy back, terminate'));
 
     beforeEach(async () => {
@@ -164,7 +164,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       });
     });
 
-    test('runs the command, fetches the file and ends the machine', async () => {
+    test('runs the command, fetches the file and terminates the instance', async () => {
       const { code, stderr } = await run(job(), ['python3 train.py', 'model.bin']);
       expect(code, stderr).toBe(0);
       const [ssh] = await callsOf('ssh');
@@ -174,14 +174,14 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       expect(await statuses()).toEqual({ 'job-N': ENDED });
     });
 
-    test('ends the machine when the command fails, and with its code', async () => {
+    test('terminates the instance if the command fails, and exits with its code', async () => {
       await standIn('ssh', 'exit 42');
       const { code } = await run(job(), ['false', 'model.bin']);
       expect(code).toBe(42);
       expect(await statuses()).toEqual({ 'job-N': ENDED });
     });
 
-    test('ends the machine when the service refuses to make it ready', async () => {
+    test('terminates the instance if the service fails to provision it', async () => {
       await gpucloud('sandbox', 'fault', 'fail-provisioning');
       const { code, stderr } = await run(job(), ['true', 'model.bin']);
       expect(code, stderr).toBe(12);
@@ -189,7 +189,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     });
 
     test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-      'ends the machine on %s',
+      'terminates the instance on %s',
       async (signal) => {
         // What runs in the foreground gets a terminal's signal as well; here it just takes a while.
         await standIn('ssh', 'exec sleep 2');
@@ -248,7 +248,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       expect(names).toEqual(['box']);
     });
 
-    test('ends with 7 while nothing is certain, and a further run rents no second one', async () => {
+    test('exits with 7 while nothing is certain, and never rents a second one', async () => {
       const { service, names, more } = await losing(false);
       const lost = await run(once(), ['box'], more);
       const again = await run(once(), ['box'], more);
@@ -258,23 +258,23 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     });
   });
 
-  describe('tell failures apart', () => {
+  describe('handle failures', () => {
     const startIt = () => first(bash('Handle failures'));
 
-    test('a machine that is stopped starts', async () => {
+    test('starts a stopped instance', async () => {
       await rent('trainer');
       await gpucloud('instances', 'stop', 'trainer', '--wait');
       expect(await run(startIt(), ['trainer'])).toEqual({ code: 0, stdout: '', stderr: '' });
     });
 
-    test('one that is not tells its error, and the balance', async () => {
+    test('prints the error and the balance for another one', async () => {
       await rent('trainer');
       const { code, stdout, stderr } = await run(startIt(), ['trainer']);
       expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
       expect(stdout).toMatch(/^wrong_state: .+\n[\d.]+\n$/);
     });
 
-    test('a service that can not be reached is worth another try', async () => {
+    test("exits with 75 if the service can't be reached", async () => {
       const { code, stdout } = await run(startIt(), ['3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10'], {
         GPUCLOUD_PROFILE: '',
         GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
@@ -285,7 +285,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     });
   });
 
-  test('lists in and out', async () => {
+  test('pipes lists in and out', async () => {
     const [pipes = '', forms = '', ...others] = bash('Pipe lists');
     expect(others).toEqual([]);
     await rent('job-one');
@@ -306,7 +306,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     ).toMatchObject({ code: 0 });
   });
 
-  test('a CI job: each step runs in turn, and the last one whatever happened', async () => {
+  test('runs each step of a CI job in turn, and the last one always', async () => {
     const { text } = SNIPPETS.find(({ heading }) => heading === 'Run a CI job') ?? { text: '' };
     const { steps } = parse(text).jobs.train as {
       steps: { name: string; if?: string; run: string }[];
@@ -335,10 +335,10 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     expect(await run(`set -e\n${steps.at(-1)?.run}`)).toMatchObject({ code: 0 });
   });
 
-  describe('stop what is idle', () => {
+  describe('stop idle instances', () => {
     const stopIdle = () => first(bash('Stop idle instances'));
 
-    test('stops the idle one, and leaves the busy one and the silent one alone', async () => {
+    test('stops the idle instance, and keeps the busy and the silent one', async () => {
       await rent('busy');
       await rent('idle');
       await rent('silent');
@@ -361,7 +361,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       expect(await statuses()).toEqual({ busy: 'ACTIVE', idle: STOPPED, silent: 'ACTIVE' });
     });
 
-    test('does nothing where nothing is idle', async () => {
+    test('does nothing if nothing is idle', async () => {
       expect(await run(stopIdle())).toEqual({
         code: 0,
         stdout: '',
@@ -370,7 +370,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     });
   });
 
-  test('a check of the budget', async () => {
+  test('checks the budget', async () => {
     const budget = first(bash('Check the budget'));
     expect(await run(budget)).toMatchObject({
       code: 0,
@@ -385,7 +385,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     expect((await run(budget, ['100000'])).code).toBe(1);
   });
 
-  test('without paying', async () => {
+  test('tests for free', async () => {
     const { code, stdout, stderr } = await run(first(bash('Test for free')));
     expect(code, stderr).toBe(0);
     expect(stdout.match(/Charged 89\.90/g)?.length).toBeGreaterThan(3);

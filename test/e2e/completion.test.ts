@@ -38,7 +38,7 @@ const HOSTILE = [
 
 for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[]) {
   describe(`Tab in ${program}`, program === 'bash' ? {} : needs(program), () => {
-    test('commands, names that exist in the sandbox, formats and profiles', async () => {
+    test('completes commands, names in the sandbox, formats and profiles', async () => {
       await computer.gpucloud(['profiles', 'use', 'sandbox']);
       await computer.gpucloud(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
       for (const name of ['trainer', 'labbox']) {
@@ -61,7 +61,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await shell.shows(/sandbox[\s\S]*work/);
     });
 
-    test('a name with a blank is one word, and files are offered where a file is meant', async () => {
+    test('completes a name with a blank as one word, and files for a file argument', async () => {
       await keepNames('drive', ['drive\tmy data\td1\tAVAILABLE']);
       await writeFile(join(computer.home, 'a key.pub'), '');
       shell = await completingShell(program, computer);
@@ -76,7 +76,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await shell.shows(/ssh-keys add a\\ key\.pub/);
     });
 
-    test('an alias, with the line that the help of completion names', async () => {
+    test('completes an alias, with the line that the help of completion names', async () => {
       const { stdout } = await computer.gpucloud(['completion', '--help']);
       const line = new RegExp(`^ +${program} +(.+)$`, 'm').exec(stdout)?.[1] ?? 'no line';
       shell = await completingShell(program, computer, `${line};`);
@@ -86,7 +86,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await shell.shows(/^ready> g instances list/m);
     });
 
-    test('short flags, sort columns and topics of help', async () => {
+    test('completes short flags, sort columns and topics of help', async () => {
       shell = await completingShell(program, computer);
       for (const [typed, shown] of [
         ['instances list -q -o jsonl\b\t\t', /-o jsonl?/],
@@ -99,7 +99,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       }
     });
 
-    test('scp: machines with a colon beside files, and nothing after the colon', async () => {
+    test('completes instances with a colon beside files for scp, and nothing after the colon', async () => {
       await keepNames('instance', [
         'instance\ttrainer\tid-1\tACTIVE',
         'instance\tmy box\tid-2\tACTIVE',
@@ -129,7 +129,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
     });
 
     // No such name gets into the cache; the script would have to bear it all the same.
-    test('a hostile name is put on the line as one harmless word', async () => {
+    test('puts a hostile name on the line as one harmless word', async () => {
       const record = {
         bash: 'gpucloud() { printf "%s\\n" "$@" > got; };',
         zsh: 'gpucloud() { print -rl -- "$@" > got };',
@@ -151,7 +151,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await expect(readFile(join(computer.home, 'hit'))).rejects.toThrow();
     });
 
-    test('installed, it is found by a new shell', async () => {
+    test('is found by a new shell once installed', async () => {
       const { stdout } = await computer.gpucloud(['completion', program, '--install', '-o', 'id']);
       const { status, stderr } = spawnSync(program, ['-n', stdout.trim()], { encoding: 'utf8' });
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -160,7 +160,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
 }
 
 describe('descriptions in zsh', needs('zsh'), () => {
-  test('stand beside commands and flags', async () => {
+  test('are shown beside commands and flags', async () => {
     shell = await completingShell('zsh', computer);
     shell.type('gpucloud instances st\t');
     await shell.shows(/stop +-- Stop instances/);
@@ -169,7 +169,7 @@ describe('descriptions in zsh', needs('zsh'), () => {
     await shell.shows(/--show-secrets/);
   });
 
-  test('the file works from a folder of fpath', async () => {
+  test('work from a folder of fpath', async () => {
     const installed = await computer.gpucloud(['completion', 'zsh', '--install', '-o', 'id']);
     const folder = join(installed.stdout.trim(), '..');
     shell = await completingShell(
@@ -183,7 +183,7 @@ describe('descriptions in zsh', needs('zsh'), () => {
 });
 
 describe('descriptions in fish', needs('fish'), () => {
-  test('stand beside commands', async () => {
+  test('are shown beside commands', async () => {
     shell = await completingShell('fish', computer);
     shell.type('gpucloud instances st\t');
     await shell.shows(/stop +\(Stop instances/);
@@ -211,7 +211,7 @@ describe('Tab in bash without a PATH', () => {
 describe('the script of PowerShell', () => {
   const file = join(COMPLETIONS, 'gpucloud.ps1');
 
-  test('is parsed without an error, and completes', needs('pwsh'), async () => {
+  test('parses without an error, and completes', needs('pwsh'), async () => {
     await keepNames('instance', ["instance\tit's\tid-1\tACTIVE"]);
     const run = (code: string) =>
       spawnSync('pwsh', ['-NoProfile', '-NonInteractive', '-Command', code], {
@@ -231,7 +231,7 @@ describe('the script of PowerShell', () => {
     expect(complete('gpucloud instances stop ')).toBe("'it''s'");
   });
 
-  test('closes what it opens, which can be told without PowerShell', async () => {
+  test('closes what it opens, even without PowerShell to check', async () => {
     const text = (await readFile(file, 'utf8'))
       .replace(/^\s*#.*$/gm, '')
       .replace(/'(?:[^']|'')*'|"(?:[^"`]|`.)*"/g, '');
@@ -259,7 +259,7 @@ describe('completion zsh --install', needs('zsh'), () => {
   test.each([
     ['', 'autoload -Uz compinit && compinit && source '],
     ['autoload -Uz compinit && compinit -D -u\n', 'source '],
-  ])('with %j in .zshrc names one line, and a new zsh then completes', async (zshrc, start) => {
+  ])('names one line with %j in .zshrc, which makes a new zsh complete', async (zshrc, start) => {
     const env = await settings(zshrc);
     const first = await install(env);
     expect(first.code).toBe(2);

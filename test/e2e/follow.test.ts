@@ -48,12 +48,12 @@ const env = () => ({
 });
 const start = (...more: string[]) => computer.start([...FOLLOW, ...more], { env: env() });
 
-describe('a follow of the built program', () => {
+describe('--follow in the built program', () => {
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('%s ends it at once with %i, whole lines printed', async (signal, code) => {
+  ] as const)('ends at once on %s with %i, with whole lines printed', async (signal, code) => {
     const child = start('-o', 'jsonl');
     const outcome = outcomeOf(child);
     await heard(child, 'stdout', /e2/);
@@ -68,7 +68,7 @@ describe('a follow of the built program', () => {
     ).toEqual(['e1', 'e2']);
   });
 
-  test('each line is there as soon as its event is known', async () => {
+  test('prints each line as soon as its event is known', async () => {
     log = (at) => logOf(Math.min(at, 3));
     const child = start('-q');
     const outcome = outcomeOf(child);
@@ -78,14 +78,14 @@ describe('a follow of the built program', () => {
     expect((await outcome).stdout).toBe('e1\ne2\ne3\n');
   });
 
-  test('a pipe that closes ends it quietly with 0', async () => {
+  test('ends quietly with 0 when the pipe closes', async () => {
     log = (at) => logOf(at + 1);
     const line = `gpucloud ${FOLLOW.join(' ')} -q | head -1; echo "code \${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await computer.bash(line, { env: env() });
     expect({ stdout, stderr }).toEqual({ stdout: 'e1\ncode 0\n', stderr: '' });
   });
 
-  test('--resume loses nothing across kills with signal 9', { timeout: 120_000 }, async () => {
+  test('loses nothing with --resume across kills with signal 9', { timeout: 120_000 }, async () => {
     // It grows with each page that is read, so also under a walk; the end comes with the last run.
     let asked = 0;
     let isLastRun = false;
@@ -129,7 +129,7 @@ describe('a follow of the built program', () => {
     expect((await noted()).length).toBe(printed.size);
   });
 
-  test('in a terminal: the time of day, no word after Ctrl-C, code 130', async () => {
+  test('shows the time of day in a terminal, no word after Ctrl-C, and exits with 130', async () => {
     log = (at) =>
       at < 2
         ? logOf(1)
@@ -160,7 +160,7 @@ describe('a follow of the built program', () => {
     }
   });
 
-  test('in a terminal: while nothing happens, and when the service is away', async () => {
+  test('shows in a terminal that nothing happens, and that the service is down', async () => {
     log = () => [];
     const terminal = openTerminal({
       program: RUNNER,
@@ -182,7 +182,7 @@ describe('a follow of the built program', () => {
   });
 });
 
-test('a follower that is left does not keep the process alive', async () => {
+test('does not keep the process alive when the reader has gone', async () => {
   log = (at) => logOf(at);
   const child = start('-q', '--poll-interval', '1h');
   await heard(child, 'stdout', /e1/);
@@ -192,15 +192,15 @@ test('a follower that is left does not keep the process alive', async () => {
 });
 
 // Others tell it at the next write alone.
-describe('a reader who goes', needs('Linux'), () => {
-  test('ends it, though nothing ever comes', async () => {
+describe('a reader that ends', needs('Linux'), () => {
+  test('ends the command, even if no event ever comes', async () => {
     log = () => logOf(1);
     const line = `gpucloud ${FOLLOW.join(' ')} -q | head -1; echo "code \${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await computer.bash(line, { env: env() });
     expect({ stdout, stderr }).toEqual({ stdout: 'e1\ncode 0\n', stderr: '' });
   });
 
-  test('of a pipe that was never written to, or has a name', async () => {
+  test('ends it too if the pipe was never written to, or has a name', async () => {
     log = () => [];
     const line = (to: string) => `gpucloud ${FOLLOW.join(' ')} -q ${to}; echo "code $?"`;
     const nothing = { stdout: 'code 0\n', stderr: '' };
@@ -211,7 +211,7 @@ describe('a reader who goes', needs('Linux'), () => {
     expect(await computer.bash(early, { env: env() })).toMatchObject(nothing);
   });
 
-  test('of a socket', async () => {
+  test('ends it too if stdout is a socket', async () => {
     log = () => logOf(1);
     // What Node gives a child for its streams are sockets.
     const child = start('-q');

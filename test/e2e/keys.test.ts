@@ -47,11 +47,11 @@ async function manager(script: string): Promise<Record<string, string>> {
   return { PATH: `${bin}:${computer.env.PATH}` };
 }
 
-describe('a password manager keeps the key', () => {
+describe('a password manager', () => {
   const login = (env: Record<string, string>, command: string) =>
     computer.gpucloud(['login', '--base-url', url, '--key-command', command], { env });
 
-  test('its first line is the key of each command; nothing of it is kept or shown', async () => {
+  test('provides the key of each command by its first line, which is neither stored nor shown', async () => {
     const env = await manager(
       `echo "$@" >> "$HOME/calls"; echo unlocking >&2; echo ${key}; echo note: x`,
     );
@@ -89,7 +89,7 @@ describe('a password manager keeps the key', () => {
   test.each([
     ['exit 3', 'it ended with exit code 3'],
     ['true', 'it printed nothing on its first line'],
-  ])('a command that does "%s" is exit 4', async (script, words) => {
+  ])('makes a command exit with 4 if it does "%s"', async (script, words) => {
     const env = await manager(`echo ${key}`);
     await login(env, 'vault');
     const bad = await manager(script);
@@ -104,7 +104,7 @@ describe('a password manager keeps the key', () => {
     expect(gone.stderr).toContain('there is no program');
   });
 
-  test('no shell reads the command', async () => {
+  test('is not run by a shell', async () => {
     const env = await manager(`echo "$1" >> "$HOME/calls"; echo ${key}`);
     await login(env, 'vault $(touch$IFS$HOME/x);ls');
     expect(await readFile(join(computer.home, 'calls'), 'utf8')).toBe('$(touch$IFS$HOME/x);ls\n');
@@ -116,13 +116,13 @@ describe('a password manager keeps the key', () => {
     [['--key-command', 'x', '--key-stdin'], 'a key comes from one place'],
     [['--store', 'command'], 'which one is missing: --key-command'],
     [['--store', 'file', '--key-command', 'x'], 'the command keeps the key'],
-  ])('login %j is a usage error', async (flags, words) => {
+  ])('is not asked by login %j, a usage error', async (flags, words) => {
     const outcome = await computer.gpucloud(['login', '--base-url', url, ...flags]);
     expect(outcome).toMatchObject({ code: 2 });
     expect(outcome.stderr).toContain(words);
   });
 
-  test('what it leaves in the background is not waited for', async () => {
+  test('is not waited for in the background', async () => {
     const env = await manager(`sleep 1000 & echo $! >> "$HOME/agents"; echo ${key}`);
     try {
       expect(await login(env, 'vault')).toMatchObject({ code: 0 });
@@ -141,7 +141,7 @@ describe('a password manager keeps the key', () => {
     ['SIGTERM', 143, 'error: Terminated.\n'],
     ['SIGHUP', 129, 'error: The terminal hung up.\n'],
   ] as const)(
-    '%s ends the wait for it with %i, whatever it does about that',
+    'is ended by %s with %i, whatever it does about that',
     async (signal, exit, words) => {
       await login(await manager(`echo ${key}`), 'vault');
       const env = await manager(
@@ -155,7 +155,7 @@ describe('a password manager keeps the key', () => {
     },
   );
 
-  test('doctor runs it for the active profile only', async () => {
+  test('is run by doctor for the active profile only', async () => {
     const env = await manager(`echo x >> "$HOME/calls"; echo ${key}`);
     await login(env, 'vault');
     await computer.gpucloud(['--profile', 'sandbox', 'doctor'], { env });
@@ -171,7 +171,7 @@ describe('without a keyring', () => {
   const login = (...flags: string[]) =>
     computer.gpucloud(['login', '--base-url', url, '--key-stdin', ...flags], { stdin: key });
 
-  test('the key goes into a file of its owner, and that is said', async () => {
+  test('stores the key in a private file, and says so', async () => {
     const signed = await login();
     expect(signed).toMatchObject({ code: 0 });
     expect(signed.stderr).toMatch(
@@ -180,14 +180,14 @@ describe('without a keyring', () => {
     expect((await stat(join(computer.home, 'config', 'config.json'))).mode & 0o777).toBe(0o600);
   });
 
-  test('a keyring that was asked for is an error, and nothing is stored', async () => {
+  test('fails if a keyring was required, and stores nothing', async () => {
     const refused = await login('--store', 'keyring');
     expect(refused).toMatchObject({ code: 9, stdout: '' });
     expect(refused.stderr).toContain('gpucloud login --store file');
     await expect(configOf()).rejects.toThrow();
   });
 
-  test('a profile whose key is in a keyring that is not there is exit 4, and logout forgets it', async () => {
+  test('exits with 4 for a profile with its key in a keyring, which logout still forgets', async () => {
     await mkdir(join(computer.home, 'config'), { mode: 0o700 });
     await writeFile(
       join(computer.home, 'config', 'config.json'),
@@ -204,7 +204,7 @@ describe('without a keyring', () => {
     expect((await configOf()).profiles.work).toEqual({ base_url: url });
   });
 
-  test('a bus that never answers costs three seconds, and no more', async () => {
+  test('waits at most three seconds for a bus that never responds', async () => {
     const socket = join(computer.home, 'bus');
     const silent: Server = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(socket, resolve));
@@ -224,39 +224,42 @@ describe('without a keyring', () => {
     ['login', ['login', '--base-url', 'URL', '--key-stdin', '--yes']],
     ['me get', ['me', 'get']],
     ['doctor', ['doctor', '--json']],
-  ])('an interrupt of "%s" meanwhile is no fault of the keyring', async (_name, words) => {
-    await mkdir(join(computer.home, 'config'), { mode: 0o700 });
-    const config = JSON.stringify({
-      current: 'work',
-      profiles: { work: { base_url: url, keyring: 'work 1' } },
-    });
-    await writeFile(join(computer.home, 'config', 'config.json'), config, { mode: 0o600 });
-    const socket = join(computer.home, 'bus');
-    const silent: Server = createServer();
-    const asked = new Promise<unknown>((resolve) => silent.once('connection', resolve));
-    await new Promise<void>((resolve) => silent.listen(socket, resolve));
-    try {
-      const argv = words.map((word) => (word === 'URL' ? url : word));
-      const child = computer.start(argv, {
-        env: { DBUS_SESSION_BUS_ADDRESS: `unix:path=${socket}` },
+  ])(
+    'reports an interrupt of "%s" as one, not as an error of the keyring',
+    async (_name, words) => {
+      await mkdir(join(computer.home, 'config'), { mode: 0o700 });
+      const config = JSON.stringify({
+        current: 'work',
+        profiles: { work: { base_url: url, keyring: 'work 1' } },
       });
-      const ended = outcomeOf(child, key);
-      await asked;
-      child.kill('SIGINT');
-      const { code, stdout, stderr } = await ended;
-      expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
-      expect(stderr).toContain('Interrupted.');
-      expect(stderr).not.toContain('keyring');
-      expect(await readFile(join(computer.home, 'config', 'config.json'), 'utf8')).toBe(config);
-    } finally {
-      silent.close();
-    }
-  });
+      await writeFile(join(computer.home, 'config', 'config.json'), config, { mode: 0o600 });
+      const socket = join(computer.home, 'bus');
+      const silent: Server = createServer();
+      const asked = new Promise<unknown>((resolve) => silent.once('connection', resolve));
+      await new Promise<void>((resolve) => silent.listen(socket, resolve));
+      try {
+        const argv = words.map((word) => (word === 'URL' ? url : word));
+        const child = computer.start(argv, {
+          env: { DBUS_SESSION_BUS_ADDRESS: `unix:path=${socket}` },
+        });
+        const ended = outcomeOf(child, key);
+        await asked;
+        child.kill('SIGINT');
+        const { code, stdout, stderr } = await ended;
+        expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+        expect(stderr).toContain('Interrupted.');
+        expect(stderr).not.toContain('keyring');
+        expect(await readFile(join(computer.home, 'config', 'config.json'), 'utf8')).toBe(config);
+      } finally {
+        silent.close();
+      }
+    },
+  );
 });
 
 const KEYRING = needs('dbus-run-session', 'gnome-keyring-daemon');
 
-describe('gnome-keyring on a bus of its own', KEYRING, () => {
+describe('gnome-keyring on its own bus', KEYRING, () => {
   /** Runs lines of bash on a bus with an unlocked keyring; `gpucloud` is the built program. */
   async function session(lines: string): Promise<Outcome> {
     const script = `
@@ -280,7 +283,7 @@ describe('gnome-keyring on a bus of its own', KEYRING, () => {
 
   const LOGIN = 'gpucloud login --base-url "$URL" --key-stdin --profile work --yes <<< "$KEY"';
 
-  test('a key rests there, is used from there, moves out and in, and is taken out by logout', async () => {
+  test('stores a key, gives it back, moves it out and in, and deletes it at logout', async () => {
     const { code, stdout, stderr } = await session(`
       set -e
       ${LOGIN} --json
@@ -321,7 +324,7 @@ describe('gnome-keyring on a bus of its own', KEYRING, () => {
     });
   });
 
-  test('an entry that vanished is exit 4 with what to do, and a new login mends it', async () => {
+  test('exits with 4 if the entry is gone, until a new login', async () => {
     const { code, stdout } = await session(`
       ${LOGIN} > /dev/null 2>&1
       entry=$(sed -n 's/.*"keyring": "\\(.*\\)".*/\\1/p' config/config.json)
@@ -336,7 +339,7 @@ describe('gnome-keyring on a bus of its own', KEYRING, () => {
     expect(stdout).toMatch(/\nexit 0\n$/);
   });
 
-  test('signing in again leaves no old entry behind, and no other place either', async () => {
+  test('keeps one entry and no other copy after a second login', async () => {
     const { code, stdout, stderr } = await session(`
       get() { printf '{"op":"get","service":"gpucloud","account":"%s"}' "$1" | "$NODE" "$(dirname "$PROGRAM")/../dist/keyring.cjs"; }
       entry() { sed -n 's/.*"keyring": "\\(.*\\)".*/\\1/p' config/config.json; }
@@ -350,7 +353,7 @@ describe('gnome-keyring on a bus of its own', KEYRING, () => {
     expect(stdout).toBe('{"found":null}\n'.repeat(3));
   });
 
-  test('no process ever has the key among its arguments', needs('strace'), async () => {
+  test('never shows the key among the arguments of a process', needs('strace'), async () => {
     const { code, stdout } = await session(`
       set -e
       gpucloud() { strace -f -qq -e trace=execve -s 100000 -A -o started.txt "$NODE" "$PROGRAM" "$@"; }

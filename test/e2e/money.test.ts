@@ -136,12 +136,12 @@ const SCENES: Readonly<Record<string, () => Promise<void>>> = {
 };
 
 describe('status in a terminal', () => {
-  test.each(Object.keys(SCENES))('%s', async (scene) => {
+  test.each(Object.keys(SCENES))('shows %s', async (scene) => {
     await SCENES[scene]?.();
     for (const columns of [80, 120]) await picture(`status-${scene.replaceAll(' ', '-')}`, columns);
   });
 
-  test.each([40, 60, 200])('with names of the world, in %i columns', async (columns) => {
+  test.each([40, 60, 200])('fits names in any script into %i columns', async (columns) => {
     await SCENES['names of the world']?.();
     const { written } = await draw(columns, ['status']);
     // What is typed is never broken, and a table has columns that are never cut.
@@ -150,13 +150,13 @@ describe('status in a terminal', () => {
     expect(wide).toEqual([]);
   });
 
-  test('on a dumb terminal moves no cursor and has no colour', async () => {
+  test('moves no cursor and has no colour on a dumb terminal', async () => {
     await SCENES['one machine']?.();
     const { written } = await draw(80, ['status'], { term: 'dumb' });
     expect(written).not.toContain('\u001b');
   });
 
-  test('--watch draws it again until Ctrl-C, and leaves the last one', async () => {
+  test('redraws with --watch until Ctrl-C, and leaves the last frame', async () => {
     await SCENES['one machine']?.();
     terminal = openTerminal({
       program: RUNNER,
@@ -197,7 +197,7 @@ describe('billing spend in a terminal', () => {
     account.transaction('REFUND', '31.505', 2 * DAY);
   }
 
-  test.each([80, 120])('is a chart in %i columns', async (columns) => {
+  test.each([80, 120])('draws a chart in %i columns', async (columns) => {
     month();
     const { screen, written } = await spend(columns);
     // Without the two lines of stderr, which a terminal wraps where it likes.
@@ -217,14 +217,14 @@ describe('billing spend in a terminal', () => {
     await expect(`${shown.join('\n')}\n`).toMatchFileSnapshot(`screens/spend-${columns}.txt`);
   });
 
-  test('on a dumb terminal has no bars, which a screen reader would read out', async () => {
+  test('has no bars on a dumb terminal, since a screen reader would read them out', async () => {
     month();
     const { screen } = await spend(80, { term: 'dumb' });
     expect(screen).not.toContain('█');
     expect(screen).toMatch(/1724\.505 ₽/);
   });
 
-  test('in 24 columns has no bars, and all amounts', async () => {
+  test('has no bars in 24 columns, but all amounts', async () => {
     month();
     const { screen } = await spend(24);
     expect(screen).not.toContain('█');
@@ -232,7 +232,7 @@ describe('billing spend in a terminal', () => {
   });
 });
 
-test('billing runway in a terminal', async () => {
+test('shows billing runway in a terminal', async () => {
   account.balance = '270.50';
   await run('instances', 'track', account.machine('trainer'));
   const { code, screen } = await draw(80, ['billing', 'runway', '--fail-below', '24h']);

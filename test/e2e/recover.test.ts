@@ -47,7 +47,7 @@ async function rented() {
 }
 
 describe('a create with a limit whose response was lost', () => {
-  test('recover reports an instance that costs more, and the request that it came of', async () => {
+  test('makes recover report a dearer instance and its request', async () => {
     await lose([...create, ...LIMIT]);
     await lose([...create, '-y']);
     const [instance] = await rented();
@@ -62,7 +62,7 @@ describe('a create with a limit whose response was lost', () => {
     expect((await rented()).map(({ status }) => status)).not.toContain('TERMINATING');
   });
 
-  test('track warns of it', async () => {
+  test('makes track warn of it', async () => {
     await lose([...create, ...LIMIT]);
     const [instance] = await rented();
     const { code, stderr } = await gpucloud('instances', 'track', instance?.id ?? '');

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => computer.remove());
 
 describe('the built program', () => {
-  test('rents, shows, charges and ends a machine in the built-in sandbox', async () => {
+  test('rents, shows, charges and terminates an instance in the built-in sandbox', async () => {
     const created = await computer.gpucloud(
       ['instances', 'create', 'trainer', ...HARDWARE, '--wait', '--poll-interval', '500ms'],
       SANDBOX,
@@ -40,7 +40,7 @@ describe('the built program', () => {
     expect(ended.stderr).toBe('');
   });
 
-  test('eight processes that rent at once in one sandbox lose no machine', async () => {
+  test('loses no instance of eight processes that rent in one sandbox', async () => {
     await computer.gpucloud(['sandbox', 'reset', '--balance', '100000', '-y']);
     const names = Array.from({ length: 8 }, (_, at) => `box-${at}`);
     const outcomes = await Promise.all(
@@ -60,7 +60,7 @@ describe('the built program', () => {
     expect(status.reserved).toBe('719.20');
   });
 
-  test('keeps all of its files to their owner', async () => {
+  test('keeps all of its files private', async () => {
     await computer.gpucloud(['instances', 'create', 'trainer', ...HARDWARE], SANDBOX);
     const state = join(computer.home, 'state');
     expect((await stat(state)).mode & 0o777).toBe(0o700);
@@ -70,7 +70,7 @@ describe('the built program', () => {
     }
   });
 
-  test('says nothing but the version and needs no settings for it', async () => {
+  test('prints only the version, and needs no settings for it', async () => {
     const { version } = JSON.parse(
       await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
     );
@@ -81,14 +81,14 @@ describe('the built program', () => {
     });
   });
 
-  test('without a key is exit 4 and offers login and the sandbox', async () => {
+  test('exits with 4 without a key, and suggests login and the sandbox', async () => {
     const { code, stdout, stderr } = await computer.gpucloud(['instances', 'list']);
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
     expect(stderr).toContain('gpucloud login');
     expect(stderr).toContain('--profile sandbox');
   });
 
-  test('a service that is not there is exit 6', async () => {
+  test('exits with 6 if the service is not there', async () => {
     const env = { GPUCLOUD_API_KEY: 'svc_sk_x', GPUCLOUD_BASE_URL: 'http://127.0.0.1:1' };
     const { code, stderr } = await computer.gpucloud(
       ['instances', 'get', '3f0c5d9e-1111-4222-8333-444455556666', '--json', '--timeout', '1s'],
@@ -100,7 +100,7 @@ describe('the built program', () => {
 });
 
 describe('sandbox serve', () => {
-  test('serves other programs and ends on SIGTERM with its state kept', async () => {
+  test('serves other programs, and on SIGTERM saves its state and ends', async () => {
     const server = computer.start(['sandbox', 'serve', '--port', '0', '--speed', '20', '--json']);
     const ended = outcomeOf(server);
     const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n/));
@@ -129,21 +129,21 @@ describe('sandbox serve', () => {
 });
 
 describe('streams and signals', () => {
-  test('a closed pipe ends quietly', async () => {
+  test('end quietly when the pipe closes', async () => {
     const { code, stdout, stderr } = await computer.bash(
       'set -o pipefail; gpucloud sandbox catalog --json | head -c 1; echo " ${PIPESTATUS[0]}"',
     );
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '{ 0\n', stderr: '' });
   });
 
-  test('a full disk behind stdout is exit 9', async () => {
+  test('exit with 9 if the disk behind stdout is full', async () => {
     const { code, stderr } = await computer.bash('gpucloud sandbox catalog --json > /dev/full');
     expect(code).toBe(9);
     expect(JSON.parse(stderr).error.code).toBe('storage');
   });
 
   test.each(['-q', '--json', '-o yaml'])(
-    'a full disk behind stdout does not lose the id of a new machine (%s)',
+    'keep the ID of a new instance if the disk behind stdout is full (%s)',
     async (format) => {
       const { code, stderr } = await computer.bash(
         `gpucloud --profile sandbox instances create trainer ${HARDWARE.join(' ')} ${format} > /dev/full`,
@@ -159,7 +159,7 @@ describe('streams and signals', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('%s while waiting is exit %i and says what goes on', async (signal, code) => {
+  ] as const)('end a wait on %s with %i and say what keeps running', async (signal, code) => {
     await computer.gpucloud(['sandbox', 'fault', 'slow-provisioning']);
     const child = computer.start(
       ['instances', 'create', 'trainer', ...HARDWARE, '--wait'],

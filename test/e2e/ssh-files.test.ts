@@ -42,7 +42,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('instances scp', needs('ssh'), () => {
-  test('10 MB go there and come back the same', async () => {
+  test('copies 10 MB there and back unchanged', async () => {
     const bytes = randomBytes(10_000_000);
     await writeFile(join(here, 'model.bin'), bytes);
     const up = await world.instances('scp', join(here, 'model.bin'), `${ID}:${there}/`);
@@ -65,7 +65,7 @@ describe('instances scp', needs('ssh'), () => {
     '-r',
   ];
 
-  test.each(ODD)('a file called %s goes there and back', async (name) => {
+  test.each(ODD)('copies a file called %s there and back', async (name) => {
     await writeFile(join(here, name), name);
     // A colon before any slash would be a machine's.
     const { code, stderr } = await world.computer.bash(
@@ -84,7 +84,7 @@ describe('instances scp', needs('ssh'), () => {
     expect(await readFile(join(here, 'back'), 'utf8')).toBe(name);
   });
 
-  test('several sources, and folders with -r', async () => {
+  test('copies several sources, and folders with -r', async () => {
     await mkdir(join(here, 'run', 'deep'), { recursive: true });
     await writeFile(join(here, 'run', 'deep', 'log'), 'log');
     await writeFile(join(here, 'a'), 'a');
@@ -112,7 +112,7 @@ describe('instances scp', needs('ssh'), () => {
     expect(await readFile(join(here, 'log'), 'utf8')).toBe('log');
   });
 
-  test('what scp fails with is passed on', async () => {
+  test('passes on how scp fails', async () => {
     const { code, stdout, stderr } = await world.instances('scp', `${ID}:${there}/none`, here);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('No such file or directory');
@@ -126,7 +126,7 @@ describe('instances scp', needs('ssh'), () => {
     [['a:x', 'b', '.'], 'one machine is copied from at a time'],
     [['a:x'], 'at least two paths are needed'],
     [['root@box:x', '.'], 'name the user with --user'],
-  ])('%j is refused before any request', async (paths, words) => {
+  ])('refuses %j before any request', async (paths, words) => {
     const before = world.service.requests.length;
     const { code, stderr } = await world.gpucloud(['instances', 'scp', ...paths]);
     expect(code).toBe(2);

@@ -43,7 +43,7 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
     return terminal;
   }
 
-  test('is a shell of its own: size, resize, Ctrl-C, and its exit code with Ctrl-D', async () => {
+  test('opens a full shell: size, resize, Ctrl-C, and its exit code with Ctrl-D', async () => {
     const screen = open(ID);
     screen.type("PS1='here> '\r");
     await screen.shows(/^here>$/m);
@@ -65,7 +65,7 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
     expect(screen.scrollback()).toContain('Connection to 127.0.0.1 closed.');
   });
 
-  test('a command gets a terminal with -t, and none without', async () => {
+  test('gives a command a terminal with -t, and none without', async () => {
     const screen = open('-t', ID, '--', 'tty; stty size; exit 3');
     await screen.shows(/^\/dev\/.+\n27 91$/m);
     expect(await screen.ended()).toBe(3);
@@ -73,7 +73,7 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'not a tty\n' });
   });
 
-  test('Ctrl-C ends a command that has no terminal, and is exit 130', async () => {
+  test('exits with 130 when Ctrl-C ends a command without a terminal', async () => {
     const screen = open(ID, '--', 'echo there; exec sleep 60');
     await screen.shows(/^there$/m);
     screen.type(CTRL_C);
@@ -82,7 +82,7 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
     expect(screen.screen()).not.toContain('error:');
   });
 
-  test('a machine that is waited for can be left with Ctrl-C', async () => {
+  test('ends a wait for an instance on Ctrl-C', async () => {
     world.service.machines.set(ID, { id: ID, name: 'box', status: 'PROVISIONING' });
     const screen = open('--wait', ID);
     await screen.shows(/PROVISIONING/);

@@ -33,7 +33,7 @@ describe('instances ssh', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  test('runs a command there; its output and its exit code are ours', async () => {
+  test('runs a command there, and passes on its output and exit code', async () => {
     const first = await world.instances('ssh', ID, '--', 'echo out; echo err >&2; exit 42');
     expect({ code: first.code, stdout: first.stdout }).toEqual({ code: 42, stdout: 'out\n' });
     expect(first.stderr).toMatch(
@@ -45,18 +45,18 @@ describe('instances ssh', needs('ssh'), () => {
     expect(second).toEqual({ code: 0, stdout: '', stderr: 'err\n' });
   });
 
-  test("a remote command's own 255 is passed on without a word", async () => {
+  test("passes on a remote command's 255 without a word", async () => {
     await world.instances('ssh', ID, '--', 'true');
     const { code, stderr } = await world.instances('ssh', ID, '--', 'exit 255');
     expect({ code, stderr }).toEqual({ code: 255, stderr: '' });
   });
 
-  test('what follows the name is the command, flags like ours included', async () => {
+  test('takes what follows the name as the command, even flags of its own', async () => {
     const { code, stdout } = await world.instances('ssh', ID, 'echo', '--json', '-q', '--wait');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '--json -q --wait\n' });
   });
 
-  test('stdin goes there, byte for byte, and comes back', async () => {
+  test('sends stdin there, byte for byte', async () => {
     const text = `${randomBytes(200_000).toString('base64')}\n`;
     const { code, stdout } = await world.gpucloud(
       ['instances', 'ssh', ...world.own, ID, '--', 'cat'],
@@ -66,12 +66,12 @@ describe('instances ssh', needs('ssh'), () => {
     expect(stdout === text).toBe(true);
   });
 
-  test('in a JSON mode stdout is still that of the command', async () => {
+  test("prints the command's stdout in a JSON mode too", async () => {
     const { code, stdout } = await world.instances('ssh', '--json', ID, '--', 'echo there; exit 3');
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'there\n' });
   });
 
-  test('a new machine at a recycled address is no alarm; another key of the same one is refused', async () => {
+  test('accepts a new instance at a reused address, and refuses another key of the same one', async () => {
     const port = await freePort();
     const { machines } = world.service;
     const before = await site.start({ port });
@@ -105,7 +105,7 @@ describe('instances ssh', needs('ssh'), () => {
     }
   });
 
-  test("the user's own known_hosts is neither read nor written", async () => {
+  test("neither reads nor writes the user's known_hosts", async () => {
     await world.instances('ssh', ID, '--', 'true');
     const known = join(world.computer.home, 'state', 'ssh', 'known_hosts');
     expect(await readFile(known, 'utf8')).toMatch(new RegExp(`^${ID} ssh-ed25519 `));
@@ -114,7 +114,7 @@ describe('instances ssh', needs('ssh'), () => {
     );
   });
 
-  test('--print is a line that does the same when it is pasted', async () => {
+  test('prints with --print a line that does the same when pasted', async () => {
     const printed = await world.instances('ssh', ID, '--print', '--', "echo 'a  b' $HOME; exit 7");
     const pasted = await world.computer.bash(printed.stdout);
     expect(pasted).toMatchObject({ code: 7, stdout: expect.stringMatching(/^a {2}b \/.+\n$/) });
@@ -122,7 +122,7 @@ describe('instances ssh', needs('ssh'), () => {
     expect(JSON.parse(words.stdout).slice(-3)).toEqual([`${USER}@127.0.0.1`, 'echo', 'a  b']);
   });
 
-  test('a key that is not taken is told with the keys that would be', async () => {
+  test('lists the keys of the instance if a key is refused', async () => {
     world.service.machines.set(
       ID,
       box(site.sshd.port, {
@@ -146,14 +146,14 @@ describe('instances ssh', needs('ssh'), () => {
     );
   });
 
-  test('a port on which nobody answers is told with --wait', async () => {
+  test('suggests --wait if the port does not answer', async () => {
     world.service.machines.set(ID, box(await freePort()));
     const { code, stderr } = await world.instances('ssh', ID, '--', 'true');
     expect(code).toBe(255);
     expect(stderr).toContain('SSH of box does not answer at 127.0.0.1 port');
   });
 
-  test('without ssh on PATH is one clear line', async () => {
+  test('prints one line without ssh on PATH', async () => {
     const { code, stdout, stderr } = await world.computer.gpucloud(['instances', 'ssh', ID], {
       env: { ...world.service.env, PATH: world.computer.home },
     });
@@ -165,7 +165,7 @@ describe('instances ssh', needs('ssh'), () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('%s ends ssh with it, and is exit %i', async (signal, code) => {
+  ] as const)('passes %s on to ssh, and exits with %i', async (signal, code) => {
     const child = world.computer.start(
       ['instances', 'ssh', ...world.own, ID, '--', 'echo there; exec sleep 60'],
       { env: world.service.env },
@@ -179,7 +179,7 @@ describe('instances ssh', needs('ssh'), () => {
   test.each([
     ['ssh --wait', (...own: string[]) => ['ssh', ...own, '--wait', ID, '--', 'echo in']],
     ['wait --for ssh', () => ['wait', ID, '--for', 'ssh', '--columns', 'status', '--no-header']],
-  ])('%s waits behind a port that accepts and says nothing', async (_what, argvOf) => {
+  ])('ends on %s behind a port that accepts and says nothing', async (_what, argvOf) => {
     const port = await freePort();
     world.service.machines.set(ID, box(port, { status: 'PROVISIONING', ip_address: null }));
     const argv = ['instances', ...argvOf(...world.own)];
@@ -214,7 +214,7 @@ describe('instances ssh', needs('ssh'), () => {
     }
   });
 
-  test('Ctrl-C before a tunnel is there is exit 130', async () => {
+  test('exits with 130 on Ctrl-C before a tunnel is open', async () => {
     const port = await freePort();
     const asked: Socket[] = [];
     const silence = createServer((socket) => asked.push(socket));

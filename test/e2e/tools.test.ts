@@ -37,15 +37,15 @@ async function bash(line: string): Promise<string> {
   return stdout;
 }
 
-describe('other tools take the outputs as they are', () => {
-  test('jq reads json and jsonl, to the last character', needs('jq'), async () => {
+describe('the outputs in other tools', () => {
+  test('are read by jq as json and jsonl, to the last character', needs('jq'), async () => {
     expect(JSON.parse(await bash("keys --json | jq '.[0].name'"))).toBe(NAME);
     await computer.remove();
     await service.close();
     expect(await bash('keys -o jsonl | jq -r .id')).toBe('k1\nk2\n');
   });
 
-  test('jq reads a list although one name holds half a character', needs('jq'), async () => {
+  test('are read by jq although one name holds half a character', needs('jq'), async () => {
     KEYS.push({ ...(KEYS[1] as (typeof KEYS)[number]), id: 'k3', name: 'half \ud83d' });
     try {
       expect(await bash("keys --json | jq -r '.[].id'")).toBe('k1\nk2\nk3\n');
@@ -54,12 +54,12 @@ describe('other tools take the outputs as they are', () => {
     }
   });
 
-  test('a folder for stdin is refused, and not taken for an empty list', async () => {
+  test('are refused from a folder as stdin, which is not an empty list', async () => {
     const refused = await bash('gpucloud ssh-keys delete - --yes < / 2>&1 || echo "exit $?"');
     expect(refused).toBe('error: KEY "-": stdin is a folder\nexit 2\n');
   });
 
-  test('awk and cut read tsv: a row a line, a column a tab', async () => {
+  test('are read by awk and cut as tsv: a line per row, a column per tab', async () => {
     expect(
       await bash(
         `keys -o tsv --columns id,name,is_default --no-header | awk -F'\\t' 'NF != 3 { exit 1 } { print $1 "=" $3 }'`,
@@ -70,7 +70,7 @@ describe('other tools take the outputs as they are', () => {
     expect(await bash('keys -o tsv --columns name,id --no-header | cut -f2')).toBe('k1\nk2\n');
   });
 
-  test('a reader of csv (RFC 4180) finds the name whole', needs('python3'), async () => {
+  test('are read as csv (RFC 4180) with the whole name', needs('python3'), async () => {
     const reader = 'import csv, json, sys; print(json.dumps(list(csv.reader(sys.stdin))))';
     const rows = JSON.parse(await bash(`keys -o csv --columns id,name | python3 -c '${reader}'`));
     expect(rows).toEqual([
@@ -80,13 +80,13 @@ describe('other tools take the outputs as they are', () => {
     ]);
   });
 
-  test('awk reads a table in a pipe by its columns', async () => {
+  test('are read by awk as a table in a pipe, by its columns', async () => {
     expect(await bash("keys --columns id,is_default | awk 'NR > 1 { print $2 }'")).toBe(
       'yes\nno\n',
     );
   });
 
-  test('ids go from one command into another', async () => {
+  test('pass IDs from one command to another', async () => {
     expect(await bash('keys -q | xargs -n1 echo key:')).toBe('key: k1\nkey: k2\n');
   });
 });

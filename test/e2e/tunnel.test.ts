@@ -46,7 +46,7 @@ describe('instances tunnel', needs('ssh'), () => {
       env: world.service.env,
     });
 
-  test('carries an HTTP request, and ends cleanly with Ctrl-C', async () => {
+  test('carries an HTTP request, and ends quietly on Ctrl-C', async () => {
     // The port of the machine is one of this computer here, and so it is taken.
     const child = start(ID, String(appPort));
     const ended = outcomeOf(child);
@@ -62,7 +62,7 @@ describe('instances tunnel', needs('ssh'), () => {
     await expect(fetch(`http://${address}/hello`)).rejects.toThrow();
   });
 
-  test('--json is one line with the link of an endpoint, its token masked', async () => {
+  test('prints one line with --json, with the link of an endpoint and its token masked', async () => {
     world.service.machines.set(
       ID,
       box(site.sshd.port, {
@@ -108,7 +108,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(udp).toMatchObject({ code: 3, stderr: expect.stringContaining('it is UDP') });
   });
 
-  test('a local port that was asked for is not changed for another', async () => {
+  test('does not replace a requested local port by another', async () => {
     const taken = createServer();
     const port = await freePort();
     await listenOn(taken, port);
@@ -123,7 +123,7 @@ describe('instances tunnel', needs('ssh'), () => {
     await ended;
   });
 
-  test('nothing on the port of the machine is told, and the tunnel stays', async () => {
+  test("reports that nothing listens on the instance's port, and stays open", async () => {
     const remote = await freePort();
     const child = start(ID, `0:${remote}`);
     const ended = outcomeOf(child);
@@ -140,7 +140,7 @@ describe('instances tunnel', needs('ssh'), () => {
     await ended;
   });
 
-  test('a lost connection is made again, at the address that the machine has then', async () => {
+  test("reopens a lost connection at the instance's new address", async () => {
     const first = await site.start();
     world.service.machines.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`);
@@ -155,7 +155,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
   });
 
-  test('a machine that reboots is waited for', async () => {
+  test('waits for an instance that reboots', async () => {
     const first = await site.start();
     world.service.machines.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`);
@@ -173,7 +173,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
   });
 
-  test('a machine that was stopped in the meantime ends it, with what comes next', async () => {
+  test('ends if the instance was stopped, with the next command', async () => {
     const first = await site.start();
     world.service.machines.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`);
@@ -187,7 +187,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(stderr).toContain('gpucloud instances start box --wait=ssh');
   });
 
-  test('--no-reconnect ends with the connection, and one that never opens ends at once', async () => {
+  test('ends with the connection with --no-reconnect, and at once if it never opens', async () => {
     const first = await site.start();
     world.service.machines.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`, '--no-reconnect');
@@ -204,7 +204,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(stderr).toContain('SSH of box does not answer');
   });
 
-  test('--open sends the browser there', async () => {
+  test('opens the browser with --open', async () => {
     const asked: string[] = [];
     const seen = createHttp((request, response) => {
       asked.push(request.url ?? '');
@@ -231,7 +231,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(asked[0]).toBe('/');
   });
 
-  test('--open warns if no browser starts, and keeps the tunnel', async () => {
+  test('warns if no browser starts with --open, and stays open', async () => {
     const bin = join(world.computer.home, 'bin');
     await mkdir(bin);
     await writeFile(join(bin, 'xdg-open'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });

@@ -106,7 +106,7 @@ const LIST = ['instances', 'list', '--watch', '--interval', '500ms'];
 const lastLine = (text: string) => text.split('\n').at(-1) ?? '';
 
 describe('a live view in a terminal', () => {
-  test('follows what changes, fits a new size, and leaves its last frame', async () => {
+  test('follows changes, fits a new size, and leaves its last frame', async () => {
     await rented(2);
     machines.status = 'PROVISIONING';
     const shown = watch(LIST);
@@ -129,7 +129,7 @@ describe('a live view in a terminal', () => {
     expect(shown.written()).not.toContain('\u001b[?25l');
   });
 
-  test('has frames of one write, with the changed lines alone', async () => {
+  test('writes each frame at once, and only the changed lines', async () => {
     await rented(2);
     const shown = watch(LIST);
     await shown.shows(() => shown.written().split(FRAME).length > 4);
@@ -152,7 +152,7 @@ describe('a live view in a terminal', () => {
     ['before the first answer', true, () => machines.service.requests.length >= asked + 3],
     ['between two readings', false, () => /Read at/.test(terminal?.screen() ?? '')],
     ['during a frame', false, () => (terminal?.written() ?? '').includes(FRAME)],
-  ])('ends with 130 by Ctrl-C %s', async (_when, silent, isThen) => {
+  ])('exits with 130 on Ctrl-C %s', async (_when, silent, isThen) => {
     await rented(3);
     if (silent) machines.answer = 'silence';
     asked = machines.service.requests.length;
@@ -165,7 +165,7 @@ describe('a live view in a terminal', () => {
     expect(shown.written().split('\u001b[?1049l')).toHaveLength(entered);
   });
 
-  test('ends by Ctrl-C during a reading, with the frame before it and its age', async () => {
+  test('ends on Ctrl-C during a reading, with the last frame and its age', async () => {
     await rented(1);
     const shown = watch(LIST);
     await shown.shows(/box-0 .*ACTIVE/);
@@ -179,7 +179,7 @@ describe('a live view in a terminal', () => {
   test.each([
     ['SIGTERM', 143, 'error: Terminated.'],
     ['SIGHUP', 129, 'error: The terminal hung up.'],
-  ])('leaves the terminal as it was after %s', async (signal, code, words) => {
+  ])('restores the terminal after %s', async (signal, code, words) => {
     await rented(1);
     const shown = watch(LIST);
     await shown.shows(/Read at/);
@@ -189,7 +189,7 @@ describe('a live view in a terminal', () => {
     expect(lastLine(shown.scrollback())).toBe(words);
   });
 
-  test('keeps what it shows while the service is away, with its age, and goes on', async () => {
+  test('keeps its frame with its age while the service is down, and continues', async () => {
     await rented(2);
     const shown = watch(['instances', 'get', idOf(0), '--watch', '--interval', '500ms']);
     await shown.shows(/Status: +ACTIVE/);
@@ -200,7 +200,7 @@ describe('a live view in a terminal', () => {
     await shown.shows(/Status: +STOPPED[\s\S]*\nRead at [\d:]{8}, again/);
   });
 
-  test('tells for how long the service wants to be left alone, and ends at once meanwhile', async () => {
+  test('shows how long the service asks to wait, and still ends at once', async () => {
     await rented(1);
     const shown = watch(['instances', 'get', idOf(0), '--watch', '--interval', '500ms'], {
       columns: 200,
@@ -216,7 +216,7 @@ describe('a live view in a terminal', () => {
     expect(lastLine(shown.scrollback())).toMatch(/^Last read .* \(Retry-After\)\.$/);
   });
 
-  test('tells it below a list of which a part was refused', async () => {
+  test('shows the same below a list of which a part was refused', async () => {
     await rented(2);
     const shown = watch(LIST, { columns: 200 });
     await shown.shows(/box-1 .*ACTIVE/);
@@ -238,7 +238,7 @@ describe('a live view in a terminal', () => {
     expect(shown.scrollback()).toMatch(/box-1 .*ACTIVE[\s\S]*\nerror: /);
   });
 
-  test('of one machine ends with the machine', async () => {
+  test('ends with its instance', async () => {
     await rented(1);
     const shown = watch(['instances', 'get', idOf(0), '-w', '--interval', '500ms']);
     await shown.shows(/Status: +ACTIVE/);
@@ -247,7 +247,7 @@ describe('a live view in a terminal', () => {
     expect(shown.scrollback()).toMatch(/Status: +TERMINATED/);
   });
 
-  test('says how many lines have no room, and leaves them all at its end', async () => {
+  test("says how many lines don't fit, and prints them all at its end", async () => {
     await rented(20);
     const shown = watch(LIST, { rows: 10 });
     await shown.shows(/^NAME.*\n(box-\d+ .*\n){6}… 14 more lines below the screen\nRead at/);
@@ -257,7 +257,7 @@ describe('a live view in a terminal', () => {
     expect(shown.scrollback().match(/^box-\d+ /gm)).toHaveLength(20);
   });
 
-  test('gives the screen back on Ctrl-Z, and takes it again with fg', async () => {
+  test('releases the screen on Ctrl-Z, and takes it again with fg', async () => {
     await rented(1);
     const shown = watch([], {
       program: 'bash',
@@ -278,7 +278,7 @@ describe('a live view in a terminal', () => {
     await shown.shows(/it was 130/);
   });
 
-  test('keeps a machine that ends, and asks for it no more', async () => {
+  test('keeps an instance that terminated, and no longer reads it', async () => {
     await rented(2);
     const shown = watch(LIST);
     await shown.shows(/box-1 .*ACTIVE/);
@@ -292,8 +292,8 @@ describe('a live view in a terminal', () => {
   });
 });
 
-describe('a terminal on which nothing can be redrawn', () => {
-  test('that is dumb gets plain rows as they change', async () => {
+describe("a terminal that can't be redrawn", () => {
+  test('gets plain rows as they change if it is dumb', async () => {
     await rented(2);
     const shown = watch(LIST, { term: 'dumb', columns: 120 });
     await shown.shows(/box-1 .*ACTIVE/);
@@ -305,7 +305,7 @@ describe('a terminal on which nothing can be redrawn', () => {
   });
 
   // Linux alone tells how long a thread wanted to run.
-  test('that has no columns does not spin', needs('/proc/self/schedstat'), async () => {
+  test('uses no processor time if it has no columns', needs('/proc/self/schedstat'), async () => {
     await rented(2);
     const shown = watch([], {
       program: 'bash',
@@ -339,7 +339,7 @@ async function sleptFor(pid: number): Promise<number> {
   return performance.now() - (ran + waited) / 1e6;
 }
 
-describe('off a terminal', () => {
+describe('a watch when not in a terminal', () => {
   test.each([
     ['a table row', [], /^NAME +ID .*\n(box-\d .*ACTIVE.*\n){2}$/],
     ['a line of JSON', ['--json'], /^(\{.*"status":"ACTIVE".*\}\n){2}$/],
@@ -354,7 +354,7 @@ describe('off a terminal', () => {
     expect(await end).toMatchObject({ code: 130 });
   });
 
-  test('an outage is told once, and survived', async () => {
+  test('reports an outage once, and survives it', async () => {
     await rented(1);
     const child = computer.start([...LIST, '-o', 'tsv'], { env: key() });
     await heard(child, 'stdout', /box-0/);
@@ -368,7 +368,7 @@ describe('off a terminal', () => {
     expect((await outcomeOf(child)).code).toBe(143);
   });
 
-  test('a reader who has enough ends it at the next change', async () => {
+  test('ends at the next change if its reader has gone', async () => {
     await rented(1);
     const ended = computer.bash(
       `gpucloud ${LIST.join(' ')} --no-header | head -n 1; echo "\${PIPESTATUS[0]}"`,
@@ -387,7 +387,7 @@ describe('off a terminal', () => {
 
   // Others tell it at the next write alone.
   test.each(['', '--json', '-o csv --no-header', '-o yaml'])(
-    'a reader who has enough ends it though nothing changes: %s',
+    'ends without a change if its reader has gone: %s',
     needs('Linux'),
     async (format) => {
       await rented(1);
@@ -398,7 +398,7 @@ describe('off a terminal', () => {
   );
 
   // Timers of Node fire at once beyond some 25 days.
-  test('a pause of a year is one, and not a storm of requests', async () => {
+  test('pauses for a year without a storm of requests', async () => {
     await rented(1);
     const child = computer.start([...LIST, '-o', 'tsv'], { env: key() });
     await heard(child, 'stdout', /box-0/);
@@ -414,7 +414,7 @@ describe('off a terminal', () => {
     expect((await end).code).toBe(143);
   });
 
-  test('a first reading that fails is the error of the command', async () => {
+  test('reports a failed first reading as the error of the command', async () => {
     await rented(1);
     machines.answer = 'hangUp';
     const { code, stdout } = await computer.gpucloud(LIST, { env: key() });
@@ -425,7 +425,7 @@ describe('off a terminal', () => {
 describe('waiting for several machines in a terminal', () => {
   const WAIT = ['instances', 'wait', idOf(0), idOf(1), '--poll-interval', '500ms'];
 
-  test('each has a line with its phase, and Ctrl-C tells how to end them', async () => {
+  test('shows a line with a phase for each, and how to terminate them after Ctrl-C', async () => {
     await rented(2);
     machines.status = 'PROVISIONING';
     const shown = watch(WAIT, { columns: 400 });
@@ -443,7 +443,7 @@ describe('waiting for several machines in a terminal', () => {
     expect(shown.written()).not.toContain('\u001b[?25l');
   });
 
-  test('an outage is told above the lines', async () => {
+  test('reports an outage above the lines', async () => {
     await rented(2);
     machines.status = 'PROVISIONING';
     const shown = watch(WAIT);
@@ -456,7 +456,7 @@ describe('waiting for several machines in a terminal', () => {
     expect(shown.scrollback()).toMatch(/box-\d can be read again: ACTIVE\.[\s\S]*NAME +ID/);
   });
 
-  test('a pause that the service asks for is in their lines, and Ctrl-C ends it at once', async () => {
+  test('shows a requested pause in the lines, and ends at once on Ctrl-C', async () => {
     await rented(2);
     machines.status = 'PROVISIONING';
     const shown = watch(WAIT, { columns: 400 });
@@ -475,21 +475,24 @@ describe('waiting for several machines in a terminal', () => {
   test.each([
     ['before the first answer', true, () => machines.service.requests.length > asked],
     ['between two readings', false, () => /PROVISIONING/.test(terminal?.screen() ?? '')],
-  ])('Ctrl-C %s of one machine says that it is still billing', async (_when, silent, isThen) => {
-    await rented(2);
-    machines.status = 'PROVISIONING';
-    if (silent) machines.answer = 'silence';
-    asked = machines.service.requests.length;
-    const shown = watch(['instances', 'wait', idOf(0), '--poll-interval', '500ms'], {
-      columns: 400,
-    });
-    await shown.shows(isThen);
-    shown.type(CTRL_C);
-    expect(await shown.ended()).toBe(130);
-    expect(shown.scrollback()).toMatch(
-      new RegExp(
-        `Stopped waiting for box-0 \\(${idOf(0)}\\). It may still be billing.\nhint: .*"gpucloud instances terminate box-0"$`,
-      ),
-    );
-  });
+  ])(
+    'says after Ctrl-C %s of one instance that it is still billing',
+    async (_when, silent, isThen) => {
+      await rented(2);
+      machines.status = 'PROVISIONING';
+      if (silent) machines.answer = 'silence';
+      asked = machines.service.requests.length;
+      const shown = watch(['instances', 'wait', idOf(0), '--poll-interval', '500ms'], {
+        columns: 400,
+      });
+      await shown.shows(isThen);
+      shown.type(CTRL_C);
+      expect(await shown.ended()).toBe(130);
+      expect(shown.scrollback()).toMatch(
+        new RegExp(
+          `Stopped waiting for box-0 \\(${idOf(0)}\\). It may still be billing.\nhint: .*"gpucloud instances terminate box-0"$`,
+        ),
+      );
+    },
+  );
 });

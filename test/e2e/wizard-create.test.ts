@@ -19,8 +19,8 @@ const { enter, down, up, tab, ctrlC, ctrlD, clearLine } = KEYS;
 
 openTable();
 
-describe('instances create without anything', () => {
-  test('asks for all of it, shows it, rents it, waits and says how to connect and to stop paying', async () => {
+describe('instances create without arguments', () => {
+  test('asks for everything, shows it, rents, waits, and says how to connect and to terminate', async () => {
     await prepared();
     const one = person(['instances', 'create', '--poll-interval', '500ms']);
     for (const [question, answer] of QUESTIONS) await one.answers(question, answer);
@@ -57,7 +57,7 @@ describe('instances create without anything', () => {
     expect(await machines()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
   });
 
-  test('the command that it shows asks for the same, word for word', async () => {
+  test('shows a command that sends the same, word for word', async () => {
     await prepared();
     await writeFile(join(computer.home, 'env.txt'), 'A=1\n');
     const flags = [
@@ -88,7 +88,7 @@ describe('instances create without anything', () => {
     expect(JSON.parse(again.stdout)).toEqual(asked);
   });
 
-  test('asks for what is missing only, and for a container with all its parts', async () => {
+  test('asks only for what is missing, and for a container with all its parts', async () => {
     const one = person([
       'instances',
       'create',
@@ -151,7 +151,7 @@ describe('instances create without anything', () => {
     await one.reads(/✔ Name of the machine \w+-\w+\n/);
   });
 
-  test('refuses the name of a known machine', async () => {
+  test('refuses the name of a known instance', async () => {
     await run(
       computer,
       'instances',
@@ -167,7 +167,7 @@ describe('instances create without anything', () => {
     await one.reads('a machine of that name is known here, and names are unique');
   });
 
-  test('an answer can be changed before the end, and leaving there sends nothing', async () => {
+  test('changes an answer before the end, and sends nothing if the user leaves there', async () => {
     await prepared();
     const one = person(['instances', 'create']);
     for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
@@ -182,7 +182,7 @@ describe('instances create without anything', () => {
     await expectNothingSent(one);
   });
 
-  test('a no of the service says that nothing was rented, and how to go on', async () => {
+  test('reports a refusal by the service, with the command that continues', async () => {
     const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
     await one.answers(/ {2}RTX 3090 .*out of stock[\s\S]*select/, `${up}${down.repeat(4)}${enter}`);
     await one.answers(/\? Go on without a key/, `y${enter}`);
@@ -200,7 +200,7 @@ describe('instances create without anything', () => {
     ['Ctrl-D', ctrlD],
   ])('%s', (_name, key) => {
     test.each(QUESTIONS.map(([question], at) => [String(question), at] as const))(
-      'at %s sends nothing, and keeps nothing',
+      'sends and stores nothing if left at %s',
       async (_question, at) => {
         await prepared();
         const one = person(['instances', 'create']);
@@ -212,7 +212,7 @@ describe('instances create without anything', () => {
     );
   });
 
-  test('a value that is typed with its variable does not stay on the screen', async () => {
+  test('leaves no typed value of a variable on the screen', async () => {
     const flags = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--dry-run'];
     const one = person(['instances', 'create', ...flags]);
     await one.answers(/\? Name of the machine/, `box-one${enter}`);
@@ -227,7 +227,7 @@ describe('instances create without anything', () => {
     expect(one.screen()).not.toContain('a-secret');
   });
 
-  describe('within the questions of a container', () => {
+  describe('the questions about a container', () => {
     const PARTS: readonly (readonly [RegExp, string])[] = [
       [/\? Image of the container *$/m, `nginx:1${enter}`],
       [/\? Command \(Enter: its own\) *$/m, enter],
@@ -244,7 +244,7 @@ describe('instances create without anything', () => {
         ['Ctrl-C', String(question), at, ctrlC] as const,
         ['Ctrl-D', String(question), at, ctrlD] as const,
       ]),
-    )('%s at %s sends nothing, and keeps nothing', async (_name, _question, at, key) => {
+    )('send and store nothing on %s at %s', async (_name, _question, at, key) => {
       await prepared();
       const flags = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--ssh-key', 'laptop'];
       const one = person(['instances', 'create', ...flags]);
@@ -260,7 +260,7 @@ describe('instances create without anything', () => {
     });
   });
 
-  test('long lists are searched, and an id can be given in their place', async () => {
+  test('searches long lists, and accepts an ID instead', async () => {
     const names = Array.from({ length: 14 }, (_, at) => ({
       service: 'sandbox',
       kind: 'offer',

@@ -17,8 +17,8 @@ const { enter, down, up, ctrlC, ctrlD } = KEYS;
 
 openTable();
 
-describe('every width', () => {
-  test.each([40, 60, 80, 120, 200])('%i columns', async (columns) => {
+describe('the wizard at every width', () => {
+  test.each([40, 60, 80, 120, 200])('fits %i columns', async (columns) => {
     await prepared();
     const one = person(['instances', 'create', '--dry-run', '--json'], { columns });
     for (const [question, answer] of QUESTIONS.slice(0, -1)) {
@@ -35,7 +35,7 @@ describe('every width', () => {
   });
 });
 
-describe('a low window', () => {
+describe('the wizard in a low window', () => {
   async function longList(): Promise<void> {
     const names = Array.from({ length: 14 }, (_, at) => ({
       service: 'sandbox',
@@ -50,7 +50,7 @@ describe('a low window', () => {
 
   const ASK = ['instances', 'create', 'box-one', '--image', 'ubuntu-22-04', '--dry-run', '-q'];
 
-  test.each([6, 8, 12])('%i rows: the question stays whole, whatever is typed', async (rows) => {
+  test.each([6, 8, 12])('keeps the question whole in %i rows, whatever is typed', async (rows) => {
     await longList();
     const one = person(ASK, { rows });
     await one.reads(/\? Offer[\s\S]*type to search · ↑↓ navigate · ⏎ select/);
@@ -65,11 +65,11 @@ describe('a low window', () => {
   });
 });
 
-describe('no colour, and colours that can be read', () => {
+describe("the wizard's colours", () => {
   test.each([
     ['NO_COLOR', { NO_COLOR: '1' }, []],
     ['--no-color', {}, ['--no-color']],
-  ])('%s: no colour at all', async (_name, env, flags) => {
+  ])('are none with %s', async (_name, env, flags) => {
     await prepared();
     const one = person(['instances', 'create', '--dry-run', ...flags], { env });
     for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
@@ -77,7 +77,7 @@ describe('no colour, and colours that can be read', () => {
     expect(one.written()).not.toMatch(/\u001b\[[0-9;]*m/);
   });
 
-  test('uses the colours of the terminal theme alone', async () => {
+  test("are the terminal theme's own", async () => {
     await prepared();
     const one = person(['instances', 'create', '--dry-run']);
     for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
@@ -89,10 +89,10 @@ describe('no colour, and colours that can be read', () => {
   });
 });
 
-describe('TERM=dumb: plain lines', () => {
+describe('TERM=dumb in the wizard', () => {
   const DUMB = { env: { TERM: 'dumb' } };
 
-  test('the same questions, numbered, with nothing drawn again', async () => {
+  test('asks the same questions, numbered, and redraws nothing', async () => {
     await prepared();
     const one = person(['instances', 'create', '--poll-interval', '500ms'], DUMB);
     await one.answers(/Name of the machine \[.+\] *$/m, `9ab${enter}`);
@@ -120,7 +120,7 @@ describe('TERM=dumb: plain lines', () => {
   test.each([
     ['Ctrl-C', ctrlC],
     ['Ctrl-D', ctrlD],
-  ])('%s leaves with nothing sent', async (_name, key) => {
+  ])('sends nothing after %s', async (_name, key) => {
     await prepared();
     const one = person(['instances', 'create'], DUMB);
     await one.answers(/Name of the machine \[.+\] *$/m, enter);
@@ -131,7 +131,7 @@ describe('TERM=dumb: plain lines', () => {
     );
   });
 
-  test('a secret is not shown', async () => {
+  test('does not show a secret', async () => {
     const one = person(['login', '--base-url', 'http://127.0.0.1:1'], {
       env: { TERM: 'dumb', GPUCLOUD_PROFILE: '' },
     });
@@ -141,19 +141,22 @@ describe('TERM=dumb: plain lines', () => {
   });
 });
 
-describe('where nobody can be asked', () => {
+describe('the wizard when not interactive', () => {
   test.each([
     ['stdin is no terminal', {}, []],
     ['--no-input', {}, ['--no-input']],
-  ])('%s: all that is missing is named at once, and nothing is read', async (_why, env, flags) => {
-    const outcome = await computer.gpucloud(['instances', 'create', ...flags], {
-      env: { ...ENV, ...env },
-    });
-    expect(outcome).toMatchObject({ code: 2, stdout: '' });
-    expect(outcome.stderr).toContain('missing NAME (or --name), --offer, --image');
-  });
+  ])(
+    'lists everything that is missing at once with %s, and reads nothing',
+    async (_why, env, flags) => {
+      const outcome = await computer.gpucloud(['instances', 'create', ...flags], {
+        env: { ...ENV, ...env },
+      });
+      expect(outcome).toMatchObject({ code: 2, stdout: '' });
+      expect(outcome.stderr).toContain('missing NAME (or --name), --offer, --image');
+    },
+  );
 
-  test('CI and --no-input in a terminal', async () => {
+  test('does so with CI and --no-input in a terminal', async () => {
     for (const options of [{ env: { CI: '1' } }, { env: { GPUCLOUD_NO_INPUT: '1' } }]) {
       const one = person(['instances', 'terminate'], options);
       expect(await one.ended()).toBe(2);

@@ -10,7 +10,7 @@ const { enter, down, space, ctrlC, ctrlD, clearLine } = KEYS;
 openTable();
 
 describe('the other verbs', () => {
-  test('terminate offers the living machines, asks once more, and ends what was picked', async () => {
+  test('makes terminate offer the living instances, ask once more, and terminate those chosen', async () => {
     for (const name of ['one', 'two', 'old']) {
       await run(
         computer,
@@ -41,13 +41,13 @@ describe('the other verbs', () => {
     expect(statuses[second]).toMatch(/TERMINAT/);
   });
 
-  test('terminate with nothing to end says so', async () => {
+  test('makes terminate report that there is nothing to terminate', async () => {
     const one = person(['instances', 'terminate']);
     expect(await one.ended()).toBe(3);
     expect(one.screen()).toContain('No machine that is not terminated is known to this computer');
   });
 
-  test('drives create', async () => {
+  test('asks for a new drive in drives create', async () => {
     const one = person(['drives', 'create']);
     await one.answers(/\? Name of the drive\? *$/m, `данные 数据${enter}`);
     await one.answers(/\? Size .* *$/m, `5x${enter}`);
@@ -63,7 +63,7 @@ describe('the other verbs', () => {
   test.each([
     ['Ctrl-C', ctrlC],
     ['Ctrl-D', ctrlD],
-  ])('drives create left by %s', async (_name, key) => {
+  ])('creates no drive if left by %s', async (_name, key) => {
     const one = person(['drives', 'create', 'data']);
     await one.answers(/\? Size .* *$/m, key);
     expect(await one.ended()).toBe(130);
@@ -71,7 +71,7 @@ describe('the other verbs', () => {
     expect(JSON.parse(await run(computer, 'drives', 'list', '--json'))).toEqual([]);
   });
 
-  test('ssh-keys add offers the keys of this computer', async () => {
+  test('offers the keys of this computer in ssh-keys add', async () => {
     await mkdir(join(computer.home, '.ssh'));
     await writeFile(join(computer.home, '.ssh', 'id_ed25519.pub'), `${ED25519} anna@laptop\n`);
     const one = person(['ssh-keys', 'add']);
@@ -84,7 +84,7 @@ describe('the other verbs', () => {
     ]);
   });
 
-  test('login asks for the address and the key, and again for a key that is refused', async () => {
+  test('asks in login for the address and the key, and again for a refused key', async () => {
     const server = computer.start(['sandbox', 'serve', '--port', '0', '--json']);
     try {
       const { url, api_key } = await new Promise<{ url: string; api_key: string }>((resolve) => {

@@ -45,7 +45,7 @@ describe('in the sandbox', () => {
   });
   afterEach(() => world.close());
 
-  test('a key is created and works, its secret alone on stdout', async () => {
+  test('creates a key that works, with only its secret on stdout', async () => {
     const created = await world.cli(['api-keys', 'create', 'ci']);
     expect(created.code).toBe(0);
     expect(created.stdout).toMatch(/^svc_sk_sandbox_[0-9a-f]+\n$/);
@@ -84,7 +84,7 @@ describe('in the sandbox', () => {
     ]);
   });
 
-  test('the built-in profile marks its own key and keeps none in a profile', async () => {
+  test("marks the built-in profile's own key and stores none in a profile", async () => {
     const env = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
     const argv = ['--profile', 'sandbox', 'api-keys'];
     const list = await world.cli([...argv, 'list', '--columns', 'name,in_use', '-o', 'csv'], {
@@ -99,7 +99,7 @@ describe('in the sandbox', () => {
     ]);
   });
 
-  test('verbs that the service does not document', async () => {
+  test('names the nearest command for verbs that the service does not document', async () => {
     for (const verb of ['delete', 'revoke', 'update', 'rotate']) {
       const result = await world.cli(['api-keys', verb, 'ci']);
       expect(result).toMatchObject({ code: 2, requests: [] });
@@ -112,7 +112,7 @@ describe('create', () => {
   let world: World;
   afterEach(() => world.close());
 
-  test('in other formats the secret is a field', async () => {
+  test('prints the secret as a field in other formats', async () => {
     world = await keyWorld();
     const json = await world.cli(['api-keys', 'create', 'ci', '--json']);
     expect(JSON.parse(json.stdout)).toEqual({
@@ -129,7 +129,7 @@ describe('create', () => {
     expect(table.stdout).toBe(`key-3\n${SECRET}\n`);
   });
 
-  test('--key-file keeps the secret in a private file, and stdout does not show it', async () => {
+  test('stores the secret in a private file with --key-file, and not on stdout', async () => {
     world = await keyWorld();
     const path = join(world.home, 'ci.key');
     const created = await world.cli(['api-keys', 'create', 'ci', '--key-file', path, '-o', 'id']);
@@ -157,7 +157,7 @@ describe('create', () => {
     expect(details.stdout + details.stderr).not.toContain(SECRET);
   });
 
-  test('--save-profile keeps it with the base URL and the account in force', async () => {
+  test('stores it with the base URL and the account with --save-profile', async () => {
     world = await keyWorld();
     const created = await world.cli([
       'api-keys',
@@ -198,7 +198,7 @@ describe('create', () => {
     expect(sent(replaced.requests)).toEqual(['POST /api-keys']);
   });
 
-  test('a profile without a key changes its address only when that is said', async () => {
+  test('changes only the address of a profile without a key, and only if told', async () => {
     world = await keyWorld();
     const add = ['profiles', 'add', 'work', '--base-url', 'https://other.example'];
     expect((await world.cli(add)).code).toBe(0);
@@ -209,7 +209,7 @@ describe('create', () => {
     expect(said.code).toBe(0);
   });
 
-  test('what fails to be kept is on stdout as the last resort, with exit 9', async () => {
+  test('prints a secret that could not be stored as a last resort, and exits with 9', async () => {
     let made = 0;
     world = await createWorld({
       handler: async ({ path }) => {
@@ -229,7 +229,7 @@ describe('create', () => {
     expect(failed.stderr).not.toContain(SECRET);
   });
 
-  test('a profile that another program changed meanwhile is not overwritten', async () => {
+  test('does not overwrite a profile that another program changed meanwhile', async () => {
     world = await createWorld({
       handler: async ({ path }) => {
         if (path === '/users/me') return { status: 200, body: { data: { id: 'u1' } } };
@@ -251,7 +251,7 @@ describe('create', () => {
     expect(config).not.toContain(SECRET);
   });
 
-  test('a lost answer tells of the orphan and leaves no file behind', async () => {
+  test('reports a key that may exist after a lost response, and leaves no file', async () => {
     world = await keyWorld('hangUp');
     const path = join(world.home, 'ci.key');
     const result = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
@@ -262,7 +262,7 @@ describe('create', () => {
     await expect(stat(path)).rejects.toThrow('ENOENT');
   });
 
-  test('a broken answer gives up its secret all the same', async () => {
+  test('saves the secret from a broken response', async () => {
     world = await keyWorld({
       status: 201,
       body: `{"data":{"id":7,"name":"ci","secret_key":"${SECRET}"}}`,
@@ -272,7 +272,7 @@ describe('create', () => {
     expect(result.stderr).toContain('The API key ci was created and its secret came');
   });
 
-  test('an answer without a secret is no success', async () => {
+  test('rejects a response without a secret', async () => {
     world = await keyWorld({ status: 201, body: { data: { id: 'k9', name: 'ci' } } });
     const result = await world.cli(['api-keys', 'create', 'ci', '--json']);
     expect(result).toMatchObject({ code: 10, stdout: '' });
@@ -282,7 +282,7 @@ describe('create', () => {
     });
   });
 
-  test('a refusal takes the empty file back', async () => {
+  test('removes the empty file after a refusal', async () => {
     world = await keyWorld({ status: 422, body: { message: ['name is odd'] } });
     const path = join(world.home, 'ci.key');
     const result = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
@@ -307,7 +307,7 @@ describe('create', () => {
     ],
     [['create', 'ci', '--save-profile', 'sandbox'], 'error: --save-profile "sandbox": the profile'],
     [['create', 'ci', '--save-profile', 'a b'], 'error: --save-profile "a b": a profile name'],
-  ])('bad input: api-keys %j', async (argv, message) => {
+  ])('refuses bad input: api-keys %j', async (argv, message) => {
     world = await keyWorld();
     const result = await world.cli(['api-keys', ...argv]);
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
@@ -318,7 +318,7 @@ describe('create', () => {
 });
 
 describe('list', () => {
-  test('keys that begin alike are not told apart, and secrets are masked', async () => {
+  test('marks no key of several that begin alike, and masks secrets', async () => {
     const world = await createWorld({
       handler: () => ({
         status: 200,

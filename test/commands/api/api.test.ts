@@ -24,7 +24,7 @@ describe('in the sandbox', () => {
   });
   afterEach(() => world.close());
 
-  test('GET prints the answer, envelope and all', async () => {
+  test('prints the response to GET, envelope included', async () => {
     const result = await world.cli(['api', 'GET', '/users/me'], { terminal: true });
     expect(result).toMatchObject({ code: 0, stderr: '' });
     const json = await world.cli(['api', 'GET', '/users/me', '--json']);
@@ -37,7 +37,7 @@ describe('in the sandbox', () => {
     expect(line.stdout.trim().split('\n')).toHaveLength(1);
   });
 
-  test('fields make a body, strings and typed values', async () => {
+  test('makes a body of fields, strings and typed values', async () => {
     const argv = ['api', 'POST', '/storage/drives', '-f', 'name=data', '-F', 'size_gb=500'];
     const made = await world.cli([...argv, '--include']);
     expect(made.code).toBe(0);
@@ -48,7 +48,7 @@ describe('in the sandbox', () => {
     expect(JSON.parse(body).data).toMatchObject({ name: 'data', size_gb: 500 });
   });
 
-  test('--paginate makes one list of all pages', async () => {
+  test('makes one list of all pages with --paginate', async () => {
     const drives = ['a', 'b', 'c', 'd'];
     for (const name of drives) {
       await world.cli(['api', 'POST', '/storage/drives', '-f', `name=${name}`, '-F', 'size_gb=9']);
@@ -80,7 +80,7 @@ describe('in the sandbox', () => {
     expect(JSON.parse(templates.stdout).length).toBeGreaterThan(0);
   });
 
-  test('the body of a failure is on stdout and the error on stderr', async () => {
+  test('prints the body of a failure to stdout and the error to stderr', async () => {
     const missing = await world.cli(['api', 'GET', '/storage/drives/none']);
     expect(missing.code).toBe(3);
     expect(JSON.parse(missing.stdout)).toMatchObject({ statusCode: 404 });
@@ -94,7 +94,7 @@ describe('in the sandbox', () => {
     });
   });
 
-  test('the key of a new key is shown only where that is asked for', async () => {
+  test('shows the secret of a new key only on request', async () => {
     const argv = ['api', 'POST', '/api-keys', '-f', 'name=ci'];
     const masked = await world.cli(argv);
     expect(masked).toMatchObject({ code: 2, stdout: '', requests: [] });
@@ -103,7 +103,7 @@ describe('in the sandbox', () => {
     expect(JSON.parse(shown.stdout).data.secret_key).toMatch(/^svc_sk_/);
   });
 
-  test('what would rent a machine past the journal is not sent', async () => {
+  test('refuses to rent outside the journal', async () => {
     for (const path of [
       '/instances',
       '/instances/',
@@ -122,7 +122,7 @@ describe('in the sandbox', () => {
   });
 });
 
-describe('bad input ends before any request', () => {
+describe('refuses bad input before any request', () => {
   let world: World;
   beforeEach(async () => {
     world = await createWorld({ handler: () => ({ status: 500 }) });
@@ -175,7 +175,7 @@ describe('bad input ends before any request', () => {
     [['GET', '/x', '-q'], '--output id: api prints the JSON of the service'],
     [['GET', '/x', '-o', 'csv'], '--output csv: api prints the JSON of the service'],
     [['GET', '/x', '--columns', 'a'], '--columns and --sort'],
-  ])('api %j', async (argv, message) => {
+  ])('for api %j', async (argv, message) => {
     const given = argv.map((text) => (text === 'BROKEN' ? join(world.home, 'broken.json') : text));
     const result = await world.cli(['api', ...given]);
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
@@ -184,7 +184,7 @@ describe('bad input ends before any request', () => {
     expect(result.stderr).not.toMatch(/hunter2|svc_sk_test/);
   });
 
-  test('a path that is kept leads where it says', () => {
+  test('accepts only paths that lead where they say', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'/.%2eE5cCfF?#\\@:abя \n') }), (text) => {
         const verdict = apiPath(`/${text}`);
@@ -206,7 +206,7 @@ describe('against a scripted service', () => {
     world = await createWorld({ handler: typeof handler === 'function' ? handler : () => handler });
   }
 
-  test('typed fields are sent as they were typed, digit by digit', async () => {
+  test('sends typed fields as typed, digit by digit', async () => {
     let body = '';
     await scripted(({ body: got }) => {
       body = JSON.stringify(got);
@@ -241,7 +241,7 @@ describe('against a scripted service', () => {
     });
   });
 
-  test('fields are a query for GET and beside --input', async () => {
+  test('sends fields as a query with GET and beside --input', async () => {
     await scripted({ status: 200, body: { data: 1 } });
     const got = await world.cli(['api', 'GET', '/x?a=1', '-f', 'b=c d&e', '-F', 'n=2']);
     expect(sent(got.requests)).toEqual(['GET /x?a=1&b=c%20d%26e&n=2']);
@@ -255,7 +255,7 @@ describe('against a scripted service', () => {
     expect(posted.requests[0]?.body).toEqual({ new_password: 'correct horse' });
   });
 
-  test('prints a body as it came in a pipe, and reformatted keeps the digits of long numbers', async () => {
+  test('prints a body to a pipe as it came, and keeps the digits of long numbers when it reformats', async () => {
     const body =
       '{"data":{"n":12345678901234567890,"m":1.10,"e":1E5,"s":"-1","k\\"":"a\\\\","z":[]}}';
     await scripted({ status: 200, body });
@@ -268,7 +268,7 @@ describe('against a scripted service', () => {
     expect(indented.stdout).toContain('    "n": "12345678901234567890",\n    "m": 1.1,\n');
   });
 
-  test('a query looks into the whole answer, in every form that has a place for what it finds', async () => {
+  test('queries the whole response, in every format that fits the result', async () => {
     const body =
       '{"data":[{"amount":"1.50","n":3},{"amount":"2","n":12345678901234567890}],"meta":{"total":2}}';
     await scripted({ status: 200, body });
@@ -284,7 +284,7 @@ describe('against a scripted service', () => {
     expect((await find('nothing', '-i')).stdout).toMatch(/^HTTP\/1\.1 200\n[\s\S]*\n\nnull\n$/);
   });
 
-  test('what a query asks for wrongly is refused before any request', async () => {
+  test('refuses a bad query before any request', async () => {
     await scripted({ status: 200, body: { data: 1 } });
     for (const argv of [
       ['api', 'GET', '/x', '--query', 'data['],
@@ -297,7 +297,7 @@ describe('against a scripted service', () => {
     }
   });
 
-  test('a query finds no secret, and shows none of a key that is repeated', async () => {
+  test('masks secrets in the result of a query, and a repeated key', async () => {
     const data = { metadata: { k: 'canary-meta' }, note: `echo ${TEST_KEY}` };
     await scripted({ status: 200, body: { data } });
     const found = await world.cli(['api', 'GET', '/x', '--query', '[data.metadata.k, data.note]']);
@@ -313,7 +313,7 @@ describe('against a scripted service', () => {
     expect(shown.stdout).toBe('"canary-meta"\n');
   });
 
-  test('a query looks into no failure, no empty answer and no text', async () => {
+  test('queries no failure, no empty response and no text', async () => {
     await scripted({ status: 404, body: { statusCode: 404, message: 'why', error: 'x' } });
     const failed = await world.cli(['api', 'GET', '/x', '--query', 'data.id']);
     expect(failed.code).toBe(3);
@@ -329,7 +329,7 @@ describe('against a scripted service', () => {
     expect(text.stderr).toContain('leave --query out');
   });
 
-  test('text never reaches a terminal raw', async () => {
+  test('never prints raw text to a terminal', async () => {
     await scripted({ status: 200, body: 'line\u001b]52;c;x\u0007 one\r\ntwo \u202e\u009b2Jx' });
     const text = await world.cli(['api', 'GET', '/x', '-i'], { terminal: true });
     expect(text.stdout).toMatch(/\n\nline one\ntwo x\n$/);
@@ -341,7 +341,7 @@ describe('against a scripted service', () => {
     expect(json.stdout).toBe('{"data":"\\u009b2J\\u202e\\u007f"}\n');
   });
 
-  test('secrets at documented places are masked, and the key in force always', async () => {
+  test('masks secrets at documented places, and the active key everywhere', async () => {
     const data = {
       id: 'i1',
       connection_info: { secrets: { TOKEN: 'canary-token' }, endpoints: ['x?t=canary-token'] },
@@ -367,7 +367,7 @@ describe('against a scripted service', () => {
     });
   });
 
-  test('a password of the request that the answer repeats is hidden', async () => {
+  test('hides a password of the request that the response repeats', async () => {
     await scripted({ status: 400, body: { message: 'new_password pa"ssw0rd is weak' } });
     const result = await world.cli(['api', 'POST', '/users/me/update-password', '--input', '-'], {
       stdin: '{"new_password":"pa\\"ssw0rd"}',
@@ -390,7 +390,7 @@ describe('against a scripted service', () => {
     ['GET', 500, 1, false],
     ['POST', 500, 7, true],
     ['DELETE', 500, 7, false],
-  ])('%s answered with %i ends with %i', async (method, status, code, billing) => {
+  ])('exits after %s with status %i with %i', async (method, status, code, billing) => {
     await scripted({ status, body: { statusCode: status, message: 'why', error: 'x' } });
     const result = await world.cli(['--json', 'api', method, '/x']);
     expect(result.code).toBe(code);
@@ -401,12 +401,12 @@ describe('against a scripted service', () => {
     });
   });
 
-  test('a documented 400 about a state ends with 5', async () => {
+  test('exits with 5 after a documented 400 about a state', async () => {
     await scripted({ status: 400, body: { message: 'not ACTIVE' } });
     expect((await world.cli(['api', 'POST', '/instances/i1/stop'])).code).toBe(5);
   });
 
-  test('a lost answer to a POST is an unknown outcome', async () => {
+  test('leaves the outcome of a POST unknown if its response is lost', async () => {
     await scripted(() => 'hangUp');
     const result = await world.cli(['api', 'POST', '/x', '-f', 'a=1']);
     expect(result).toMatchObject({ code: 7, stdout: '' });
@@ -423,7 +423,7 @@ describe('against a scripted service', () => {
       'limit alone': () => ({ limit: 2 }),
     };
 
-    test.each(Object.keys(meta))('with meta that is %s', async (kind) => {
+    test.each(Object.keys(meta))('follows pages with meta that is %s', async (kind) => {
       await scripted(({ path }) => ({
         status: 200,
         body: { data: slice(page(path)), meta: meta[kind]?.(page(path)) },
@@ -433,12 +433,12 @@ describe('against a scripted service', () => {
       expect(result.requests).toHaveLength(3);
     });
 
-    test('an empty list is an empty array', async () => {
+    test('prints an empty list as an empty array', async () => {
       await scripted({ status: 200, body: { data: [], meta: { total_pages: 0 } } });
       expect((await world.cli(['api', 'GET', '/x', '--paginate'])).stdout).toBe('[]\n');
     });
 
-    test('a page that fails leaves the array open', async () => {
+    test('leaves the array open if a page fails', async () => {
       await scripted(({ path }) =>
         page(path) === 1
           ? { status: 200, body: { data: slice(1), meta: meta.whole?.(1) } }
@@ -449,7 +449,7 @@ describe('against a scripted service', () => {
       expect(result.stdout).toBe('[\n  {\n    "n": 1\n  },\n  {\n    "n": 2\n  }');
     });
 
-    test('a service that knows no pages, or answers another one, is not followed for ever', async () => {
+    test('does not follow a service for ever that has no pages or returns another one', async () => {
       await scripted({ status: 200, body: { data: slice(1), meta: meta.whole?.(1) } });
       const result = await world.cli(['api', 'GET', '/x', '--paginate']);
       expect(result.code).toBe(10);
@@ -466,13 +466,13 @@ describe('against a scripted service', () => {
     });
   });
 
-  test('a format in the environment is meant for other commands', async () => {
+  test('ignores a format in the environment', async () => {
     await scripted({ status: 200, body: { data: 1 } });
     const result = await world.cli(['api', 'GET', '/x'], { env: { GPUCLOUD_OUTPUT: 'csv' } });
     expect(result).toMatchObject({ code: 0, stdout: '{"data":1}' });
   });
 
-  test('a long text in an answer is no trouble', async () => {
+  test('handles a long text in a response', async () => {
     await scripted({ status: 200, body: { data: { readme: 'x\\'.repeat(2_000_000), n: 1 } } });
     const result = await world.cli(['api', 'GET', '/x']);
     expect(result.code).toBe(0);

@@ -45,7 +45,7 @@ describe('billing balance', () => {
     expect(csv.stdout).toBe('balance,reserved_balance,total_balance\r\n0.1,,\r\n');
   });
 
-  it('shows the reserved funds where the service tells them', async () => {
+  it('shows the reserved funds if the service returns them', async () => {
     const amount = '123456789012345678901234567890.123456789';
     const world = await worldOf(
       ok({ id: 'u-1', balance: '-1.5', reserved_balance: '0', total_balance: amount }),
@@ -57,7 +57,7 @@ describe('billing balance', () => {
 });
 
 describe('billing promo', () => {
-  it('tells what was added and what there is now', async () => {
+  it('prints what was added and the new balance', async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli(['billing', 'promo', 'WELCOME500']);
     expect(code).toBe(0);
@@ -88,7 +88,7 @@ describe('billing promo', () => {
     expect(stderr).toContain(words);
   });
 
-  it('is never sent twice, and a lost answer is told as one', async () => {
+  it('is never sent twice, and reports a lost response', async () => {
     const world = await worldOf('hangUp');
     const { code, stderr, requests } = await world.cli(['billing', 'promo', 'WELCOME500']);
     expect(code).toBe(7);
@@ -109,7 +109,7 @@ describe('billing promo', () => {
   });
 });
 
-it('billing deposit is not in the published API', async () => {
+it('names the nearest command for billing deposit, which is not in the published API', async () => {
   const world = await worldOf('hangUp');
   const { code, stderr, requests } = await world.cli(['billing', 'deposit', '500']);
   expect(code).toBe(2);

@@ -34,7 +34,7 @@ describe('moments', () => {
     expect(at(until, text)).toBe(time);
   });
 
-  it('takes a date as its whole day, here', () => {
+  it('takes a date as its whole local day', () => {
     expect(at(since, '2026-01-31')).toBe(here(2026, 1, 31));
     expect(at(until, '2026-01-31')).toBe(here(2026, 2, 1));
   });
@@ -61,7 +61,7 @@ describe('moments', () => {
     '1767225600',
     '2026-01-31T18',
     ' 7d',
-  ])('refuses %j with the forms there are', (text) => {
+  ])('refuses %j and lists the valid forms', (text) => {
     expect(at(since, text)).toMatch(
       /^it is a date \(2026-01-31\), a time .* or a duration back \(7d\)$/,
     );

@@ -105,7 +105,7 @@ async function assertStatus(): Promise<void> {
 
 describe('over a simulated month', () => {
   test.each(some([1, 2, 3, 4]))(
-    'the figures are those of the books, to the kopeck (dice %i)',
+    "matches the sandbox's books to the kopeck (random %i)",
     async (seed) => {
       const random = randomNumbers(seed);
       const roll = (sides: number) => Math.floor(random() * sides);
@@ -186,7 +186,7 @@ describe('over a simulated month', () => {
     120_000,
   );
 
-  test('a machine of ten hours and twenty minutes, worked out by hand', async () => {
+  test('matches a calculation by hand for an instance of 10 hours and 20 minutes', async () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     // The hardware comes after three seconds, and the hour begins.
     world.clock.advance(3000 + 10 * HOUR + 20 * 60_000);

@@ -28,7 +28,7 @@ async function spend(...flags: string[]) {
 }
 
 describe('billing spend', () => {
-  test('is a plain table in a pipe, with what it is about on stderr', async () => {
+  test('is a plain table in a pipe, with its period on stderr', async () => {
     service.transaction('USAGE_CHARGE', '0.1', 2 * HOUR);
     service.transaction('USAGE_CHARGE', '0.2', HOUR);
     service.transaction('REFUND', '0.05', HOUR);
@@ -49,7 +49,7 @@ describe('billing spend', () => {
     );
   });
 
-  test("goes to the service's now when the computer's clock is two days behind", async () => {
+  test("counts to the service's time if the computer's clock is two days behind", async () => {
     await world.close();
     const clock = manualClock();
     service = new AccountService(clock.now() + 2 * DAY);
@@ -68,14 +68,14 @@ describe('billing spend', () => {
     expect(stderr).toMatch(/^Spent 15\.00 RUB from \S+ to 2026-01-17 /);
   });
 
-  test('of nothing says so, and is [] in JSON', async () => {
+  test('reports an empty period, as [] in JSON', async () => {
     const { code, stdout, stderr } = await world.cli(['billing', 'spend']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toBe('There are no transactions.\n');
     expect((await spend()).stdout).toBe('[]\n');
   });
 
-  test('counts only what has moved, and tells what it leaves out in every format', async () => {
+  test('counts only COMPLETED transactions, and names the rest in every format', async () => {
     service.transaction('USAGE_CHARGE', '10', HOUR);
     service.transaction('USAGE_CHARGE', '20', HOUR, { status: 'FAILED' });
     service.transaction('DEPOSIT', '30', HOUR, { status: 'PENDING' });
@@ -92,7 +92,7 @@ describe('billing spend', () => {
     );
   });
 
-  test('shows a type that nobody documented under its own name', async () => {
+  test('shows an undocumented type by its own name', async () => {
     service.transaction('CASHBACK', '12.345', HOUR);
     const { rows } = await spend();
     expect(rows.at(-1)).toMatchObject({
@@ -134,20 +134,20 @@ describe('billing spend', () => {
     [['--since', '2026-02-01', '--until', '2026-01-01'], '--since is not before --until'],
     [['--since', '1h', '--until', '1h'], '--since is not before --until'],
     [['--since', 'soon'], '--since "soon"'],
-  ])('%j is refused before any request', async (argv, words) => {
+  ])('refuses %j before any request', async (argv, words) => {
     const { code, stdout, stderr, requests } = await world.cli(['billing', 'spend', ...argv]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(requests).toEqual([]);
     expect(stderr).toContain(words);
   });
 
-  test('a stretch that has not begun yet is refused', async () => {
+  test('refuses a period that has not begun', async () => {
     const { code, stderr } = await world.cli(['billing', 'spend', '--since', '2030-01-01']);
     expect(code).toBe(2);
     expect(stderr).toContain('--since lies in the future: 20');
   });
 
-  test('Ctrl-C in a long history is 130, with nothing on stdout', async () => {
+  test('exits with 130 on Ctrl-C in a long history, with nothing on stdout', async () => {
     for (let hour = 0; hour < 1000; hour += 1)
       service.transaction('USAGE_CHARGE', '1', hour * HOUR);
     service.limit = 10;
@@ -170,7 +170,7 @@ describe('billing spend', () => {
     expect(asked).toBeLessThan(25);
   });
 
-  test('a history that can not be read is the error of its status', async () => {
+  test("reports a history that can't be read by its status", async () => {
     service.broken.set('/billing', FAULT);
     expect(await world.cli(['billing', 'spend'])).toMatchObject({ code: 1, stdout: '' });
   });
@@ -190,18 +190,21 @@ describe('billing runway', () => {
     ['269.70', '269.701', 5],
     ['-1', '1s', 5],
     ['0', '1s', 5],
-  ])('a balance of %s with --fail-below %s is exit %i', async (balance, limit, exit) => {
-    await known(service.machine('trainer'));
-    service.balance = balance;
-    const { code, doc, stderr } = await runway('--fail-below', limit);
-    expect(code).toBe(exit);
-    expect(doc).toMatchObject({ balance, fail_below: limit, below: exit === 5 });
-    if (exit === 5) {
-      expect(errorOf(stderr)).toMatchObject({ code: 'wrong_state', retryable: false });
-    } else expect(stderr).toBe('');
-  });
+  ])(
+    'compares a balance of %s with --fail-below %s and exits with %i',
+    async (balance, limit, exit) => {
+      await known(service.machine('trainer'));
+      service.balance = balance;
+      const { code, doc, stderr } = await runway('--fail-below', limit);
+      expect(code).toBe(exit);
+      expect(doc).toMatchObject({ balance, fail_below: limit, below: exit === 5 });
+      if (exit === 5) {
+        expect(errorOf(stderr)).toMatchObject({ code: 'wrong_state', retryable: false });
+      } else expect(stderr).toBe('');
+    },
+  );
 
-  test('an empty account on which nothing bills lasts', async () => {
+  test('lasts for an empty account on which nothing bills', async () => {
     service.balance = '0.00';
     const { code, doc } = await runway('--fail-below', '24h');
     expect(code).toBe(0);
@@ -210,7 +213,7 @@ describe('billing runway', () => {
     expect((await runway('--fail-below', '24h')).code).toBe(5);
   });
 
-  test('a computer that knows no machine judges by the charges', async () => {
+  test('judges by the charges on a computer that knows no instance', async () => {
     service.balance = '1000.00';
     for (let hour = 0; hour < 24; hour += 1) {
       service.transaction('USAGE_CHARGE', '100.00', hour * HOUR + 60_000);
@@ -227,7 +230,7 @@ describe('billing runway', () => {
   });
 
   test.each([null, '', 'soon', '-1.00'])(
-    'an instance whose price is %j leaves no hours, and the reason',
+    'gives no hours, but the reason, if the price of an instance is %j',
     async (price_per_hour_snapshot) => {
       await known(service.machine('told'), service.machine('mute', { price_per_hour_snapshot }));
       const { doc } = await runway();
@@ -247,7 +250,7 @@ describe('billing runway', () => {
     },
   );
 
-  test('an instance that can not be read leaves no hours either', async () => {
+  test("gives no hours if an instance can't be read", async () => {
     await known(service.machine('told'));
     const unread = service.machine('unread');
     service.broken.set(`/instances/${unread}`, FAULT);
@@ -256,7 +259,7 @@ describe('billing runway', () => {
     expect(doc).toMatchObject({ hours_left: null, hours_left_unknown: 'price_not_told' });
   });
 
-  test('the other reasons are no balance, nothing spent and parts that were not read', async () => {
+  test('names the other reasons: no balance, nothing spent, parts that were not read', async () => {
     expect((await runway()).doc.hours_left_unknown).toBe('nothing_is_spent');
     service.balance = null;
     expect((await runway()).doc.hours_left_unknown).toBe('balance_not_told');
@@ -268,7 +271,7 @@ describe('billing runway', () => {
     expect((await runway()).doc).toMatchObject({ hours_left_unknown: null, hours_left: '111.23' });
   });
 
-  test('a price that is not told never passes for enough', async () => {
+  test('never passes with a price that is unknown', async () => {
     await known(service.machine('mute', { price_per_hour_snapshot: null }));
     const { code, doc } = await runway('--fail-below', '24h');
     expect({ code, below: doc.below }).toEqual({ code: 10, below: null });
@@ -278,7 +281,7 @@ describe('billing runway', () => {
     expect(stdout).toContain('Lasts     not known\n');
   });
 
-  test('what may bill without anybody saying so passes where even its price would be enough', async () => {
+  test('passes with what may bill only if its price would be covered too', async () => {
     await known(service.machine('quiet', { status: 'STOPPED' }));
     service.balance = '269.70';
     expect((await runway('--fail-below', '3h')).code).toBe(0);
@@ -289,7 +292,7 @@ describe('billing runway', () => {
     );
   });
 
-  test('a request whose answer was lost never passes for enough', async () => {
+  test('never passes with a request whose response was lost', async () => {
     await world.cli(['me', 'get']);
     service.broken.set('/instances', 'hangUp');
     const create = await world.cli(['instances', 'create', 'lost', '--offer', 'o', '--image', 'i']);
@@ -299,7 +302,7 @@ describe('billing runway', () => {
     expect(errorOf(stderr)).toMatchObject({ hint: 'gpucloud instances recover' });
   });
 
-  test('charges that could not be compared never pass for enough', async () => {
+  test('never passes if charges could not be compared', async () => {
     service.order = 'none';
     for (let hour = 0; hour < 2000; hour += 1) {
       service.transaction('USAGE_CHARGE', '100.00', hour * HOUR + 60_000);
@@ -314,14 +317,14 @@ describe('billing runway', () => {
   });
 
   test.each([{ amount: 'much' }, { created_at: null }])(
-    'a charge with %o may be of any amount, and of now',
+    'assumes any amount and time for a charge with %o',
     async (fields) => {
       service.transaction('USAGE_CHARGE', '100.00', HOUR, fields);
       expect((await runway('--fail-below', '24h')).code).toBe(10);
     },
   );
 
-  test('many charges tell of as many hours as a few requests hold', async () => {
+  test('covers as many hours as a few pages of charges hold', async () => {
     service.limit = 100;
     for (let minute = 0; minute < 3000; minute += 1) {
       service.transaction('USAGE_CHARGE', '1.00', minute * 60_000);
@@ -335,13 +338,13 @@ describe('billing runway', () => {
     expect(Number(doc.unexplained_per_hour)).toBeCloseTo(60, 0);
   });
 
-  test('a balance that is not told never passes for enough', async () => {
+  test('never passes without a balance', async () => {
     service.balance = null;
     expect((await runway('--fail-below', '500')).code).toBe(10);
   });
 
   test.each(['/storage/drives', '/billing/transactions', '/users/me'])(
-    '%s that can not be read never passes for enough, and what is surely too little is told',
+    "never passes if %s can't be read, and fails if the rest is too little",
     async (path) => {
       await known(service.machine('trainer'));
       service.broken.set(path, FAULT);
@@ -354,7 +357,7 @@ describe('billing runway', () => {
   );
 
   test.each(['24', 'tomorrow', '0h', '0', '-5', '24h5'])(
-    '--fail-below %s: it is refused or an amount, before any request',
+    'refuses --fail-below %s, or takes it as an amount, before any request',
     async (limit) => {
       const { code, requests } = await world.cli(['billing', 'runway', `--fail-below=${limit}`]);
       expect(code).toBe(limit === '24' ? 0 : 2);

@@ -76,7 +76,7 @@ function paths(requests: readonly RecordedRequest[]): string[] {
 const list = (...more: string[]) => ['billing', 'transactions', ...more];
 
 describe('billing transactions, a page', () => {
-  it('shows the first page with totals, and how there is more', async () => {
+  it('shows the first page with totals, and how to get more', async () => {
     const world = await worldOf({
       rows: [
         row(1),
@@ -106,7 +106,7 @@ describe('billing transactions, a page', () => {
     expect(paths(requests)).toEqual(['GET /billing/transactions?limit=3']);
   });
 
-  it('asks for the page that is named', async () => {
+  it('requests the page that is named', async () => {
     const world = await worldOf({ rows: rows(45) });
     const { stdout, stderr, requests } = await world.cli(list('--page', '3', '-q'));
     expect(stdout).toBe('t-41\nt-42\nt-43\nt-44\nt-45\n');
@@ -129,13 +129,13 @@ describe('billing transactions, a page', () => {
     ['--json', '--page', '1'],
     ['--json', '--all'],
     ['-o', 'jsonl', '--page', '2'],
-  ])('has no warning for who asked for this page, or for all: %s', async (...flags) => {
+  ])('does not warn if a page or all pages were requested: %s', async (...flags) => {
     const world = await worldOf({ rows: rows(45) });
     const { code, stderr } = await world.cli(list(...flags));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
-  it('tells a page past the end from a history without transactions', async () => {
+  it('distinguishes a page past the end from an empty history', async () => {
     const world = await worldOf({ rows: rows(3) });
     const past = await world.cli(list('--limit', '1', '--page', '99'));
     expect(past).toMatchObject({
@@ -153,7 +153,7 @@ describe('billing transactions, a page', () => {
     );
   });
 
-  it('passes unknown fields, statuses, types and nulls on, with no word to a program', async () => {
+  it('passes unknown fields, statuses, types and nulls on, without a note to programs', async () => {
     const odd = { id: 't-9', type: 'FEE', status: 'REVERSED', amount: '', novel: { a: [1] } };
     const bare = { id: 't-8', type: null, status: null, amount: null, direction: null };
     const world = await worldOf({ rows: [odd, bare] });
@@ -173,7 +173,7 @@ describe('billing transactions, a page', () => {
     );
   });
 
-  it('says that there are none', async () => {
+  it('reports an empty history', async () => {
     const world = await worldOf({ rows: [] });
     expect(await world.cli(list())).toMatchObject({
       code: 0,
@@ -193,7 +193,7 @@ describe('billing transactions, a page', () => {
     expect(paths(requests)).toEqual(['GET /billing/transactions?type=DEPOSIT,USAGE_CHARGE']);
   });
 
-  it('asks for types that may have come new, and says so', async () => {
+  it('sends undocumented types, with a note', async () => {
     const world = await worldOf({ rows: [row(1, { type: 'FEE' })] });
     const { code, stdout, stderr, requests } = await world.cli(list('--type', 'fee', '-o', 'id'));
     expect({ code, stdout }).toEqual({ code: 0, stdout: 't-1\n' });
@@ -229,7 +229,7 @@ describe('billing transactions --all', () => {
     ]);
   });
 
-  it('goes by the pages of a service that gives less than was asked for', async () => {
+  it('follows the page size of a service that returns less than was requested', async () => {
     const world = await worldOf({ rows: rows(25), cap: 10 });
     const { stdout, stderr, requests } = await world.cli(list('--all', '--columns', 'id'));
     expect(stdout.trimEnd().split('\n')).toHaveLength(26);
@@ -237,7 +237,7 @@ describe('billing transactions --all', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('shows each once although new ones push the others on', async () => {
+  it('shows each once even if new ones move the others to later pages', async () => {
     const ledger: Ledger = {
       rows: rows(30),
       before: (page) => {
@@ -250,7 +250,7 @@ describe('billing transactions --all', () => {
     expect(stdout.trimEnd().split('\n')).toEqual(rows(30).map(({ id }) => id));
   });
 
-  it('tells when the history became shorter meanwhile', async () => {
+  it('reports that the history became shorter while reading', async () => {
     const ledger: Ledger = {
       rows: rows(30),
       before: (page) => {
@@ -266,7 +266,7 @@ describe('billing transactions --all', () => {
     );
   });
 
-  it('tells when the service counts more than it gives', async () => {
+  it('reports that the service counts more than it returns', async () => {
     const ledger: Ledger = {
       rows: rows(5),
       meta: (told: Row) => ({ ...told, total: 100, total_pages: 20 }),
@@ -281,7 +281,7 @@ describe('billing transactions --all', () => {
     ['no number of pages', ({ total: _t, total_pages: _p, ...told }: Row) => told],
     ['0 pages', (told: Row) => ({ ...told, total_pages: 0 })],
     ['too many pages', (told: Row) => ({ ...told, total_pages: 99 })],
-  ])('comes to an end with %s', async (_what, meta) => {
+  ])('ends with %s', async (_what, meta) => {
     const world = await worldOf({ rows: rows(25), meta });
     const { code, stdout } = await world.cli(list('--all', '--limit', '10', '-q'));
     expect(code).toBe(0);
@@ -304,7 +304,7 @@ describe('billing transactions --all', () => {
     expect([6, 7]).toContain(requests.length);
   });
 
-  it('ends with the error of a page, and with no totals of a part', async () => {
+  it('ends with the error of a page, and prints no partial totals', async () => {
     const world = await worldOf({
       rows: rows(30),
       before: (page) => (page === 3 ? refused('enough') : undefined),
@@ -347,7 +347,7 @@ describe('billing transactions, a period', () => {
     expect(paths(requests)).toEqual(['GET /billing/transactions?page=1&limit=100']);
   });
 
-  it('takes a duration back from now', async () => {
+  it('takes a duration until now', async () => {
     const world = await worldOf(january);
     expect((await world.cli(list('--since', '5d', '-q'))).stdout).toBe('t-1\nt-3\n');
     expect((await world.cli(list('--until', '5d', '-q'))).stdout).toBe('t-2\nt-4\n');
@@ -363,7 +363,7 @@ describe('billing transactions, a period', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('shows what has no readable time, and says so', async () => {
+  it('shows transactions without a readable time, with a note', async () => {
     const world = await worldOf({
       rows: [
         row(1, { created_at: null }),

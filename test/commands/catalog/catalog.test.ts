@@ -70,7 +70,7 @@ async function putFile(text: string): Promise<void> {
 }
 
 describe('catalog list', () => {
-  test('of a new computer is empty and says how it fills', async () => {
+  test('is empty on a new computer and explains how it fills', async () => {
     expect(await world.cli(['catalog', 'list'])).toEqual({
       code: 0,
       stdout: '',
@@ -81,7 +81,7 @@ describe('catalog list', () => {
     expect(await entries()).toEqual([]);
   });
 
-  test('shows what a machine taught, its price with the date of the machine', async () => {
+  test('shows what an instance taught, with its price and date', async () => {
     await see();
     world.clock.advance(3 * 86_400_000);
     expect((await world.cli(['catalog', 'list'])).stdout).toBe(
@@ -95,7 +95,7 @@ image  Ubuntu 22.04  ${UBUNTU}           -  -                         2026-01-15
     expect((await stat(file())).mode & 0o777).toBe(0o600);
   });
 
-  test('--json has every field; --kind chooses', async () => {
+  test('has every field in --json, and filters by --kind', async () => {
     await see();
     expect(await entries(world, '--kind', 'offer')).toEqual([
       {
@@ -118,13 +118,13 @@ image  Ubuntu 22.04  ${UBUNTU}           -  -                         2026-01-15
     expect(stdout).toBe(`${UBUNTU}\n`);
   });
 
-  test('each service has its own', async () => {
+  test('keeps each service apart', async () => {
     await see();
     const env = { GPUCLOUD_BASE_URL: 'https://api.example.com' };
     expect((await world.cli(['catalog', 'list', '--json'], { env })).stdout).toBe('[]\n');
   });
 
-  test('without a service there is nothing to list', async () => {
+  test('lists nothing without a service', async () => {
     const env = { GPUCLOUD_BASE_URL: undefined };
     const { code, stderr } = await world.cli(['catalog', 'list'], { env });
     expect(code).toBe(2);
@@ -132,8 +132,8 @@ image  Ubuntu 22.04  ${UBUNTU}           -  -                         2026-01-15
   });
 });
 
-describe('learning', () => {
-  test('the price is that of the newest machine, whichever is read last', async () => {
+describe('learning from instances', () => {
+  test('keeps the price of the newest instance, whichever is read last', async () => {
     await see();
     machines.set(
       OTHER,
@@ -158,7 +158,7 @@ describe('learning', () => {
     });
   });
 
-  test('writes only what is new, and the time of the reading once an hour', async () => {
+  test('writes only what is new, and the time of reading once per hour', async () => {
     await see();
     const first = await stat(file());
     await see();
@@ -174,20 +174,20 @@ describe('learning', () => {
     ['nulls', { offer: null, base_image: null, price_per_hour_snapshot: null }],
     ['no ids', { offer: { name: 'x' }, base_image: {} }],
     ['an id that can be none', { offer: { id: '../x', name: 'x' }, base_image: { id: '' } }],
-  ])('a machine that tells %s teaches nothing', async (_what, changes) => {
+  ])('learns nothing from an instance with %s', async (_what, changes) => {
     const { offer: _offer, base_image: _image, ...bare } = machine(MACHINE);
     machines.set(MACHINE, { ...bare, ...changes });
     expect(await see()).toMatchObject({ code: 0, stderr: '' });
     expect(await entries()).toEqual([]);
   });
 
-  test('a price that is none is not kept', async () => {
+  test('does not store an invalid price', async () => {
     machines.set(MACHINE, machine(MACHINE, { price_per_hour_snapshot: 'free' }));
     await see();
     expect((await entries())[0]).toMatchObject({ name: 'RTX 4090', price_per_hour: null });
   });
 
-  test('a name given by hand stands before the one of the service', async () => {
+  test("prefers a name given by hand to the service's", async () => {
     await world.cli(['catalog', 'add', 'offer', A, '--name', 'mine']);
     await see();
     expect((await entries())[0]).toMatchObject({
@@ -199,7 +199,7 @@ describe('learning', () => {
     });
   });
 
-  test('many machines read at once leave one file in which all are', async () => {
+  test('writes one file with all of many instances read at once', async () => {
     const offers = Array.from({ length: 12 }, (_, at) => `offer-${at}`);
     for (const [at, id] of offers.entries()) {
       const uuid = `33333333-3333-4333-8333-3333333333${String(at).padStart(2, '0')}`;
@@ -212,7 +212,7 @@ describe('learning', () => {
 });
 
 describe('catalog add and remove', () => {
-  test('a name by hand', async () => {
+  test('stores a name given by hand', async () => {
     const argv = ['catalog', 'add', 'offer', 'offer-7', '--name'];
     expect(await world.cli([...argv, 'RTX 5090'])).toEqual({
       code: 0,
@@ -226,7 +226,7 @@ describe('catalog add and remove', () => {
     expect(await entries()).toMatchObject([{ id: 'offer-7', name: 'big' }]);
   });
 
-  test('in a terminal the name is asked for', async () => {
+  test('asks for the name in a terminal', async () => {
     const { code } = await world.cli(['catalog', 'add', 'image', 'img-1'], {
       terminal: true,
       stdin: 'My image\r',
@@ -246,7 +246,7 @@ describe('catalog add and remove', () => {
     [['offer', 'x', '--name', 'a\nb'], 'a name is one line'],
     [['offer', 'x', '--name', 'n'.repeat(101)], 'at most 100 characters'],
     [['offer', 'x', '--name', 'svc_sk_live_abc'], '--name: this is an API key'],
-  ])('add %j is refused', async (argv, words) => {
+  ])('refuses add %j', async (argv, words) => {
     const { code, stdout, stderr } = await world.cli(['catalog', 'add', ...argv]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(words);
@@ -255,7 +255,7 @@ describe('catalog add and remove', () => {
     expect(await entries()).toEqual([]);
   });
 
-  test('one given name stands for one thing', async () => {
+  test('allows one meaning per given name', async () => {
     await world.cli(['catalog', 'add', 'offer', 'x', '--name', 'My Box']);
     const { code, stderr } = await world.cli(['catalog', 'add', 'offer', 'y', '--name', 'my-box']);
     expect(code).toBe(2);
@@ -269,7 +269,7 @@ describe('catalog add and remove', () => {
     expect((await world.cli(['catalog', 'add', 'image', 'y', '--name', 'my-box'])).code).toBe(0);
   });
 
-  test('remove by name, by id, and what is not there', async () => {
+  test("removes by name or by ID, and reports what isn't there", async () => {
     await see();
     expect(await world.cli(['catalog', 'remove', 'rtx-4090', '-o', 'id'])).toEqual({
       code: 0,
@@ -285,7 +285,7 @@ describe('catalog add and remove', () => {
     });
   });
 
-  test('remove of what fits an offer and an image', async () => {
+  test('asks for the kind if a name fits an offer and an image', async () => {
     await world.cli(['catalog', 'add', 'offer', 'x', '--name', 'mine']);
     await world.cli(['catalog', 'add', 'image', 'y', '--name', 'mine']);
     const { code, stderr } = await world.cli(['catalog', 'remove', 'MINE']);
@@ -305,7 +305,7 @@ describe('instances create by name', () => {
     ['rtx-4090', 'ubuntu-22.04'],
     ['Rtx 4090', 'UBUNTU-22-04'],
     [A, UBUNTU],
-  ])('--offer %j --image %j', async (offer, image) => {
+  ])('accepts --offer %j --image %j', async (offer, image) => {
     await see();
     const { code, stderr, requests } = await create('--offer', offer, '--image', image);
     expect(code).toBe(0);
@@ -315,7 +315,7 @@ describe('instances create by name', () => {
     );
   });
 
-  test('the names of a file count too', async () => {
+  test('resolves the names in a file too', async () => {
     await see();
     const box = join(world.home, 'box.yaml');
     await writeFile(box, 'offer_id: rtx-4090\nimage_id: Ubuntu 22.04\n');
@@ -325,7 +325,7 @@ describe('instances create by name', () => {
     });
   });
 
-  test('a name of two offers is refused with both, and one given by hand decides', async () => {
+  test('refuses a name of two offers with both IDs, unless one was given by hand', async () => {
     await see();
     machines.set(OTHER, machine(OTHER, { offer: { id: B, name: 'RTX 4090', region: 'ru-2' } }));
     await see(OTHER);
@@ -341,7 +341,7 @@ describe('instances create by name', () => {
     expect(chosen.requests[0]?.body).toMatchObject({ offer_id: B });
   });
 
-  test('what fits no name is taken for an id, and that is said', async () => {
+  test('takes a text that fits no name as an ID, with a note', async () => {
     const { code, stderr, requests } = await create('--offer', 'rtx-4090', '--image', UBUNTU);
     expect(code).toBe(0);
     expect(requests[0]?.body).toMatchObject({ offer_id: 'rtx-4090', image_id: UBUNTU });
@@ -350,7 +350,7 @@ describe('instances create by name', () => {
     );
   });
 
-  test('what can be neither a name nor an id is refused before any request', async () => {
+  test("refuses what can't be a name or an ID before any request", async () => {
     const { code, stderr, requests } = await create('--offer', 'RTX 4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toBe(
@@ -358,7 +358,7 @@ describe('instances create by name', () => {
     );
   });
 
-  test('the machine that was rented teaches its names', async () => {
+  test('learns the names of the new instance', async () => {
     await create('--offer', A, '--image', UBUNTU);
     expect(await entries()).toMatchObject([{ name: 'RTX 4090' }, { name: 'Ubuntu 22.04' }]);
   });
@@ -367,7 +367,7 @@ describe('instances create by name', () => {
 describe('in the sandbox', () => {
   const SANDBOX = { env: { GPUCLOUD_PROFILE: 'sandbox', GPUCLOUD_BASE_URL: undefined } };
 
-  test('its own names count, are shown, and are not to be removed', async () => {
+  test("shows and resolves its own names, which can't be removed", async () => {
     const rented = await world.cli(
       ['instances', 'create', 'box', '--offer', 'rtx-4090', '--image', 'ubuntu-22.04', '--json'],
       SANDBOX,
@@ -385,7 +385,7 @@ describe('in the sandbox', () => {
     expect(removed.stderr).toContain("is a part of the sandbox and can't be removed");
   });
 
-  test('the price is told as play money', async () => {
+  test('calls the price play money', async () => {
     const { stderr } = await world.cli(
       ['instances', 'create', 'box', '--offer', 'RTX 4090', '--image', IMAGE],
       SANDBOX,
@@ -393,7 +393,7 @@ describe('in the sandbox', () => {
     expect(stderr).toContain("RTX 4090: 89.90 RUB an hour, of the sandbox's play money.\n");
   });
 
-  test('a name by hand stands beside them and goes again', async () => {
+  test('adds and removes a name by hand beside its own', async () => {
     await world.cli(['catalog', 'add', 'offer', OFFER, '--name', 'cheap'], SANDBOX);
     const list = () => world.cli(['catalog', 'list', '--json', '--kind', 'offer'], SANDBOX);
     expect(JSON.parse((await list()).stdout)).toContainEqual(
@@ -408,7 +408,7 @@ describe('in the sandbox', () => {
     expect(JSON.parse((await list()).stdout)).toHaveLength(5);
   });
 
-  test('served to others, it is a service like any other and is learned from', async () => {
+  test('learns from a served sandbox as from any service', async () => {
     const served = await createSandboxWorld();
     worlds.push(served);
     await served.cli(['instances', 'create', 'box', ...HARDWARE]);
@@ -419,14 +419,14 @@ describe('in the sandbox', () => {
   });
 });
 
-describe('a file that can not be used', () => {
+describe("a file that can't be used", () => {
   test.each([
     ['', 'it is empty'],
     ['{"version":1,"names":[', 'it is not JSON'],
     ['null', 'see the whole'],
     ['{"version":1,"names":[{"service":"x","kind":"drive","id":"y"}]}', 'see names.0.kind'],
     ['{"version":2,"names":[]}', 'see version'],
-  ])('%j: catalog verbs name it and leave it alone', async (text, words) => {
+  ])('stops catalog verbs, which name it and leave it alone: %j', async (text, words) => {
     await putFile(text);
     for (const argv of [['list'], ['add', 'offer', 'x', '--name', 'n'], ['rm', 'n']]) {
       const { code, stdout, stderr } = await world.cli(['catalog', ...argv]);
@@ -437,7 +437,7 @@ describe('a file that can not be used', () => {
     expect(await readFile(file(), 'utf8')).toBe(text);
   });
 
-  test('other commands go on with one warning', async () => {
+  test('gives other commands one warning', async () => {
     await putFile('{');
     const { code, stdout, stderr } = await see();
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${MACHINE}\n` });
@@ -448,7 +448,7 @@ describe('a file that can not be used', () => {
     expect(await readFile(file(), 'utf8')).toBe('{');
   });
 
-  test('fields of a newer version are kept', async () => {
+  test('keeps the fields of a newer version', async () => {
     const record = { service: world.service.url, kind: 'offer', id: 'x', later: { a: 1 } };
     await putFile(JSON.stringify({ version: 1, names: [record], more: true }));
     await world.cli(['catalog', 'add', 'offer', 'x', '--name', 'n']);

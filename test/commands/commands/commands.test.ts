@@ -42,7 +42,7 @@ describe('commands --json', () => {
     });
   });
 
-  test('tells all of a command', async () => {
+  test('describes a whole command', async () => {
     const tree = await reference();
     const stop = commandNamed(tree, 'instances stop');
     expect(stop).toEqual({
@@ -101,7 +101,7 @@ describe('commands --json', () => {
     });
   });
 
-  test('tells the form of each value', async () => {
+  test('describes the form of each value', async () => {
     const tree = await reference();
     expect(flagNamed(tree.global_flags, '--output')).toMatchObject({
       short: '-o',
@@ -120,7 +120,7 @@ describe('commands --json', () => {
     expect(commandNamed(tree, 'api').without_global_flags).toEqual(['--columns', '--sort']);
   });
 
-  test('every flag that says "again for more" is repeatable, and has one default at most', async () => {
+  test('marks every flag that says "again for more" as repeatable, with at most one default', async () => {
     const { commands } = await reference();
     const flags = commands.flatMap(({ flags: own }) => own);
     const saying = flags.filter(({ description }) => description.includes('again for more'));
@@ -128,14 +128,14 @@ describe('commands --json', () => {
     expect(saying.filter(({ repeatable }) => !repeatable)).toEqual([]);
   });
 
-  test('every command has an example, and every example the command', async () => {
+  test('has an example for every command, and the command in every example', async () => {
     const { commands } = await reference();
     for (const { command, examples } of commands) {
       expect(examples.length, command).toBeGreaterThan(0);
     }
   });
 
-  test('has the table of exit codes, and no command has another', async () => {
+  test('has the table of exit codes, which covers every command', async () => {
     const { exit_codes, commands } = await reference();
     expect(exit_codes[0]).toEqual({ exit_code: 0, code: null, meaning: 'done' });
     expect(exit_codes).toContainEqual({
@@ -152,7 +152,7 @@ describe('commands --json', () => {
     }
   });
 
-  test('a command that is said to need no service needs none', async () => {
+  test('marks no command as offline that needs a service', async () => {
     const { commands } = await reference();
     const local = commands.filter(({ exit_codes }) => !exit_codes.includes(4));
     const proved = [...commandsWhose((recipe) => recipe.local === true), 'sandbox serve'];
@@ -162,7 +162,7 @@ describe('commands --json', () => {
 });
 
 describe('commands PATH', () => {
-  test('of a command is its entry', async () => {
+  test('prints the entry of a command', async () => {
     const whole = await reference();
     const one = await world.cli(['commands', 'drives', 'get', '--json']);
     expect(JSON.parse(one.stdout)).toEqual(commandNamed(whole, 'drives get'));
@@ -172,7 +172,7 @@ describe('commands PATH', () => {
     expect(JSON.parse(status.stdout)).toEqual(commandNamed(whole, 'status'));
   });
 
-  test('of a group is its entry and its commands', async () => {
+  test('prints the entry of a group and its commands', async () => {
     const whole = await reference();
     const { stdout } = await world.cli(['commands', 'drives', '--json']);
     expect(JSON.parse(stdout)).toEqual({
@@ -185,7 +185,7 @@ describe('commands PATH', () => {
   });
 
   test.each([['nothing'], ['drives', 'nothing'], ['drives', 'get', 'more']])(
-    '%j is no command: exit 2',
+    'exits with 2 for %j, which is no command',
     async (...path) => {
       const { code, stdout, stderr } = await world.cli(['commands', ...path]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -195,14 +195,14 @@ describe('commands PATH', () => {
 });
 
 describe('commands', () => {
-  test('for people is a line a command', async () => {
+  test('prints a line per command for people', async () => {
     const { code, stdout } = await world.cli(['commands']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^instances list +List instances known to this computer$/m);
     expect(stdout.trim().split('\n')).toHaveLength(COMMANDS.length + 1);
   });
 
-  test('rows are rows in the other formats, and where columns are chosen', async () => {
+  test('prints rows in the other formats, and with --columns', async () => {
     const ids = await world.cli(['commands', '-q']);
     expect(ids.stdout.trim().split('\n').sort()).toEqual(COMMANDS);
     const json = await world.cli(['commands', '--json', '--columns', 'command,usage']);

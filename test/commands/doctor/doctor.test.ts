@@ -63,7 +63,7 @@ async function examine(world: World, env: CliOptions['env'] = {}, ...argv: strin
 }
 
 describe('doctor', () => {
-  test('an interrupt is no finding', async () => {
+  test('does not report an interrupt as a finding', async () => {
     const world = await worldOf(well, false);
     await fakeSsh(world, `trap '' INT; echo > "${world.home}/asked"; while :; do sleep 0.05; done`);
     const [first, second] = [new AbortController(), new AbortController()];
@@ -78,7 +78,7 @@ describe('doctor', () => {
     expect(JSON.parse(stderr).error).toMatchObject({ code: 'interrupted' });
   });
 
-  test('where all is well', async () => {
+  test('prints all checks as ok', async () => {
     const world = await worldOf();
     const { code, stdout, stderr, requests } = await world.cli(['doctor'], withSsh(world));
     const { host } = new URL(world.service.url);
@@ -111,7 +111,7 @@ Service
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /users/me']);
   });
 
-  test('the built-in sandbox: no key, no clock to compare', async () => {
+  test('checks the built-in sandbox, without a key or another clock', async () => {
     const world = await worldOf(() => 'hangUp', false);
     const { code, of } = await examine(world, {}, '--profile', 'sandbox');
     expect(code).toBe(0);
@@ -120,7 +120,7 @@ Service
     expect(of('clock')?.status).toBe('pass');
   });
 
-  test('formats of rows and chosen columns list the checks', async () => {
+  test('lists the checks in formats of rows and with --columns', async () => {
     const world = await worldOf();
     const { stdout } = await world.cli(
       ['doctor', '-o', 'csv', '--columns', 'id,status', '--no-header'],
@@ -133,7 +133,7 @@ Service
     expect(slip).toMatchObject({ code: 2, stdout: '', requests: [] });
   });
 
-  test('a failed check is exit 1, and stderr names it', async () => {
+  test('exits with 1 if a check fails, and names it on stderr', async () => {
     const world = await worldOf(well, false);
     const { code, stderr, of } = await examine(world);
     expect(code).toBe(1);
@@ -151,7 +151,7 @@ Service
   });
 });
 
-describe('the service', () => {
+describe('the service in doctor', () => {
   test.each([
     [401, { statusCode: 401, message: 'no', error: 'Unauthorized' }, 'fail'],
     [403, '', 'fail'],
@@ -159,22 +159,25 @@ describe('the service', () => {
     [429, '', 'warn'],
     [200, '<html>sign in to the hotel</html>', 'fail'],
     [200, envelope({ ...USER, is_active: false }), 'fail'],
-  ])('answers %i %j: it is there, the account is %s', async (status, body, verdict) => {
-    const { code, of } = await examine(await worldOf(() => answer(status, body)));
-    expect(of('service')?.status).toBe('pass');
-    expect(of('clock')?.status).toBe('pass');
-    expect(of('account')?.status).toBe(verdict);
-    expect(code).toBe(verdict === 'fail' ? 1 : 0);
-  });
+  ])(
+    'reports a response %i %j as reachable, and the account as %s',
+    async (status, body, verdict) => {
+      const { code, of } = await examine(await worldOf(() => answer(status, body)));
+      expect(of('service')?.status).toBe('pass');
+      expect(of('clock')?.status).toBe('pass');
+      expect(of('account')?.status).toBe(verdict);
+      expect(code).toBe(verdict === 'fail' ? 1 : 0);
+    },
+  );
 
-  test('that fails inside is not well', async () => {
+  test('fails if the service fails inside', async () => {
     const { code, of } = await examine(await worldOf(() => answer(503, 'busy')));
     expect(code).toBe(1);
     expect(of('service')).toMatchObject({ status: 'fail' });
     expect(of('account')?.message).toBe('not checked: the service did not answer');
   });
 
-  test('that is not there', async () => {
+  test('fails if nothing is there', async () => {
     const world = await worldOf();
     const { code, of } = await examine(world, { GPUCLOUD_BASE_URL: 'http://127.0.0.1:9' });
     expect(code).toBe(1);
@@ -184,7 +187,7 @@ describe('the service', () => {
     });
   });
 
-  test('without a key it is still asked whether it is there', async () => {
+  test('checks that it is there even without a key', async () => {
     const world = await worldOf(() => answer(401, ''));
     const { code, of, requests } = await examine(world, { GPUCLOUD_API_KEY: undefined });
     expect(code).toBe(1);
@@ -193,7 +196,7 @@ describe('the service', () => {
     expect(requests[0]?.headers['x-api-key']).toBe('no-key');
   });
 
-  test('that never answers: all of it ends at --timeout', async () => {
+  test('ends all checks at --timeout if it never responds', async () => {
     const world = await worldOf(() => new Promise(() => undefined));
     // Without it, a call is given longer than a test is.
     const { code, of } = await examine(world, {}, '--timeout', '500ms');
@@ -206,13 +209,13 @@ describe('the service', () => {
     ['2026-01-15T12:00:59.000Z', 'pass', "60 s behind the service's"],
     ['2026-01-15T12:02:00.000Z', 'warn', "clock is 121 s behind the service's"],
     ['2026-01-15T11:00:00.000Z', 'warn', "clock is 3600 s ahead of the service's"],
-  ])('whose clock says %s: %s', async (date, status, words) => {
+  ])('with a clock that shows %s is %s', async (date, status, words) => {
     const { code, of } = await examine(await worldOf(() => answer(200, envelope(USER), date)));
     expect(code).toBe(0);
     expect(of('clock')).toMatchObject({ status, message: expect.stringContaining(words) });
   });
 
-  test('a proxy is named without its password, a broken one fails', async () => {
+  test('names a proxy without its password, and fails on a broken one', async () => {
     const world = await worldOf();
     const address = { GPUCLOUD_BASE_URL: 'https://api.example.invalid' };
     // What is sent through it gets no answer.
@@ -234,7 +237,7 @@ describe('the service', () => {
     expect(JSON.stringify(broken.report)).not.toContain('hunter2');
   });
 
-  test('certificates that nobody checks, and authorities that are not there', async () => {
+  test('warns of unverified certificates and of missing authorities', async () => {
     const world = await worldOf();
     const unchecked = await examine(world, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
     expect(unchecked.of('certificates')?.status).toBe('warn');
@@ -243,8 +246,8 @@ describe('the service', () => {
   });
 });
 
-describe('settings and files', () => {
-  test('a profile of the config file, and modes that are too open', async () => {
+describe('settings and files in doctor', () => {
+  test('warns of modes that are too open', async () => {
     const world = await worldOf(well, false);
     const config = join(world.home, 'config');
     await mkdir(config, { mode: 0o755 });
@@ -289,7 +292,7 @@ describe('settings and files', () => {
     expect(of('config_file')).toMatchObject({ status: 'warn', hint: `chmod 600 ${file}` });
   });
 
-  test('a config file that can not be used is a finding', async () => {
+  test("fails on a config file that can't be used", async () => {
     const world = await worldOf();
     await mkdir(join(world.home, 'config'), { mode: 0o700 });
     await writeFile(join(world.home, 'config', 'config.json'), `{"api_key":"${TEST_KEY}`);
@@ -306,14 +309,14 @@ describe('settings and files', () => {
     ['a key against its rule', { GPUCLOUD_API_KEY: 'a b' }, [], 'profile'],
     ['a state folder by a relative path', { GPUCLOUD_STATE_DIR: 'here' }, [], 'state_folder'],
     ['a config folder by a relative path', { GPUCLOUD_CONFIG_DIR: 'here' }, [], 'config_file'],
-  ])('%s is a finding', async (_what, env, argv, id) => {
+  ])('reports %s', async (_what, env, argv, id) => {
     const { code, of } = await examine(await worldOf(), env, ...argv);
     expect(code).toBe(1);
     expect(of(id)?.status).toBe('fail');
     expect(of('ssh')?.status).toBe('pass');
   });
 
-  test('a state folder in which nothing can be written', async () => {
+  test("fails on a state folder that can't be written", async () => {
     const world = await worldOf();
     // Not a folder, so that it holds for root too.
     await writeFile(join(world.home, 'state'), '');
@@ -323,7 +326,7 @@ describe('settings and files', () => {
     expect(of('state_writable')).toMatchObject({ status: 'fail' });
   });
 
-  test('a key of another form', async () => {
+  test('warns of a key of another form', async () => {
     const { of } = await examine(await worldOf(), { GPUCLOUD_API_KEY: 'token-0123456789' });
     expect(of('api_key')?.status).toBe('warn');
     expect(of('api_key')?.message).not.toContain('token');
@@ -335,14 +338,14 @@ describe('settings and files', () => {
     ['svc_sk_abc', /^svc_sk_…,/],
     ['svc_sk_secretpart_', /^svc_sk_…,/],
     ['something', undefined],
-  ])('of the key %s at most %s is shown', async (key, prefix) => {
+  ])('shows of the key %s at most %s', async (key, prefix) => {
     const { of } = await examine(await worldOf(), { GPUCLOUD_API_KEY: key });
     expect(of('api_key')?.message).toMatch(prefix ?? 'a key that does not begin with svc_sk_');
     expect(of('api_key')?.message).not.toContain(key);
   });
 });
 
-describe('the computer', () => {
+describe('the computer in doctor', () => {
   test.each([
     ['v20.18.1', 'pass'],
     ['v20.18.0', 'fail'],
@@ -350,14 +353,14 @@ describe('the computer', () => {
     ['v20.20.2', 'pass'],
     ['v26.0.0', 'pass'],
     [undefined, 'warn'],
-  ])('Node.js %s: %s', async (nodeVersion, status) => {
+  ])('judges Node.js %s: %s', async (nodeVersion, status) => {
     const world = await worldOf();
     const { stdout } = await world.cli(['doctor', '--json'], { ...withSsh(world), nodeVersion });
     const { checks } = JSON.parse(stdout) as { checks: Check[] };
     expect(checks.find(({ id }) => id === 'node')?.status).toBe(status);
   });
 
-  test('no ssh, one that fails, and one that hangs', async () => {
+  test('reports a missing ssh, one that fails and one that hangs', async () => {
     const world = await worldOf();
     const none = await examine(world, { PATH: join(world.home, 'nowhere') });
     expect(none.code).toBe(0);

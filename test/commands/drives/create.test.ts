@@ -11,7 +11,7 @@ import { calls, closeWorlds, DRIVE, ID, sandboxWorld, worldOf, worlds } from './
 afterEach(closeWorlds);
 
 describe('drives create', () => {
-  it('warns before, creates, and tells the price', async () => {
+  it('warns before, creates, and prints the price', async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli([
       'drives',
@@ -43,7 +43,7 @@ describe('drives create', () => {
     expect(listed.stdout).toBe(`${drive.id}\n`);
   });
 
-  it('tells people the id and the price', async () => {
+  it('shows people the ID and the price', async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr } = await world.cli(['drives', 'create', 'data', '--size', '5']);
     expect(code).toBe(0);
@@ -111,7 +111,7 @@ describe('drives create', () => {
     expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  it('counts no deleted drive as one of that name', async () => {
+  it('ignores a deleted drive of that name', async () => {
     const world = await createWorld({
       handler: ({ method }) =>
         method === 'GET'
@@ -190,7 +190,7 @@ describe('drives create', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
   });
 
-  it('goes no further with a key that is refused', async () => {
+  it('stops if the key is refused', async () => {
     const world = await createWorld({ handler: () => no(401, 'no') });
     worlds.push(world);
     const { code, requests } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
@@ -198,7 +198,7 @@ describe('drives create', () => {
     expect(requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  it('says that nothing was created when it is interrupted while it reads the list', async () => {
+  it('reports that nothing was created if interrupted while reading the list', async () => {
     const first = new AbortController();
     const world = await createWorld({
       handler: () => {
@@ -237,7 +237,7 @@ describe('drives create', () => {
     expect(requests).toEqual([]);
   });
 
-  it('asks for what is missing, then whether it is meant', async () => {
+  it('asks for what is missing, then for confirmation', async () => {
     const world = await sandboxWorld();
     const person = atTerminal(world, ['', 'data', 'big', '500GB', 'yes']);
     await createDrive({ name: undefined, size: undefined }, person.context);
@@ -267,7 +267,7 @@ describe('drives create', () => {
     expect(calls(world.service.requests)).toEqual(['GET /storage/drives']);
   });
 
-  it('is not asked with --yes', async () => {
+  it('does not ask with --yes', async () => {
     const world = await sandboxWorld();
     const person = atTerminal(world, [], { yes: true });
     await createDrive({ name: 'data', size: 5 }, person.context);
@@ -281,7 +281,7 @@ describe('drives create', () => {
     ['', 'the service told no price'],
     ['1e3', 'price per hour "1e3"'],
     ['0.012345678901234567890123456789', '0.012345678901234567890123456789 RUB an hour'],
-  ])('says of the price %j: %s', async (price_per_hour, words) => {
+  ])('warns about the price %j: %s', async (price_per_hour, words) => {
     const world = await createWorld({
       handler: ({ method }) => (method === 'GET' ? ok([]) : ok({ ...DRIVE, price_per_hour }, 201)),
     });

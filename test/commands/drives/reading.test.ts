@@ -64,7 +64,7 @@ describe('drives list', () => {
     );
   });
 
-  it('says that there are none, and how one is made', async () => {
+  it('reports that there are none, and how to create one', async () => {
     const world = await worldOf();
     const empty = 'There are no drives. Create one: gpucloud drives create NAME --size 500GB\n';
     expect(await world.cli(['drives', 'list'])).toMatchObject({ stdout: '', stderr: empty });
@@ -115,7 +115,7 @@ describe('drives get', () => {
     '',
   ].join('\n');
 
-  it('finds a drive by its name and reads it afresh', async () => {
+  it('finds a drive by its name and reads it again', async () => {
     const world = await worldOf(DRIVE);
     const { code, stdout, requests } = await world.cli(['drives', 'get', 'datasets']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: details });
@@ -135,7 +135,7 @@ describe('drives get', () => {
     expect(JSON.parse(stdout)).toEqual({ ...DRIVE, tier: 'fast' });
   });
 
-  it('tells what SUSPENDED means', async () => {
+  it('explains SUSPENDED', async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { stdout } = await world.cli(['drives', 'get', ID]);
     expect(stdout).toContain(
@@ -146,7 +146,7 @@ describe('drives get', () => {
     );
   });
 
-  it('tells several of the same name apart by their ids alone', async () => {
+  it('distinguishes drives of the same name by their IDs', async () => {
     const world = await worldOf(DRIVE, { ...DRIVE, id: 'd-2' });
     const { code, stderr, requests } = await world.cli(['drives', 'get', 'datasets']);
     expect(code).toBe(2);
@@ -180,7 +180,7 @@ describe('drives get', () => {
     expect(calls(resumed.requests)).toContain(`POST /storage/drives/${ID}/resume {}`);
   });
 
-  it('says where to look when there is none', async () => {
+  it('says where to look if there is none', async () => {
     const world = await worldOf();
     expect(await world.cli(['drives', 'get', '../users/me'])).toMatchObject({
       code: 3,

@@ -6,7 +6,7 @@ import { calls, closeWorlds, DRIVE, ID, sandboxWorld, worldOf } from './world.ts
 afterEach(closeWorlds);
 
 describe('drives update', () => {
-  it('reads the drive, sends both fields and tells both prices', async () => {
+  it('reads the drive, sends both fields and prints both prices', async () => {
     const world = await worldOf({ ...DRIVE });
     const { code, stdout, stderr, requests } = await world.cli([
       'drives',
@@ -63,7 +63,7 @@ describe('drives update', () => {
     );
   });
 
-  it('asks a person before the size changes, and of a name nothing', async () => {
+  it('asks before the size changes, but not before a new name', async () => {
     const world = await worldOf({ ...DRIVE });
     const person = atTerminal(world, ['no']);
     const left = await update(ID, { size: 1000 }, person.context).catch((error) => error);
@@ -85,7 +85,7 @@ describe('drives update', () => {
     expect(patched).toHaveLength(3);
   });
 
-  it('sends nothing when the service does not tell what must be sent along', async () => {
+  it('sends nothing if the service does not return the other field', async () => {
     const world = await worldOf({ ...DRIVE, size_gb: null, name: null });
     const rename = await world.cli(['drives', 'update', ID, '--name', 'archive']);
     expect(rename.code).toBe(10);
@@ -133,14 +133,14 @@ describe('drives resume', () => {
     ]);
   });
 
-  it('tells people what it costs again', async () => {
+  it('shows people the cost again', async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { code, stdout, stderr } = await world.cli(['drives', 'resume', ID, '-o', 'id']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
     expect(stderr).toBe('The drive datasets is AVAILABLE: 6.00 RUB an hour, billing goes on.\n');
   });
 
-  it('has the exit code of a wrong state for a drive that is not suspended', async () => {
+  it('exits with 5 for a drive that is not suspended', async () => {
     const world = await worldOf({ ...DRIVE });
     const { code, stdout, stderr } = await world.cli(['drives', 'resume', ID]);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
@@ -149,13 +149,16 @@ describe('drives resume', () => {
 });
 
 describe('what the API document does not have', () => {
-  it.each(['delete', 'rm', 'attach', 'detach'])('drives %s says so', async (verb) => {
-    const world = await worldOf({ ...DRIVE });
-    const { code, stderr, requests } = await world.cli(['drives', verb, 'datasets', '--force']);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(
-      new RegExp(`^error: drives ${verb}: not in the published API \\(.*gpucloud`),
-    );
-    expect(requests).toEqual([]);
-  });
+  it.each(['delete', 'rm', 'attach', 'detach'])(
+    'names the nearest command for drives %s',
+    async (verb) => {
+      const world = await worldOf({ ...DRIVE });
+      const { code, stderr, requests } = await world.cli(['drives', verb, 'datasets', '--force']);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(
+        new RegExp(`^error: drives ${verb}: not in the published API \\(.*gpucloud`),
+      );
+      expect(requests).toEqual([]);
+    },
+  );
 });

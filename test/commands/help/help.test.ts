@@ -23,13 +23,13 @@ async function topic(name: string): Promise<string> {
 }
 
 describe('topics', () => {
-  test.each(TOPICS.map(({ name }) => name))('help %s fits a terminal', async (name) => {
+  test.each(TOPICS.map(({ name }) => name))('fits help %s into 80 columns', async (name) => {
     const text = await topic(name);
     expect(text.endsWith('\n')).toBe(true);
     expect(text.split('\n').filter((line) => line.length > 80 || /\s$/.test(line))).toEqual([]);
   });
 
-  test('help and help --help name them', async () => {
+  test('lists them in help and help --help', async () => {
     const root = await world.cli(['help']);
     expect(root.stdout).toContain('gpucloud help options|exit-codes|environment|output|scripting');
     const own = await world.cli(['help', '--help']);
@@ -37,13 +37,13 @@ describe('topics', () => {
       expect(own.stdout).toMatch(new RegExp(`${name} +${summary}`));
   });
 
-  test('options has all that a command takes everywhere', async () => {
+  test('has in options every global flag', async () => {
     const text = await topic('options');
     for (const flag of globals()) expect(text).toContain(`  ${flag.flags}  `);
     expect(text).toMatch(/^ {2}-h, --help {2}/m);
   });
 
-  test('exit-codes has all of them', async () => {
+  test('has in exit-codes every exit code', async () => {
     const text = await topic('exit-codes');
     for (const { exit } of Object.values(FAILURES)) {
       expect(text).toMatch(new RegExp(`^  ${exit} `, 'm'));
@@ -51,18 +51,18 @@ describe('topics', () => {
     expect(text).toMatch(/^ {2}7 +outcome_unknown +outcome unknown/m);
   });
 
-  test('output has every format', async () => {
+  test('has in output every format', async () => {
     const text = await topic('output');
     for (const format of FORMATS) expect(text).toMatch(new RegExp(`^  ${format} +\\S`, 'm'));
   });
 
-  test('a word that is neither names the topics', async () => {
+  test('lists the topics for a word that is neither', async () => {
     const { code, stderr } = await world.cli(['help', 'exitcodes']);
     expect(code).toBe(2);
     expect(stderr).toContain('the topics are options, exit-codes, environment, output, scripting');
   });
 
-  test("help of a command is that command's", async () => {
+  test('prints the help of a command', async () => {
     const help = await world.cli(['help', 'drives', 'get']);
     const own = await world.cli(['drives', 'get', '--help']);
     expect(help).toEqual(own);
@@ -72,7 +72,7 @@ describe('topics', () => {
 describe('in a terminal', () => {
   const person = { terminal: true, columns: 80 };
 
-  test('the first page fits 40 lines of 80 columns', async () => {
+  test('fits its first page into 40 lines of 80 columns', async () => {
     const { stdout } = await world.cli([], { ...person, env: { NO_COLOR: '1' } });
     const lines = stdout.trimEnd().split('\n');
     expect(lines.length).toBeLessThan(40);
@@ -105,7 +105,7 @@ describe('in a terminal', () => {
 describe('the environment', () => {
   const known = ENVIRONMENT.flatMap(({ variables }) => variables);
 
-  test('every variable that the program reads is told', () => {
+  test('lists every variable that the program reads', () => {
     const src = fileURLToPath(new URL('src/', ROOT));
     const read = new Set(
       readdirSync(src, { recursive: true, encoding: 'utf8' })
@@ -154,7 +154,7 @@ describe('words of other tools', () => {
     balance: 'billing balance',
   };
 
-  test.each(Object.entries(words))('%s names the command that does it', async (word, instead) => {
+  test.each(Object.entries(words))('names the command for %s', async (word, instead) => {
     for (const argv of [[word], [word, 'trainer', '-f'], ['help', word]]) {
       expect(await world.cli(argv)).toEqual({
         code: 2,
@@ -169,7 +169,7 @@ describe('words of other tools', () => {
   });
 
   test.each(['logs', 'connect', 'exec', 'ps', 'describe', 'destroy', 'rsync'] as const)(
-    'instances %s does so too',
+    'names it for instances %s too',
     async (verb) => {
       const { code, stderr } = await world.cli(['instances', verb, 'trainer']);
       expect(code).toBe(2);

@@ -22,8 +22,8 @@ async function machine(name: string, ...flags: string[]): Promise<void> {
   expect(code, stderr).toBe(0);
 }
 
-describe('before a termination', () => {
-  test('each machine is told with its price, its age and what comes back', async () => {
+describe('the question before a termination', () => {
+  test('shows each instance with its price, its age and what is returned', async () => {
     await machine('trainer');
     await machine('second');
     world.clock.advance(2 * HOUR + 30 * 60_000);
@@ -41,7 +41,7 @@ describe('before a termination', () => {
     );
   });
 
-  test('what comes back is what then came back, to what the time between them costs', async () => {
+  test('promises what is then returned, except for the time in between', async () => {
     await machine('trainer');
     world.clock.advance(20 * 60_000);
     const told = await world.cli(['instances', 'terminate', 'trainer'], {
@@ -54,7 +54,7 @@ describe('before a termination', () => {
     expect(Math.abs(said - Number(back))).toBeLessThan(0.1);
   });
 
-  test('afterwards says what should come back, and no paid time is left', async () => {
+  test('says afterwards what should be returned, if paid time is left', async () => {
     await machine('trainer');
     world.clock.advance(20 * 60_000);
     const { code, stdout, stderr } = await world.cli(['instances', 'terminate', 'trainer'], {
@@ -67,7 +67,7 @@ describe('before a termination', () => {
     expect(stderr).not.toContain('billing');
   });
 
-  test('promises nothing of an hour that ended before the answer', async () => {
+  test('promises nothing of an hour that ended before the response', async () => {
     const late = await createSandboxWorld((handler) => (request) => {
       if (request.path.endsWith('/terminate')) late.clock.advance(HOUR);
       return handler(request);
@@ -83,7 +83,7 @@ describe('before a termination', () => {
     expect(stderr).not.toContain('Terminated trainer');
   });
 
-  test('with --wait shows what the log says, and nothing that was reckoned', async () => {
+  test('shows what the log says with --wait, and no estimate', async () => {
     await machine('trainer');
     world.clock.advance(20 * 60_000);
     const argv = ['instances', 'terminate', 'trainer', '--yes', '--wait'];
@@ -95,13 +95,13 @@ describe('before a termination', () => {
     expect(stderr).not.toContain('comes back');
   });
 
-  test('without a reading and without --wait promises nothing', async () => {
+  test('promises nothing without a reading and without --wait', async () => {
     await machine('trainer');
     const { stderr } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     expect(stderr).toBe('');
   });
 
-  test('a stopped machine promises nothing', async () => {
+  test('promises nothing for a stopped instance', async () => {
     await machine('trainer');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
     const { stderr } = await world.cli(['instances', 'terminate', 'trainer'], {
@@ -111,7 +111,7 @@ describe('before a termination', () => {
     expect(stderr).toMatch(/^trainer: STOPPED, 89\.90 RUB\/h, rented \d+ s ago\.\n/);
   });
 
-  test('of a machine that is terminated already nothing is asked', async () => {
+  test('is not asked about a terminated instance', async () => {
     await machine('trainer');
     await machine('second');
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
@@ -126,7 +126,7 @@ describe('before a termination', () => {
     expect(both.stderr).toMatch(/^trainer: TERMINATED[^;]*ago\.\nsecond: ACTIVE, /);
   });
 
-  test('one on its way out may come back with its data, so that it is asked about', async () => {
+  test('is asked about an instance that is terminating, which may come back', async () => {
     await machine('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y']);
     const argv = ['instances', 'terminate', 'trainer'];
@@ -136,7 +136,7 @@ describe('before a termination', () => {
     expect(asked.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('with --yes nothing is read for it', async () => {
+  test('is skipped with --yes, and nothing is read', async () => {
     await machine('trainer');
     const { requests, stderr } = await world.cli(['instances', 'terminate', 'trainer', '-y'], {
       terminal: true,
@@ -146,8 +146,8 @@ describe('before a termination', () => {
   });
 });
 
-describe('before a start', () => {
-  test('what it reserves is told', async () => {
+describe('the question before a start', () => {
+  test('shows what is reserved', async () => {
     await machine('trainer');
     await machine('second');
     await world.cli(['instances', 'stop', 'trainer', 'second', '--wait']);
@@ -158,7 +158,7 @@ describe('before a start', () => {
     expect((Number(before) - Number(after)).toFixed(2)).toBe('179.80');
   });
 
-  test('only what can be started is counted', async () => {
+  test('counts only what can be started', async () => {
     await machine('trainer');
     await machine('second');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
@@ -168,7 +168,7 @@ describe('before a start', () => {
   });
 
   test.each(['STOPPING', 'ERROR', 'TERMINATED'])(
-    'nothing is said to be reserved for a machine that is %s',
+    'shows no reservation for an instance that is %s',
     async (status) => {
       const id = '3f0c5d9e-1111-4222-8333-444455556666';
       const data = { id, status, price_per_hour_snapshot: '89.90' };
@@ -185,7 +185,7 @@ describe('before a start', () => {
     },
   );
 
-  test('the price is read of a machine that is not known here', async () => {
+  test('reads the price of an instance that is not known here', async () => {
     await machine('trainer');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
     const [known] = (await world.sandbox.status()).instances;
@@ -195,7 +195,7 @@ describe('before a start', () => {
     expect(stderr).toBe(`Starting ${known?.id} reserves 89.90 RUB for the next hour.\n`);
   });
 
-  test('a price that is not told is not called nothing', async () => {
+  test('does not call an unknown price nothing', async () => {
     const id = '3f0c5d9e-1111-4222-8333-444455556666';
     const untold = await createWorld({
       handler: ({ method }) => ok({ id, status: method === 'GET' ? 'STOPPED' : 'STARTING' }),
@@ -206,8 +206,8 @@ describe('before a start', () => {
   });
 });
 
-describe('before a re-order', () => {
-  test('a person is told by name what is not taken over', async () => {
+describe('a reorder', () => {
+  test('lists by name what is not copied', async () => {
     await world.cli(['drives', 'create', 'data', '--size', '10']);
     await machine('lab', '--template', 'jupyterlab', '--drive', 'data');
     await world.cli(['instances', 'terminate', 'lab', '-y', '--wait']);
@@ -220,7 +220,7 @@ describe('before a re-order', () => {
     );
   });
 
-  test('--max-price ends a machine that came out dearer', async () => {
+  test('terminates a dearer instance with --max-price', async () => {
     await machine('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     const argv = ['instances', 'reorder', 'trainer', 'again', '--max-price', '89.89'];
@@ -232,11 +232,11 @@ describe('before a re-order', () => {
   });
 });
 
-describe('an offer that costs more than when it was last seen', () => {
+describe('an offer whose price rose since it was last seen', () => {
   let priced: World;
   afterEach(() => priced.close());
 
-  test('is warned of once it is rented, and one that does not is not', async () => {
+  test('is reported after renting, and only then', async () => {
     const prices = ['10.00', '12.5', '12.50', '11'];
     let count = 0;
     priced = await createWorld({
@@ -262,7 +262,7 @@ describe('an offer that costs more than when it was last seen', () => {
   });
 });
 
-describe('--max-price and an answer that can not be used', () => {
+describe("--max-price with a response that can't be used", () => {
   const ID = '3f0c5d9e-1111-4222-8333-444455556666';
   let odd: World;
   afterEach(() => odd.close());
@@ -292,7 +292,7 @@ describe('--max-price and an answer that can not be used', () => {
     return { ...(await odd.cli(argv)), sent };
   }
 
-  test('a machine that is dearer is ended', async () => {
+  test('terminates an instance that is dearer', async () => {
     const { code, stderr, sent } = await create({ price_per_hour_snapshot: '100.01' });
     expect({ code, sent }).toEqual({ code: 1, sent: ['create', 'terminate'] });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error.message).toContain(
@@ -300,7 +300,7 @@ describe('--max-price and an answer that can not be used', () => {
     );
   });
 
-  test('a machine that is not stays, and the answer is told', async () => {
+  test('keeps an instance that is not, and reports the response', async () => {
     const { code, stderr, sent } = await create({ price_per_hour_snapshot: '100' });
     expect({ code, sent }).toEqual({ code: 10, sent: ['create'] });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error).toMatchObject({
@@ -309,7 +309,7 @@ describe('--max-price and an answer that can not be used', () => {
     });
   });
 
-  test('a machine whose price can not be had is ended', async () => {
+  test("terminates an instance whose price can't be read", async () => {
     const { code, stderr, sent } = await create(400);
     expect({ code, sent }).toEqual({ code: 1, sent: ['create', 'terminate'] });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error.message).toContain(
@@ -322,7 +322,7 @@ test.each([
   ['TERMINATING', false],
   ['TERMINATED', false],
   ['ACTIVE', true],
-])('of an instance that is %s, the paid time is shown: %s', async (status, isShown) => {
+])('shows the paid time of an instance that is %s: %s', async (status, isShown) => {
   const id = '3f0c5d9e-1111-4222-8333-444455556666';
   const paid_until = '2026-01-15T12:56:00.000Z';
   const data = { id, name: 'trainer', status, paid_until, price_per_hour_snapshot: '89.90' };

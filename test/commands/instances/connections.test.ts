@@ -58,7 +58,7 @@ afterEach(async () => {
 });
 
 describe('instances endpoints', () => {
-  test("of the sandbox are the service's own, with the token masked", async () => {
+  test("prints the sandbox's own, with the token masked", async () => {
     world = use(await createSandboxWorld());
     await world.cli([
       'instances',
@@ -81,7 +81,7 @@ describe('instances endpoints', () => {
     expect(shown.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test("come from the template's patterns when the service gives none", async () => {
+  test("builds them from the template's patterns if the service returns none", async () => {
     world = use(
       await serviceWith({
         connection_info: { type: 'template', endpoints: [], secrets: { TOKEN } },
@@ -123,7 +123,7 @@ describe('instances endpoints', () => {
     expect(people.stdout).not.toContain(TOKEN);
   });
 
-  test('published ports of a container are addresses, and no link is made up', async () => {
+  test('prints published ports of a container as addresses, without links', async () => {
     world = use(
       await serviceWith({
         docker_config: { ports: [{ external_port: 8080, internal_port: 80, name: 'web' }, 'odd'] },
@@ -157,7 +157,7 @@ describe('instances endpoints', () => {
       [null, 5, [1], {}],
       [{ address: null }, { address: '5' }, { address: '[1]' }, { address: '{}' }],
     ],
-  ])('%s from the service is survived', async (_what, endpoints, expected) => {
+  ])('survives %s from the service', async (_what, endpoints, expected) => {
     world = use(await serviceWith({ connection_info: { endpoints } }));
     const { code, stdout } = await world.cli(['instances', 'endpoints', ID, '--json']);
     expect(code).toBe(0);
@@ -166,7 +166,7 @@ describe('instances endpoints', () => {
     expect((await world.cli(['instances', 'get', ID])).code).toBe(0);
   });
 
-  test('whatever the service sends, reading it does not fail', async () => {
+  test('never fails, whatever the service sends', async () => {
     world = use(await serviceWith({}));
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (endpoints, secrets) => {
@@ -183,7 +183,7 @@ describe('instances endpoints', () => {
   });
 });
 
-describe('link patterns', () => {
+describe('link patterns in instances endpoints', () => {
   const values = { ip: '1.2.3.4', port: 80, secrets: { KEY: 'a b&c', n: 5, nested: {} } };
 
   test.each([
@@ -197,11 +197,11 @@ describe('link patterns', () => {
     ['{unknown}', undefined],
     ['{nested}', undefined],
     ['{toString}', undefined],
-  ])('%s becomes %s', (pattern, filled) => {
+  ])('turns %s into %s', (pattern, filled) => {
     expect(fillTemplate(pattern, values)).toBe(filled);
   });
 
-  test('an IPv6 address stands in brackets, and a missing one leaves no link', () => {
+  test('puts an IPv6 address in brackets, and makes no link without an address', () => {
     expect(fillTemplate('http://{ip}/', { ...values, ip: '2001:db8::1' })).toBe(
       'http://[2001:db8::1]/',
     );
@@ -210,7 +210,7 @@ describe('link patterns', () => {
 });
 
 describe('instances secrets', () => {
-  test('shows what other commands mask, and one value alone', async () => {
+  test('prints what other commands mask, and one value alone', async () => {
     world = use(await serviceWith({ connection_info: { secrets: { TOKEN, deep: { a: 1 } } } }));
     const all = await world.cli(['instances', 'secrets', ID, '--json']);
     expect(JSON.parse(all.stdout)).toEqual([
@@ -222,7 +222,7 @@ describe('instances secrets', () => {
     expect((await world.cli(['instances', 'get', ID, '--json'])).stdout).not.toContain(TOKEN);
   });
 
-  test('a key that is not there is exit 3 and names those that are', async () => {
+  test('exits with 3 for a missing key and lists the others', async () => {
     world = use(await serviceWith({ connection_info: { secrets: { TOKEN } } }));
     const { code, stderr } = await world.cli(['instances', 'secrets', ID, 'NOPE']);
     expect(code).toBe(3);
@@ -232,14 +232,14 @@ describe('instances secrets', () => {
   });
 
   test.each([[undefined], [null], [[]], ['odd'], [7]])(
-    'secrets of %j are survived',
+    'survives secrets of %j',
     async (secrets) => {
       world = use(await serviceWith({ connection_info: { secrets } }));
       expect((await world.cli(['instances', 'secrets', ID])).code).toBe(0);
     },
   );
 
-  test('a value reaches a terminal without its controls and a pipe as it is', async () => {
+  test('prints a value without controls to a terminal, and as it is to a pipe', async () => {
     world = use(
       await serviceWith({ connection_info: { secrets: { k: 'a\u001b]52;c;x\u0007b' } } }),
     );
@@ -259,7 +259,7 @@ describe('instances open', () => {
     { name: 'raw', port: 22 },
   ];
 
-  test('off a terminal prints the link of the main endpoint, or of the one that is named', async () => {
+  test('prints the link of the main or the named endpoint when not in a terminal', async () => {
     world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
     expect((await world.cli(['instances', 'open', ID])).stdout).toBe(
       `http://203.0.113.7:8888/?token=${TOKEN}\n`,
@@ -274,7 +274,7 @@ describe('instances open', () => {
     });
   });
 
-  test('what has no link, or no endpoint, is exit 3 with the names that there are', async () => {
+  test('exits with 3 without a link or endpoint, and lists the names', async () => {
     world = use(await serviceWith({ connection_info: { endpoints } }));
     const raw = await world.cli(['instances', 'open', ID, 'raw']);
     expect(raw.code).toBe(3);

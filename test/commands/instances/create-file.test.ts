@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('instances create from a file', () => {
-  test('takes a machine from a file, and flags win over it', async () => {
+  test('reads an instance from a file, which flags override', async () => {
     const file = join(world.home, 'box.yaml');
     await writeFile(
       file,
@@ -35,7 +35,7 @@ describe('instances create from a file', () => {
     });
   });
 
-  test('takes a machine from stdin', async () => {
+  test('reads an instance from stdin', async () => {
     const box = { instance_name: 'piped', offer_id: OFFER, image_id: IMAGE };
     const { code, requests } = await world.cli(['instances', 'create', '-f', '-'], {
       stdin: JSON.stringify(box),
@@ -81,7 +81,7 @@ describe('instances create from a file', () => {
     ],
     ['[1]', 'line 1: the file is not of the type object'],
     ['', 'line 1: the file is not of the type object'],
-  ])('a file with %j is refused', async (content, words) => {
+  ])('refuses a file with %j', async (content, words) => {
     const argv = ['instances', 'create', '-f', '-', ...HARDWARE, '--name', 'box'];
     const { code, stderr, requests } = await world.cli(argv, { stdin: content });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -89,7 +89,7 @@ describe('instances create from a file', () => {
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
-  test('--schema prints the JSON Schema of such a file', async () => {
+  test('prints the JSON Schema of such a file with --schema', async () => {
     const { code, stdout, requests } = await world.cli(['instances', 'create', '--schema']);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     const schema = JSON.parse(stdout);

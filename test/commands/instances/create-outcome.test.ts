@@ -26,7 +26,7 @@ async function journal(home: string): Promise<Record<string, unknown>[]> {
 }
 
 describe('the outcome of instances create', () => {
-  test('not enough funds is exit 5, and the journal says that it was refused', async () => {
+  test('exits with 5 if funds are short, and leaves no open request', async () => {
     await world.sandbox.reset({ balance: '50.00' });
     const { code, stdout, stderr } = await world.cli([
       'instances',
@@ -41,7 +41,7 @@ describe('the outcome of instances create', () => {
     expect((await world.cli(['instances', 'list', '--json'])).stdout).toBe('[]\n');
   });
 
-  test('a machine that costs more than --max-price is ended at once', async () => {
+  test('terminates an instance that costs more than --max-price', async () => {
     const { code, stdout, stderr, requests } = await world.cli([
       'instances',
       'create',
@@ -67,7 +67,7 @@ describe('the outcome of instances create', () => {
     expect(cheap.code).toBe(0);
   });
 
-  test('a machine over --max-price that can not be ended is told as billing', async () => {
+  test("reports an instance over --max-price that can't be terminated as billing", async () => {
     await world.sandbox.inject('fail-terminate');
     await world.sandbox.inject('fail-terminate');
     const { code, stderr } = await world.cli([
@@ -86,7 +86,7 @@ describe('the outcome of instances create', () => {
     });
   });
 
-  test('a wait that the provider ends in ERROR is exit 12 and still prints the machine', async () => {
+  test('exits with 12 if the wait ends in ERROR, and still prints the instance', async () => {
     await world.sandbox.inject('fail-provisioning');
     const { code, stdout, stderr } = await world.cli([
       'instances',
@@ -105,7 +105,7 @@ describe('the outcome of instances create', () => {
     expect(errorOf(stderr)).toMatchObject({ code: 'other_end', may_be_billing: true });
   });
 
-  test('a wait past its deadline is exit 8 and says that it may be billing', async () => {
+  test('exits with 8 if the wait passes its deadline, and may be billing', async () => {
     await world.sandbox.inject('slow-provisioning');
     const { code, stderr } = await world.cli([
       'instances',
@@ -121,7 +121,7 @@ describe('the outcome of instances create', () => {
     expect(stderr).toContain('gpucloud instances terminate ');
   });
 
-  test('the outcome is on disk before the machine is printed', async () => {
+  test('saves the outcome before it prints the instance', async () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     expect(await journal(world.home)).toMatchObject([
       { place: 'instances', origin: 'create', name: 'trainer', id: expect.any(String) },
@@ -129,8 +129,8 @@ describe('the outcome of instances create', () => {
   });
 });
 
-describe('instances create when the answer is lost', () => {
-  test('is exit 7, may be billing, and stays in the list as UNKNOWN', async () => {
+describe('instances create with a lost response', () => {
+  test('exits with 7, may be billing, and stays in the list as UNKNOWN', async () => {
     const lossy = await createWorld({
       handler: ({ method, path }) =>
         method === 'POST' ? 'hangUp' : ok(path.startsWith('/storage') ? [] : {}),
@@ -156,7 +156,7 @@ describe('instances create when the answer is lost', () => {
     await lossy.close();
   });
 
-  test('an id in a broken answer is kept and told', async () => {
+  test('saves and prints an ID from a broken response', async () => {
     const id = '3f0c5d9e-1111-4222-8333-444455556666';
     const broken = await createWorld({
       handler: () => ok({ id, status: 5 }, 201),
@@ -168,7 +168,7 @@ describe('instances create when the answer is lost', () => {
     await broken.close();
   });
 
-  test('a refused connection is exit 6 and leaves no UNKNOWN', async () => {
+  test('exits with 6 after a refused connection and leaves no UNKNOWN', async () => {
     const away = await createWorld({ handler: () => 'hangUp' });
     await away.service.close();
     const { code, stderr } = await away.cli(['instances', 'create', 'trainer', ...HARDWARE]);
@@ -178,7 +178,7 @@ describe('instances create when the answer is lost', () => {
     await away.close();
   });
 
-  test('a journal that can not be written is exit 9, and nothing is sent', async () => {
+  test("exits with 9 if the journal can't be written, and sends nothing", async () => {
     await writeFile(join(world.home, 'not-a-folder'), '');
     const { code, stderr, requests } = await world.cli(
       ['instances', 'create', 'trainer', ...HARDWARE],

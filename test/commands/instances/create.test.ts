@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('instances create', () => {
-  test('rents, waits, shows the machine and how to stop paying', async () => {
+  test('rents, waits, shows the instance and how to terminate it', async () => {
     const { code, stdout, stderr, requests } = await world.cli([
       'instances',
       'create',
@@ -39,7 +39,7 @@ describe('instances create', () => {
     );
   });
 
-  test('a machine with a key on it is told how to connect', async () => {
+  test('shows how to connect to an instance with a key', async () => {
     const key = ['ssh-keys', 'add', '-', '--name', 'laptop'];
     await world.cli(key, { stdin: sshPublicKey('ssh-ed25519') });
     const argv = ['instances', 'create', 'trainer', ...HARDWARE, '--ssh-key', 'laptop', '--wait'];
@@ -88,7 +88,7 @@ describe('instances create', () => {
     expect(stderr).not.toContain('instances ssh');
   });
 
-  test('prints the machine as one JSON document', async () => {
+  test('prints the instance as one JSON document', async () => {
     const { code, stdout, stderr } = await world.cli([
       'instances',
       'create',
@@ -106,12 +106,12 @@ describe('instances create', () => {
     expect(stderr).not.toContain('error');
   });
 
-  test('-q prints the id alone', async () => {
+  test('prints only the ID with -q', async () => {
     const { stdout } = await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '-q']);
     expect(stdout).toMatch(/^[0-9a-f-]{36}\n$/);
   });
 
-  test('names all that is missing at once and sends nothing', async () => {
+  test('lists everything that is missing at once and sends nothing', async () => {
     const { code, stdout, stderr, requests } = await world.cli(['instances', 'create']);
 
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
@@ -120,7 +120,7 @@ describe('instances create', () => {
     );
   });
 
-  test('without --image names it alone', async () => {
+  test('names only --image if only that is missing', async () => {
     const { code, stderr, requests } = await world.cli([
       'instances',
       'create',
@@ -164,7 +164,7 @@ describe('instances create', () => {
     [['box', '-v', '/a:/b:ro', '--docker-image', 'i'], '--volume "/a:/b:ro"'],
     [['box', '-p', '80:80', '-p', '80:81', '--docker-image', 'i'], 'is published twice'],
     [['box', '-f', '/no/such/file'], '--file "/no/such/file": the file can\'t be read (ENOENT)'],
-  ])('create %j is refused before any request', async (argv, words) => {
+  ])('refuses create %j before any request', async (argv, words) => {
     const flags = ['--offer', '--image'].flatMap((flag, at) =>
       argv.includes(flag) ? [] : [flag, HARDWARE[at * 2 + 1] ?? ''],
     );
@@ -233,7 +233,7 @@ describe('instances create', () => {
     });
   });
 
-  test('--any-env-key sends a key that breaks the usual rule', async () => {
+  test('sends a key that breaks the usual rule with --any-env-key', async () => {
     const argv = [
       'instances',
       'create',
@@ -295,7 +295,7 @@ describe('instances create', () => {
     });
   });
 
-  test('a name that nothing has is not found, and nothing is rented', async () => {
+  test('exits with 3 for an unknown name, and rents nothing', async () => {
     const { code, stderr, requests } = await world.cli([
       'instances',
       'create',
@@ -309,7 +309,7 @@ describe('instances create', () => {
     expect(requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('--dry-run prints the request with its secrets masked and sends nothing', async () => {
+  test('prints the request with its secrets masked with --dry-run, and sends nothing', async () => {
     const argv = [
       'instances',
       'create',

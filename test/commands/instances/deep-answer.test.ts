@@ -28,8 +28,8 @@ function machine(levels: number, status = 200): Answer {
   return { status, body: `{"status":"success","code":${status},"data":{${fields}}}` };
 }
 
-describe('an answer that is nested very deep', () => {
-  test.each(FORMATS)('is not understood, and no fault of ours: %s', async (format) => {
+describe('a response that is nested very deep', () => {
+  test.each(FORMATS)("is rejected as the service's fault: %s", async (format) => {
     answer = () => machine(3000);
     const { code, stdout, stderr } = await world.cli(['instances', 'get', NEW, '-o', format]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
@@ -38,14 +38,14 @@ describe('an answer that is nested very deep', () => {
     );
   });
 
-  test.each(FORMATS)('up to the limit is shown like any other: %s', async (format) => {
+  test.each(FORMATS)('is shown like any other up to the limit: %s', async (format) => {
     answer = (path) => (path.startsWith('/instances/') ? machine(MOST - 1) : undefined);
     const { code, stdout } = await world.cli(['instances', 'get', NEW, '-o', format]);
     expect(code).toBe(0);
     expect(stdout).toContain(format === 'id' ? NEW : 'box');
   });
 
-  test('leaves a machine that was created known, and tells it', async () => {
+  test('keeps the ID of a new instance and reports it', async () => {
     service.posts.push(() => {
       service.rent(NEW, 'box');
       return machine(3000, 201);
@@ -58,7 +58,7 @@ describe('an answer that is nested very deep', () => {
     expect(JSON.parse(listed)).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
   });
 
-  test('is an error by its status where it is a refusal', async () => {
+  test('is reported by its status if it is a refusal', async () => {
     answer = () => machine(3000, 403);
     expect((await world.cli(['instances', 'get', NEW])).code).toBe(4);
     expect((await world.cli(['api', 'GET', '/x'])).code).toBe(4);
@@ -74,7 +74,7 @@ describe('an answer that is nested very deep', () => {
     },
   );
 
-  test('of text that is no JSON is shown by api', async () => {
+  test('is shown by api if it is text and not JSON', async () => {
     const text = '[{'.repeat(DEEPEST);
     answer = () => ({ status: 200, body: text });
     expect((await world.cli(['api', 'GET', '/x'])).stdout).toBe(text);

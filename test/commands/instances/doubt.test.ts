@@ -45,7 +45,7 @@ async function expectDoubt(argv: readonly string[], words: string): Promise<void
   expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
 }
 
-test('prints the id of an instance that could not be saved, and that it is billing', async () => {
+test('prints the ID of an instance that could not be saved, as billing', async () => {
   const { renameSync } = fs;
   onTestFinished(() => {
     vi.restoreAllMocks();
@@ -79,7 +79,7 @@ test('reports an instance with a broken response as billing, with its id', async
   expect(error.message).toContain(`trainer was created (${NEW}) and is billing`);
 });
 
-test('counts a fault of our own after the request was sent as an unknown outcome', async () => {
+test('treats its own fault after the request was sent as an unknown outcome', async () => {
   const { lstatSync } = fs;
   const mend = () => {
     vi.restoreAllMocks();
@@ -104,7 +104,7 @@ test('counts a fault of our own after the request was sent as an unknown outcome
   expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
 });
 
-test('a dear instance whose termination leaves it ACTIVE is reported as billing', async () => {
+test('reports a dear instance whose termination leaves it ACTIVE as billing', async () => {
   service.posts.push(() =>
     ok(service.rent(NEW, 'trainer', { price_per_hour_snapshot: '99.00' }), 201),
   );
@@ -116,15 +116,15 @@ test('a dear instance whose termination leaves it ACTIVE is reported as billing'
   expect(error.message).toContain('its status is PROVISIONING. It may still be billing.');
 });
 
-describe('an answer that can not be the new machine’s is not believed', () => {
-  test.each([SOURCE, SOURCE.toUpperCase()])('the id of the reordered one: %s', async (id) => {
+describe('an ID that create does not believe', () => {
+  test.each([SOURCE, SOURCE.toUpperCase()])('is that of the reordered instance: %s', async (id) => {
     service.rent(SOURCE, 'old', { status: 'TERMINATED' });
     bend(id);
     await expectDoubt(REORDER, 'that of the terminated instance');
     expect(await recovered()).toMatchObject([{ outcome: 'unknown' }]);
   });
 
-  test('the id of a machine of another request', async () => {
+  test('is that of the instance of another request', async () => {
     await world.cli(['instances', 'create', 'first', ...HARDWARE]);
     service.posts.push(() => {
       service.rent(ID, 'trainer');
@@ -137,7 +137,7 @@ describe('an answer that can not be the new machine’s is not believed', () => 
     expect(await recovered()).toMatchObject([{ outcome: 'rented', id: ID }]);
   });
 
-  test('the id of a machine that was tracked before', async () => {
+  test('was tracked before', async () => {
     service.rent(ID, 'other');
     await world.cli(['instances', 'track', ID]);
     world.clock.advance(1000);
@@ -145,7 +145,7 @@ describe('an answer that can not be the new machine’s is not believed', () => 
     await expectDoubt(CREATE, 'that of an instance that was known before');
   });
 
-  test('another name; its id is listed, and recover settles it if that was all', async () => {
+  test('comes with another name, and is listed until recover settles it', async () => {
     bend(NEW, 'other');
     await expectDoubt(CREATE, 'belongs to an instance of another name, other');
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
@@ -155,7 +155,7 @@ describe('an answer that can not be the new machine’s is not believed', () => 
   });
 });
 
-test('a name that the service changed hides no instance', async () => {
+test('lists an instance whose name the service changed beside the UNKNOWN name', async () => {
   service.posts.push(() => ok(service.rent(NEW, 'trainer-1'), 201));
   await expectDoubt(CREATE, 'belongs to an instance of another name, trainer-1');
   expect(await recovered()).toMatchObject([{ outcome: 'unknown' }]);
@@ -165,8 +165,8 @@ test('a name that the service changed hides no instance', async () => {
   ]);
 });
 
-describe('an answer is believed', () => {
-  test('though a list of this moment found its machine through a drive', async () => {
+describe('an ID that create believes', () => {
+  test('was found through a drive a moment before', async () => {
     service.posts.push(async () => {
       const machine = service.rent(NEW, 'trainer');
       service.drives = [{ id: 'd1', current_instance_id: NEW }];
@@ -179,7 +179,7 @@ describe('an answer is believed', () => {
     expect(await unknown()).toEqual([]);
   });
 
-  test('in another case, as hosts are named, or without a name', async () => {
+  test('comes with a name in another case, or without one', async () => {
     for (const name of ['TRAINER', null]) {
       service.posts.push(() => ok({ id: name ?? ID, name, status: 'PROVISIONING' }, 201));
       expect((await world.cli([...CREATE, '-q'])).code).toBe(0);

@@ -6,37 +6,40 @@ import { endShow, follow, ID, OTHER, type Show, scratch, show } from './show.ts'
 
 afterEach(endShow);
 
-describe('an outage', () => {
+describe('an outage while following', () => {
   // A fault that is tried three times counts once; an answer that makes no sense is not tried again.
   test.each<[string, Answer | 'hangUp', RegExp, number]>([
     ['a cut connection', 'hangUp', /could not be reached/, 6],
     ['500', { status: 500, body: {} }, /500/, 6],
     ['503 with HTML', { status: 503, body: '<html>' }, /503/, 6],
     ['HTML with 200', { status: 200, body: '<html>' }, /HTML/, 4],
-  ])('%s is told once, waited out and told again', async (_name, fault, words, faults) => {
-    const stage = await show((turn) => {
-      if (turn === faults + 5) setImmediate(() => stage.ctrlC());
-      return turn > 1 && turn < faults + 2 ? fault : logOf(Math.min(turn, faults + 4));
-    });
-    const { code, stdout, stderr } = await follow(stage, '-o', 'id');
-    expect(code).toBe(130);
-    expect(stdout.trim().split('\n')).toEqual(
-      Array.from({ length: faults + 4 }, (_, at) => `e${at + 1}`),
-    );
-    const [lost, back, ...more] = stderr.trim().split('\n');
-    expect(lost).toMatch(words);
-    expect(lost).toContain('Trying again');
-    expect(back).toMatch(/^The service answers again, after \d+ s\.$/);
-    expect(more).toEqual([]);
-  });
+  ])(
+    'is reported once, waited out and reported as over: %s',
+    async (_name, fault, words, faults) => {
+      const stage = await show((turn) => {
+        if (turn === faults + 5) setImmediate(() => stage.ctrlC());
+        return turn > 1 && turn < faults + 2 ? fault : logOf(Math.min(turn, faults + 4));
+      });
+      const { code, stdout, stderr } = await follow(stage, '-o', 'id');
+      expect(code).toBe(130);
+      expect(stdout.trim().split('\n')).toEqual(
+        Array.from({ length: faults + 4 }, (_, at) => `e${at + 1}`),
+      );
+      const [lost, back, ...more] = stderr.trim().split('\n');
+      expect(lost).toMatch(words);
+      expect(lost).toContain('Trying again');
+      expect(back).toMatch(/^The service answers again, after \d+ s\.$/);
+      expect(more).toEqual([]);
+    },
+  );
 
-  test('answers that never make sense are an error in the end', async () => {
+  test('becomes an error if responses never make sense', async () => {
     const stage = await show((turn) => (turn > 1 ? { status: 200, body: '<html>' } : logOf(turn)));
     const { code, stdout } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 10, stdout: 'e1\n' });
   });
 
-  test('of one machine of several, at the beginning, is waited out as well', async () => {
+  test('is waited out at the beginning too, for one of several instances', async () => {
     const stage = await show((turn, id) => {
       if (turn === 8 && id === OTHER) setImmediate(() => stage.ctrlC());
       return id === OTHER && turn < 5 ? 'hangUp' : logOf(1);
@@ -47,7 +50,7 @@ describe('an outage', () => {
     expect(stderr).toContain(`what happens to ${OTHER} meanwhile`);
   });
 
-  test('of one machine of several does not hold the others back: its older events come after', async () => {
+  test('does not delay the other instances, and older events follow', async () => {
     const stage = await show((turn, id) => {
       if (turn === 9 && id === OTHER) setImmediate(() => stage.ctrlC());
       if (id === OTHER) return turn < 5 ? 'hangUp' : [event('b1', 1)];
@@ -57,13 +60,13 @@ describe('an outage', () => {
     expect(stdout).toBe('a2\nb1\n');
   });
 
-  test('before the first answer it is the error of any command', async () => {
+  test('is an ordinary error before the first response', async () => {
     const stage = await show(() => 'hangUp');
     expect((await follow(stage)).code).toBe(6);
   });
 
   // The shorter one would fit into a single call, which would keep it without a word.
-  test.each(['300', '20'])('a Retry-After of %s s is kept to, and told', async (seconds) => {
+  test.each(['300', '20'])('honours a Retry-After of %s s, and reports it', async (seconds) => {
     const stage = await show((turn) => {
       if (turn === 3) setImmediate(() => stage.ctrlC());
       return turn === 2 ? { status: 429, headers: { 'retry-after': seconds }, body: {} } : logOf(1);
@@ -74,7 +77,7 @@ describe('an outage', () => {
     expect(stage.world.clock.slept).toContain(Number(seconds) * 1000);
   });
 
-  test('the pauses are of 2 s, and grow to 10 s while nothing happens', async () => {
+  test('polls every 2 s, and up to 10 s while nothing happens', async () => {
     const stage = await show((turn) => {
       if (turn === 9) setImmediate(() => stage.ctrlC());
       return logOf(turn < 3 ? turn : 3);
@@ -87,7 +90,7 @@ describe('an outage', () => {
 });
 
 describe('--resume', () => {
-  test('goes on where the last run ended, and a gap is told', async () => {
+  test('continues where the last run ended, and reports a gap', async () => {
     const file = await scratch();
     const first = await show((turn) => {
       if (turn === 2) setImmediate(() => first.ctrlC());
@@ -113,7 +116,7 @@ describe('--resume', () => {
     expect(torn.stderr).toContain('events from before 2026-01-15T12:00:56.000Z may be missing');
   });
 
-  test('the beginning of --since is kept although nothing has come yet', async () => {
+  test('keeps the start of --since although no event came yet', async () => {
     const file = await scratch();
     const first = await show((turn) => {
       if (turn === 2) setImmediate(() => first.ctrlC());
@@ -130,7 +133,7 @@ describe('--resume', () => {
     expect(stdout).toBe('e6\ne7\n');
   });
 
-  test('of another machine: that one begins, and what was noted of the first stays', async () => {
+  test("starts another instance from the beginning, and keeps the first one's position", async () => {
     const file = await scratch();
     const printed: string[] = [];
     for (const id of [ID, OTHER, ID]) {
@@ -151,12 +154,12 @@ describe('--resume', () => {
     );
   });
 
-  describe('with --until a type', () => {
+  describe('--resume with --until a type', () => {
     const both = (file: string, stage: Show) =>
       follow(stage, OTHER, '--resume', file, '--until', 'billing', '-q');
     const charged = (id: string) => [event(`paid-${id}`, 9, 'BILLING'), ...logOf(1)];
 
-    test('waits for an event that no run before has printed', async () => {
+    test('waits for an event that no run has printed', async () => {
       const file = await scratch();
       const first = await show((_turn, id) => charged(id));
       expect((await both(file, first)).code).toBe(0);
@@ -174,7 +177,7 @@ describe('--resume', () => {
     });
   });
 
-  test('a file that is none is exit 9 before any request, and stays as it is', async () => {
+  test('exits with 9 for a file that is not its own, and leaves it unchanged', async () => {
     const file = await scratch();
     await writeFile(file, '{"kind":"gpucloud-follow","version":1,"inst');
     const stage = await show(() => logOf(1));
@@ -185,7 +188,7 @@ describe('--resume', () => {
   });
 });
 
-describe('what does not go together is refused before any request', () => {
+describe("flags that don't go together", () => {
   test.each([
     [['--page', '2'], '--follow and --page exclude each other'],
     [['--all'], '--follow and --all exclude each other'],
@@ -196,7 +199,7 @@ describe('what does not go together is refused before any request', () => {
     [['--since', 'soon'], '--since "soon"'],
     [['--poll-interval', '1ms'], '--poll-interval "1ms"'],
     [['--columns', 'nonsense'], "--columns: no column 'nonsense'"],
-  ])('--follow %j', async (flags, words) => {
+  ])('are refused with --follow: %j', async (flags, words) => {
     const stage = await show(() => logOf(1));
     const { code, stdout, stderr, requests } = await follow(stage, ...flags);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
@@ -209,7 +212,7 @@ describe('what does not go together is refused before any request', () => {
     [[ID, '--until', 'active'], '--until goes with --follow'],
     [[ID, '--resume', 'f'], '--resume goes with --follow'],
     [[ID, '--since', '1h', '--page', '1'], '--since and --page exclude each other'],
-  ])('%j', async (words, complaint) => {
+  ])('are refused: %j', async (words, complaint) => {
     const stage = await show(() => logOf(1));
     const { code, stderr, requests } = await stage.world.cli(['instances', 'events', ...words]);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -218,7 +221,7 @@ describe('what does not go together is refused before any request', () => {
 });
 
 describe('instances events without --follow', () => {
-  test('--since and --type read as much as they need, newest first', async () => {
+  test('reads as much as --since and --type need, newest first', async () => {
     const stage = await show(() => [event('b', 900, 'BILLING'), ...logOf(850)]);
     const since = await stage.world.cli([
       ...['instances', 'events', ID, '--since', '2026-01-15T12:14:09Z', '-q'],

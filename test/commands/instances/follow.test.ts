@@ -5,7 +5,7 @@ import { endShow, follow, ID, idsOf, missing, OTHER, refused, show } from './sho
 afterEach(endShow);
 
 describe('instances events --follow', () => {
-  test('prints the log, oldest first, and then what comes; Ctrl-C ends it with 130 and no word', async () => {
+  test('prints the log oldest first, then each new event, and exits with 130 on Ctrl-C', async () => {
     const stage = await show((turn) => {
       if (turn === 3) setImmediate(() => stage.ctrlC());
       return logOf(turn === 1 ? 3 : 4);
@@ -25,7 +25,7 @@ describe('instances events --follow', () => {
   });
 
   test.each([[['--json']], [['-o', 'jsonl']], [['-o', 'json']]])(
-    '%j is a line of JSON for each event, with the machine it is of',
+    'prints a line of JSON with its instance per event with %j',
     async (flags) => {
       const stage = await show((turn) => {
         if (turn === 2) setImmediate(() => stage.ctrlC());
@@ -46,7 +46,7 @@ describe('instances events --follow', () => {
     },
   );
 
-  test('every format is written as it comes', async () => {
+  test('prints every format as events come', async () => {
     for (const format of ['csv', 'tsv', 'yaml', 'id', 'table']) {
       const stage = await show((turn) => {
         if (turn === 3) setImmediate(() => stage.ctrlC());
@@ -59,7 +59,7 @@ describe('instances events --follow', () => {
     }
   });
 
-  test('a person sees the time of day, and what is hostile in a text does nothing', async () => {
+  test('shows people the time of day, and cleans hostile texts', async () => {
     const hostile = {
       ...event('e1', 1, 'ERROR'),
       message: `disk\u001b]52;c;aGk=\u0007 \u001b[2Jgone\nTIME \u202eevil`,
@@ -77,7 +77,7 @@ describe('instances events --follow', () => {
     expect(stdout).toMatch(/^2026-01-1[56] \d\d:\d\d:01 {2}ERROR {10}disk gone TIME evil$/m);
   });
 
-  test('--type passes over the others for good', async () => {
+  test('skips other types with --type', async () => {
     const stage = await show((turn) => {
       if (turn === 3) setImmediate(() => stage.ctrlC());
       const log = [event('e2', 2, 'BILLING'), event('e1', 1)];
@@ -87,7 +87,7 @@ describe('instances events --follow', () => {
     expect(stdout).toBe('e2\ne3\n');
   });
 
-  test('--since begins there, and later events come whatever their time', async () => {
+  test('starts at --since, and prints later events whatever their time', async () => {
     const stage = await show((turn) => {
       if (turn === 3) setImmediate(() => stage.ctrlC());
       return turn === 1 ? logOf(100) : [event('slow', 94.5), ...logOf(100)];
@@ -96,7 +96,7 @@ describe('instances events --follow', () => {
     expect(stdout.trim().split('\n')).toEqual(['e95', 'e96', 'e97', 'e98', 'e99', 'e100', 'slow']);
   });
 
-  test('--since 5s is meant by the clock of the service', async () => {
+  test("counts --since 5s by the service's clock", async () => {
     // That of this computer is at 12:00:00, hours away.
     const stage = await show(
       (turn) => {
@@ -116,7 +116,7 @@ describe('instances events --follow', () => {
     ]);
   });
 
-  test('several machines are one stream by time, with a column that tells them apart', async () => {
+  test('merges several instances by time, with an INSTANCE column', async () => {
     const stage = await show((turn, id) => {
       if (turn === 2 && id === OTHER) setImmediate(() => stage.ctrlC());
       return id === ID ? [event('a2', 4), event('a1', 1)] : [event('b2', 3), event('b1', 2)];
@@ -146,7 +146,7 @@ describe('instances events --follow', () => {
     expect(stderr).toMatch(words);
   });
 
-  test('10,000 events of before come whole, and each once', async () => {
+  test('prints 10,000 old events, each once', async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC());
       return logOf(10_000);
@@ -157,7 +157,7 @@ describe('instances events --follow', () => {
     );
   });
 
-  test('more than one walk may gather: the newest come, and the gap is told', async () => {
+  test("prints the newest if one walk can't gather all, and reports the gap", async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC());
       return logOf(21_000);
@@ -171,7 +171,7 @@ describe('instances events --follow', () => {
 });
 
 describe('the end of a follow', () => {
-  test('--until a status: one more look after the service tells it', async () => {
+  test("looks once more after --until's status is reached", async () => {
     const stage = await show((turn) => logOf(turn), {
       status: (reading) => (reading < 3 ? 'TERMINATING' : 'TERMINATED'),
     });
@@ -180,7 +180,7 @@ describe('the end of a follow', () => {
     expect(stdout).toBe('e1\ne2\ne3\ne4\n');
   });
 
-  test('--until a type: that event is the last, and no machine is read', async () => {
+  test("stops at the event of --until's type, and reads no instance", async () => {
     const stage = await show((turn) =>
       turn === 1 ? logOf(2) : [event('e4', 4), event('e3', 3, 'BILLING'), ...logOf(2)],
     );
@@ -189,7 +189,7 @@ describe('the end of a follow', () => {
     expect(requests.every(({ path }) => path.includes('/events'))).toBe(true);
   });
 
-  test('--until error ends with an event of that type as well as with the status', async () => {
+  test('stops at --until error by an event as well as by the status', async () => {
     const byEvent = await show(() => [event('e1', 1, 'ERROR')]);
     expect(await follow(byEvent, '--until', 'error', '-q')).toMatchObject({
       code: 0,
@@ -203,7 +203,7 @@ describe('the end of a follow', () => {
     });
   });
 
-  test('a machine that was deleted will not have another status: exit 12', async () => {
+  test("exits with 12 for a deleted instance, which can't reach the status", async () => {
     const stage = await show(() => logOf(1), { status: () => 'TERMINATED' });
     const { code, stdout, stderr } = await follow(stage, '--until', 'active', '-o', 'jsonl');
     expect(code).toBe(12);
@@ -211,7 +211,7 @@ describe('the end of a follow', () => {
     expect(JSON.parse(stderr).error).toMatchObject({ code: 'other_end', resource: ID });
   });
 
-  test('Ctrl-C while somebody waits for something says what is left', async () => {
+  test('says what goes on after Ctrl-C with --until', async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC());
       return logOf(1);
@@ -221,7 +221,7 @@ describe('the end of a follow', () => {
     expect(stderr).toContain('It may still be billing.');
   });
 
-  test('SIGTERM is 143', async () => {
+  test('exits with 143 on SIGTERM', async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC('terminated'));
       return logOf(1);
@@ -229,7 +229,7 @@ describe('the end of a follow', () => {
     expect((await follow(stage)).code).toBe(143);
   });
 
-  test('a machine that nobody knows is exit 3 at once', async () => {
+  test('exits with 3 at once for an unknown instance', async () => {
     const stage = await show(() => missing);
     const { code, stdout, stderr, requests } = await follow(stage);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
@@ -237,14 +237,14 @@ describe('the end of a follow', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('a machine that vanishes is gone when two answers say so', async () => {
+  test('takes an instance as gone after two such responses', async () => {
     const stage = await show((turn) => ([2, 4, 5].includes(turn) ? missing : logOf(turn)));
     const { code, stdout, stderr } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'e1\ne2\ne3\n' });
     expect(stderr).toContain(`There is no instance ${ID} (404)`);
   });
 
-  test('of several, the others are followed on', async () => {
+  test('continues with the other instances', async () => {
     const stage = await show((turn, id) => (id === OTHER ? missing : logOf(turn)), {
       status: (reading) => (reading < 4 ? 'ACTIVE' : 'STOPPED'),
     });
@@ -254,7 +254,7 @@ describe('the end of a follow', () => {
     expect(stderr.split('\n')[0]).toContain('The others are followed on.');
   });
 
-  test('a key that is refused is the end, whenever it comes', async () => {
+  test('ends whenever the key is refused', async () => {
     const stage = await show((turn) => (turn === 3 ? refused : logOf(turn)));
     const { code, stdout } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 4, stdout: 'e1\ne2\n' });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 
-describe('an offer that is nearly one known here', () => {
+describe('an offer with nearly a known name', () => {
   let world: SandboxWorld;
   beforeEach(async () => {
     world = await createSandboxWorld();
@@ -13,7 +13,7 @@ describe('an offer that is nearly one known here', () => {
   const create = (offer: string, ...more: string[]) =>
     world.cli(['instances', 'create', 'box', '--offer', offer, '--image', IMAGE, ...more]);
 
-  test('is refused with what was meant where it can be no id', async () => {
+  test("is refused with a suggestion if it can't be an ID", async () => {
     const refused = await create('RTX 4091');
     expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(refused.stderr).toContain('--offer "RTX 4091": no offer of that name is known here');
@@ -28,7 +28,7 @@ describe('an offer that is nearly one known here', () => {
   const said = 'it is sent as an id. Did you mean rtx-4090?';
 
   test.each([[[]], [['--json']], [['-o', 'jsonl']], [['-q']]])(
-    'is sent where it can be an id, and what was meant is told with %j',
+    'is sent with a suggestion if it can be an ID, with %j',
     async (flags) => {
       const dry = await create('RTX4090', '--dry-run', ...flags);
       expect(dry).toMatchObject({ code: 0, requests: [] });
@@ -40,7 +40,7 @@ describe('an offer that is nearly one known here', () => {
     },
   );
 
-  test('leaves an id alone that is unlike every name', async () => {
+  test('gets no suggestion if it is unlike every name', async () => {
     const { stderr } = await create('offer_77', '--json');
     expect(stderr).not.toContain('Did you mean');
   });

@@ -14,7 +14,7 @@ openSandbox();
 describe.each([
   ['terminate', 'terminated', 'TERMINATING'],
   ['stop', 'stopped', 'STOPPING'],
-])('%s that is answered 200 with the status ACTIVE', (verb, done, onTheWay) => {
+])('%s with status ACTIVE in the response', (verb, done, onTheWay) => {
   const answering = async (status: string) => {
     const data = { id: boxId(1), name: 'box', status };
     const near = await createWorld({
@@ -25,7 +25,7 @@ describe.each([
     return { ...result, posts: result.requests.filter(({ method }) => method === 'POST').length };
   };
 
-  test('is exit 12, and may be billing, if the instance stays ACTIVE', async () => {
+  test('exits with 12 and may be billing if the instance stays ACTIVE', async () => {
     const { code, stderr, posts } = await answering('ACTIVE');
     expect({ code, posts }).toEqual({ code: 12, posts: 1 });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error).toMatchObject({
@@ -35,7 +35,7 @@ describe.each([
     });
   });
 
-  test('is exit 0 if the instance is on the way by then', async () => {
+  test('exits with 0 if the instance is on its way by then', async () => {
     const { code, stdout } = await answering(onTheWay);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject([{ id: boxId(1), status: onTheWay }]);
@@ -43,7 +43,7 @@ describe.each([
 });
 
 describe('instances stop and start', () => {
-  test('stop asks the service and prints a line for the machine', async () => {
+  test('sends a stop and prints a line for the instance', async () => {
     const id = await rent('trainer');
     const { code, stdout, requests } = await world.cli([
       'instances',
@@ -59,7 +59,7 @@ describe('instances stop and start', () => {
     ]);
   });
 
-  test('--wait reads until the status is there', async () => {
+  test('reads with --wait until the status is reached', async () => {
     await rent('trainer');
     const stopped = await world.cli(['instances', 'stop', 'trainer', '--wait', '--json']);
     expect(JSON.parse(stopped.stdout)).toMatchObject([{ name: 'trainer', status: 'STOPPED' }]);
@@ -69,7 +69,7 @@ describe('instances stop and start', () => {
     ]);
   });
 
-  test('several machines get a line each, and one failure stops no other', async () => {
+  test('prints a line per instance, and continues after a failure', async () => {
     const a = await rent('box-a');
     const b = await rent('box-b');
     await world.cli(['instances', 'terminate', 'box-a', '-y', '--wait']);
@@ -91,7 +91,7 @@ describe('instances stop and start', () => {
     });
   });
 
-  test('stop of a machine that stops, or is stopped, is no error', async () => {
+  test('takes a stopping or stopped instance as stopped', async () => {
     await rent('trainer');
     await world.cli(['instances', 'stop', 'trainer']);
     const going = await world.cli(['instances', 'stop', 'trainer', '--wait', '--json']);
@@ -104,7 +104,7 @@ describe('instances stop and start', () => {
     });
   });
 
-  test('two failures are two lines for people and one object for scripts', async () => {
+  test('prints two failures as two lines for people and one object for scripts', async () => {
     const people = await world.cli(['instances', 'stop', 'no-such-a', 'no-such-b']);
     expect(people.code).toBe(3);
     expect(people.stdout).toBe('');
@@ -114,7 +114,7 @@ describe('instances stop and start', () => {
     expect(errorOf(scripts.stderr).errors).toHaveLength(2);
   });
 
-  test('start of a running machine is exit 5 and tells its status', async () => {
+  test('exits with 5 for a start of a running instance and shows its status', async () => {
     await rent('trainer');
     const { code, stderr } = await world.cli(['instances', 'start', 'trainer']);
     expect(code).toBe(5);
@@ -122,7 +122,7 @@ describe('instances stop and start', () => {
     expect(stderr).not.toContain('reserves');
   });
 
-  test('start without funds is exit 5 and says that it is the money', async () => {
+  test('exits with 5 for a start without funds and names the reason', async () => {
     await world.sandbox.reset({ balance: '100.00' });
     await rent('trainer');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
@@ -132,7 +132,7 @@ describe('instances stop and start', () => {
     expect(stderr).toMatch(/funds/);
   });
 
-  test('a stop that the provider refuses twice leaves the machine running and says so', async () => {
+  test('reports an instance as running if the provider refuses two stops', async () => {
     const id = await rent('trainer');
     await world.sandbox.inject('fail-stop');
     await world.sandbox.inject('fail-stop');
@@ -143,7 +143,7 @@ describe('instances stop and start', () => {
     expect(JSON.parse(stdout).status).toBe('ACTIVE');
   });
 
-  test('a stop that the provider refuses once is asked for again', async () => {
+  test('repeats a stop that the provider refuses once', async () => {
     const id = await rent('trainer');
     await world.sandbox.inject('fail-stop');
     const { code, requests } = await world.cli(['instances', 'stop', 'trainer']);
@@ -155,7 +155,7 @@ describe('instances stop and start', () => {
     ]);
   });
 
-  test('a start that fails is never sent twice', async () => {
+  test('never sends a failed start twice', async () => {
     await rent('trainer');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
     await world.sandbox.inject('fail-start');
@@ -167,7 +167,7 @@ describe('instances stop and start', () => {
 });
 
 describe('instances terminate', () => {
-  test('asks for every machine before it waits for any', async () => {
+  test('sends a terminate to every instance before it waits for any', async () => {
     await world.sandbox.reset({ balance: '1000.00' });
     const names = Array.from({ length: 6 }, (_, at) => `box-${at}`);
     for (const name of names) await world.cli(['instances', 'create', name, ...HARDWARE]);
@@ -184,7 +184,7 @@ describe('instances terminate', () => {
     expect(methods.lastIndexOf('POST')).toBeLessThan(methods.indexOf('GET'));
   });
 
-  test('an interrupt says which machines were not asked for', async () => {
+  test('names the instances that it did not reach if interrupted', async () => {
     await rent('trainer');
     const interrupt = new AbortController();
     interrupt.abort(new CliError('interrupted', 'Interrupted.'));
@@ -197,7 +197,7 @@ describe('instances terminate', () => {
     expect(stderr).toContain('was not terminated: nothing was sent.');
   });
 
-  test('--yes ends a machine by its id although the journal can not be read', async () => {
+  test("terminates an instance by its ID with --yes although the journal can't be read", async () => {
     const id = await rent('trainer');
     const journal = join(world.home, 'state', 'journal');
     await rm(journal, { recursive: true });
@@ -206,7 +206,7 @@ describe('instances terminate', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${id}\n` });
   });
 
-  test('off a terminal wants --yes before any request', async () => {
+  test('needs --yes before any request when not in a terminal', async () => {
     const id = await rent('trainer');
     const { code, stdout, stderr, requests } = await world.cli([
       'instances',
@@ -219,7 +219,7 @@ describe('instances terminate', () => {
     );
   });
 
-  test('--yes --wait ends the machine', async () => {
+  test('terminates the instance with --yes --wait', async () => {
     await rent('trainer');
     const { code, stdout } = await world.cli([
       'instances',
@@ -235,7 +235,7 @@ describe('instances terminate', () => {
     expect((await world.cli(['instances', 'list', '-q', '--all'])).stdout).not.toBe('');
   });
 
-  test('a machine that is on its way out, or was terminated, is so already: exit 0', async () => {
+  test('exits with 0 for an instance that is terminating or terminated', async () => {
     const id = await rent('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y']);
     const going = await world.cli(['instances', 'terminate', 'trainer', '-y', '-o', 'csv']);
@@ -255,7 +255,7 @@ describe('instances terminate', () => {
     expect(over.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('an answer in a terminal decides', async () => {
+  test('asks in a terminal', async () => {
     await rent('trainer');
     const refused = await world.cli(['instances', 'terminate', 'trainer'], {
       terminal: true,
@@ -274,7 +274,7 @@ describe('instances terminate', () => {
     expect(agreed.code).toBe(0);
   });
 
-  test('--no-input and CI forbid the question', async () => {
+  test('never asks with --no-input or CI', async () => {
     await rent('trainer');
     const quiet = await world.cli(['instances', 'terminate', 'trainer', '--no-input'], {
       terminal: true,

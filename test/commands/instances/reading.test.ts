@@ -24,7 +24,7 @@ describe('instances get', () => {
   });
   afterEach(() => world.close());
 
-  test('finds a machine by name, id and the beginning of its id', async () => {
+  test('finds an instance by its name, ID and beginning of the ID', async () => {
     const id = (
       await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '-q'])
     ).stdout.trim();
@@ -34,7 +34,7 @@ describe('instances get', () => {
     }
   });
 
-  test('of two machines of one name the living one is meant', async () => {
+  test('prefers the living of two instances with one name', async () => {
     const first = (
       await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '-q'])
     ).stdout.trim();
@@ -46,7 +46,7 @@ describe('instances get', () => {
     expect((await world.cli(['instances', 'get', first, '-q'])).stdout).toBe(`${first}\n`);
   });
 
-  test('generated secrets are masked, and shown with --show-secrets', async () => {
+  test('masks generated secrets, and shows them with --show-secrets', async () => {
     await world.cli([
       'instances',
       'create',
@@ -73,7 +73,7 @@ describe('instances get', () => {
     expect(people.stdout).not.toContain(shown.values[0]);
   });
 
-  test('an id that nothing has is exit 3', async () => {
+  test('exits with 3 for an unknown ID', async () => {
     const { code, stdout, stderr } = await world.cli(['instances', 'get', ID, '--json']);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(JSON.parse(stderr).error).toMatchObject({
@@ -84,7 +84,7 @@ describe('instances get', () => {
   });
 
   test.each(['..', 'a/b', 'a?b', '', '.', 'a#b', 'a b', '%2e%2e'])(
-    'INSTANCE %j is refused before any request',
+    'refuses INSTANCE %j before any request',
     async (typed) => {
       const { code, stdout, stderr, requests } = await world.cli(['instances', 'get', typed]);
       expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
@@ -93,11 +93,11 @@ describe('instances get', () => {
   );
 });
 
-describe('answers of odd services', () => {
+describe('odd responses of the service', () => {
   let world: World;
   afterEach(() => world.close());
 
-  test('unknown fields, statuses and odd open structures are shown and passed through', async () => {
+  test('keep unknown fields, statuses and odd open structures', async () => {
     const data = {
       id: ID,
       status: 'HIBERNATING',
@@ -122,7 +122,7 @@ describe('answers of odd services', () => {
     expect(people.stdout).not.toMatch(/[\u001b\u202e]/);
   });
 
-  test('a container is shown to people as docker writes it, and to programs as it came', async () => {
+  test('show a container as docker writes it to people, and unchanged to programs', async () => {
     const docker_config = {
       image: 'nginx',
       ports: [
@@ -162,7 +162,7 @@ describe('answers of odd services', () => {
     expect(JSON.parse(json.stdout).docker_config).toEqual(docker_config);
   });
 
-  test('an answer about another machine is not taken for this one', async () => {
+  test('are not taken for another instance', async () => {
     world = await createWorld({ handler: () => ok({ id: 'another', status: 'TERMINATED' }) });
     const { code, stdout, stderr } = await world.cli(['instances', 'get', ID]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
@@ -176,7 +176,7 @@ describe('answers of odd services', () => {
     [429, 11],
     [418, 1],
     [302, 10],
-  ])('HTTP %i is exit %i', async (status, code) => {
+  ])('map HTTP %i to exit code %i', async (status, code) => {
     world = await createWorld({
       handler: () => ({
         status,
@@ -196,7 +196,7 @@ describe('answers of odd services', () => {
     ['no data', '{"status":"success"}'],
     ['an id that is a number', '{"data":{"id":5,"status":"ACTIVE"}}'],
     ['an id that climbs', '{"data":{"id":"../..","status":"ACTIVE"}}'],
-  ])('%s is exit 10', async (_what, body) => {
+  ])('exit with 10: %s', async (_what, body) => {
     world = await createWorld({ handler: () => ({ status: 200, body }) });
     const { code, stdout } = await world.cli(['instances', 'get', ID]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
@@ -207,7 +207,7 @@ describe('instances list', () => {
   let world: World;
   afterEach(() => world.close());
 
-  test('is an empty array and a friendly word when nothing is known', async () => {
+  test('prints an empty array and a note if nothing is known', async () => {
     world = await createWorld({ handler: () => ok([]) });
     const json = await world.cli(['instances', 'list', '--json']);
     expect(json).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
@@ -216,7 +216,7 @@ describe('instances list', () => {
     expect(people.stderr).toContain('No machines are known to this computer.');
   });
 
-  test('takes up a machine that a drive names, and shows GONE what the service does not find', async () => {
+  test('adds an instance that a drive names, and shows GONE for an unknown ID', async () => {
     let present = true;
     world = await createWorld({
       handler: ({ path }) => {
@@ -237,7 +237,7 @@ describe('instances list', () => {
     ]);
   });
 
-  test('shows what was last seen of a machine that can not be read, and says so', async () => {
+  test("shows the last known state of an instance that can't be read, with a note", async () => {
     let broken = false;
     world = await createWorld({
       handler: ({ path }) => {
@@ -261,7 +261,7 @@ describe('instances list', () => {
     expect(warningsOf(stderr)[0]).toContain('1 of 2 machines could not be read');
   });
 
-  test('another account sees none of them, another key of the same account all', async () => {
+  test('hides them from another account, but not from another key of the same account', async () => {
     world = await createWorld({
       handler: ({ path, headers }) => {
         const isOther = headers['x-api-key'] === 'svc_sk_other';
@@ -294,7 +294,7 @@ describe('instances events', () => {
   });
   afterEach(() => world.close());
 
-  test('shows a page, newest first, and where the rest is', async () => {
+  test('shows a page, newest first, and how to get the rest', async () => {
     const { stdout, stderr, requests } = await world.cli([
       'instances',
       'events',
@@ -311,7 +311,7 @@ describe('instances events', () => {
     );
   });
 
-  test('warns a program that a page is not the log, and tells a page past the end', async () => {
+  test('warns programs about further pages, and reports a page past the end', async () => {
     const json = await world.cli(['instances', 'events', 'trainer', '--json']);
     expect(json.stderr).toMatch(
       /Page 1 of \d+ \(\d+ events\): --page 2 for the next, --all for all/,
@@ -325,12 +325,12 @@ describe('instances events', () => {
     );
   });
 
-  test("asks for the service's own page when nothing is said", async () => {
+  test('leaves the page size to the service by default', async () => {
     const { requests } = await world.cli(['instances', 'events', 'trainer']);
     expect(requests[0]?.path).toMatch(/\/events$/);
   });
 
-  test('--all reads each event once', async () => {
+  test('reads each event once with --all', async () => {
     const { stdout, requests } = await world.cli([
       'instances',
       'events',
@@ -352,7 +352,7 @@ describe('instances events', () => {
     [['--limit', '0'], '--limit "0"'],
     [['--page', '1.5'], '--page "1.5"'],
     [['--all', '--page', '2'], '--all and --page exclude each other'],
-  ])('%j is refused before any request', async (flags, words) => {
+  ])('refuses %j before any request', async (flags, words) => {
     const { code, stderr, requests } = await world.cli([
       'instances',
       'events',

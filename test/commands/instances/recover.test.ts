@@ -19,8 +19,8 @@ import {
 
 afterEach(closeLost);
 
-describe('while an outcome is unknown', () => {
-  test('every command that speaks to the service says so in one line, and help does not', async () => {
+describe('an unknown outcome', () => {
+  test('is reported in one line by every command that contacts the service, but not by help', async () => {
     await begin();
     await lose(true);
     for (const argv of [
@@ -58,7 +58,7 @@ describe('while an outcome is unknown', () => {
     expect(stranger.stderr).toContain(WARNING);
   });
 
-  test('a command that needs no key fetches none for it: that may ask for a passphrase', async () => {
+  test('is not looked up by a command that needs no key, since the key may need a passphrase', async () => {
     await begin({ signedIn: false });
     const fetched = join(world.home, 'fetched');
     const profile = {
@@ -81,7 +81,7 @@ describe('while an outcome is unknown', () => {
     expect(await readFile(fetched, 'utf8')).toBe('x\n');
   });
 
-  test('the error names both commands and says that it may be billing', async () => {
+  test('names both commands in its error, which says that it may be billing', async () => {
     await begin();
     service.posts.push(() => 'hangUp');
     const { code, stderr } = await world.cli([...CREATE, '--json']);
@@ -96,7 +96,7 @@ describe('while an outcome is unknown', () => {
 });
 
 describe('instances recover', () => {
-  test('has nothing to do when every outcome is known', async () => {
+  test('reports nothing to recover if every outcome is known', async () => {
     await begin();
     const { code, stdout, stderr } = await world.cli(['instances', 'recover']);
     expect({ code, stdout, stderr }).toEqual({
@@ -106,7 +106,7 @@ describe('instances recover', () => {
     });
   });
 
-  test('finds the machine through the drive that was given to it', async () => {
+  test('finds the instance through its drive', async () => {
     await begin();
     service.drives = [{ id: 'd1', current_instance_id: null }];
     await lose(true, [...CREATE, '--drive', '3f0c5d9e-0000-4222-8333-444455556666']);
@@ -121,7 +121,7 @@ describe('instances recover', () => {
     expect((await world.cli(['drives', 'list'])).stderr).not.toContain('unknown outcome');
   });
 
-  test('a machine of another name at a drive is not it', async () => {
+  test('ignores an instance of another name at a drive', async () => {
     await begin();
     await lose(false);
     service.rent(ID, 'other');
@@ -131,7 +131,7 @@ describe('instances recover', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'unknown', id: null }]);
   });
 
-  test('says where to look, when nothing is certain and nobody can be asked', async () => {
+  test("says where to look if nothing is certain and it can't ask", async () => {
     await begin();
     await lose(true);
     const { code, stdout, stderr, requests } = await world.cli(['instances', 'recover']);
@@ -144,7 +144,7 @@ describe('instances recover', () => {
     );
   });
 
-  test('an instance of another time, or of another request, settles nothing', async () => {
+  test('ignores an instance of another time or another request', async () => {
     await begin();
     service.rent(ID, 'trainer', { created_at: '2026-01-15T11:00:00.000Z', status: 'TERMINATED' });
     expect((await world.cli(['instances', 'track', ID])).code).toBe(0);
@@ -156,7 +156,7 @@ describe('instances recover', () => {
     expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
   });
 
-  test('an instance that was known before the request settles nothing', async () => {
+  test('ignores an instance that was known before the request', async () => {
     await begin();
     service.rent(NEW, 'trainer', { status: 'ACTIVE' });
     expect((await world.cli(['instances', 'track', NEW])).code).toBe(0);
@@ -167,7 +167,7 @@ describe('instances recover', () => {
     expect(await listed()).toMatchObject([{ id: null, status: 'UNKNOWN' }]);
   });
 
-  test('of two requests with one name, an instance settles one', async () => {
+  test('settles one of two requests with one name by an instance', async () => {
     await begin();
     await lose(false);
     await lose(true, [...CREATE, '--yes']);
@@ -196,7 +196,7 @@ describe('instances recover', () => {
     );
   });
 
-  test('a name that no open request has is exit 3', async () => {
+  test('exits with 3 for a name without an open request', async () => {
     await begin();
     await lose(false);
     const { code, stderr } = await world.cli(['instances', 'recover', 'nobody']);
@@ -204,7 +204,7 @@ describe('instances recover', () => {
     expect(stderr).toContain('these have: trainer');
   });
 
-  test('a service that can not be reached settles nothing', async () => {
+  test("settles nothing if the service can't be reached", async () => {
     await begin();
     await lose(false);
     await world.service.close();
@@ -212,8 +212,8 @@ describe('instances recover', () => {
   });
 });
 
-describe('what can not be read', () => {
-  test('the list of drives: the rest is still looked at', async () => {
+describe("recover and what can't be read", () => {
+  test('continues without the list of drives', async () => {
     await begin();
     await lose(true);
     world.clock.advance(1000);
@@ -229,7 +229,7 @@ describe('what can not be read', () => {
     expect(stderr).toContain('The list of drives could not be read');
   });
 
-  test('the account of a new key: the instances of every account are shown, with a warning', async () => {
+  test('shows the instances of every account, with a warning, if the account of a new key is unknown', async () => {
     await begin();
     await world.cli(CREATE);
     service.failing.add('/users/me');
@@ -246,7 +246,7 @@ describe('what can not be read', () => {
     expect(await world.cli(['instances', 'list', '-q'], { env })).toMatchObject({ stderr: '' });
   });
 
-  test('a torn file of a machine: its name tells the id, which is read anew', async () => {
+  test("reads the instance of a torn file again by the ID in the file's name", async () => {
     await begin();
     await world.cli(CREATE);
     const root = join(world.home, 'state', 'journal');
@@ -265,8 +265,8 @@ describe('what can not be read', () => {
   });
 });
 
-describe('a machine of the archive that a drive names', () => {
-  test('is read again: a wrong word of the service hides it no longer than that', async () => {
+describe('an archived instance that a drive names', () => {
+  test('is read again, so that a wrong response hides it no longer', async () => {
     await begin();
     service.rent(ID, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
@@ -279,8 +279,8 @@ describe('a machine of the archive that a drive names', () => {
   });
 });
 
-describe('a name whose machine has no known id', () => {
-  test('is not taken for a namesake that is over', async () => {
+describe('a name whose instance has no known ID', () => {
+  test('does not mean an ended instance of the same name', async () => {
     await begin();
     service.rent(ID, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
@@ -298,7 +298,7 @@ describe('a name whose machine has no known id', () => {
     expect((await world.cli(['instances', 'get', ID])).code).toBe(0);
   });
 
-  test('is no id that the service does not find', async () => {
+  test('is not an ID that the service does not find', async () => {
     await begin();
     await lose(true);
     const { code, requests } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);
@@ -307,7 +307,7 @@ describe('a name whose machine has no known id', () => {
 });
 
 describe('a request whose process still runs', () => {
-  test('is a row of the list, and UNKNOWN after its timeout, even if its process hangs', async () => {
+  test('is listed, and is UNKNOWN after its timeout, even if its process hangs', async () => {
     await begin();
     const isAlive = (pid: number) => pid === process.pid;
     const journal = journalOf(world, { service: world.service.url, account: 'user-1' }, isAlive);

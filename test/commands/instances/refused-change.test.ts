@@ -37,7 +37,7 @@ describe('a change that is refused', () => {
     [terminate, 'TERMINATING', 'terminated'],
     [stop, 'STOPPING', 'stopped'],
   ])(
-    '%j on its way there is exit 0, and warns in JSON that it may come back',
+    'exits with 0 for %j on its way, and warns in JSON that it may come back',
     async (argv, status, goal) => {
       await refusing(status, 'ACTIVE');
       const { code, stdout, stderr } = await near.cli(argv);
@@ -60,7 +60,7 @@ describe('a change that is refused', () => {
     [429, undefined, true],
     [422, undefined, true],
   ])(
-    'HTTP %i for an instance last read as %s: may be billing is %s',
+    'maps HTTP %i for an instance last read as %s: may be billing is %s',
     async (status, last, billing) => {
       near = await createWorld({
         handler: ({ method }) =>
@@ -83,7 +83,7 @@ describe('a change that is refused', () => {
   test.each([
     ['ACTIVE', true],
     ['TERMINATED', false],
-  ])('a start of an instance that is %s: may be billing is %s', async (status, billing) => {
+  ])('reports a start of an instance that is %s: may be billing is %s', async (status, billing) => {
     await refusing(status);
     const { code, stderr } = await near.cli(['instances', 'start', ID, '--json']);
     expect({ code, error: errorOf(stderr) }).toMatchObject({
@@ -92,7 +92,7 @@ describe('a change that is refused', () => {
     });
   });
 
-  test('--wait sees it come back', async () => {
+  test('sees it come back with --wait', async () => {
     await refusing('TERMINATING', 'ACTIVE');
     const { code, stderr } = await near.cli([...terminate, '--wait']);
     expect(code).toBe(12);
@@ -108,7 +108,7 @@ describe('a change that is refused', () => {
     [stop, 'ERROR', true, `gpucloud instances terminate ${ID}`],
     [stop, 'TERMINATING', false, `gpucloud instances get ${ID}`],
     [stop, 'TERMINATED', false, `gpucloud instances get ${ID}`],
-  ])('%j tells that it was read as %s', async (argv, status, bills, next) => {
+  ])('reports for %j that it was read as %s', async (argv, status, bills, next) => {
     await refusing(status);
     const { code, stderr } = await near.cli(argv);
     const { error } = JSON.parse(stderr);
@@ -124,7 +124,7 @@ describe('a change that is refused', () => {
   test.each([
     ['a pause of 4 s', 4, 0],
     ['a pause of 2 s after 4 s without an answer', 2, 4000],
-  ])('is not held back for %s', async (_what, pause, slow) => {
+  ])('is reported without waiting for %s', async (_what, pause, slow) => {
     await refusing(() => {
       near.clock.advance(slow);
       return { status: 429, headers: { 'retry-after': String(pause) }, body: {} };
@@ -172,7 +172,7 @@ describe('an interrupt while the key is fetched', () => {
     [['terminate', ID, '-y'], 'terminated'],
     [['stop', 'trainer'], 'stopped'],
     [['start', ID], 'started'],
-  ])('%j says that the machine goes on as it was', async (words, done) => {
+  ])('reports for %j that the instance is unchanged', async (words, done) => {
     const { error } = JSON.parse(await interrupted(['instances', ...words, '--json']));
     expect(error).toMatchObject({
       code: 'interrupted',
@@ -183,13 +183,13 @@ describe('an interrupt while the key is fetched', () => {
     });
   });
 
-  test('of several is one line for people', async () => {
+  test('prints one line for several instances to people', async () => {
     expect(await interrupted(['instances', 'terminate', 'trainer', ID, '-y'])).toBe(
       `Interrupted. Not terminated: trainer, ${ID}. Nothing was sent.\nhint: gpucloud instances list\n`,
     );
   });
 
-  test('of several is an error for each of them in JSON', async () => {
+  test('prints an error for each of several instances in JSON', async () => {
     const stderr = await interrupted(['instances', 'terminate', 'trainer', ID, '-y', '--json']);
     expect(errorOf(stderr).errors).toMatchObject([
       { code: 'interrupted', resource: 'trainer', may_be_billing: true },
@@ -197,7 +197,7 @@ describe('an interrupt while the key is fetched', () => {
     ]);
   });
 
-  test('wait says that the machine is to be counted as billing', async () => {
+  test('says after wait that the instance may be billing', async () => {
     const { error } = JSON.parse(await interrupted(['instances', 'wait', 'trainer', '--json']));
     expect(error).toMatchObject({
       message: 'Interrupted. Stopped waiting for trainer (trainer). It may still be billing.',
@@ -211,7 +211,7 @@ describe('an interrupt while the key is fetched', () => {
     [['create', 'box', '--offer', ID, '--image', OTHER, '-y']],
     [['create', 'box', '--offer', ID, '--image', OTHER, '-y', '--ssh-key', 'laptop']],
     [['reorder', ID, 'box-2']],
-  ])('%j says that nothing was created', async (words) => {
+  ])('reports for %j that nothing was created', async (words) => {
     const { error } = JSON.parse(await interrupted(['instances', ...words, '--json']));
     expect(error).toMatchObject({
       code: 'interrupted',
@@ -222,7 +222,7 @@ describe('an interrupt while the key is fetched', () => {
 });
 
 describe('instances reorder', () => {
-  test('rents again what a terminated machine was and tells what is left behind', async () => {
+  test('rents what a terminated instance was and lists what is not copied', async () => {
     const id = await rent('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     const { code, stdout, stderr, requests } = await world.cli([
@@ -249,13 +249,13 @@ describe('instances reorder', () => {
     [['reorder', 'trainer'], 'missing NEW-NAME'],
     [['reorder', 'trainer', 'x'], 'NEW-NAME "x"'],
     [['reorder', '..', 'trainer-2'], 'INSTANCE ".."'],
-  ])('%j is refused before any request', async (argv, words) => {
+  ])('refuses %j before any request', async (argv, words) => {
     const { code, stderr, requests } = await world.cli(['instances', ...argv]);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toContain(words);
   });
 
-  test('--any-name sends a name that the rule would refuse', async () => {
+  test('sends a name that breaks the rule with --any-name', async () => {
     await rent('trainer');
     const { code, requests } = await world.cli([
       'instances',

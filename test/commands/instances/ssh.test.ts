@@ -58,7 +58,7 @@ test('ends with the exit code of the remote command', async () => {
   expect((await run(world, 'ssh', ID, '--', 'false')).code).toBe(3);
 });
 
-test('a Ctrl-C that ends ssh may be heard after its end', async () => {
+test('handles a Ctrl-C that ends ssh after its end', async () => {
   const world = await worldWith({});
   const calls = join(world.home, 'calls');
   await writeFile(
@@ -83,7 +83,7 @@ test('a Ctrl-C that ends ssh may be heard after its end', async () => {
   }
 });
 
-describe('a machine that can not be entered', () => {
+describe("an instance that can't be entered", () => {
   test.each([
     ['STOPPED', 'gpucloud instances start trainer --wait=ssh'],
     ['STOPPING', 'gpucloud instances wait trainer --for stopped'],
@@ -91,7 +91,7 @@ describe('a machine that can not be entered', () => {
     ['STARTING', 'gpucloud instances wait trainer --for ssh'],
     ['TERMINATING', 'gpucloud instances list'],
     ['TERMINATED', 'gpucloud instances reorder trainer NEW-NAME'],
-  ])('because it is %s is exit 5 with the next command', async (status, hint) => {
+  ])('exits with 5 because it is %s, and names the next command', async (status, hint) => {
     const world = await worldWith({ status });
     for (const argv of [
       ['ssh', ID],
@@ -121,7 +121,7 @@ describe('a machine that can not be entered', () => {
     [{ ssh_username: '-l' }, 10, '"-l" as the user name'],
     [{ ssh_port: 22.5 }, 10, '"22.5" as the SSH port'],
     [{ ssh_port: 0 }, 10, '"0" as the SSH port'],
-  ])('because of %j is exit %i', async (machine, exit, words) => {
+  ])('because of %j exits with %i', async (machine, exit, words) => {
     const world = await worldWith(machine);
     const { code, stdout, stderr } = await run(world, 'ssh', ID);
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
@@ -174,7 +174,7 @@ describe('a machine that can not be entered', () => {
     }
   });
 
-  test('is tried at an address of documents, which only looks like the sandbox', async () => {
+  test('is tried at an address for documentation, which only looks like the sandbox', async () => {
     const world = await worldWith({ ip_address: '203.0.113.7' });
     const { code } = await run(world, 'ssh', ID, '--', 'true');
     expect(code).toBe(0);
@@ -192,7 +192,7 @@ describe('a machine that can not be entered', () => {
     expect(world.clock.now()).toBe(started);
   });
 
-  test('may still be tried where its status promises nothing', async () => {
+  test('is tried if its status may still allow SSH', async () => {
     const world = await worldWith({ status: 'ERROR', failure_reason: 'lost' });
     const { code, stderr } = await run(world, 'ssh', ID, '--', 'true');
     expect(code).toBe(0);
@@ -201,7 +201,7 @@ describe('a machine that can not be entered', () => {
   });
 });
 
-describe('what is started', () => {
+describe('the arguments of ssh and scp', () => {
   const ours = (world: World) => [
     '-o',
     `HostKeyAlias=${ID}`,
@@ -213,7 +213,7 @@ describe('what is started', () => {
     'CheckHostIP=no',
   ];
 
-  test('is ssh with these words and no others', async () => {
+  test('are these words and no others', async () => {
     const world = await worldWith({});
     await run(world, 'ssh', ID);
     expect(await started(world)).toEqual([
@@ -226,7 +226,7 @@ describe('what is started', () => {
     ]);
   });
 
-  test("is what the flags say, the user's options before ours", async () => {
+  test("follow the flags, with the user's options first", async () => {
     const world = await worldWith({ ssh_username: null, ssh_port: null });
     const key = join(world.home, 'key');
     await writeFile(key, '');
@@ -253,7 +253,7 @@ describe('what is started', () => {
     ]);
   });
 
-  test('is scp with brackets round an address of many colons', async () => {
+  test('put brackets around an IPv6 address for scp', async () => {
     const world = await worldWith({ ip_address: '2001:db8::5' });
     await run(world, 'scp', '-r', '-p', '-x y', `${ID}:a b`);
     // A word that is no flag of ours stays a usage error.
@@ -281,7 +281,7 @@ describe('what is started', () => {
     [['tunnel', ID, '70000'], 'PORTS "70000"'],
     [['tunnel', ID, '70000:22'], 'PORTS "70000"'],
     [['tunnel', ID, '80:'], 'PORTS "80:"'],
-  ])('is nothing for %j', async (argv, words) => {
+  ])('are refused for %j', async (argv, words) => {
     const world = await worldWith({});
     const { code, stderr, requests } = await run(world, ...argv);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -290,7 +290,7 @@ describe('what is started', () => {
   });
 });
 
-test('ssh-config warns once about each thing that could not be read', async () => {
+test('warns once in ssh-config about each thing that could not be read', async () => {
   const world = await worldWith({});
   await run(world, 'track', ID);
   const env = { GPUCLOUD_API_KEY: 'svc_sk_other_0123456789' };
@@ -300,7 +300,7 @@ test('ssh-config warns once about each thing that could not be read', async () =
   expect(stderr.match(/^warning: The drives could not be read, /gm)).toHaveLength(1);
 });
 
-test('ssh-config keeps a file for each profile, one for a key without a profile, and one Include line', async () => {
+test('writes in ssh-config a file per profile, one for a key without a profile, and one Include line', async () => {
   const world = await worldWith({});
   await run(world, 'track', ID);
   expect((await run(world, 'ssh-config', '--install')).code).toBe(0);
@@ -324,7 +324,7 @@ test('ssh-config keeps a file for each profile, one for a key without a profile,
   );
 });
 
-test('ssh-config --install leaves no file if no instance has an address', async () => {
+test('leaves no file after ssh-config --install if no instance has an address', async () => {
   const world = await worldWith({});
   const install = () => run(world, 'ssh-config', '--install');
   const folder = join(world.home, 'state', 'ssh');

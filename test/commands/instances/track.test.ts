@@ -9,7 +9,7 @@ import { begin, CREATE, closeLost, ID, listed, lose, posts, service, world } fro
 afterEach(closeLost);
 
 describe('instances track and untrack', () => {
-  test('take a machine in and settle the request that it came of', async () => {
+  test('add an instance and settle the request that created it', async () => {
     await begin();
     await lose(true);
     const { code, stdout, stderr } = await world.cli(['instances', 'track', ID, '-o', 'id']);
@@ -18,7 +18,7 @@ describe('instances track and untrack', () => {
     expect(await listed()).toMatchObject([{ id: ID }]);
   });
 
-  test('an id that is not found is exit 3; --force takes it all the same', async () => {
+  test('exit with 3 for an unknown ID, which --force tracks anyway', async () => {
     await begin();
     expect((await world.cli(['instances', 'track', ID])).code).toBe(3);
     expect(await listed()).toEqual([]);
@@ -27,7 +27,7 @@ describe('instances track and untrack', () => {
   });
 
   test.each(['..', 'a/b', '', 'a?b', 'box1', 'trainer'])(
-    'ID %j is refused before any request',
+    'refuse the ID %j before any request',
     async (id) => {
       await begin();
       const { code, requests } = await world.cli(['instances', 'track', id]);
@@ -35,7 +35,7 @@ describe('instances track and untrack', () => {
     },
   );
 
-  test('untrack says that this stops no billing, and --all still shows the machine', async () => {
+  test('say that untrack stops no billing, and list the instance with --all', async () => {
     await begin();
     await world.cli(CREATE);
     const { code, stderr, requests } = await world.cli([
@@ -54,7 +54,7 @@ describe('instances track and untrack', () => {
     expect(await listed()).toMatchObject([{ id: NEW }]);
   });
 
-  test('untrack of a machine that may bill wants --yes off a terminal, also with others', async () => {
+  test('need --yes to untrack an instance that may bill when not in a terminal', async () => {
     await begin();
     await world.cli(CREATE);
     service.rent(ID, 'old-box', { status: 'TERMINATED' });
@@ -75,7 +75,7 @@ describe('instances track and untrack', () => {
     expect(await listed()).toMatchObject([{ id: NEW }]);
   });
 
-  test('in a terminal the answer decides, and Enter leaves it where it is', async () => {
+  test('ask before untrack in a terminal, and No is the default', async () => {
     await begin();
     await world.cli(CREATE);
     const kept = await world.cli(['instances', 'untrack', 'trainer'], {
@@ -94,7 +94,7 @@ describe('instances track and untrack', () => {
     expect(await listed()).toEqual([]);
   });
 
-  test('untrack asks nothing of a machine that was last seen TERMINATED, or that is out already', async () => {
+  test('do not ask before untrack of a TERMINATED or untracked instance', async () => {
     await begin();
     service.rent(ID, 'old-box', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
@@ -108,7 +108,7 @@ describe('instances track and untrack', () => {
     expect((await world.cli(['instances', 'untrack', 'trainer'])).code).toBe(0);
   });
 
-  test('untrack forgets an UNKNOWN only when it is confirmed', async () => {
+  test('ask before untrack of an UNKNOWN request', async () => {
     await begin();
     await lose(false);
     expect((await world.cli(['instances', 'untrack', 'trainer'])).code).toBe(2);
@@ -119,7 +119,7 @@ describe('instances track and untrack', () => {
   });
 });
 
-describe('interrupts of a creation', () => {
+describe('Ctrl-C during a create', () => {
   const stop = (controller: AbortController) =>
     controller.abort(new CliError('interrupted', 'Interrupted.'));
   /** What lies in the journal beside whose keys are known. */
@@ -128,7 +128,7 @@ describe('interrupts of a creation', () => {
     return names.flatMap((name) => /(requests|instances)\/.*\.json$/.exec(name)?.[1] ?? []);
   };
 
-  test('before anything is sent: nothing was created', async () => {
+  test('creates nothing before the request is sent', async () => {
     await begin();
     const [first, second] = [new AbortController(), new AbortController()];
     stop(first);
@@ -140,7 +140,7 @@ describe('interrupts of a creation', () => {
     expect(await places()).toEqual([]);
   });
 
-  test('once in flight the first waits for the answer and says what was rented', async () => {
+  test('waits in flight for the response and reports what was rented', async () => {
     await begin();
     const [first, second] = [new AbortController(), new AbortController()];
     service.posts.push(async () => {
@@ -158,7 +158,7 @@ describe('interrupts of a creation', () => {
     expect(await places()).toEqual(['instances']);
   });
 
-  test('once in flight the second leaves it unknown', async () => {
+  test('leaves the outcome unknown in flight the second time', async () => {
     await begin();
     const [first, second] = [new AbortController(), new AbortController()];
     service.posts.push(async () => {
@@ -180,8 +180,8 @@ describe('interrupts of a creation', () => {
   });
 });
 
-describe('a journal that can not be used', () => {
-  test('keeps nobody from ending a machine by its id', async () => {
+describe("a journal that can't be used", () => {
+  test('keeps nobody from terminating an instance by its ID', async () => {
     await begin();
     service.rent(ID, 'trainer');
     await rm(join(world.home, 'state', 'journal'), { recursive: true });

@@ -13,7 +13,7 @@ describe('instances wait --for ssh', () => {
     ['other lines before the banner', 'Welcome\r\nSSH-2.0-Test\r\n', true],
     ['another protocol', 'HTTP/1.1 400 Bad Request\r\n\r\n', false],
     ['nothing', '', false],
-  ])('%s decides', async (_what, said, answers) => {
+  ])('decides by the SSH banner: %s', async (_what, said, answers) => {
     const { createServer } = await import('node:net');
     const server = createServer((socket) => socket.end(said));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -23,7 +23,7 @@ describe('instances wait --for ssh', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  test('an address that comes after ACTIVE is waited for, and an end meanwhile is seen', async () => {
+  test('waits for an address after ACTIVE, and notices an end', async () => {
     let asked = 0;
     const near = await createWorld({
       handler({ path }) {
@@ -58,7 +58,7 @@ describe('instances wait --for ssh', () => {
     return { near, port, stopSshd, close };
   }
 
-  test('counts in INSTALLING, in which the document says that SSH is available', async () => {
+  test('counts INSTALLING, in which the document says that SSH is available', async () => {
     const { near, close } = await besideSshd((port) => ({
       status: 'INSTALLING',
       ip_address: '127.0.0.1',
@@ -77,7 +77,7 @@ describe('instances wait --for ssh', () => {
     expect(JSON.parse(stdout)).toEqual([{ id: boxId(1), name: 'box', status: 'INSTALLING' }]);
   });
 
-  test('an empty address is none yet, and not this computer', async () => {
+  test("waits for an empty address, and does not use this computer's", async () => {
     const { near, close } = await besideSshd((port) => ({
       status: 'ACTIVE',
       ip_address: '',
@@ -93,7 +93,7 @@ describe('instances wait --for ssh', () => {
   test.each([
     ['SSH port', { ip_address: '127.0.0.1', ssh_port: 70_000 }],
     ['address', { ip_address: '-oProxyCommand=id', ssh_port: 22 }],
-  ])('a nonsensical %s ends it at once, and the bill is told', async (what, machine) => {
+  ])('ends at once with a nonsensical %s, and reports the billing', async (what, machine) => {
     const { near, close } = await besideSshd(() => ({ status: 'ACTIVE', ...machine }));
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);
     await close();
@@ -102,7 +102,7 @@ describe('instances wait --for ssh', () => {
     expect(stderr).toContain('It may still be billing.');
   });
 
-  test('--wait of ssh looks at the port that was named', async () => {
+  test('checks the port that was named with --wait=ssh', async () => {
     const { near, port, close } = await besideSshd(() => ({
       status: 'ACTIVE',
       ip_address: '127.0.0.1',
@@ -118,7 +118,7 @@ describe('instances wait --for ssh', () => {
     expect(stdout).toContain(`-p ${port} -- root@127.0.0.1`);
   });
 
-  test('is done when a banner is read at the address of the machine', async () => {
+  test("succeeds when it reads a banner at the instance's address", async () => {
     const { near, stopSshd, close } = await besideSshd((port) => ({
       status: 'ACTIVE',
       ip_address: '127.0.0.1',
@@ -147,7 +147,7 @@ describe('a wait that ends early', () => {
     });
   };
 
-  test('by a key that is refused says that the machine goes on billing', async () => {
+  test('says after a refused key that the instance keeps billing', async () => {
     const near = await worldOf(['PROVISIONING', 401]);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
     await near.close();
@@ -169,7 +169,7 @@ describe('a wait that ends early', () => {
     expect(errorOf(stderr)).toMatchObject({ may_be_billing: true, resource: boxId(1) });
   });
 
-  test('by a terminate that fell back names the command that ends the machine', async () => {
+  test('names the command that terminates after a terminate that fell back', async () => {
     const near = await worldOf(['TERMINATING', 'ACTIVE']);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'terminated']);
     await near.close();
@@ -182,17 +182,14 @@ describe('a wait that ends early', () => {
   test.each([
     ['wait', ['--for', 'hibernating', '--wait-timeout', '1s'], 'status'],
     ['events', ['--follow', '--until', 'hibernating'], 'status or type'],
-  ])(
-    '%s notes a word that the document does not know, when it begins',
-    async (verb, words, what) => {
-      const near = await worldOf([404]);
-      const { stderr } = await near.cli(['instances', verb, boxId(1), ...words]);
-      await near.close();
-      expect(stderr).toContain(
-        `Not a ${what} of the API document, asked for all the same: HIBERNATING.`,
-      );
-    },
-  );
+  ])('notes %s, a status that is not documented, at the beginning', async (verb, words, what) => {
+    const near = await worldOf([404]);
+    const { stderr } = await near.cli(['instances', verb, boxId(1), ...words]);
+    await near.close();
+    expect(stderr).toContain(
+      `Not a ${what} of the API document, asked for all the same: HIBERNATING.`,
+    );
+  });
 
   test.each([
     [['wait', boxId(1), '--for', 'actve'], '--for "actve"', 'active'],
@@ -208,7 +205,7 @@ describe('a wait that ends early', () => {
       '--type "state-change"',
       'status_change',
     ],
-  ])('%j is refused before any request', async (words, what, meant) => {
+  ])('refuses %j before any request', async (words, what, meant) => {
     const near = await worldOf(['ACTIVE']);
     const refused = await near.cli(['instances', ...words]);
     await near.close();
@@ -221,7 +218,7 @@ describe('a wait that ends early', () => {
   });
 
   test.each(['inactive', 'restarting', 'booting', 'resetting', 'updating', 'paused'])(
-    'a status that may be new, %s, is waited for',
+    'waits for a status that may be new: %s',
     async (word) => {
       const near = await worldOf([word.toUpperCase()]);
       const { code } = await near.cli(['instances', 'wait', boxId(1), '--for', word]);

@@ -10,7 +10,7 @@ import { boxId, openSandbox, rent, world } from './boxes.ts';
 openSandbox();
 
 describe('instances wait', () => {
-  test('waits for several machines at once', async () => {
+  test('waits for several instances at once', async () => {
     await world.cli(['instances', 'create', 'box-a', ...HARDWARE]);
     await world.cli(['instances', 'create', 'box-b', ...HARDWARE]);
     const { code, stdout } = await world.cli(['instances', 'wait', 'box-a', 'box-b', '--json']);
@@ -18,7 +18,7 @@ describe('instances wait', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ status: 'ACTIVE' }, { status: 'ACTIVE' }]);
   });
 
-  test('another end is exit 12 with the reason', async () => {
+  test('exits with 12 and the reason at another end', async () => {
     await world.sandbox.inject('fail-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer']);
@@ -30,7 +30,7 @@ describe('instances wait', () => {
     );
   });
 
-  test('another end is told to scripts with the last events', async () => {
+  test('prints the last events to scripts at another end', async () => {
     await world.sandbox.inject('fail-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer', '--json']);
@@ -45,7 +45,7 @@ describe('instances wait', () => {
     expect(error.last_events.length).toBeGreaterThan(1);
   });
 
-  test('create --wait tells another end in the same way', async () => {
+  test('does the same for create --wait', async () => {
     await world.sandbox.inject('fail-provisioning');
     const { code, stderr } = await world.cli([
       'instances',
@@ -59,7 +59,7 @@ describe('instances wait', () => {
     expect(errorOf(stderr).last_events).not.toEqual([]);
   });
 
-  test('--wait-timeout is the deadline of the wait', async () => {
+  test('ends at --wait-timeout', async () => {
     await world.sandbox.inject('slow-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli([
@@ -81,7 +81,7 @@ describe('instances wait', () => {
   test.each([
     [[], ['PROVISIONING (60 s)', 'PROVISIONING (120 s)']],
     [['--json'], []],
-  ])('prints a line per minute off a terminal, none with %j', async (flags, phases) => {
+  ])('prints a line per minute when not in a terminal, none with %j', async (flags, phases) => {
     await world.sandbox.inject('slow-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli([
@@ -93,7 +93,7 @@ describe('instances wait', () => {
     expect(lines).toEqual(phases.map((phase) => `trainer: ${phase}`));
   });
 
-  test('limits each request of a wait by --timeout, and goes on', async () => {
+  test('limits each request by --timeout, and continues', async () => {
     let asked = 0;
     const near = await createWorld({
       async handler() {
@@ -114,7 +114,7 @@ describe('instances wait', () => {
     expect(stderr).toContain('did not answer within 0.1 s');
   });
 
-  test('a reading at the deadline decides, however long the interval is', async () => {
+  test('makes a last reading at the deadline, however long the interval is', async () => {
     await world.sandbox.inject('slow-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const started = world.clock.now();
@@ -123,7 +123,7 @@ describe('instances wait', () => {
     expect(world.clock.now() - started).toBeLessThan(12 * 60_000);
   });
 
-  test('of a machine that is over says that it costs nothing more', async () => {
+  test('says that a terminated instance costs nothing more', async () => {
     await rent('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer', '--json']);
@@ -136,7 +136,7 @@ describe('instances wait', () => {
     });
   });
 
-  test('any status is waited for, in either case of letters', async () => {
+  test('waits for any status, in upper or lower case', async () => {
     await rent('trainer');
     const { code } = await world.cli(['instances', 'wait', 'trainer', '--for', 'active']);
     expect(code).toBe(0);
@@ -144,7 +144,7 @@ describe('instances wait', () => {
     expect(odd.code).toBe(2);
   });
 
-  test('an interrupt says that the machine goes on billing', async () => {
+  test('says after an interrupt that the instance keeps billing', async () => {
     await world.sandbox.inject('slow-provisioning');
     const interrupt = new AbortController();
     const interrupts = { first: interrupt.signal, second: new AbortController().signal };
@@ -163,10 +163,10 @@ describe('instances wait', () => {
   });
 });
 
-describe('instances wait for machines of a service in trouble', () => {
+describe('instances wait if the service is in trouble', () => {
   const machine = (id: string, status: string) => ok({ id, name: id, status });
 
-  test('an outage is told once and waited out', async () => {
+  test('reports an outage once and waits it out', async () => {
     let asked = 0;
     const near = await createWorld({
       handler: () => {
@@ -213,25 +213,22 @@ describe('instances wait for machines of a service in trouble', () => {
     `The service takes no more requests for now (429) and asks to wait ${seconds} s (Retry-After).`;
 
   // The shorter one would fit into a single call, which would keep it without a word.
-  test.each([120, 20])(
-    'a pause of %i s that is asked for is kept in full, and told once',
-    async (seconds) => {
-      const strict = await strictWorld(seconds, 'ACTIVE');
-      const { code, stderr, requests } = await strict.cli([...WAIT, '-o', 'id']);
-      await strict.close();
-      expect({ code, early: strict.early, requests: requests.length }).toEqual({
-        code: 0,
-        early: [],
-        requests: 3,
-      });
-      expect(strict.clock.slept).toEqual([500, seconds * 1000]);
-      expect(stderr).toBe(
-        `warning: b0000000-0000-4000-8000-000000000001 could not be read: ${asks(seconds)} It is read again in ${seconds} s.\nb0000000-0000-4000-8000-000000000001 can be read again: ACTIVE.\n`,
-      );
-    },
-  );
+  test.each([120, 20])('honours a pause of %i s in full, and reports it once', async (seconds) => {
+    const strict = await strictWorld(seconds, 'ACTIVE');
+    const { code, stderr, requests } = await strict.cli([...WAIT, '-o', 'id']);
+    await strict.close();
+    expect({ code, early: strict.early, requests: requests.length }).toEqual({
+      code: 0,
+      early: [],
+      requests: 3,
+    });
+    expect(strict.clock.slept).toEqual([500, seconds * 1000]);
+    expect(stderr).toBe(
+      `warning: b0000000-0000-4000-8000-000000000001 could not be read: ${asks(seconds)} It is read again in ${seconds} s.\nb0000000-0000-4000-8000-000000000001 can be read again: ACTIVE.\n`,
+    );
+  });
 
-  test('a pause beyond the deadline ends the wait at once, with 11 and what to do', async () => {
+  test('exits with 11 at once for a pause beyond the deadline, with the next command', async () => {
     const strict = await strictWorld(120, 'ACTIVE');
     const { code, stdout, stderr, requests } = await strict.cli([
       ...WAIT,
@@ -254,7 +251,7 @@ describe('instances wait for machines of a service in trouble', () => {
   test.each([
     [['instances', 'wait', boxId(1)], true],
     [['instances', 'terminate', boxId(1), '--yes', '--wait'], false],
-  ])('%j may be run again after it: %s', async (argv, retryable) => {
+  ])('says whether %j may be repeated after it: %s', async (argv, retryable) => {
     const near = await createWorld({
       handler: ({ method }) =>
         method === 'POST'
@@ -269,7 +266,7 @@ describe('instances wait for machines of a service in trouble', () => {
     });
   });
 
-  test('each of several keeps its own pause, and scripts learn what is billing', async () => {
+  test('keeps the pause of each of several, and reports in JSON what is billing', async () => {
     const strict = await strictWorld(120, 'CREATING');
     const argv = ['instances', 'wait', boxId(1), boxId(2), '--wait-timeout', '1m', '--json'];
     const { code, stderr } = await strict.cli(argv);
@@ -281,7 +278,7 @@ describe('instances wait for machines of a service in trouble', () => {
     ]);
   });
 
-  test('twenty are awaited at once, and eight readings at most are on their way', async () => {
+  test('waits for twenty at once, with at most eight readings in flight', async () => {
     let running = 0;
     let most = 0;
     const ids = Array.from({ length: 20 }, (_, at) => boxId(at));
@@ -304,7 +301,7 @@ describe('instances wait for machines of a service in trouble', () => {
     expect(most).toBeLessThanOrEqual(8);
   });
 
-  test('Ctrl-C is one line for all of them, and an error for each in JSON', async () => {
+  test('prints one line for all of them after Ctrl-C, and an error for each in JSON', async () => {
     const interrupt = new AbortController();
     const interrupts = { first: interrupt.signal, second: new AbortController().signal };
     let asked = 0;

@@ -44,7 +44,7 @@ const machines = async () => JSON.parse(await done('instances', 'list', '--all',
 const RENT_IT = 'yes';
 
 describe('instances create asks for what is missing', () => {
-  test('each question in turn, with rules told as they are broken', async () => {
+  test('asks each question in turn, and names rules as they are broken', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create'],
       ...['9ab', 'box', 'h100', 'rtx 4090', 'ubuntu 22', '7', '1', 'jupyter', 'datasets', RENT_IT],
@@ -61,7 +61,7 @@ describe('instances create asks for what is missing', () => {
     ]);
   });
 
-  test('a container, part by part; values of variables are not repeated', async () => {
+  test('asks for a container part by part, and does not repeat values of variables', async () => {
     const container = ['nginx:1', '', '99999:80', '8080:80', 'A=a-secret', '', '/data:/data', '8'];
     const { code, stdout, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run', '--show-secrets'],
@@ -77,7 +77,7 @@ describe('instances create asks for what is missing', () => {
     expect(await machines()).toEqual([]);
   });
 
-  test('a key of an endless name stands in the command by its id', async () => {
+  test('names a key with a very long name by its ID in the command', async () => {
     const name = 'n'.repeat(200);
     const key = join(world.home, 'other.pub');
     await writeFile(key, sshPublicKey('ecdsa-sha2-nistp256'));
@@ -93,7 +93,7 @@ describe('instances create asks for what is missing', () => {
     expect(stderr).not.toContain('n'.repeat(81));
   });
 
-  test('the only key is taken by Enter, though it is no default; of several none is guessed', async () => {
+  test("suggests the only key, even if it isn't the default, and none of several", async () => {
     await done('ssh-keys', 'delete', 'laptop', '--yes');
     const keys = ['ssh-ed25519', 'ecdsa-sha2-nistp256'] as const;
     for (const [at, words] of [
@@ -112,7 +112,7 @@ describe('instances create asks for what is missing', () => {
     }
   });
 
-  test('an answer can be changed before anything is rented', async () => {
+  test('changes an answer before anything is rented', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create', 'box', '--image', 'ubuntu-22-04'],
       ...['rtx 4090', 'none', '1', 'none', 'change', 'offer', 'a100', RENT_IT],
@@ -121,7 +121,7 @@ describe('instances create asks for what is missing', () => {
     expect(await machines()).toMatchObject([{ name: 'box', offer: { name: 'A100 80GB' } }]);
   });
 
-  test('what has no name in the lists is given by its id', async () => {
+  test('accepts an ID for what has no name in the lists', async () => {
     const id = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
     const { code, stdout, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run', '--json', '--image', 'ubuntu-22-04'],
@@ -131,7 +131,7 @@ describe('instances create asks for what is missing', () => {
     expect(JSON.parse(stdout)).toMatchObject({ offer_id: id, instance_name: 'box' });
   });
 
-  test('a port that is published twice is refused at its question', async () => {
+  test('refuses a port that is published twice at its question', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run'],
       ...['1', '1', 'none', 'container', 'nginx:1', '', '8080:80 8080:81', '8080:80 8080:81/udp'],
@@ -142,7 +142,7 @@ describe('instances create asks for what is missing', () => {
     expect(stderr).toContain('--port 8080:80 --port 8080:81/udp');
   });
 
-  test('an answer that can not be asked for is changed, and the others are kept', async () => {
+  test('changes an answer that the service refused, and keeps the others', async () => {
     const names = ['first-offer', 'second-offer'].map((id) => ({
       service: 'sandbox',
       kind: 'offer',
@@ -160,7 +160,7 @@ describe('instances create asks for what is missing', () => {
     expect(await machines()).toMatchObject([{ name: 'box', offer: { name: 'RTX 4090' } }]);
   });
 
-  test('whoever leaves at the end has rented nothing', async () => {
+  test('rents nothing if the user leaves at the end', async () => {
     const { code, stdout, stderr } = await answered(
       ['instances', 'create', 'box'],
       ...['1', '1', '', '1', '1', 'leave'],
@@ -198,7 +198,7 @@ describe('after the last answer', () => {
     [401, 4],
     [402, 5],
     [409, 5],
-  ])('a plain no (%i) says that nothing was rented, with what to do', async (status, exit) => {
+  ])('reports a plain no (%i) as nothing rented, with the next command', async (status, exit) => {
     const { code, stderr } = await rentAt(no(status, 'No'), no(404, 'No'));
     expect(code).toBe(exit);
     expect(stderr).toMatch(/error: .* Nothing was rented\.\nhint: ./);
@@ -207,7 +207,7 @@ describe('after the last answer', () => {
   test.each([
     ['10.01', true],
     ['10.00', false],
-  ])('a balance of 10.00 is told as too little for %s an hour: %s', async (price, isShort) => {
+  ])('reports a balance of 10.00 as too small for %s per hour: %s', async (price, isShort) => {
     await rentAt(no(402, 'No'), no(404, 'No'));
     const offer = { service: other.service.url, kind: 'offer', id: 'o-1', given_name: 'card' };
     const names = [{ ...offer, price_per_hour: price }];
@@ -227,7 +227,7 @@ describe('after the last answer', () => {
     );
   });
 
-  test('a no to a reading of the machine does not', async () => {
+  test('ignores a refusal of the reading', async () => {
     const machine = { id: ID, name: 'box', status: 'PROVISIONING' };
     const { stderr } = await rentAt(ok(machine, 201), no(401, 'No'));
     expect(stderr).toContain(`Rented box (${ID})`);
@@ -239,7 +239,7 @@ describe('instances terminate without a name', () => {
   const rent = (name: string) =>
     done('instances', 'create', name, '--offer', 'rtx-4090', '--image', 'ubuntu-22-04');
 
-  test('offers the machines that live, asks once more, and ends those that were picked', async () => {
+  test('offers the living instances, asks once more, and terminates those chosen', async () => {
     await rent('one');
     await rent('two');
     const list = (await answered(['instances', 'terminate'], 'none', '1', 'no')).stderr;
@@ -257,7 +257,7 @@ describe('instances terminate without a name', () => {
     });
   });
 
-  test('No leaves everything as it is', async () => {
+  test('changes nothing after No', async () => {
     await rent('one');
     const { code } = await answered(['instances', 'terminate'], '1', 'no');
     expect(code).not.toBe(0);
@@ -265,8 +265,8 @@ describe('instances terminate without a name', () => {
   });
 });
 
-describe('other questions', () => {
-  test('drives create', async () => {
+describe('drives create in a terminal', () => {
+  test('asks for what is missing', async () => {
     const { code, stderr } = await answered(['drives', 'create'], 'more', '50', 'yes');
     expect(code, stderr).toBe(0);
     const drives: { name: string; size_gb: number }[] = JSON.parse(

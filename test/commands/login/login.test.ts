@@ -55,7 +55,7 @@ describe('login with everything given', () => {
     );
   });
 
-  test('proves the key, keeps it, and says whose it is and where it rests', async () => {
+  test('checks the key, stores it, and says whose it is and where it is stored', async () => {
     const world = await newWorld();
     const { code, stdout, stderr, requests } = await login(world, ANNA_KEY);
 
@@ -86,7 +86,7 @@ describe('login with everything given', () => {
     });
   });
 
-  test('the file is 0600 and its folder 0700', async () => {
+  test('writes the file with mode 0600 and its folder with 0700', async () => {
     const world = await newWorld();
     await login(world, ANNA_KEY);
     expect((await stat(configFile(world))).mode & 0o777).toBe(0o600);
@@ -94,7 +94,7 @@ describe('login with everything given', () => {
     expect(await readdir(join(world.home, 'config'))).toEqual(['config.json']);
   });
 
-  test('--json is the profile without its key, and nothing else', async () => {
+  test('prints the profile without its key with --json, and nothing else', async () => {
     const world = await newWorld();
     const { stdout, stderr } = await login(world, BORIS_KEY, '--profile', 'work', '--json');
     expect(JSON.parse(stdout)).toEqual({
@@ -108,7 +108,7 @@ describe('login with everything given', () => {
     expect(stdout + stderr).not.toContain(BORIS_KEY);
   });
 
-  test('the key comes from a file, with its line end dropped; a file for all to read is warned of', async () => {
+  test('reads the key from a file without its line end, and warns of a file that others can read', async () => {
     const world = await newWorld();
     const file = join(world.home, 'key.txt');
     await writeFile(file, `${ANNA_KEY}\r\n`, { mode: 0o600 });
@@ -123,7 +123,7 @@ describe('login with everything given', () => {
     );
   });
 
-  test('GPUCLOUD_BASE_URL counts, and so does the address of a profile that is there', async () => {
+  test('uses GPUCLOUD_BASE_URL, or the address of an existing profile', async () => {
     const world = await newWorld();
     const first = await world.cli(['login', '--key-stdin', '--profile', 'work'], {
       stdin: ANNA_KEY,
@@ -138,7 +138,7 @@ describe('login with everything given', () => {
     expect((await login(world, ANNA_KEY, '--yes')).stdout).toContain('Name:      work\n');
   });
 
-  test('another service does not take the place of the current profile unless it is named', async () => {
+  test('does not replace the current profile by another service unless named', async () => {
     const [one, other] = [await newWorld(), await newWorld()];
     await login(one, ANNA_KEY, '--profile', 'work');
     const result = await one.cli(['login', '--base-url', other.service.url, '--key-stdin'], {
@@ -172,7 +172,7 @@ describe('login with everything given', () => {
     expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
   });
 
-  test('what in the environment goes before the stored key is told', async () => {
+  test('reports what in the environment overrides the stored key', async () => {
     const world = await newWorld();
     const { stderr } = await world.cli(
       ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin'],
@@ -189,8 +189,8 @@ describe('login with everything given', () => {
   });
 });
 
-describe('login stores nothing', () => {
-  test('when the service refuses the key: exit 4', async () => {
+describe('a login that fails', () => {
+  test('exits with 4 and stores nothing if the service refuses the key', async () => {
     const world = await newWorld();
     const { code, stdout, stderr } = await login(world, 'svc_sk_wrong');
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
@@ -208,7 +208,7 @@ describe('login stores nothing', () => {
     [404, '<html>no such page</html>', 3],
     [200, '<html>welcome</html>', 10],
     [200, envelope({ name: 'no id' }), 10],
-  ])('when it answers %i %o: exit %i', async (status, body, exit) => {
+  ])('stores nothing if the service returns %i %o: exit %i', async (status, body, exit) => {
     const world = await newWorld(() => ({ status, body }));
     const { code, stderr } = await login(world, ANNA_KEY);
     expect(code).toBe(exit);
@@ -216,7 +216,7 @@ describe('login stores nothing', () => {
     await expectNothingStored(world);
   });
 
-  test('at a path where the service is not: exit 3, and the base URL is to be checked', async () => {
+  test('exits with 3 at a path without the service, and hints at the base URL', async () => {
     const world = await newWorld();
     const url = `${world.service.url}/v9`;
     const argv = ['login', '--base-url', url, '--key-stdin'];
@@ -231,7 +231,7 @@ describe('login stores nothing', () => {
   test.each([
     [[], { GPUCLOUD_PROFILE: 'sandbox' }, 'unset GPUCLOUD_PROFILE, or name the profile'],
     [['--profile', 'sandbox'], {}, 'choose it with: gpucloud profiles use sandbox'],
-  ])('to the sandbox, with %j and %j: exit 2', async (flags, env, hint) => {
+  ])('stores nothing for the sandbox, with %j and %j: exit 2', async (flags, env, hint) => {
     const world = await newWorld();
     const { code, stderr } = await world.cli(['login', '--key-stdin', ...flags], {
       stdin: ANNA_KEY,
@@ -242,7 +242,7 @@ describe('login stores nothing', () => {
     await expectNothingStored(world);
   });
 
-  test('when it cannot be reached: exit 6', async () => {
+  test("exits with 6 and stores nothing if the service can't be reached", async () => {
     const world = await newWorld();
     const { url } = world.service;
     await world.service.close();
@@ -255,7 +255,7 @@ describe('login stores nothing', () => {
     await expectNothingStored(world);
   });
 
-  test('and a key that is refused leaves the profile as it was', async () => {
+  test('keeps the profile after a refused key', async () => {
     const world = await newWorld();
     await login(world, ANNA_KEY);
     const before = await readFile(configFile(world));
@@ -264,7 +264,7 @@ describe('login stores nothing', () => {
   });
 
   test.each(['null', '[1]', '{"profiles": {"work"', ''])(
-    'where the settings are %j: exit 9, the file untouched, no request',
+    'sends and stores nothing if the settings are %j: exit 9',
     async (content) => {
       const world = await newWorld();
       await mkdir(join(world.home, 'config'), { mode: 0o700 });
@@ -277,7 +277,7 @@ describe('login stores nothing', () => {
   );
 });
 
-describe('login refuses before any request', () => {
+describe('login with bad input', () => {
   async function refusal(argv: readonly string[], options: CliOptions = {}): Promise<string> {
     const world = await newWorld();
     const words = argv.map((word) => word.replace('URL', world.service.url));
@@ -288,7 +288,7 @@ describe('login refuses before any request', () => {
     return stderr;
   }
 
-  test('all that is missing is named at once', async () => {
+  test('lists everything that is missing at once', async () => {
     expect(await refusal([])).toBe(
       'error: login needs --base-url URL (or GPUCLOUD_BASE_URL), and --key-stdin, --key-file FILE or --key-command COMMAND, and nobody can be asked here\n',
     );
@@ -304,7 +304,7 @@ describe('login refuses before any request', () => {
     [['--key', 'a-secret-key']],
     [['--api-key', 'a-secret-key']],
     [['--api-key=a-secret-key']],
-  ])('a key among the arguments: %j', async (argv) => {
+  ])('refuses a key in its arguments: %j', async (argv) => {
     const stderr = await refusal(argv);
     expect(stderr).toContain('--key-stdin');
     expect(stderr).not.toContain('a-secret-key');
@@ -318,20 +318,20 @@ describe('login refuses before any request', () => {
     ['of a line end', '\n', 'visible ASCII'],
     ['that is too long', 'k'.repeat(1025), 'visible ASCII'],
     ['of more than 1 MiB', 'k'.repeat(1024 * 1024 + 1), 'longer than 1 MiB'],
-  ])('a key %s', async (_what, stdin, rule) => {
+  ])('refuses the key %s', async (_what, stdin, rule) => {
     const stderr = await refusal(['--base-url', 'URL', '--key-stdin'], { stdin });
     expect(stderr).toContain('--key-stdin');
     expect(stderr).toContain(rule);
     if (stdin.trim() !== '') expect(stderr).not.toContain(stdin.slice(0, 4));
   });
 
-  test('two sources of a key', async () => {
+  test('refuses two sources of a key', async () => {
     expect(await refusal(['--base-url', 'URL', '--key-stdin', '--key-file', 'x'])).toContain(
       '--key-stdin, --key-file and --key-command: a key comes from one place',
     );
   });
 
-  test('a key file that is not there, and one that is a folder', async () => {
+  test('refuses a key file that is missing or a folder', async () => {
     expect(await refusal(['--base-url', 'URL', '--key-file', '/nowhere/key'])).toBe(
       'error: --key-file "/nowhere/key": the file can\'t be read (ENOENT)\n',
     );
@@ -343,7 +343,7 @@ describe('login refuses before any request', () => {
     ['http://example.com', 'loopback'],
     ['example', 'whole address'],
     ['https://example.com?x=1', 'query'],
-  ])('the address %s', async (url, rule) => {
+  ])('refuses the address %s', async (url, rule) => {
     expect(await refusal(['--base-url', url, '--key-stdin'], { stdin: ANNA_KEY })).toContain(rule);
     const env = { GPUCLOUD_BASE_URL: url };
     const stderr = await refusal(['--key-stdin'], { stdin: ANNA_KEY, env });
@@ -351,26 +351,26 @@ describe('login refuses before any request', () => {
     expect(stderr).toContain(rule);
   });
 
-  test('a password in the address is not repeated', async () => {
+  test('refuses a password in the address, and does not repeat it', async () => {
     const env = { GPUCLOUD_BASE_URL: 'https://anna:hunter2@example.com' };
     const stderr = await refusal(['--key-stdin'], { stdin: ANNA_KEY, env });
     expect(stderr).toContain('user name or password');
     expect(stderr).not.toContain('hunter2');
   });
 
-  test.each(['a b', '../x', '', '-', 'x'.repeat(51)])('the profile name %j', async (name) => {
+  test.each(['a b', '../x', '', '-', 'x'.repeat(51)])('refuses the name %j', async (name) => {
     const argv = ['--base-url', 'URL', '--key-stdin', `--profile=${name}`];
     expect(await refusal(argv, { stdin: ANNA_KEY })).toContain('--profile');
   });
 
-  test.each(['sandbox', 'Sandbox'])('the profile %s', async (name) => {
+  test.each(['sandbox', 'Sandbox'])('refuses the profile %s', async (name) => {
     const argv = ['--base-url', 'URL', '--key-stdin', '--profile', name];
     expect(await refusal(argv, { stdin: ANNA_KEY })).toContain('gpucloud profiles use sandbox');
     const env = { GPUCLOUD_PROFILE: name };
     expect(await refusal(argv.slice(0, 3), { stdin: ANNA_KEY, env })).toContain('GPUCLOUD_PROFILE');
   });
 
-  test('--key-stdin where the key would be typed in sight', async () => {
+  test('refuses --key-stdin if the key would be visible while typed', async () => {
     expect(
       await refusal(['--base-url', 'URL', '--key-stdin'], { terminal: true, columns: 300 }),
     ).toContain('stdin is a terminal');
@@ -378,7 +378,7 @@ describe('login refuses before any request', () => {
 });
 
 describe('login in a terminal', () => {
-  test('asks for what is missing, each answer by its rule, and stores it', async () => {
+  test('asks for what is missing, applies each rule, and stores it', async () => {
     const world = await newWorld();
     const { url } = world.service;
     const person = await atTerminal(world, ['http://example.com', `${url}/ `, 'a b', ANNA_KEY]);
@@ -397,7 +397,7 @@ describe('login in a terminal', () => {
     });
   });
 
-  test('asks for the key alone when the address is known', async () => {
+  test('asks only for the key if the address is known', async () => {
     const world = await newWorld();
     await login(world, BORIS_KEY);
     const person = await atTerminal(world, ['yes', ANNA_KEY]);
@@ -412,7 +412,7 @@ describe('login in a terminal', () => {
     expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
   });
 
-  test('a prompt that is left stores nothing and sends nothing', async () => {
+  test('stores and sends nothing if a prompt is cancelled', async () => {
     const world = await newWorld();
     const person = await atTerminal(world, []);
     await expect(
@@ -425,7 +425,7 @@ describe('login in a terminal', () => {
     await expectNothingStored(world);
   });
 
-  test('--no-input asks nothing', async () => {
+  test('asks nothing with --no-input', async () => {
     const world = await newWorld();
     const { code, stderr } = await world.cli(['login', '--no-input'], { terminal: true });
     expect(code).toBe(2);
@@ -433,7 +433,7 @@ describe('login in a terminal', () => {
   });
 });
 
-test('an interrupt while the key is proved ends with its own code and stores nothing', async () => {
+test('stores nothing after an interrupt while checking the key, with its exit code', async () => {
   const stop = new AbortController();
   const world = await newWorld(() => {
     stop.abort(new CliError('interrupted', 'Interrupted.'));
@@ -447,10 +447,10 @@ test('an interrupt while the key is proved ends with its own code and stores not
   await expectNothingStored(world);
 });
 
-describe('what to do about the key', () => {
+describe('the hint after a refused key', () => {
   const me = ['me', 'get'];
 
-  test('of the environment is not to sign in alone, since the environment still wins', async () => {
+  test('does not stop at login for a key of the environment, which would still win', async () => {
     const world = await newWorld();
     const env = { GPUCLOUD_API_KEY: 'svc_sk_wrong', GPUCLOUD_BASE_URL: world.service.url };
     for (const argv of [me, ['api', 'GET', '/users/me'], ['billing', 'balance']]) {
@@ -460,7 +460,7 @@ describe('what to do about the key', () => {
     }
   });
 
-  test('of a profile is to sign in to that profile', async () => {
+  test('is to sign in to the profile of the key', async () => {
     let works = true;
     const world = await newWorld((request) =>
       works ? accounts(request) : { status: 401, body: { message: 'revoked' } },
@@ -473,7 +473,7 @@ describe('what to do about the key', () => {
     );
   });
 
-  test('that is missing is to choose a profile that has one', async () => {
+  test('is to choose a profile with a key, if one exists', async () => {
     const world = await newWorld();
     const hint = async (...argv: string[]) => (await world.cli([...me, ...argv])).stderr;
     expect(await hint()).toContain(

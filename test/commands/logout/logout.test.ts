@@ -30,7 +30,7 @@ const FORGOTTEN =
   'The key itself still works at the service, whose API documents no way to revoke one: end it in your account there if others may have it.\n';
 
 describe('logout', () => {
-  test('forgets the key and whose it was, keeps the address, and says what it did not do', async () => {
+  test('removes the key and its account, keeps the address, and reports what it did not do', async () => {
     const world = await signedIn();
     const { code, stdout, stderr, requests } = await world.cli(['logout']);
 
@@ -47,7 +47,7 @@ describe('logout', () => {
     expect((await stat(configFile(world))).mode & 0o777).toBe(0o600);
   });
 
-  test('done twice it is done once, and writes nothing', async () => {
+  test('succeeds a second time, and writes nothing', async () => {
     const world = await signedIn();
     await world.cli(['logout']);
     const before = await stat(configFile(world));
@@ -66,7 +66,7 @@ describe('logout', () => {
     expect((await stat(configFile(world))).ino).toBe(before.ino);
   });
 
-  test('the profile that is named loses its key, the others keep theirs', async () => {
+  test('removes the key of the named profile and keeps the others', async () => {
     const world = await signedIn('--profile', 'work');
     await world.cli(
       ['login', '--profile', 'home', '--base-url', world.service.url, '--key-stdin'],
@@ -83,7 +83,7 @@ describe('logout', () => {
     expect(profiles.home.api_key).toBe(ANNA_KEY);
   });
 
-  test('machines that may be billing are named, since the key to end them goes', async () => {
+  test('names instances that may be billing, since the key to terminate them goes', async () => {
     const world = await signedIn();
     const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
     await journal.observe({ id: 'a', name: 'trainer', status: 'ACTIVE' }, 'track');
@@ -107,7 +107,7 @@ describe('logout', () => {
     },
   );
 
-  test('a journal that cannot be read does not keep the key', async () => {
+  test("removes the key although the journal can't be read", async () => {
     const world = await signedIn();
     await rm(join(world.home, 'state', 'journal'), { recursive: true });
     await writeFile(join(world.home, 'state', 'journal'), 'no folder');
@@ -119,33 +119,33 @@ describe('logout', () => {
     );
   });
 
-  test('a key in the environment is still in force, and that is said', async () => {
+  test('says that a key in the environment is still active', async () => {
     const world = await signedIn();
     const { stderr } = await world.cli(['logout'], { env: { GPUCLOUD_API_KEY: ANNA_KEY } });
     expect(stderr).toContain('warning: GPUCLOUD_API_KEY is still set');
     expect(stderr).not.toContain(ANNA_KEY);
   });
 
-  test('without a current profile: exit 3', async () => {
+  test('exits with 3 without a current profile', async () => {
     const { code, stderr } = await (await newWorld()).cli(['logout']);
     expect(code).toBe(3);
     expect(stderr).toContain('No profile is active');
   });
 
-  test('a profile that is not there: exit 3, the nearest name first', async () => {
+  test('exits with 3 for an unknown profile, and suggests the nearest name', async () => {
     const world = await signedIn('--profile', 'work');
     const { code, stderr } = await world.cli(['logout', '--profile', 'wrok']);
     expect(code).toBe(3);
     expect(stderr).toContain('There is no profile "wrok"; there are: work, sandbox.');
   });
 
-  test('the sandbox keeps no key: exit 2', async () => {
+  test('exits with 2 for the sandbox, which has no key', async () => {
     const { code, stderr } = await (await newWorld()).cli(['logout', '--profile', 'sandbox']);
     expect(code).toBe(2);
     expect(stderr).toContain('keeps no key');
   });
 
-  test('settings that are no settings stay as they are: exit 9', async () => {
+  test('exits with 9 for broken settings, and leaves them unchanged', async () => {
     const world = await newWorld();
     await mkdir(join(world.home, 'config'));
     await writeFile(configFile(world), '[1]');

@@ -94,7 +94,7 @@ describe('me get', () => {
 });
 
 describe('me update', () => {
-  it('changes the name and shows the funds that only this answer tells', async () => {
+  it('changes the name and shows the funds that only this response has', async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli([
       'me',
@@ -175,7 +175,7 @@ describe('me set-password', () => {
   });
 
   it.each([['json'], ['table'], ['yaml']])(
-    'shows no password in %s, a trace or the answer of a chatty service',
+    'shows no password in %s, a trace or the response of a chatty service',
     async (format) => {
       const world = await createWorld({
         handler: ({ body }) => ok({ ...USER, ...(body as object), name: `new: ${NEW}` }),
@@ -247,7 +247,7 @@ describe('me set-password', () => {
     expect(requests).toEqual([]);
   });
 
-  it('says how where nobody can be asked, and asks where --stdin would show it', async () => {
+  it('explains itself when not interactive, and asks if --stdin would show the password', async () => {
     const world = await worldOf('hangUp');
     const piped = await world.cli(['me', 'set-password']);
     expect(piped).toMatchObject({ code: 2, requests: [] });

@@ -38,7 +38,7 @@ async function stored(world: World) {
 }
 
 describe('profiles list', () => {
-  test('a new computer has the sandbox', async () => {
+  test('shows the sandbox on a new computer', async () => {
     const world = await newWorld();
     const { code, stdout, stderr } = await world.cli(['profiles', 'list']);
     expect({ code, stdout, stderr }).toEqual({
@@ -87,7 +87,7 @@ describe('profiles list', () => {
     );
   });
 
-  test('the environment that goes before the current profile is told', async () => {
+  test('reports the environment that overrides the current profile', async () => {
     const world = await twoProfiles();
     const { stderr } = await world.cli(['profiles', 'list'], {
       env: { GPUCLOUD_PROFILE: 'work', GPUCLOUD_API_KEY: 'svc_sk_other' },
@@ -123,7 +123,7 @@ describe('profiles list', () => {
     [['list'], { GPUCLOUD_PROFILE: 'bogus' }, 'refused: GPUCLOUD_PROFILE: no profile "bogus"'],
     [['list', '--profile', 'bogus'], {}, 'no profile "bogus"'],
     [['use', 'home'], { GPUCLOUD_PROFILE: 'bogus' }, 'no profile has that name'],
-  ])('a name that no profile has is not called chosen: %j %j', async (argv, env, said) => {
+  ])('marks no profile as chosen for an unknown name: %j %j', async (argv, env, said) => {
     const world = await twoProfiles();
     const { code, stderr } = await world.cli(['profiles', ...argv], { env });
     expect(code).toBe(0);
@@ -132,7 +132,7 @@ describe('profiles list', () => {
   });
 
   test.each(['null', '[1]', '{"current": "wo'])(
-    'settings that are %j: exit 9, named and untouched',
+    'exits with 9 for settings that are %j, and names the file',
     async (content) => {
       const world = await newWorld();
       await mkdir(join(world.home, 'config'));
@@ -148,7 +148,7 @@ describe('profiles list', () => {
 });
 
 describe('profiles get', () => {
-  test('the one named, or the one in force', async () => {
+  test('prints the named or the active profile', async () => {
     const world = await twoProfiles();
     const name = async (argv: string[], options?: CliOptions) =>
       (await world.cli(['profiles', ...argv, '--columns', 'name', '--no-header'], options)).stdout;
@@ -158,20 +158,20 @@ describe('profiles get', () => {
     expect(await name(['get'], { env: { GPUCLOUD_PROFILE: 'sandbox' } })).toBe('sandbox\n');
   });
 
-  test('the sandbox for people', async () => {
+  test('shows the sandbox to people', async () => {
     expect((await (await newWorld()).cli(['profiles', 'get', 'sandbox'])).stdout).toBe(
       'Name:    sandbox\nKey:     no\nActive:  no\n',
     );
   });
 
-  test('none current: exit 3', async () => {
+  test('exits with 3 without a current profile', async () => {
     expect((await (await newWorld()).cli(['profiles', 'get'])).code).toBe(3);
   });
 });
 
-describe('a profile that is not there', () => {
+describe('an unknown profile', () => {
   test.each([['get'], ['use'], ['remove', '--yes']])(
-    '%s: exit 3, those there are with the nearest first',
+    'exits with 3 in %s, and lists the others with the nearest first',
     async (verb, ...more) => {
       const world = await twoProfiles();
       const before = await stat(configFile(world));
@@ -184,13 +184,13 @@ describe('a profile that is not there', () => {
     },
   );
 
-  test.each(['constructor', '__proto__', 'toString'])('%s is no profile either', async (name) => {
+  test.each(['constructor', '__proto__', 'toString'])('is not found as %s', async (name) => {
     expect((await (await twoProfiles()).cli(['profiles', 'get', name])).code).toBe(3);
   });
 });
 
 describe('profiles use', () => {
-  test('makes a profile the current one, and says when it has no key', async () => {
+  test('makes a profile the current one, and says if it has no key', async () => {
     const world = await twoProfiles();
     const { code, stdout, stderr } = await world.cli(['profiles', 'use', 'work']);
     expect({ code, stderr }).toEqual({
@@ -201,7 +201,7 @@ describe('profiles use', () => {
     expect((await stored(world)).current).toBe('work');
   });
 
-  test('the sandbox on a new computer', async () => {
+  test('selects the sandbox on a new computer', async () => {
     const world = await newWorld();
     const { code, stderr } = await world.cli(['profiles', 'use', 'sandbox']);
     expect({ code, stderr }).toEqual({
@@ -211,7 +211,7 @@ describe('profiles use', () => {
     expect(await stored(world)).toEqual({ current: 'sandbox', profiles: {} });
   });
 
-  test('GPUCLOUD_PROFILE that names another is told', async () => {
+  test('warns if GPUCLOUD_PROFILE names another', async () => {
     const world = await twoProfiles();
     const { stderr } = await world.cli(['profiles', 'use', 'home'], {
       env: { GPUCLOUD_PROFILE: 'work' },
@@ -221,7 +221,7 @@ describe('profiles use', () => {
 });
 
 describe('profiles add', () => {
-  test('keeps an address, private, with no key, and leaves the current profile alone', async () => {
+  test('stores an address, privately, without a key, and keeps the current profile', async () => {
     const world = await newWorld();
     const argv = ['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`];
     expect(await world.cli(argv)).toEqual({
@@ -244,7 +244,7 @@ describe('profiles add', () => {
     expect((await stat(join(world.home, 'config'))).mode & 0o777).toBe(0o700);
   });
 
-  test('the same again changes nothing; another address is refused, so that no key is stranded', async () => {
+  test('succeeds again with the same address, and refuses another that would orphan the key', async () => {
     const world = await twoProfiles();
     const { url } = world.service;
     const again = await world.cli(['profiles', 'add', 'home', '--base-url', `${url}/`]);
@@ -260,7 +260,7 @@ describe('profiles add', () => {
     expect((await stored(world)).profiles.home).toMatchObject({ base_url: url, api_key: ANNA_KEY });
   });
 
-  test('GPUCLOUD_BASE_URL counts; without an address it says what is missing', async () => {
+  test('uses GPUCLOUD_BASE_URL, and names a missing address', async () => {
     const world = await newWorld();
     const missing = await world.cli(['profiles', 'add', 'work']);
     expect(missing.code).toBe(2);
@@ -270,7 +270,7 @@ describe('profiles add', () => {
   });
 
   test.each(['a b', 'sandbox', 'SandBox', '', 'x/y', 'ключ'])(
-    'the name %j: exit 2',
+    'exits with 2 for the name %j',
     async (name) => {
       const world = await newWorld();
       const { code, stderr } = await world.cli(['profiles', 'add', name, '--base-url', WORK_URL]);
@@ -280,7 +280,7 @@ describe('profiles add', () => {
     },
   );
 
-  test('the address http://example.com: exit 2', async () => {
+  test('exits with 2 for the address http://example.com', async () => {
     const argv = ['profiles', 'add', 'work', '--base-url', 'http://example.com'];
     const { code, stderr } = await (await newWorld()).cli(argv);
     expect(code).toBe(2);
@@ -289,7 +289,7 @@ describe('profiles add', () => {
 });
 
 describe('profiles remove', () => {
-  test('needs a consent, and exits 2 where nobody can be asked', async () => {
+  test('needs a confirmation, and exits with 2 when not interactive', async () => {
     const world = await twoProfiles();
     const { code, stderr } = await world.cli(['profiles', 'remove', 'home']);
     expect(code).toBe(2);
@@ -297,7 +297,7 @@ describe('profiles remove', () => {
     expect((await stored(world)).profiles.home.api_key).toBe(ANNA_KEY);
   });
 
-  test('takes the profile and its key away, and says what goes on', async () => {
+  test('removes the profile and its key, and says what keeps running', async () => {
     const world = await twoProfiles();
     const { code, stdout, stderr } = await world.cli(['profiles', 'rm', 'home', '--yes']);
     expect({ code, stderr }).toEqual({
@@ -311,14 +311,14 @@ describe('profiles remove', () => {
     expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });
   });
 
-  test('one without a key leaves the current one current', async () => {
+  test('keeps the current profile if it is another', async () => {
     const world = await twoProfiles();
     const { stderr } = await world.cli(['profiles', 'remove', 'work', '-y']);
     expect(stderr).toBe('The profile "work" is removed.\n');
     expect((await stored(world)).current).toBe('home');
   });
 
-  test('the sandbox stays: exit 2, even with --yes', async () => {
+  test('exits with 2 for the sandbox, even with --yes', async () => {
     const { code, stderr } = await (await newWorld()).cli(['profiles', 'rm', 'sandbox', '--yes']);
     expect(code).toBe(2);
     expect(stderr).toContain('gpucloud sandbox reset');

@@ -37,7 +37,7 @@ async function rent(world: World, name: string): Promise<void> {
 }
 
 describe('sandbox catalog', () => {
-  test('two tables and the command that rents', async () => {
+  test('prints two tables and the command that rents', async () => {
     const { code, stdout, stderr } = await (await newWorld()).cli(['sandbox', 'catalog']);
     expect(stdout).toBe(
       `OFFER              NAME               PER HOUR    VRAM  STOCK  REGION
@@ -59,7 +59,7 @@ windows-server-2022  Windows Server 2022  12.4  551.61     no
     expect(code).toBe(0);
   });
 
-  test('--json is the offers and images in the shapes of the service', async () => {
+  test('prints offers and images in the shapes of the service with --json', async () => {
     const catalog = await json(await newWorld(), 'catalog');
     expect(Object.keys(catalog)).toEqual(['offers', 'images']);
     expect(catalog.offers[0]).toMatchObject({
@@ -70,7 +70,7 @@ windows-server-2022  Windows Server 2022  12.4  551.61     no
     expect(catalog.images[0]).toMatchObject({ id: IMAGE, os_type: 'linux' });
   });
 
-  test('formats of rows list both', async () => {
+  test('lists both in formats of rows', async () => {
     const world = await newWorld();
     const ids = (await world.cli(['sandbox', 'catalog', '-q'])).stdout.trimEnd().split('\n');
     expect(ids).toHaveLength(8);
@@ -86,14 +86,14 @@ windows-server-2022  Windows Server 2022  12.4  551.61     no
     );
   });
 
-  test('of another state file: how to reach it', async () => {
+  test('says how to reach another state file', async () => {
     const { stderr } = await (await newWorld()).cli(['sandbox', 'catalog', '--state', '/tmp/x']);
     expect(stderr).toBe('Serve this sandbox with: gpucloud sandbox serve --state /tmp/x\n');
   });
 });
 
 describe('sandbox status', () => {
-  test('of a new computer, for people', async () => {
+  test('describes a new computer to people', async () => {
     const world = await newWorld();
     expect(await world.cli(['sandbox', 'status'])).toEqual({
       code: 0,
@@ -111,7 +111,7 @@ describe('sandbox status', () => {
     expect((await stat(builtIn(world))).mode & 0o777).toBe(0o600);
   });
 
-  test('machines, each with its price and how long it is paid', async () => {
+  test('lists instances with their prices and paid times', async () => {
     const world = await newWorld();
     await rent(world, 'trainer');
     await world.cli(['sandbox', 'fault', 'fail-stop']);
@@ -131,7 +131,7 @@ describe('sandbox status', () => {
     expect((await world.cli(['sandbox', 'catalog', ...argv])).code).toBe(0);
   });
 
-  test('a state file that is none: exit 9, named and untouched', async () => {
+  test('exits with 9 for a broken state file, and leaves it unchanged', async () => {
     const world = await newWorld();
     const file = join(world.home, 'notes.txt');
     await writeFile(file, 'my notes');
@@ -145,7 +145,7 @@ describe('sandbox status', () => {
 });
 
 describe('sandbox advance', () => {
-  test('turns the clock and tells what was charged, to the kopeck', async () => {
+  test('moves the clock and prints the charges, to the kopeck', async () => {
     const world = await newWorld();
     await rent(world, 'trainer');
     const { code, stdout, stderr } = await world.cli(['sandbox', 'advance', '24h']);
@@ -157,7 +157,7 @@ describe('sandbox advance', () => {
     expect(stdout).toContain('Machines:           1 ACTIVE\n');
   });
 
-  test('--json is the status with what was charged', async () => {
+  test('prints the status with the charges with --json', async () => {
     expect(await json(await newWorld(), 'advance', '90m')).toMatchObject({
       now: '2026-01-15T13:30:00.000Z',
       charged: '0.00',
@@ -167,7 +167,7 @@ describe('sandbox advance', () => {
   });
 
   test.each(['1', '1.5h', '-1h', '1h30m', 'an hour', '367d', '0x10s'])(
-    'the duration %s: exit 2, nothing made',
+    'exits with 2 for the duration %s, and creates nothing',
     async (text) => {
       const world = await newWorld();
       const { code, stdout, stderr } = await world.cli(['sandbox', 'advance', '--', text]);
@@ -179,7 +179,7 @@ describe('sandbox advance', () => {
 });
 
 describe('sandbox deposit', () => {
-  test('tops the balance up', async () => {
+  test('adds money to the balance', async () => {
     const world = await newWorld();
     const { code, stdout, stderr } = await world.cli(['sandbox', 'deposit', '99.9']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '99.90 ₽ of play money was deposited.\n' });
@@ -187,15 +187,18 @@ describe('sandbox deposit', () => {
     expect((await json(world, 'status')).balance).toBe('10599.90');
   });
 
-  test.each(['0', '0.00', '-5', '1e3', '1,5', ''])('the amount %j: exit 2', async (text) => {
-    const { code, stderr } = await (await newWorld()).cli(['sandbox', 'deposit', '--', text]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(`AMOUNT "${text}": `);
-  });
+  test.each(['0', '0.00', '-5', '1e3', '1,5', ''])(
+    'exits with 2 for the amount %j',
+    async (text) => {
+      const { code, stderr } = await (await newWorld()).cli(['sandbox', 'deposit', '--', text]);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`AMOUNT "${text}": `);
+    },
+  );
 });
 
 describe('sandbox fault', () => {
-  test('orders failures one after the other, and forgets them', async () => {
+  test('queues failures, and clears them', async () => {
     const world = await newWorld();
     const { code, stderr } = await world.cli(['sandbox', 'fault', 'fail-start']);
     expect(code).toBe(0);
@@ -210,13 +213,13 @@ describe('sandbox fault', () => {
     expect((await json(world, 'status')).faults).toEqual([]);
   });
 
-  test('an unknown one: exit 2, with those there are', async () => {
+  test('exits with 2 for an unknown failure, and lists the known ones', async () => {
     const { code, stderr } = await (await newWorld()).cli(['sandbox', 'fault', 'fail-everything']);
     expect(code).toBe(2);
     expect(stderr).toContain('NAME "fail-everything": it is one of fail-start, fail-stop,');
   });
 
-  test('help says what each does', async () => {
+  test('describes each failure in its help', async () => {
     const { stdout } = await (await newWorld()).cli(['sandbox', 'fault', '--help']);
     for (const name of ['fail-start', 'fail-terminate', 'slow-provisioning', 'none']) {
       expect(stdout).toMatch(new RegExp(`^ +${name} +\\w`, 'm'));
@@ -225,7 +228,7 @@ describe('sandbox fault', () => {
 });
 
 describe('sandbox reset', () => {
-  test('an empty sandbox needs no consent', async () => {
+  test('needs no confirmation for an empty sandbox', async () => {
     const world = await newWorld();
     await world.cli(['sandbox', 'deposit', '5']);
     const { code, stdout, stderr } = await world.cli([
@@ -239,7 +242,7 @@ describe('sandbox reset', () => {
     expect(stdout).toContain('Balance:       300.00\n');
   });
 
-  test('speed 0 stops the clock', async () => {
+  test('stops the clock at speed 0', async () => {
     const world = await newWorld();
     await world.cli(['sandbox', 'reset', '--speed', '0']);
     const stopped = await json(world, 'status');
@@ -248,7 +251,7 @@ describe('sandbox reset', () => {
     expect(stopped).toMatchObject({ speed: 0, now: '2026-01-15T12:00:00.000Z' });
   });
 
-  test('a machine is not forgotten without one', async () => {
+  test('needs a confirmation if it has an instance', async () => {
     const world = await newWorld();
     await rent(world, 'trainer');
     const { code, stderr } = await world.cli(['sandbox', 'reset']);
@@ -260,7 +263,7 @@ describe('sandbox reset', () => {
     expect((await json(world, 'reset', '--yes')).instances).toEqual([]);
   });
 
-  test('a terminated machine is nothing to lose', async () => {
+  test('needs none for a terminated instance', async () => {
     const world = await newWorld();
     await rent(world, 'trainer');
     await world.cli(['instances', 'terminate', 'trainer', '--yes', '--profile', 'sandbox']);
@@ -268,7 +271,7 @@ describe('sandbox reset', () => {
     expect((await world.cli(['sandbox', 'reset'])).code).toBe(0);
   });
 
-  test('a file that is no sandbox is not overwritten without a consent, and is with one', async () => {
+  test('overwrites a file that is not a sandbox only with a confirmation', async () => {
     const world = await newWorld();
     const file = join(world.home, 'notes.txt');
     await writeFile(file, 'my notes');
@@ -288,7 +291,7 @@ describe('sandbox reset', () => {
     ['--speed', '1000001'],
     ['--speed', 'fast'],
     ['--state', ''],
-  ])('%s %j: exit 2', async (flag, text) => {
+  ])('exits with 2 for %s %j', async (flag, text) => {
     const { code, stderr } = await (await newWorld()).cli(['sandbox', 'reset', flag, text]);
     expect(code).toBe(2);
     expect(stderr).toContain(`${flag} "${text}": `);
@@ -296,7 +299,7 @@ describe('sandbox reset', () => {
 });
 
 describe('the clock of the sandbox', () => {
-  test('people see times from where it stands, not from where the computer does', async () => {
+  test("shows people times by the sandbox's clock", async () => {
     const world = await newWorld();
     await rent(world, 'box');
     await json(world, 'advance', '20h');

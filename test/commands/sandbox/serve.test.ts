@@ -69,7 +69,7 @@ async function answering(url: string, result: Promise<CliResult>): Promise<void>
 
 describe('sandbox serve', () => {
   test.each(['interrupted', 'terminated', 'hungUp'] as const)(
-    'ends with 0 when it is %s, with its port free and its state kept',
+    'ends with 0 when it is %s, frees its port and keeps its state',
     async (failure) => {
       const world = await newWorld();
       await world.cli(['sandbox', 'deposit', '1']);
@@ -82,7 +82,7 @@ describe('sandbox serve', () => {
     },
   );
 
-  test('prints the two lines to copy, and a log of requests on stderr', async () => {
+  test('prints two lines to copy, and logs requests to stderr', async () => {
     const serving = await serve(await newWorld());
     await serving.get('/users/me?secret=1', 'wrong');
     const { stdout, stderr } = await serving.end('interrupted');
@@ -98,7 +98,7 @@ describe('sandbox serve', () => {
     ]);
   });
 
-  test('--json prints one line of JSON with the address and a key that works', async () => {
+  test('prints one line of JSON with the address and a working key with --json', async () => {
     const world = await newWorld();
     const first = await serve(world, '--json');
     const { stdout } = await first.end('terminated');
@@ -113,12 +113,12 @@ describe('sandbox serve', () => {
     expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual([['debug'], ['debug']]);
   });
 
-  test('other formats have the same two fields', async () => {
+  test('has the same two fields in other formats', async () => {
     const { stdout } = await (await serve(await newWorld(), '-o', 'yaml')).end('interrupted');
     expect(stdout).toMatch(/^url: http:\/\/127\.0\.0\.1:\d+\napi_key: svc_sk_\w+\n$/);
   });
 
-  test('--state, --speed and --fault hold for what is served', async () => {
+  test('applies --state, --speed and --fault', async () => {
     const world = await newWorld();
     const file = join(world.home, 'other.json');
     const more = ['--speed', '3600', '--fault', 'fail-start', '--fault', 'fail-stop'];
@@ -134,7 +134,7 @@ describe('sandbox serve', () => {
     });
   });
 
-  test('--speed 0 stops the clock, and what is served keeps its time', async () => {
+  test('stops the clock at --speed 0, and keeps the time', async () => {
     const world = await newWorld();
     const serving = await serve(world, '--speed', '0');
     await serving.end('interrupted');
@@ -144,7 +144,7 @@ describe('sandbox serve', () => {
     expect(JSON.parse(stdout)).toMatchObject({ now: '2026-01-15T12:00:00.000Z', speed: 0 });
   });
 
-  test('a port that is taken: exit 2 at once, and the state as it was', async () => {
+  test('exits with 2 at once for a port in use, and leaves the state unchanged', async () => {
     const world = await newWorld();
     const port = new URL(world.service.url).port;
     const { code, stdout, stderr } = await world.cli([
@@ -168,7 +168,7 @@ describe('sandbox serve', () => {
     ['--speed', '.5'],
     ['--fault', 'fail-all'],
     ['--state', ''],
-  ])('%s %j: exit 2', async (flag, text) => {
+  ])('exits with 2 for %s %j', async (flag, text) => {
     const { code, stderr } = await (await newWorld()).cli(['sandbox', 'serve', flag, text]);
     expect(code).toBe(2);
     expect(stderr).toContain(`${flag} "${text}": `);

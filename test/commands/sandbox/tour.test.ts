@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 describe('sandbox tour', () => {
-  test('walks through a whole rental, leaves nothing, and touches nothing of ours', async () => {
+  test("shows a whole rental, leaves nothing, and touches nothing of the user's", async () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'tour']);
     expect({ code, errors: stderr.match(/^(error|warning).*/gim) }).toEqual({
       code: 0,
@@ -40,7 +40,7 @@ describe('sandbox tour', () => {
     expect(await readdir(world.home)).toEqual([]);
   });
 
-  test('the key and the address in force are not used, not even to be warned of', async () => {
+  test('ignores the active key and address, and does not warn of them', async () => {
     const { stderr } = await world.cli(['sandbox', 'tour'], { env: { GPUCLOUD_OUTPUT: 'table' } });
     expect(stderr).not.toMatch(/GPUCLOUD_(API_KEY|BASE_URL)/);
   });
@@ -59,7 +59,7 @@ describe('sandbox tour', () => {
     expect(JSON.stringify(resultOf('billing spend'))).toContain('269.70');
   });
 
-  test('a step that fails is one object on stderr, with why', async () => {
+  test('prints a failed step as one object on stderr, with the reason', async () => {
     const argv = TOUR[1]?.argv as string[];
     const at = argv.indexOf('RTX 4090');
     argv[at] = 'no such offer';
@@ -76,7 +76,7 @@ describe('sandbox tour', () => {
     }
   });
 
-  test('in a terminal it waits before each step, and No ends it', async () => {
+  test('waits before each step in a terminal, and No ends it', async () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'tour'], {
       terminal: true,
       stdin: 'n\n',
@@ -87,7 +87,7 @@ describe('sandbox tour', () => {
     expect(stderr).toContain('The tour ends here. Its sandbox is deleted.');
   });
 
-  test('an interrupt ends it with 130 and takes its folder away', async () => {
+  test('exits with 130 on an interrupt and removes its folder', async () => {
     const { code, stdout } = await world.cli(['sandbox', 'tour'], {
       terminal: true,
       stdin: '\u0003',

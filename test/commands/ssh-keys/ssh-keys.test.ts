@@ -41,7 +41,7 @@ describe('in the sandbox', () => {
   });
   afterEach(() => world.close());
 
-  test('a key is added, listed, shown and deleted', async () => {
+  test('adds, lists, shows and deletes a key', async () => {
     const file = await fileIn(world, 'id_ed25519.pub', `${ED25519} me@laptop\n`);
     const added = await world.cli(['ssh-keys', 'add', file, '--default', '--json']);
     expect(added.code).toBe(0);
@@ -96,7 +96,7 @@ describe('in the sandbox', () => {
     });
   });
 
-  test('add prints one line in a terminal', async () => {
+  test('prints one line after add in a terminal', async () => {
     const file = join(world.home, 'id.pub');
     await writeFile(file, `${ED25519} me@laptop\n`);
     const added = await world.cli(['ssh-keys', 'add', file], { terminal: true, columns: 200 });
@@ -107,7 +107,7 @@ describe('in the sandbox', () => {
     });
   });
 
-  test('the same key again is success, unless it is to be the default key and is not', async () => {
+  test('takes the same key again as success, unless it should become the default', async () => {
     const first = await world.cli(['ssh-keys', 'add', '-', '--name', 'one', '-q'], {
       stdin: `${ED25519} a@b`,
     });
@@ -138,14 +138,14 @@ hint: name it when you rent: gpucloud instances create --ssh-key ${id}; or delet
     expect(plain.code).toBe(0);
   });
 
-  test('the default key again, as the default key, is success', async () => {
+  test('takes the default key again, as the default, as success', async () => {
     const add = () =>
       world.cli(['ssh-keys', 'add', '-', '--default', '-q'], { stdin: `${ED25519} a@b` });
     const first = await add();
     expect(await add()).toMatchObject({ code: 0, stdout: first.stdout });
   });
 
-  test('a name comes from --name, the comment, or the file', async () => {
+  test('names a key by --name, its comment, or its file', async () => {
     const file = await fileIn(world, 'work.pub', ED25519);
     const named = await world.cli(['ssh-keys', 'add', file, '--columns', 'name', '--no-header']);
     expect(named.stdout).toBe('work\n');
@@ -156,7 +156,7 @@ hint: name it when you rent: gpucloud instances create --ssh-key ${id}; or delet
     expect(given.stdout).toBe('Рабочий ключ\n');
   });
 
-  test('several keys are deleted, each by what it is called, or none', async () => {
+  test('deletes several keys, each by what it is called, or none', async () => {
     for (const [name, line] of [
       ['one', ED25519],
       ['two', RSA],
@@ -178,7 +178,7 @@ hint: name it when you rent: gpucloud instances create --ssh-key ${id}; or delet
     expect(sent(both.requests)).toHaveLength(3);
   });
 
-  test('a deletion asks first, and No is the default', async () => {
+  test('asks before a deletion, and No is the default', async () => {
     await world.cli(['ssh-keys', 'add', '-', '--name', 'one'], { stdin: ED25519 });
     const nobody = await world.cli(['ssh-keys', 'delete', 'one']);
     expect(nobody).toMatchObject({ code: 2, stdout: '', requests: [] });
@@ -194,7 +194,7 @@ hint: name it when you rent: gpucloud instances create --ssh-key ${id}; or delet
     expect((await world.cli(['ssh-keys', 'list', '--json'])).stdout).toBe('[]\n');
   });
 
-  test('in a terminal the keys in ~/.ssh are offered', async () => {
+  test('offers the keys in ~/.ssh in a terminal', async () => {
     const env = { HOME: world.home };
     const none = await world.cli(['ssh-keys', 'add'], { terminal: true, env });
     expect(none).toMatchObject({ code: 2, requests: [] });
@@ -215,7 +215,7 @@ hint: name it when you rent: gpucloud instances create --ssh-key ${id}; or delet
     expect(JSON.parse(chosen.stdout)).toMatchObject({ name: 'laptop', is_default: true });
   });
 
-  test('verbs that the service does not document name the nearest', async () => {
+  test('names the nearest command for verbs that the service does not document', async () => {
     expect(await world.cli(['ssh-keys', 'rename', 'a', '--to', 'b'])).toMatchObject({
       code: 2,
       stderr:
@@ -225,7 +225,7 @@ hint: name it when you rent: gpucloud instances create --ssh-key ${id}; or delet
   });
 });
 
-describe('bad input ends before any request', () => {
+describe('bad input', () => {
   let world: World;
   beforeEach(async () => {
     world = await createWorld({ handler: () => ({ status: 500 }) });
@@ -257,7 +257,7 @@ describe('bad input ends before any request', () => {
     expect(result.stderr).toContain(message);
   });
 
-  describe('a private key is never sent and never repeated', () => {
+  describe('refuses a private key and never repeats it', () => {
     const pem = generateKeyPairSync('ed25519')
       .privateKey.export({ type: 'pkcs8', format: 'pem' })
       .toString();
@@ -274,7 +274,7 @@ describe('bad input ends before any request', () => {
       ['as a flag', (file: string) => ['add', file, `--name=${pem}`], undefined],
       ['as KEY of get', () => ['get', '--', pem], undefined],
       ['as KEY of delete', () => ['delete', '--yes', '--', pem], undefined],
-    ])('%s', async (_where, argv, stdin) => {
+    ])('in the form of %s', async (_where, argv, stdin) => {
       const file = await fileIn(world, 'id_ed25519', pem);
       for (const json of [[], ['--json']]) {
         const result = await world.cli(
@@ -287,7 +287,7 @@ describe('bad input ends before any request', () => {
       }
     });
 
-    test('and its public half is named where it lies beside it', async () => {
+    test('and names its public half if it is beside it', async () => {
       const file = await fileIn(world, 'id_ed25519', pem);
       await fileIn(world, 'id_ed25519.pub', ED25519);
       const { stderr } = await world.cli(['ssh-keys', 'add', file]);
@@ -295,7 +295,7 @@ describe('bad input ends before any request', () => {
     });
   });
 
-  test('an API key as an argument is not repeated', async () => {
+  test('does not repeat an API key in an argument', async () => {
     for (const argv of [
       ['add', TEST_KEY],
       ['add', '-', '--name', TEST_KEY],
@@ -310,8 +310,8 @@ describe('bad input ends before any request', () => {
   });
 });
 
-describe('a service of another mind', () => {
-  test('a unique beginning of an id names a key', async () => {
+describe('an unusual service', () => {
+  test('finds a key by a unique beginning of its ID', async () => {
     const keys = [
       { id: '0a058147-8b32', name: 'one' },
       { id: '0a058147-9c00', name: 'two' },
@@ -334,7 +334,7 @@ describe('a service of another mind', () => {
     await world.close();
   });
 
-  test('keys that share a name are told apart by their ids, one without a key by its hash', async () => {
+  test('distinguishes keys of one name by IDs, or by hash without an ID', async () => {
     const world = await createWorld({
       handler: () => ({
         status: 200,
@@ -356,7 +356,7 @@ describe('a service of another mind', () => {
     await world.close();
   });
 
-  test('one deletion that fails stops no other', async () => {
+  test('continues after a deletion that fails', async () => {
     const world = await createWorld({
       handler: ({ method, path }) => {
         if (method === 'GET') return { status: 200, body: { data: [{ id: 'k1' }, { id: 'k2' }] } };
@@ -372,7 +372,7 @@ describe('a service of another mind', () => {
   });
 });
 
-test('keys that ssh-keygen makes go through', async () => {
+test('accepts keys made by ssh-keygen', async () => {
   const world = await createSandboxWorld();
   for (const type of ['ed25519', 'rsa', 'ecdsa']) {
     const file = join(world.home, type);

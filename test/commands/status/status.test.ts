@@ -29,7 +29,7 @@ async function status(...flags: string[]) {
 const codes = (doc: { attention: { code: string }[] }) => doc.attention.map(({ code }) => code);
 
 describe('status', () => {
-  test('of an empty account says so', async () => {
+  test('reports an empty account', async () => {
     service.balance = '0';
     const { code, stdout, stderr } = await world.cli(['status']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -48,7 +48,7 @@ describe('status', () => {
     );
   });
 
-  test('-q prints the ids of the machines that bill, or may', async () => {
+  test('prints with -q the IDs of instances that bill, or may', async () => {
     const ids = [
       service.machine('runs', { created_at: service.ago(HOUR) }),
       service.machine('halted', { status: 'STOPPED', created_at: service.ago(2 * HOUR) }),
@@ -60,11 +60,11 @@ describe('status', () => {
     expect(stdout).toBe(`${ids[0]}\n${ids[1]}\n`);
   });
 
-  test('-q has no ids where nothing bills', async () => {
+  test('prints no ID with -q if nothing bills', async () => {
     expect(await world.cli(['status', '-q'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 
-  test('machines come newest first, and the newest of the dearest is the one to end', async () => {
+  test('lists newest instances first, and suggests to terminate the newest of the dearest', async () => {
     const made = (name: string, hours: number, fields = {}) =>
       service.machine(name, { created_at: service.ago(hours * HOUR), ...fields });
     await known(made('old', 9), made('new', 1), made('middle', 5));
@@ -80,7 +80,7 @@ describe('status', () => {
     });
   });
 
-  test('holds in JSON all that the screen tells', async () => {
+  test('has in JSON everything on the screen', async () => {
     await known(service.machine('trainer'));
     service.drive('data', { price_per_hour: '6.005' });
     service.balance = '287.715';
@@ -122,7 +122,7 @@ describe('status', () => {
     expect(codes(doc)).toEqual(['balance_low']);
   });
 
-  test("goes by the service's clock when the computer's is two days behind", async () => {
+  test("uses the service's clock if the computer's is two days behind", async () => {
     await world.close();
     const clock = manualClock();
     service = new AccountService(clock.now() + 2 * DAY);
@@ -139,7 +139,7 @@ describe('status', () => {
     expect(codes(doc)).not.toContain('instance_overdue');
   });
 
-  test('is read at once, and asks each thing once', async () => {
+  test('makes its requests at once, and each only once', async () => {
     const ids = Array.from({ length: 6 }, (_, at) => service.machine(`box-${at}`));
     await known(...ids);
     await world.cli(['status']);
@@ -155,7 +155,7 @@ describe('status', () => {
     expect(service.together).toBe(1);
   });
 
-  test('shows the first of many machines in a terminal, and all with --all or in a pipe', async () => {
+  test('shows the first of many instances in a terminal, and all with --all or in a pipe', async () => {
     const ids = Array.from({ length: 50 }, (_, at) =>
       service.machine(`box-${at}`, { price_per_hour_snapshot: `${100 - at}.50` }),
     );
@@ -176,7 +176,7 @@ describe('status', () => {
     expect((await status()).doc.instances).toHaveLength(50);
   });
 
-  test('carries the profile that was named into the commands that it tells', async () => {
+  test('adds the named profile to the commands that it suggests', async () => {
     const { stdout } = await world.cli(['--profile', 'sandbox', 'status'], {
       env: { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined },
     });
@@ -185,7 +185,7 @@ describe('status', () => {
 });
 
 describe('the burn rate', () => {
-  test('names what may bill without anybody saying so, and the most that it costs', async () => {
+  test('lists what may bill, with the most that it could cost', async () => {
     await known(
       service.machine('on'),
       service.machine('off', { status: 'STOPPED', price_per_hour_snapshot: '10' }),
@@ -211,7 +211,7 @@ describe('the burn rate', () => {
     );
   });
 
-  test('a price that is not told is not taken for nothing', async () => {
+  test('does not take an unknown price as zero', async () => {
     await known(service.machine('mute', { price_per_hour_snapshot: null }));
     const { doc } = await status();
     expect(doc.burn).toMatchObject({ per_hour: '0.00', per_hour_at_most: null });
@@ -228,7 +228,7 @@ describe('the balance', () => {
     ['269.70', 'balance_low', 'At this rate the balance is used up in 3 h: top it up'],
     ['0', 'balance_low', 'The balance is used up: top it up'],
     ['much', 'balance_unknown', 'The service told no balance that could be read'],
-  ])('of %s is told', async (balance, code, words) => {
+  ])('is explained if it is %s', async (balance, code, words) => {
     await known(service.machine('trainer'));
     service.balance = balance;
     const { doc } = await status();
@@ -238,7 +238,7 @@ describe('the balance', () => {
     expect(stdout).toContain(words);
   });
 
-  test('of 30 digits stays exact', async () => {
+  test('keeps 30 digits exact', async () => {
     await known(service.machine('trainer'));
     service.balance = '123456789012345678901234567890.123456789';
     const { doc } = await status();
@@ -252,7 +252,7 @@ describe('the balance', () => {
 });
 
 describe('what needs attention', () => {
-  test('a suspended drive, with the time that is left and the way back', async () => {
+  test('shows a suspended drive, with the time left and the command that resumes it', async () => {
     service.drive('Данные', {
       status: 'SUSPENDED',
       paid_until: service.ago(2 * DAY),
@@ -275,7 +275,7 @@ describe('what needs attention', () => {
     ]);
   });
 
-  test('a request whose answer was lost, and no second warning of it', async () => {
+  test('shows a request whose response was lost, without a second warning', async () => {
     service.broken.set('/instances', 'hangUp');
     expect((await world.cli(['instances', 'create', 'lost', ...HARDWARE])).code).toBe(7);
     service.broken.clear();
@@ -289,7 +289,7 @@ describe('what needs attention', () => {
     expect(doc.instances).toMatchObject([{ id: null, status: 'UNKNOWN', bills: null }]);
   });
 
-  test('a free drive is not at the machine whose id is not known', async () => {
+  test('does not suggest a free drive for an instance without an ID', async () => {
     service.drive('data');
     service.broken.set('/instances', 'hangUp');
     await world.cli(['instances', 'create', 'lost', ...HARDWARE]);
@@ -298,7 +298,7 @@ describe('what needs attention', () => {
     expect(stdout).toMatch(/^data +AVAILABLE .* -$/m);
   });
 
-  test('a machine that is gone, one in ERROR, one past what it was paid for', async () => {
+  test('shows an instance that is gone, one in ERROR, one past its paid time', async () => {
     const gone = service.machine('gone');
     await known(gone, service.machine('late', { paid_until: service.ago(2 * HOUR) }));
     service.machines.delete(gone);
@@ -306,7 +306,7 @@ describe('what needs attention', () => {
     expect(codes(doc).sort()).toEqual(['instance_gone', 'instance_overdue']);
   });
 
-  test('reports an instance once its paid time is over for more than 10 minutes', async () => {
+  test('shows an instance once its paid time is over for more than 10 minutes', async () => {
     const late = (seconds: number) => ({ paid_until: service.ago(seconds * 1000) });
     const over = service.machine('over', late(610));
     await known(over, service.machine('just', late(590)));
@@ -314,7 +314,7 @@ describe('what needs attention', () => {
     expect(doc.attention).toMatchObject([{ code: 'instance_overdue', resource: over }]);
   });
 
-  test('names from the service steer no terminal and break no line', async () => {
+  test('lets names from the service neither steer the terminal nor break a line', async () => {
     service.drive(`\u001b]52;c;eA==\u0007\u001b[2J${'very-long-'.repeat(20)}`, { status: 'ERROR' });
     const { stdout } = await world.cli(['status'], { terminal: true, env: { NO_COLOR: '1' } });
     expect(stdout).not.toContain('\u001b');
@@ -329,7 +329,7 @@ describe('charges that nothing known explains', () => {
     }
   };
 
-  test('are told, with what they may be', async () => {
+  test('are shown, with their possible reasons', async () => {
     await known(service.machine('trainer', { created_at: service.ago(3 * DAY) }));
     hourly('89.90', 30);
     expect((await status()).doc.charges.unexplained).toBe('0.00');
@@ -349,7 +349,7 @@ describe('charges that nothing known explains', () => {
     expect(stdout).toContain('Unknown    1110.10 ₽ charged that nothing known here explains\n');
   });
 
-  test('what was new in the last three hours is seen beside a dear day', async () => {
+  test('are noticed in the last three hours beside a dear day', async () => {
     await known(
       service.machine('trainer', {
         created_at: service.ago(3 * DAY),
@@ -364,7 +364,7 @@ describe('charges that nothing known explains', () => {
     expect(doc.charges).toMatchObject({ charged: '1500.00', unexplained: '1100.00' });
   });
 
-  test('a machine that ended today explains its own', async () => {
+  test('are none if an instance that ended today explains them', async () => {
     const id = service.machine('gone', { created_at: service.ago(20 * HOUR) });
     await known(id);
     hourly('89.90', 20);
@@ -389,7 +389,7 @@ describe('charges that nothing known explains', () => {
   });
 
   test.each(['none', 'oldest first'] as const)(
-    'are not guessed if a long history has the order: %s',
+    'are not judged if a long history has the order: %s',
     async (order) => {
       service.order = order;
       await known(service.machine('trainer'));
@@ -401,7 +401,7 @@ describe('charges that nothing known explains', () => {
     },
   );
 
-  test('are looked for in six pages at most, and what those do not hold is not judged', async () => {
+  test('are searched in at most six pages, and not judged beyond', async () => {
     service.limit = 5;
     await known(service.machine('trainer', { created_at: service.ago(40 * DAY) }));
     hourly('100.00', 500);
@@ -416,7 +416,7 @@ describe('charges that nothing known explains', () => {
     expect(many.requests.filter(({ path }) => path.startsWith('/billing'))).toHaveLength(6);
   });
 
-  test('a short history in no order is read whole', async () => {
+  test('are searched in a short unordered history as a whole', async () => {
     service.order = 'none';
     await known(service.machine('trainer', { created_at: service.ago(40 * DAY) }));
     hourly('89.90', 300);
@@ -424,8 +424,8 @@ describe('charges that nothing known explains', () => {
   });
 });
 
-describe('after a top-up', () => {
-  test('the debt of a drive that was suspended for a week is explained', async () => {
+describe('a deposit', () => {
+  test('pays a week of debt of a suspended drive without a warning', async () => {
     service.drive('data', { created_at: service.ago(40 * DAY) });
     service.transaction('DEPOSIT', '5000.00', HOUR);
     // 160 hours of 6.00 at once.
@@ -436,14 +436,14 @@ describe('after a top-up', () => {
   });
 });
 
-describe('a part that can not be read', () => {
+describe("a part that can't be read", () => {
   const FAULT = { status: 500, body: { statusCode: 500, message: 'boom', error: 'Internal' } };
 
   test.each([
     ['/billing/transactions', 'transactions', 'The transactions'],
     ['/storage/drives', 'drives', 'The drives'],
     ['/users/me', 'profile', 'The profile with the balance'],
-  ])('%s leaves the others alone and decides the exit code', async (path, part, words) => {
+  ])('leaves the others alone and decides the exit code: %s', async (path, part, words) => {
     await known(service.machine('trainer'));
     service.drive('data');
     service.broken.set(path, FAULT);
@@ -459,7 +459,7 @@ describe('a part that can not be read', () => {
     expect(doc.hours_left === null).toBe(part !== 'transactions');
   });
 
-  test('a machine that can not be read shows what was last seen', async () => {
+  test('shows the last known state of an instance', async () => {
     const id = service.machine('trainer');
     await known(id, service.machine('second'));
     service.broken.set(`/instances/${id}`, FAULT);
@@ -472,7 +472,7 @@ describe('a part that can not be read', () => {
     );
   });
 
-  test('nothing at all is one error, with what was last seen', async () => {
+  test('is one error if nothing can be read, with the last known state', async () => {
     await known(service.machine('trainer'));
     service.broken.set('/', 'hangUp');
     const { code, stdout, stderr } = await world.cli(['status']);
@@ -481,7 +481,7 @@ describe('a part that can not be read', () => {
     expect(stderr.match(/^error: /gm)).toHaveLength(1);
   });
 
-  test('a refused key ends it with nothing on stdout', async () => {
+  test('prints nothing on stdout if the key is refused', async () => {
     await known(service.machine('trainer'));
     service.broken.set('/', { status: 401, body: { statusCode: 401, message: 'no', error: 'no' } });
     expect(await world.cli(['status'])).toMatchObject({ code: 4, stdout: '' });

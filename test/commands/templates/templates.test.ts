@@ -56,7 +56,7 @@ async function worldOf(...templates: Record<string, unknown>[]): Promise<World> 
 }
 
 describe('templates list', () => {
-  it('lists by sort_order, those without one last', async () => {
+  it('lists by sort_order, templates without one last', async () => {
     const world = await worldOf(
       { id: 't-0', slug: 'none' },
       WHISPER,
@@ -78,14 +78,14 @@ describe('templates list', () => {
     expect(stderr).toBe('');
   });
 
-  it('passes the whole of each on as JSON', async () => {
+  it('passes all fields of each on as JSON', async () => {
     const odd = { id: 't-9', env_vars: [['A', 1]], tags: null, novel: { deep: [null] } };
     const world = await worldOf(WHISPER, odd);
     const { stdout } = await world.cli(['template', 'ls', '--json']);
     expect(JSON.parse(stdout)).toEqual([WHISPER, odd]);
   });
 
-  it('has more columns for those who ask', async () => {
+  it('has more columns on request', async () => {
     const world = await worldOf(WHISPER);
     const columns =
       'id,tags,image_name,run_command,shm_size,is_active,sort_order,logo_url,created_at,updated_at';
@@ -160,11 +160,14 @@ describe('templates get', () => {
     expect(stdout).toMatch(/\n\n# Whisper\n\nTurns \*\*speech\*\* into text\.\n$/);
   });
 
-  it.each(['whisper', 'Whisper', 't-2'])('finds it by slug, name or id: %s', async (typed) => {
-    const world = await worldOf({ id: 't-1', slug: 'other', name: 'Other' }, WHISPER);
-    const { stdout } = await world.cli(['templates', 'show', typed, '--json']);
-    expect(JSON.parse(stdout)).toEqual(WHISPER);
-  });
+  it.each(['whisper', 'Whisper', 't-2'])(
+    'finds a template by slug, name or ID: %s',
+    async (typed) => {
+      const world = await worldOf({ id: 't-1', slug: 'other', name: 'Other' }, WHISPER);
+      const { stdout } = await world.cli(['templates', 'show', typed, '--json']);
+      expect(JSON.parse(stdout)).toEqual(WHISPER);
+    },
+  );
 
   it('finds the templates of the sandbox', async () => {
     const world = await createSandboxWorld();
@@ -176,7 +179,7 @@ describe('templates get', () => {
     expect(stdout).toContain('# JupyterLab\n\nNotebooks with Python, PyTorch and CUDA.');
   });
 
-  it('survives what is missing, null or of another make', async () => {
+  it('survives missing, null and odd fields', async () => {
     const world = await worldOf({
       id: 't-9',
       name: null,
@@ -209,14 +212,14 @@ describe('templates get', () => {
     );
   });
 
-  it('prints the Markdown alone when asked', async () => {
+  it('prints only the Markdown on request', async () => {
     const world = await worldOf(WHISPER, { id: 't-3', slug: 'bare' });
     const readme = await world.cli(['templates', 'get', 'whisper', '--markdown']);
     expect(readme.stdout).toBe('# Whisper\n\nTurns **speech** into text.\n');
     expect((await world.cli(['templates', 'get', 'bare', '--markdown'])).stdout).toBe('\n');
   });
 
-  it('leaves the readme out of single columns', async () => {
+  it('omits the readme with --columns', async () => {
     const world = await worldOf(WHISPER);
     const { stdout } = await world.cli([
       'templates',
@@ -245,7 +248,7 @@ describe('templates get', () => {
     }
   });
 
-  it('tells what there is none of, and what there are several of', async () => {
+  it('reports an unknown template, and several of one name', async () => {
     const world = await worldOf(WHISPER, { id: 't-3', slug: 'w3', name: 'whisper' });
     expect(await world.cli(['templates', 'get', 'nix'])).toMatchObject({
       code: 3,
