@@ -93,6 +93,12 @@ describe('what was typed wrong', () => {
     expect(await world.cli(argv)).toEqual({ code: 2, stdout: '', stderr, requests: [] });
   });
 
+  test('is printed without what steers a terminal', async () => {
+    const { stderr } = await world.cli(['help', '\u001b]0;title\u0007no\u202ething']);
+    expect(stderr).toContain("unknown command 'nothing'");
+    expect(stderr).not.toMatch(/[\u001b\u0007\u202e]/);
+  });
+
   test('is one JSON object in a JSON mode, however the mode was asked for', async () => {
     const asked = [
       { argv: ['instances', 'lst', '--json'] },

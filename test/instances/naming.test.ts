@@ -7,6 +7,7 @@ const PROD = 'facecafe-0000-4000-8000-000000000001';
 const FACE = '11111111-0000-4000-8000-000000000002';
 const CAFE = 'cafe0000-0000-4000-8000-000000000003';
 const LAB = '22222222-0000-4000-8000-000000000004';
+const TWINS = ['aaaa1111-0000-4000-8000-000000000006', 'aaaa2222-0000-4000-8000-000000000007'];
 const STRANGER = '99999999-0000-4000-8000-000000000005';
 
 let world: World;
@@ -16,6 +17,7 @@ const NAMES = new Map([
   [FACE, 'face'],
   [CAFE, 'cafeteria'],
   [LAB, 'CAFE'],
+  ...TWINS.map((id) => [id, 'twin'] as const),
 ]);
 
 beforeEach(async () => {
@@ -101,6 +103,21 @@ describe('the beginning of an id', () => {
       code: 0,
       posts: [`/instances/${LAB}/stop`],
     });
+  });
+});
+
+describe('a text that fits several instances', () => {
+  test.each(['twin', 'aaaa'])('changes none of them: %s', async (text) => {
+    const { code, stderr, posts } = await changes('stop', text);
+    expect({ code, posts }).toEqual({ code: 2, posts: [] });
+    for (const id of TWINS) expect(stderr).toContain(`twin ${id}`);
+  });
+
+  test.each(['twin', 'aaaa'])('means the one that is not TERMINATED: %s', async (text) => {
+    const [over = '', living] = TWINS;
+    await changes('terminate', over, '--yes');
+    const { code, posts } = await changes('stop', text);
+    expect({ code, posts }).toEqual({ code: 0, posts: [`/instances/${living}/stop`] });
   });
 });
 

@@ -4,6 +4,7 @@ import { createWorld, journalOf, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import type { RecordedRequest } from '../support/service.ts';
 import { ok } from '../support/service.ts';
+import { errorOf } from '../support/stderr-lines.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const SOURCE = '3f0c5d9e-1111-4222-8333-444455558888';
@@ -92,6 +93,11 @@ describe.each([
     expect(stderr).toContain(
       'error: An earlier request for trainer (now) has an unknown outcome: the instance may exist and be billing. Nothing was sent now.\nhint: settle it: gpucloud instances recover trainer; to create another one anyway: --yes\n',
     );
+    expect(errorOf((await world.cli([...argv, '--json'])).stderr)).toMatchObject({
+      code: 'outcome_unknown',
+      resource: 'trainer',
+      may_be_billing: true,
+    });
   });
 
   test('asks a person, and No is the default', async () => {
@@ -131,6 +137,12 @@ describe.each([
     await other?.notMade();
     expect(posts((await world.cli(argv, { isAlive })).requests)).toBe(1);
   });
+});
+
+test('a script whose name has an unresolved request looks nothing up', async () => {
+  await lose();
+  const { code, requests } = await world.cli([...CREATE, '--template', 'jupyterlab']);
+  expect({ code, requests }).toEqual({ code: 7, requests: [] });
 });
 
 describe.each([

@@ -85,7 +85,8 @@ export const instances = [
   },
   {
     file: 'instances/max-price.ts',
-    tests: 'commands/instances/create',
+    tests:
+      'commands/instances/create-outcome commands/instances/doubt commands/instances/before-the-deed',
     changes: [
       [
         'a price that is just allowed is too high',
@@ -105,7 +106,7 @@ export const instances = [
         'the limit is not written with the request',
         '{ max_price: limit.toFixed() }',
         '{}',
-        { tests: 'commands/instances/create commands/instances/recover' },
+        { tests: 'commands/instances/recover' },
       ],
     ],
   },
@@ -126,7 +127,7 @@ export const instances = [
   },
   {
     file: 'instances/outcome.ts',
-    tests: `${VERBS} cli/several`,
+    tests: `${VERBS} commands/instances/wait`,
     changes: [
       ['a wait past its deadline is not billing', 'mayBeBilling: billing,\n    events,', 'events,'],
       [
@@ -149,7 +150,7 @@ export const instances = [
   },
   {
     file: 'instances/resolve.ts',
-    tests: 'instances/naming commands/instances/reading',
+    tests: 'instances/naming commands/instances/reading commands/instances/recover',
     changes: [
       [
         'a script terminates by a beginning with --yes',
@@ -169,7 +170,7 @@ export const instances = [
     tests: 'commands/instances/recover',
     changes: [
       ['an instance of another name settles a request', 'name !== wanted || created', 'created'],
-      ['one instance settles two requests', 'open.filter((one) => !found.has(one))', 'open'],
+      ['two instances settle one request', 'open.filter((one) => !found.has(one))', 'open'],
     ],
   },
   {

@@ -248,7 +248,12 @@ describe('cells that a spreadsheet runs as formulas', () => {
 });
 
 describe('secrets', () => {
-  const rows = [{ ...first, env: [{ key: 'TOKEN', value: 'abcdef123' }], link: '?t=abcdef123' }];
+  const row = { ...first, env: [{ key: 'TOKEN', value: 'abcdef123' }], link: '?t=abcdef123' };
+  const rows = [row];
+  const linked: View<Machine> = {
+    ...view,
+    columns: [{ id: 'link', header: 'LINK', value: (machine) => machine.link }],
+  };
 
   it.each(['json', 'jsonl', 'yaml'] as const)(
     'are masked in %s, also inside a link',
@@ -263,14 +268,16 @@ describe('secrets', () => {
   it.each(['table', 'csv', 'tsv'] as const)(
     'are masked in %s before a column sees the row',
     async (format) => {
-      const linked: View<Machine> = {
-        ...view,
-        columns: [{ id: 'link', header: 'LINK', value: (row) => row.link }],
-      };
       const { stdout } = await written({ format }, (out) => out.list(rows, linked));
       expect(stdout.trim().split(/\s+/).at(-1)).toBe('?t=********');
     },
   );
+
+  it('are masked in the details', async () => {
+    const { stdout } = await written({}, (out) => out.item(row, linked));
+    expect(stdout).toContain('?t=********');
+    expect(stdout).not.toContain('abcdef123');
+  });
 
   it('are shown on --show-secrets', async () => {
     const { stdout } = await written({ format: 'json', showSecrets: true }, (out) =>

@@ -73,6 +73,16 @@ describe('mask', () => {
     });
   });
 
+  it('looks for secrets of six characters and more, since shorter ones are in innocent words', () => {
+    const row = { metadata: { a: '12345', b: '654321' }, message: 'port 12345 and 654321' };
+    expect(masked(row)).toMatchObject({ message: `port 12345 and ${M}` });
+  });
+
+  it('replaces a secret in a run command', () => {
+    const row = { metadata: { token: 'secret-1' }, run_command: 'serve --token secret-1' };
+    expect(masked(row)).toMatchObject({ run_command: `serve --token ${M}` });
+  });
+
   it('replaces the longer of two secrets first', () => {
     const row = {
       metadata: { a: 'secret1', b: 'secret1-more' },

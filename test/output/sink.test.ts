@@ -212,6 +212,17 @@ describe('writing', () => {
     expect(seen).toBe(`${JSON.stringify(row)}\n`);
   });
 
+  it('gives the stream what the first write did not take', async () => {
+    const stdout = new Failing(Number.POSITIVE_INFINITY, '');
+    let taken = '';
+    const plain = (bytes: Uint8Array) => {
+      taken += Buffer.from(bytes.subarray(0, 3));
+      return 3;
+    };
+    await createSink(() => stdout, { plain }).write('abcdef');
+    expect({ taken, rest: stdout.taken.join('') }).toEqual({ taken: 'abc', rest: 'def' });
+  });
+
   it('turns a stream that throws into a failure', async () => {
     const throwing = new Writable();
     throwing.write = () => {

@@ -21,6 +21,10 @@ describe('instance statuses', () => {
     ]);
   });
 
+  test('counts none as over but TERMINATED', () => {
+    expect(INSTANCE_STATUSES.filter(isTerminated)).toEqual(['TERMINATED']);
+  });
+
   test.each(['PAUSED', 'constructor', '', null, undefined])(
     'counts the undocumented status %j as billing, closed and not over',
     (status) => {

@@ -1,10 +1,12 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { CliError } from '../../../src/errors.ts';
 import { NEW, RentingService } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
-import { ok } from '../../support/service.ts';
+import { type Answer, ok } from '../../support/service.ts';
+import { errorOf } from '../../support/stderr-lines.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const SOURCE = '3f0c5d9e-1111-4222-8333-444455558888';
@@ -114,6 +116,48 @@ test('reports a dear instance whose termination leaves it ACTIVE as billing', as
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
   expect(error).toMatchObject({ resource: NEW, may_be_billing: true });
   expect(error.message).toContain('its status is PROVISIONING. It may still be billing.');
+});
+
+describe('a dear instance, while it is terminated', () => {
+  const LIMITED = [...CREATE, '--max-price', '20', '--json'];
+  let near: World;
+  afterEach(() => near.close());
+
+  /** The service rents above the limit. */
+  async function dear(terminate: () => Answer | 'hangUp') {
+    service.shows = () => ({ price_per_hour_snapshot: '99.00' });
+    near = await createWorld({
+      handler: (request) =>
+        request.path.endsWith('/terminate') ? terminate() : service.handler(request),
+    });
+  }
+
+  test('is reported as billing if the response is lost: exit 7', async () => {
+    await dear(() => 'hangUp');
+    const { code, stderr } = await near.cli(LIMITED);
+    expect(code).toBe(7);
+    expect(errorOf(stderr)).toMatchObject({
+      code: 'outcome_unknown',
+      resource: NEW,
+      may_be_billing: true,
+      hint: `gpucloud instances terminate ${NEW}`,
+    });
+  });
+
+  test('is terminated although Ctrl-C was pressed once', async () => {
+    const first = new AbortController();
+    await dear(() => {
+      first.abort(new CliError('interrupted', 'Interrupted.'));
+      return ok({ status: 'TERMINATING' });
+    });
+    const { stderr } = await near.cli(LIMITED, {
+      interrupts: { first: first.signal, second: new AbortController().signal },
+    });
+    expect(errorOf(stderr)).toMatchObject({
+      message: expect.stringContaining('and was terminated at once'),
+      may_be_billing: false,
+    });
+  });
 });
 
 describe('an ID that create does not believe', () => {

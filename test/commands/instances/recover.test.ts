@@ -180,6 +180,22 @@ describe('instances recover', () => {
     ]);
   });
 
+  test('two instances settle two requests with one name', async () => {
+    await begin();
+    await lose(true);
+    service.posts.push(() => {
+      service.rent(NEW, 'trainer');
+      return 'hangUp';
+    });
+    expect((await world.cli([...CREATE, '--yes'])).code).toBe(7);
+    service.drives = [ID, NEW].map((id) => ({ id: `drive-${id}`, current_instance_id: id }));
+    const { code, stdout } = await world.cli(['instances', 'recover', '--json']);
+    expect(code).toBe(0);
+    const rows: { outcome: string; id: string }[] = JSON.parse(stdout);
+    expect(rows).toMatchObject([{ outcome: 'rented' }, { outcome: 'rented' }]);
+    expect(new Set(rows.map(({ id }) => id))).toEqual(new Set([ID, NEW]));
+  });
+
   test('reports an instance that costs more than the --max-price of its request', async () => {
     await begin();
     await lose(false, [...CREATE, '--max-price', '50']);

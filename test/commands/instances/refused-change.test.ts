@@ -221,6 +221,45 @@ describe('an interrupt while the key is fetched', () => {
   });
 });
 
+describe('an interrupt once the request was sent', () => {
+  const ID = '11111111-1111-4111-8111-111111111111';
+
+  /** Interrupts while the service handles the first request of that method. */
+  async function interruptedAt(at: 'GET' | 'POST', verb: string, status: string) {
+    const first = new AbortController();
+    const near = await createWorld({
+      handler({ method }) {
+        if (method === at) first.abort(new CliError('interrupted', 'Interrupted.'));
+        return ok({ id: ID, status });
+      },
+    });
+    const interrupts = { first: first.signal, second: new AbortController().signal };
+    const result = await near.cli(['instances', verb, ID, '-y', '--json'], { interrupts });
+    await near.close();
+    return result;
+  }
+
+  test.each(['stop', 'terminate'])('leaves the outcome of a %s unknown', async (verb) => {
+    const { code, stderr } = await interruptedAt('POST', verb, 'ACTIVE');
+    expect({ code, error: errorOf(stderr) }).toMatchObject({
+      code: 7,
+      error: { code: 'outcome_unknown', resource: ID, may_be_billing: true },
+    });
+  });
+
+  test.each(['stop', 'terminate'])('never says that no %s was sent', async (verb) => {
+    const { code, stderr } = await interruptedAt('GET', verb, 'ACTIVE');
+    const error = errorOf(stderr);
+    expect({ code, error }).toMatchObject({ code: 130, error: { may_be_billing: true } });
+    expect(error.message).not.toContain('sent');
+  });
+
+  test('waits for the response to a start, since the instance may bill from then on', async () => {
+    const { stdout } = await interruptedAt('POST', 'start', 'STARTING');
+    expect(JSON.parse(stdout)).toMatchObject([{ id: ID, status: 'STARTING' }]);
+  });
+});
+
 describe('instances reorder', () => {
   test('rents what a terminated instance was and lists what is not copied', async () => {
     const id = await rent('trainer');
