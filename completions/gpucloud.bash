@@ -32,8 +32,8 @@ __gpucloud_at_() {
 
 __gpucloud_at_login() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='words name base_url account has_key key_in active' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
     --key-file) offer=file ;;
     --key-command) offer=free ;;
     --store) offer='words keyring file command' ;;
@@ -674,17 +674,18 @@ __gpucloud_at_profiles() {
     get|show) path=profiles_get ;;
     use) path=profiles_use ;;
     add) path=profiles_add ;;
+    set) path=profiles_set ;;
     move) path=profiles_move ;;
     remove|rm) path=profiles_remove ;;
-    ' ') verbs='list get use add move remove' ;;
+    ' ') verbs='list get use add set move remove' ;;
     *) return 1 ;;
   esac
 }
 
 __gpucloud_at_profiles_list() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='words name base_url account has_key key_in active' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -692,8 +693,8 @@ __gpucloud_at_profiles_list() {
 
 __gpucloud_at_profiles_get() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='words name base_url account has_key key_in active' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -701,8 +702,8 @@ __gpucloud_at_profiles_get() {
 
 __gpucloud_at_profiles_use() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='words name base_url account has_key key_in active' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -710,17 +711,27 @@ __gpucloud_at_profiles_use() {
 
 __gpucloud_at_profiles_add() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='words name base_url account has_key key_in active' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
     ' ') takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_profiles_set() {
+  case $1 in
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
+    --max-instances|--max-burn) offer=free ;;
+    ' ') flags='--max-instances --max-burn' takes=('names profile') ;;
     *) return 1 ;;
   esac
 }
 
 __gpucloud_at_profiles_move() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='words name base_url account has_key key_in active' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
     --to) offer='words keyring file' ;;
     ' ') flags=--to takes=('names profile') ;;
     *) return 1 ;;
@@ -729,8 +740,8 @@ __gpucloud_at_profiles_move() {
 
 __gpucloud_at_profiles_remove() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='words name base_url account has_key key_in active' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -738,8 +749,8 @@ __gpucloud_at_profiles_remove() {
 
 __gpucloud_at_logout() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active' ;;
-    --sort) offer='words name base_url account has_key key_in active' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
     ' ') : ;;
     *) return 1 ;;
   esac

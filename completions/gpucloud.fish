@@ -152,6 +152,8 @@ function __gpucloud_step -a place word
             echo 'profiles use'
         case 'profiles:add'
             echo 'profiles add'
+        case 'profiles:set'
+            echo 'profiles set'
         case 'profiles:move'
             echo 'profiles move'
         case 'profiles:remove' 'profiles:rm'
@@ -184,7 +186,7 @@ function __gpucloud_verbs -a place
         case 'api-keys'
             printf '%s\t%s\n' 'list' 'List API keys, without their secrets' 'create' 'Create an API key and print its secret once'
         case 'profiles'
-            printf '%s\t%s\n' 'list' 'List profiles' 'get' 'Show a profile without its key' 'use' 'Set the active profile' 'add' 'Add a profile without a key' 'move' 'Move a key to the system keyring or the config file' 'remove' 'Remove a profile and its key'
+            printf '%s\t%s\n' 'list' 'List profiles' 'get' 'Show a profile without its key' 'use' 'Set the active profile' 'add' 'Add a profile without a key' 'set' 'Set guards: limits on what the profile may rent' 'move' 'Move a key to the system keyring or the config file' 'remove' 'Remove a profile and its key'
     end
 end
 
@@ -270,6 +272,8 @@ function __gpucloud_flags -a place
             printf '%s\t%s\n' '--stdin' 'read the current and the new password from stdin, one per line'
         case 'api-keys create'
             printf '%s\t%s\n' '--key-file' 'save the secret to a new file (mode 0600)' '--save-profile' 'save it in a profile, with the current base URL'
+        case 'profiles set'
+            printf '%s\t%s\n' '--max-instances' 'refuse to rent more instances than this; none removes the guard' '--max-burn' 'refuse to rent beyond this many roubles per hour; none removes the guard'
         case 'profiles move'
             printf '%s\t%s\n' '--to' 'keyring or file'
         case 'api'
@@ -354,6 +358,8 @@ function __gpucloud_takes -a place
             printf '%s\n' 'names profile'
         case 'profiles add'
             printf '%s\n' 'free'
+        case 'profiles set'
+            printf '%s\n' 'names profile'
         case 'profiles move'
             printf '%s\n' 'names profile'
         case 'profiles remove'
@@ -372,13 +378,13 @@ end
 # What a flag takes at a place; fails for a switch. "=" stands before what may be left out.
 function __gpucloud_value -a place flag
     switch "$place:$flag"
-        case 'login:--columns' 'profiles list:--columns' 'profiles get:--columns' 'profiles use:--columns' 'profiles add:--columns' 'profiles move:--columns' 'profiles remove:--columns' 'logout:--columns'
-            echo 'list name base_url account has_key key_in active'
-        case 'login:--sort' 'profiles list:--sort' 'profiles get:--sort' 'profiles use:--sort' 'profiles add:--sort' 'profiles move:--sort' 'profiles remove:--sort' 'logout:--sort'
-            echo 'words name base_url account has_key key_in active'
+        case 'login:--columns' 'profiles list:--columns' 'profiles get:--columns' 'profiles use:--columns' 'profiles add:--columns' 'profiles set:--columns' 'profiles move:--columns' 'profiles remove:--columns' 'logout:--columns'
+            echo 'list name base_url account has_key key_in active max_instances max_burn'
+        case 'login:--sort' 'profiles list:--sort' 'profiles get:--sort' 'profiles use:--sort' 'profiles add:--sort' 'profiles set:--sort' 'profiles move:--sort' 'profiles remove:--sort' 'logout:--sort'
+            echo 'words name base_url account has_key key_in active max_instances max_burn'
         case 'login:--key-file' 'sandbox catalog:--state' 'sandbox status:--state' 'sandbox advance:--state' 'sandbox deposit:--state' 'sandbox fault:--state' 'sandbox reset:--state' 'sandbox serve:--state' 'instances create:--env-file' 'instances create:--file' 'instances create:-f' 'instances events:--resume' 'instances ssh:--identity' 'instances ssh:-i' 'instances scp:--identity' 'instances scp:-i' 'instances tunnel:--identity' 'instances tunnel:-i' 'api-keys create:--key-file' 'api:--input'
             echo 'file'
-        case 'login:--key-command' 'sandbox reset:--balance' 'sandbox reset:--speed' 'sandbox serve:--port' 'sandbox serve:--speed' 'instances list:--interval' 'instances get:--interval' 'instances create:--name' 'instances create:--docker-image' 'instances create:--docker-command' 'instances create:--shm-size' 'instances create:--port' 'instances create:-p' 'instances create:--env' 'instances create:-e' 'instances create:--volume' 'instances create:-v' 'instances create:--max-price' 'instances create:--wait-timeout' 'instances create:--poll-interval' 'instances reorder:--name' 'instances reorder:--max-price' 'instances reorder:--wait-timeout' 'instances reorder:--poll-interval' 'instances start:--wait-timeout' 'instances start:--poll-interval' 'instances stop:--wait-timeout' 'instances stop:--poll-interval' 'instances terminate:--wait-timeout' 'instances terminate:--poll-interval' 'instances events:--page' 'instances events:--limit' 'instances events:--since' 'instances events:--poll-interval' 'instances wait:--wait-timeout' 'instances wait:--poll-interval' 'instances ssh:--user' 'instances ssh:--port' 'instances ssh:--ssh-option' 'instances ssh:--ssh-arg' 'instances ssh:--wait-timeout' 'instances ssh:--poll-interval' 'instances scp:--user' 'instances scp:--port' 'instances scp:--ssh-option' 'instances scp:--ssh-arg' 'instances scp:--wait-timeout' 'instances scp:--poll-interval' 'instances tunnel:--user' 'instances tunnel:--port' 'instances tunnel:--ssh-option' 'instances tunnel:--ssh-arg' 'instances tunnel:--wait-timeout' 'instances tunnel:--poll-interval' 'status:--interval' 'catalog add:--name' 'drives list:--interval' 'drives create:--name' 'drives create:--size' 'drives update:--name' 'drives update:--size' 'ssh-keys add:--name' 'billing transactions:--page' 'billing transactions:--limit' 'billing transactions:--since' 'billing transactions:--until' 'billing spend:--since' 'billing spend:--until' 'billing runway:--fail-below' 'me update:--name' 'api:--raw-field' 'api:-f' 'api:--field' 'api:-F'
+        case 'login:--key-command' 'sandbox reset:--balance' 'sandbox reset:--speed' 'sandbox serve:--port' 'sandbox serve:--speed' 'instances list:--interval' 'instances get:--interval' 'instances create:--name' 'instances create:--docker-image' 'instances create:--docker-command' 'instances create:--shm-size' 'instances create:--port' 'instances create:-p' 'instances create:--env' 'instances create:-e' 'instances create:--volume' 'instances create:-v' 'instances create:--max-price' 'instances create:--wait-timeout' 'instances create:--poll-interval' 'instances reorder:--name' 'instances reorder:--max-price' 'instances reorder:--wait-timeout' 'instances reorder:--poll-interval' 'instances start:--wait-timeout' 'instances start:--poll-interval' 'instances stop:--wait-timeout' 'instances stop:--poll-interval' 'instances terminate:--wait-timeout' 'instances terminate:--poll-interval' 'instances events:--page' 'instances events:--limit' 'instances events:--since' 'instances events:--poll-interval' 'instances wait:--wait-timeout' 'instances wait:--poll-interval' 'instances ssh:--user' 'instances ssh:--port' 'instances ssh:--ssh-option' 'instances ssh:--ssh-arg' 'instances ssh:--wait-timeout' 'instances ssh:--poll-interval' 'instances scp:--user' 'instances scp:--port' 'instances scp:--ssh-option' 'instances scp:--ssh-arg' 'instances scp:--wait-timeout' 'instances scp:--poll-interval' 'instances tunnel:--user' 'instances tunnel:--port' 'instances tunnel:--ssh-option' 'instances tunnel:--ssh-arg' 'instances tunnel:--wait-timeout' 'instances tunnel:--poll-interval' 'status:--interval' 'catalog add:--name' 'drives list:--interval' 'drives create:--name' 'drives create:--size' 'drives update:--name' 'drives update:--size' 'ssh-keys add:--name' 'billing transactions:--page' 'billing transactions:--limit' 'billing transactions:--since' 'billing transactions:--until' 'billing spend:--since' 'billing spend:--until' 'billing runway:--fail-below' 'me update:--name' 'profiles set:--max-instances' 'profiles set:--max-burn' 'api:--raw-field' 'api:-f' 'api:--field' 'api:-F'
             echo 'free'
         case 'login:--store'
             echo 'words keyring file command'

@@ -35,6 +35,7 @@ export type Failure = keyof typeof FAILURES;
 
 /** Codes in JSON mode that say more than their failure's own, with the same exit code. */
 export const FINER_CODES = [
+  { failure: 'usage', code: 'guard', meaning: 'a guard of the profile refuses to rent' },
   { failure: 'refused', code: 'unavailable', meaning: 'the service is not available (503)' },
   {
     failure: 'authentication',

@@ -1,5 +1,12 @@
 import { SANDBOX } from './names.ts';
 
+/** Limits that refuse a request before it is sent: against mistakes, not against an attacker. */
+export interface Guards {
+  max_instances?: number;
+  /** Roubles per hour of all instances together, a decimal. */
+  max_burn?: string;
+}
+
 /** One profile of config.json. Fields that a newer version wrote are there too, and are kept. */
 export interface Profile {
   base_url: string;
@@ -11,6 +18,7 @@ export interface Profile {
   key_command?: string[];
   /** Whose key it is, as GET /users/me said at login. */
   account?: { id: string; email?: string | null; name?: string | null };
+  guards?: Guards;
 }
 
 /** The content of config.json, in the names of the file. */
@@ -38,8 +46,8 @@ export function profileNames(file: ConfigFile): string[] {
 
 /**
  * The file with the profile added, or put in place of the one of that name. A field that is left
- * out of `profile` is gone afterwards, so that no account outlives its key; fields that only a
- * newer version knows stay.
+ * out of `profile` is gone afterwards, so that no account outlives its key. Guards, and fields that
+ * only a newer version knows, stay.
  */
 export function withProfile(file: ConfigFile, name: string, profile: Profile): ConfigFile {
   const { base_url, api_key, keyring, key_command, account, ...unknown } = profileOf(

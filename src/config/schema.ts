@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { lazy } from '../lazy.ts';
+import { money } from '../rules/money.ts';
 import type { ConfigFile } from './file.ts';
 
 const profileSchema = lazy(() =>
@@ -13,6 +14,13 @@ const profileSchema = lazy(() =>
         id: z.string(),
         email: z.nullish(z.string()),
         name: z.nullish(z.string()),
+      }),
+    ),
+    // A guard that can't be read must not count as none.
+    guards: z.optional(
+      z.looseObject({
+        max_instances: z.optional(z.int().check(z.nonnegative())),
+        max_burn: z.optional(z.string().check(z.refine((text) => money(text).ok))),
       }),
     ),
   }),

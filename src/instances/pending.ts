@@ -7,6 +7,7 @@ import { shellLine } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
 import { mayBill } from '../rules/statuses.ts';
 import { livingNamesake, nameTaken } from './refusal.ts';
+import { guardOf } from './request/guards.ts';
 
 /** Requests that may hold a name one after the other; more than one at once is rare. */
 const ROUNDS = 5;
@@ -61,7 +62,7 @@ export async function ensureNoPending(name: string, context: Context): Promise<v
 
 /**
  * Puts the request on disk, alone with its name: no other open request has it, and no known living
- * instance. Throws otherwise, with nothing left open.
+ * instance. No guard of the profile refuses it. Throws otherwise, with nothing left open.
  */
 export async function openAlone(request: RentalRequest, context: Context): Promise<OpenedRequest> {
   const { name } = request;
@@ -69,10 +70,11 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
   const ignoresNames = context.flags.yes === true;
   const before = new Set((await journal.read()).instances.map(({ id }) => id));
   if (!ignoresNames) await ensureNotTaken(request, context);
+  const guard = await guardOf(request, journal, context);
   let agreed: ReadonlySet<string> = new Set();
   for (let round = 0; round < ROUNDS; round += 1) {
     agreed = await agreedUids(name, agreed, journal, context);
-    const opened = await journal.open(request, agreed);
+    const opened = await journal.open(request, agreed, guard);
     if (opened === undefined) continue;
     // Its last holder may have made an instance since. A request to the service would take time in
     // which others already count this one as sent.

@@ -36,7 +36,10 @@ export function nothingCreated(interrupt: CliError): CliError {
  * The instance as it is now; undefined if it can't be read, since the request that follows reports
  * what is wrong. Throws for a refused key and an interrupt.
  */
-async function readBriefly({ id }: Target, context: Context): Promise<Instance | undefined> {
+async function readBriefly(
+  { id }: Pick<Target, 'id'>,
+  context: Context,
+): Promise<Instance | undefined> {
   try {
     return await (await context.api()).instances.get(id, { timeoutMs: PATIENCE_MS });
   } catch (error) {
@@ -47,7 +50,7 @@ async function readBriefly({ id }: Target, context: Context): Promise<Instance |
 
 /** The instances as they are now, as {@link readBriefly} reads one. */
 export function readAll(
-  targets: readonly Target[],
+  targets: readonly Pick<Target, 'id'>[],
   context: Context,
 ): Promise<(Instance | undefined)[]> {
   return eachBounded(targets, READ_AT_ONCE, (target) => readBriefly(target, context));

@@ -90,9 +90,14 @@ export interface Journal {
   /**
    * Puts a request on disk before it is sent: exclusive under its name, and fsynced. undefined if
    * another request holds the name. One of the `agreed` uids is moved aside first, if its process
-   * no longer waits; it stays UNKNOWN.
+   * no longer waits; it stays UNKNOWN. `check` runs first, under a lock of the account that every
+   * request with a check takes: what it throws is thrown, and nothing is written.
    */
-  open(request: RentalRequest, agreed: ReadonlySet<string>): Promise<OpenedRequest | undefined>;
+  open(
+    request: RentalRequest,
+    agreed: ReadonlySet<string>,
+    check?: () => Promise<void>,
+  ): Promise<OpenedRequest | undefined>;
   /** `archived` includes terminated and untracked instances. */
   read(how?: { archived?: boolean }): Promise<Known>;
   /** The open requests alone, oldest first. */

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { withLock } from '../files/lock.ts';
+import { privateFolder } from '../files/private-folder.ts';
 import { isSameName } from '../rules/names.ts';
 import { keptBody } from './body.ts';
 import type { Journal, OpenedRequest, RentalRequest } from './contract.ts';
@@ -65,14 +68,23 @@ export function sending(store: Store): Pick<Journal, 'open' | 'requests' | 'sett
     return isOfAnother || isOlder ? 'is that of an instance that was known before' : undefined;
   }
 
+  async function open(request: RentalRequest, agreed: ReadonlySet<string>, folder: string) {
+    const record = recordOf(request, settings.pid, store.now());
+    const holder = requestNamed(folder, request.name, settings);
+    if (holder !== undefined && agreed.has(holder.uid)) await moveAside(holder, settings);
+    return (await createRequest(folder, record)) ? opened(record, folder) : undefined;
+  }
+
   return {
-    open: (request, agreed) =>
+    open: (request, agreed, check) =>
       writing(async () => {
         const folder = store.main();
-        const record = recordOf(request, settings.pid, store.now());
-        const holder = requestNamed(folder, request.name, settings);
-        if (holder !== undefined && agreed.has(holder.uid)) await moveAside(holder, settings);
-        return (await createRequest(folder, record)) ? opened(record, folder) : undefined;
+        if (check === undefined) return open(request, agreed, folder);
+        await privateFolder(folder);
+        return withLock(join(folder, 'requests'), async () => {
+          await check();
+          return open(request, agreed, folder);
+        });
       }),
 
     requests: () => reading(async () => (await openRequests()).map(openRequestOf)),

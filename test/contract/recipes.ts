@@ -105,6 +105,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'profiles get': { before: [PROFILE], argv: ['work'], local: true },
   'profiles use': { before: [PROFILE], argv: ['work'], local: true },
   'profiles add': { argv: ['work', '--base-url', 'https://api.example.com'], local: true },
+  'profiles set': { before: [PROFILE], argv: ['work', '--max-instances', '2'], local: true },
   'profiles move': {
     before: [['login', '--profile', 'work', '--key-stdin', '--store', 'file']],
     stdin: '$API_KEY\n',

@@ -111,6 +111,12 @@ export const profiles: Group = {
         ),
       run: (context, name) => addProfile(name, context),
     }),
+    {
+      name: 'set',
+      usage: '<name>',
+      summary: 'Set guards: limits on what the profile may rent',
+      load: async () => (await import('./set.ts')).set,
+    },
     verb('move', {
       summary: 'Move a key to the system keyring or the config file',
       view: profileView,

@@ -1,5 +1,11 @@
 import { brokenBy, checkedAddress } from '../../cli/parse.ts';
-import { type ConfigFile, type Profile, profileNames, profileOf } from '../../config/file.ts';
+import {
+  type ConfigFile,
+  type Guards,
+  type Profile,
+  profileNames,
+  profileOf,
+} from '../../config/file.ts';
 import { resolveSettings } from '../../config/index.ts';
 import type { KeptKey } from '../../config/keep-key.ts';
 import { keyPlace, type Store } from '../../config/key.ts';
@@ -27,6 +33,11 @@ export interface ShownProfile {
   readonly key_in: Store | null;
   /** Whether a command with the same flags and environment uses it. */
   readonly active: boolean;
+  readonly guards: {
+    readonly max_instances: number | null;
+    /** Roubles per hour. */
+    readonly max_burn: string | null;
+  };
 }
 
 export const profileView: View<ShownProfile> = {
@@ -37,6 +48,19 @@ export const profileView: View<ShownProfile> = {
     { id: 'has_key', header: 'KEY', kind: 'yes', value: (p) => p.has_key },
     { id: 'key_in', header: 'KEY IN', value: (p) => p.key_in },
     { id: 'active', header: 'ACTIVE', kind: 'mark', value: (p) => p.active },
+    {
+      id: 'max_instances',
+      header: 'MAX INSTANCES',
+      value: (p) => p.guards.max_instances,
+      hidden: true,
+    },
+    {
+      id: 'max_burn',
+      header: 'MAX PER HOUR',
+      kind: 'money',
+      value: (p) => p.guards.max_burn,
+      hidden: true,
+    },
   ],
   id: (p) => p.name,
   empty: 'There are no profiles.',
@@ -46,12 +70,8 @@ function accountText({ account }: ShownProfile): string | null {
   return account === null ? null : (account.email ?? account.name ?? account.id);
 }
 
-/** Throws CliError('notFound') for a name that no profile has. */
-export function shownProfile(file: ConfigFile, name: string, context: Context): ShownProfile {
-  const active = activeProfile(context, file) === name;
-  if (name === SANDBOX) {
-    return { name, base_url: null, account: null, has_key: false, key_in: null, active };
-  }
+/** A profile of the file. Throws CliError('notFound') for a name that none has. */
+export function existingProfile(file: ConfigFile, name: string): Profile {
   const profile = profileOf(file, name);
   if (profile === undefined) {
     const names = profileNames(file);
@@ -62,7 +82,18 @@ export function shownProfile(file: ConfigFile, name: string, context: Context): 
       resource: name,
     });
   }
-  const { base_url, account } = profile;
+  return profile;
+}
+
+/** Throws CliError('notFound') for a name that no profile has. */
+export function shownProfile(file: ConfigFile, name: string, context: Context): ShownProfile {
+  const active = activeProfile(context, file) === name;
+  if (name === SANDBOX) {
+    const none = { base_url: null, account: null, has_key: false, key_in: null };
+    return { name, ...none, active, guards: shownGuards({}) };
+  }
+  const profile = existingProfile(file, name);
+  const { base_url, account, guards = {} } = profile;
   const place = keyPlace(profile);
   return {
     name,
@@ -74,7 +105,12 @@ export function shownProfile(file: ConfigFile, name: string, context: Context): 
     has_key: place !== undefined,
     key_in: place?.kind ?? null,
     active,
+    guards: shownGuards(guards),
   };
+}
+
+function shownGuards({ max_instances, max_burn }: Guards): ShownProfile['guards'] {
+  return { max_instances: max_instances ?? null, max_burn: max_burn ?? null };
 }
 
 /**

@@ -6,7 +6,7 @@ import { CliError } from '../../../src/errors.ts';
 import { type CliOptions, createWorld, type World } from '../../support/run-cli.ts';
 import type { Handler } from '../../support/service.ts';
 import { envelope } from '../../support/service.ts';
-import { ANNA_KEY, accounts, BORIS_KEY } from './accounts.ts';
+import { ANNA_KEY, accounts, BORIS_KEY, NO_GUARDS } from './accounts.ts';
 import { atTerminal } from './at-terminal.ts';
 
 const worlds: World[] = [];
@@ -104,6 +104,7 @@ describe('login with everything given', () => {
       has_key: true,
       key_in: 'file',
       active: true,
+      guards: NO_GUARDS,
     });
     expect(stdout + stderr).not.toContain(BORIS_KEY);
   });

@@ -2,7 +2,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type CliOptions, createWorld, type World } from '../../support/run-cli.ts';
-import { ANNA_KEY, accounts } from '../login/accounts.ts';
+import { ANNA_KEY, accounts, NO_GUARDS } from '../login/accounts.ts';
 
 const worlds: World[] = [];
 const WORK_URL = 'https://api.example.com/v1';
@@ -61,6 +61,7 @@ describe('profiles list', () => {
         has_key: true,
         key_in: 'file',
         active: true,
+        guards: NO_GUARDS,
       },
       {
         name: 'work',
@@ -69,6 +70,7 @@ describe('profiles list', () => {
         has_key: false,
         key_in: null,
         active: false,
+        guards: NO_GUARDS,
       },
       {
         name: 'sandbox',
@@ -77,6 +79,7 @@ describe('profiles list', () => {
         has_key: false,
         key_in: null,
         active: false,
+        guards: NO_GUARDS,
       },
     ]);
     expect(stdout + stderr).not.toContain(ANNA_KEY);
@@ -238,6 +241,7 @@ describe('profiles add', () => {
       has_key: false,
       key_in: null,
       active: false,
+      guards: NO_GUARDS,
     });
     expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });
     expect((await stat(configFile(world))).mode & 0o777).toBe(0o600);

@@ -1,0 +1,122 @@
+import { type Guards, profileOf } from '../../config/file.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { Journal, KnownInstance, OpenRequest, RentalRequest } from '../../journal/index.ts';
+import { kopecksText, type Money, money, zero } from '../../rules/money.ts';
+import { mayBill } from '../../rules/statuses.ts';
+import { readAll } from '../preflight.ts';
+
+/**
+ * The check of the profile's guards, for the journal to run under its lock; undefined if there are
+ * none. Throws CliError('usage', code `guard`).
+ */
+export async function guardOf(
+  request: RentalRequest,
+  journal: Journal,
+  context: Context,
+): Promise<(() => Promise<void>) | undefined> {
+  const { profile } = await context.settings({ key: false });
+  if (profile === undefined) return undefined;
+  const { guards } = profileOf(await (await context.config()).read(), profile.value) ?? {};
+  if (guards === undefined || Object.keys(guards).length === 0) return undefined;
+  const guarded = { profile: profile.value, guards, request };
+  // One may have ended elsewhere. The lock is not held for requests to the service.
+  await readAll((await livingIn(journal)).instances, context);
+  const prices = await openPrices(journal, context);
+  return async () => {
+    const { instances, open } = await livingIn(journal);
+    checkCount([...instances, ...open], guarded);
+    if (guards.max_burn === undefined) return;
+    const costs = instances.map(({ name, last }) => ({ name, price: last?.price_per_hour }));
+    for (const one of [...open, request]) {
+      costs.push({ name: one.name, price: await prices(one) });
+    }
+    checkBurn(costs, guarded);
+  };
+}
+
+interface Guarded {
+  readonly profile: string;
+  readonly guards: Guards;
+  readonly request: RentalRequest;
+}
+
+/** The instances that may bill, and the requests that may have made one that is not among them. */
+async function livingIn(
+  journal: Journal,
+): Promise<{ instances: KnownInstance[]; open: OpenRequest[] }> {
+  const { instances, unknown, inFlight } = await journal.read();
+  const made = new Set(instances.map(({ request }) => request));
+  return {
+    instances: instances.filter(({ last }) => mayBill(last?.status)),
+    open: [...unknown, ...inFlight].filter(({ uid }) => !made.has(uid)),
+  };
+}
+
+type Priced = Pick<OpenRequest, 'max_price' | 'offer_id' | 'source_id'>;
+
+/** What a request may cost per hour: its own limit, or the last price of its offer. */
+async function openPrices(journal: Journal, context: Context) {
+  const offers = await (await context.catalog()).known();
+  return async ({ max_price, offer_id, source_id }: Priced) => {
+    if (max_price !== undefined) return max_price;
+    if (source_id !== undefined) return (await journal.instance(source_id))?.last?.price_per_hour;
+    return offers.find(({ kind, id }) => kind === 'offer' && id === offer_id)?.price_per_hour;
+  };
+}
+
+function checkCount(living: readonly { readonly name: string }[], { profile, guards }: Guarded) {
+  const most = guards.max_instances;
+  if (most === undefined || living.length < most) return;
+  const names = living
+    .map(({ name }) => name)
+    .sort()
+    .slice(0, SHOWN);
+  const more = living.length > SHOWN ? ` and ${living.length - SHOWN} more` : '';
+  const those = names.length === 0 ? '' : `: ${names.join(', ')}${more}`;
+  throw refused(
+    `Profile "${profile}" allows ${most} instances, and ${living.length} may be running${those}.`,
+    `terminate one: gpucloud instances list; or change the guard: gpucloud profiles set ${profile} --max-instances ${living.length + 1}`,
+  );
+}
+
+/** Names in a message. */
+const SHOWN = 5;
+
+interface Cost {
+  readonly name: string;
+  readonly price: string | null | undefined;
+}
+
+function checkBurn(costs: readonly Cost[], { profile, guards, request }: Guarded): void {
+  const most = amountOf(guards.max_burn);
+  if (most === undefined) return;
+  const allows = `Profile "${profile}" allows ${kopecksText(most)} RUB per hour`;
+  let sum = zero();
+  for (const { name, price } of costs) {
+    const amount = amountOf(price);
+    if (amount === undefined) {
+      throw refused(
+        `${allows}, and the price of ${name} is unknown.`,
+        name === request.name
+          ? 'set a limit for it: --max-price RUB'
+          : 'gpucloud instances list shows what is known of it',
+      );
+    }
+    sum = sum.plus(amount);
+  }
+  if (sum.lte(most)) return;
+  throw refused(
+    `${allows}, and with ${request.name} the instances may cost ${kopecksText(sum)} RUB.`,
+    `terminate one: gpucloud instances list; or change the guard: gpucloud profiles set ${profile} --max-burn ${kopecksText(sum)}`,
+  );
+}
+
+function amountOf(price: string | null | undefined): Money | undefined {
+  const amount = money(price ?? '');
+  return amount.ok && amount.value.gte(0) ? amount.value : undefined;
+}
+
+function refused(message: string, hint: string): CliError {
+  return new CliError('usage', `${message} Nothing was sent.`, { code: 'guard', hint });
+}

@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Machine, RentingService } from '../support/renting-service.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+import type { RecordedRequest } from '../support/service.ts';
+import { no, ok } from '../support/service.ts';
+import { errorOf } from '../support/stderr-lines.ts';
+
+const OFFER = { id: HARDWARE[1] ?? '', name: 'RTX 4090' };
+const PRICED = { price_per_hour_snapshot: '100.00', offer: OFFER, status: 'ACTIVE' };
+
+let world: World;
+let service: RentingService;
+beforeEach(async () => {
+  service = new RentingService();
+  service.newId = () => randomUUID();
+  world = await createWorld({ handler: service.handler });
+  await world.cli(['profiles', 'add', 'work', '--base-url', world.service.url]);
+});
+afterEach(() => world.close());
+
+const env = { GPUCLOUD_PROFILE: 'work' };
+const cli = (...argv: string[]) => world.cli(argv, { env });
+const create = (name: string, ...flags: string[]) =>
+  cli('instances', 'create', name, ...HARDWARE, '--json', ...flags);
+const posts = (requests: readonly RecordedRequest[]) =>
+  requests.filter(({ method }) => method === 'POST').length;
+
+async function guard(...flags: string[]): Promise<void> {
+  const { code, stderr } = await cli('profiles', 'set', 'work', ...flags);
+  expect(code, stderr).toBe(0);
+}
+
+/** Rents instances that cost 100 RUB per hour. */
+async function rented(...names: string[]): Promise<Machine[]> {
+  return Promise.all(
+    names.map(async (name) => {
+      service.shows = () => PRICED;
+      const { code, stdout, stderr } = await create(name, '--yes');
+      expect(code, stderr).toBe(0);
+      const { id } = JSON.parse(stdout) as { id: string };
+      return service.rent(id, name, PRICED);
+    }),
+  );
+}
+
+async function refusal(
+  argv: Promise<{ code: number; stderr: string; requests: readonly RecordedRequest[] }>,
+) {
+  const { code, stderr, requests } = await argv;
+  expect({ code, posts: posts(requests) }).toEqual({ code: 2, posts: 0 });
+  const error = errorOf(stderr);
+  expect(error).toMatchObject({ code: 'guard', may_be_billing: false });
+  return error as { message: string; hint: string };
+}
+
+describe('--max-instances', () => {
+  test('refuses one more, with --yes too, and sends nothing', async () => {
+    await rented('box-1', 'box-2');
+    await guard('--max-instances', '2');
+    for (const flags of [[], ['--yes'], ['--max-price', '1']]) {
+      expect(await refusal(create('box-3', ...flags))).toMatchObject({
+        message:
+          'Profile "work" allows 2 instances, and 2 may be running: box-1, box-2. Nothing was sent.',
+        hint: expect.stringContaining('gpucloud profiles set work --max-instances 3'),
+      });
+    }
+    // Nothing is left that holds the name.
+    await guard('--max-instances', '3');
+    expect((await create('box-3')).code).toBe(0);
+  });
+
+  test('refuses a reorder', async () => {
+    const [old] = await rented('old');
+    service.rent(old?.id ?? '', 'old', { status: 'TERMINATED' });
+    await rented('box-1');
+    await guard('--max-instances', '1');
+    await refusal(cli('instances', 'reorder', old?.id ?? '', 'again', '--json'));
+    await guard('--max-instances', '2');
+    expect((await cli('instances', 'reorder', old?.id ?? '', 'again')).code).toBe(0);
+  });
+
+  test('reads the instances again, since one may have ended elsewhere', async () => {
+    const [first] = await rented('box-1');
+    await guard('--max-instances', '1');
+    await refusal(create('box-2'));
+    service.rent(first?.id ?? '', 'box-1', { status: 'TERMINATING' });
+    expect((await create('box-2')).code).toBe(0);
+  });
+
+  test('counts an instance that can not be read', async () => {
+    const [first] = await rented('box-1');
+    await guard('--max-instances', '1');
+    service.failing.add(`/instances/${first?.id}`);
+    await refusal(create('box-2'));
+  });
+
+  test('counts a request of unknown outcome', async () => {
+    service.posts.push(() => 'hangUp');
+    expect((await create('lost')).code).toBe(7);
+    await guard('--max-instances', '1');
+    expect((await refusal(create('box-2'))).message).toContain('1 may be running: lost.');
+    await refusal(create('lost', '--yes'));
+  });
+
+  test('does not count what the service refused', async () => {
+    await guard('--max-instances', '1');
+    service.posts.push(() => no(400, 'No'));
+    expect((await create('box-1')).code).toBe(1);
+    expect((await create('box-1')).code).toBe(0);
+  });
+
+  test('makes two requests of ten that come at once', async () => {
+    await guard('--max-instances', '2');
+    let open = 0;
+    let most = 0;
+    const slow = async ({ body }: RecordedRequest) => {
+      open += 1;
+      most = Math.max(most, open);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      open -= 1;
+      const { instance_name: name } = body as { instance_name: string };
+      return ok(service.rent(randomUUID(), name, PRICED), 201);
+    };
+    service.posts.push(...Array.from({ length: 10 }, () => slow));
+    const before = world.service.requests.length;
+    const ended = await Promise.all(
+      Array.from({ length: 10 }, (_, at) =>
+        world.cli(['instances', 'create', `box-${at}`, ...HARDWARE, '--json'], {
+          env,
+          isAlive: () => true,
+        }),
+      ),
+    );
+    expect(posts(world.service.requests.slice(before))).toBe(2);
+    expect(most).toBeLessThanOrEqual(2);
+    expect(ended.map(({ code }) => code).sort()).toEqual([0, 0, ...Array(8).fill(2)]);
+    for (const { code, stderr } of ended) {
+      if (code === 2) expect(errorOf(stderr)).toMatchObject({ code: 'guard' });
+    }
+  });
+});
+
+describe('--max-burn', () => {
+  test('adds up the prices of the instances and the last price of the offer', async () => {
+    await rented('box-1', 'box-2');
+    await guard('--max-burn', '299.99');
+    expect(await refusal(create('box-3'))).toMatchObject({
+      message:
+        'Profile "work" allows 299.99 RUB per hour, and with box-3 the instances may cost 300.00 RUB. Nothing was sent.',
+    });
+    await guard('--max-burn', '300');
+    expect((await create('box-3')).code).toBe(0);
+  });
+
+  test('refuses an unknown price without --max-price', async () => {
+    await guard('--max-burn', '500');
+    expect(await refusal(create('box-1'))).toEqual(
+      expect.objectContaining({
+        message:
+          'Profile "work" allows 500.00 RUB per hour, and the price of box-1 is unknown. Nothing was sent.',
+        hint: 'set a limit for it: --max-price RUB',
+      }),
+    );
+    await refusal(create('box-1', '--max-price', '500.01'));
+    service.shows = () => PRICED;
+    expect((await create('box-1', '--max-price', '500')).code).toBe(0);
+  });
+
+  test('counts an open request with its limit', async () => {
+    service.posts.push(() => 'hangUp');
+    expect((await create('lost', '--max-price', '400')).code).toBe(7);
+    await guard('--max-burn', '500');
+    await refusal(create('box-1', '--max-price', '101'));
+    service.shows = () => PRICED;
+    expect((await create('box-1', '--max-price', '100')).code).toBe(0);
+  });
+
+  test('counts a reorder with the price of the terminated instance', async () => {
+    const [old] = await rented('old');
+    service.rent(old?.id ?? '', 'old', { ...PRICED, status: 'TERMINATED' });
+    await guard('--max-burn', '99');
+    await refusal(cli('instances', 'reorder', old?.id ?? '', 'again', '--json'));
+    await guard('--max-burn', '100');
+    expect((await cli('instances', 'reorder', old?.id ?? '', 'again')).code).toBe(0);
+  });
+});
+
+describe('profiles set', () => {
+  const shown = async () => JSON.parse((await cli('profiles', 'get', 'work', '--json')).stdout);
+
+  test('sets each guard, keeps the others, and removes them with none', async () => {
+    expect((await shown()).guards).toEqual({ max_instances: null, max_burn: null });
+    await guard('--max-instances', '2');
+    await guard('--max-burn', '500');
+    expect((await shown()).guards).toEqual({ max_instances: 2, max_burn: '500.00' });
+    await guard('--max-instances', 'none');
+    expect((await shown()).guards).toEqual({ max_instances: null, max_burn: '500.00' });
+    await guard('--max-burn', 'none');
+    expect((await shown()).guards).toEqual({ max_instances: null, max_burn: null });
+    expect((await create('box-1')).code).toBe(0);
+  });
+
+  test('keeps guards through a new sign-in', async () => {
+    await guard('--max-instances', '0');
+    const argv = ['login', '--profile', 'work', '--key-stdin', '--store', 'file'];
+    const { code, stderr } = await world.cli(argv, {
+      env: { GPUCLOUD_API_KEY: undefined },
+      stdin: 'svc_sk_test_0123456789abcdef\n',
+    });
+    expect(code, stderr).toBe(0);
+    await refusal(
+      world.cli(['instances', 'create', 'box-1', ...HARDWARE, '--json'], {
+        env: { ...env, GPUCLOUD_API_KEY: undefined },
+      }),
+    );
+  });
+
+  test.each([
+    [['work'], 'nothing to set'],
+    [['work', '--max-instances', '-1'], '--max-instances "-1"'],
+    [['work', '--max-instances', '1.5'], '--max-instances "1.5"'],
+    [['work', '--max-burn', '-1'], '--max-burn "-1"'],
+    [['work', '--max-burn', 'lots'], '--max-burn "lots"'],
+    [['sandbox', '--max-instances', '1'], 'built in'],
+  ])('%j is a usage error', async (argv, message) => {
+    const { code, stderr } = await cli('profiles', 'set', ...argv);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+  });
+
+  test('of a profile that does not exist exits with 3', async () => {
+    const { code, stderr } = await cli('profiles', 'set', 'wrok', '--max-instances', '1');
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringContaining('did you mean work?'),
+    });
+  });
+});
