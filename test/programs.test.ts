@@ -67,7 +67,7 @@ async function appears(path: string): Promise<void> {
 const DEAF = "trap '' INT TERM HUP; echo ready; while :; do sleep 0.05; done";
 
 describe('a program that leaves another in the background', () => {
-  test('is not waited for past its own end, and all that it said is heard', async () => {
+  test('is not waited for past its end, and all its output is read', async () => {
     const { running, said } = await hear(
       'sleep 1000 & echo $!; head -c 60000 /dev/zero | tr "\\0" x; echo last >&2; exit 3',
     );
@@ -78,7 +78,7 @@ describe('a program that leaves another in the background', () => {
     expect(running.isLate).toBe(false);
   });
 
-  test('is no more heard when it has ended', async () => {
+  test('is not read after its end', async () => {
     const { running, said } = await hear(
       `trap '' PIPE; (while echo more; do sleep 0.01; done; echo > "$FOLDER/unheard") 2>&- & echo first`,
     );
@@ -89,7 +89,7 @@ describe('a program that leaves another in the background', () => {
     expect(said()).toBe(then);
   });
 
-  test('keeps no process of ours from its end', async () => {
+  test('does not keep our process alive', async () => {
     const child = ours(`
       const { ended } = await startProgram({
         file: 'sh',
@@ -104,14 +104,14 @@ describe('a program that leaves another in the background', () => {
   });
 });
 
-describe('a program that hears no signal', () => {
-  test('is ended when its time is over', async () => {
+describe('a program that ignores signals', () => {
+  test('is killed when its time is over', async () => {
     const { running } = await hear(DEAF, 500);
     expect(await running.ended).toBeGreaterThan(128);
     expect(running.isLate).toBe(true);
   });
 
-  test('is ended a while after the first one', async () => {
+  test('is killed a while after the first signal', async () => {
     const { running, says } = await hear(DEAF);
     await says(/ready/);
     running.kill('SIGINT');
@@ -119,7 +119,7 @@ describe('a program that hears no signal', () => {
     expect(running.isLate).toBe(false);
   });
 
-  test('is ended at once by the second one', async () => {
+  test('is killed at once by the second signal', async () => {
     const { running, says } = await hear(DEAF);
     await says(/ready/);
     // Were each of them just the first again, there would be no end.
@@ -128,7 +128,7 @@ describe('a program that hears no signal', () => {
     clearInterval(again);
   });
 
-  test('has its own way with our terminal', async () => {
+  test('decides for itself in our terminal', async () => {
     const running = await startProgram({
       file: 'sh',
       args: [
@@ -145,7 +145,7 @@ describe('a program that hears no signal', () => {
   });
 });
 
-test('lets go of a program of another user', needs('another user'), async () => {
+test('is left behind if it belongs to another user', needs('another user'), async () => {
   // As sudo is, which not even SIGKILL of ours reaches.
   const sudo = join(folder, 'sudo');
   await chmod(folder, 0o755);
@@ -174,7 +174,7 @@ test('lets go of a program of another user', needs('another user'), async () => 
   left.push(Number.parseInt(stdout, 10));
 });
 
-test('a program that is not there is told, and may be ended all the same', async () => {
+test('reports a missing program, and accepts a signal to it', async () => {
   const running = await startProgram({
     file: 'no-such-program',
     args: [],

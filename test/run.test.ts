@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-describe('what was typed wrong', () => {
+describe('a mistyped command line', () => {
   test.each([
     [['instanzes'], "error: unknown command 'instanzes' (Did you mean instances?)\n"],
     [['nonsense'], `error: unknown command 'nonsense' ("gpucloud --help" lists the commands)\n`],
@@ -99,7 +99,7 @@ describe('what was typed wrong', () => {
     expect(stderr).not.toMatch(/[\u001b\u0007\u202e]/);
   });
 
-  test('is one JSON object in a JSON mode, however the mode was asked for', async () => {
+  test('is reported as one JSON object in a JSON mode, however the mode was requested', async () => {
     const asked = [
       { argv: ['instances', 'lst', '--json'] },
       { argv: ['--json', 'instances', 'lst'] },
@@ -150,7 +150,7 @@ describe('what was typed wrong', () => {
     [['ssh-keys', 'get', 'svc_sk_live_secret']],
     [['instances', 'list', '--base-url', 'https://me:hunter2@api.example.com']],
     [['instances', 'list', '--base-url', 'https://api.example.com/?token=hunter2']],
-  ])('%j is refused without the secret in it', async (argv) => {
+  ])('is refused without showing the secret: %j', async (argv) => {
     const { code, stdout, stderr, requests } = await world.cli(argv);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stdout + stderr).not.toMatch(/live_secret|hunter2/);
@@ -162,20 +162,20 @@ describe('global flags', () => {
     [['--json', 'instances', 'list']],
     [['instances', '--json', 'list']],
     [['instances', 'list', '--json']],
-  ])('%j mean the same', async (argv) => {
+  ])('mean the same in %j', async (argv) => {
     const empty = await createWorld({ handler: () => ({ status: 200, body: { data: [] } }) });
     expect(await empty.cli(argv)).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
     await empty.close();
   });
 
-  test('a global flag is never taken out of the value of another', async () => {
+  test('are never taken from the value of another flag', async () => {
     const flags = ['--docker-image', 'x', '--docker-command', '--json', '--dry-run'];
     const { code, stdout } = await world.cli(['instances', 'create', 'box', ...HARDWARE, ...flags]);
     expect(code).toBe(0);
     expect(stdout).toContain('"run_command":"--json"');
   });
 
-  test('--wait takes a value after = alone', async () => {
+  test('accept a value of --wait only after =', async () => {
     const argv = [
       'instances',
       'create',
@@ -193,7 +193,7 @@ describe('global flags', () => {
     expect(JSON.parse(stdout).instance_name).toBe('box');
   });
 
-  test('GPUCLOUD_OUTPUT is the format, and a flag wins over it', async () => {
+  test('override GPUCLOUD_OUTPUT', async () => {
     const env = { GPUCLOUD_OUTPUT: 'json' };
     const empty = await createWorld({ handler: () => ({ status: 200, body: { data: [] } }) });
     expect((await empty.cli(['instances', 'list'], { env })).stdout).toBe('[]\n');
@@ -213,7 +213,7 @@ describe('global flags', () => {
     ['table', '[].id', '[\n  "d1"\n]\n'],
     ['id', '[].id', '[\n  "d1"\n]\n'],
     ['tsv', '[].id', 'd1\n'],
-  ])('GPUCLOUD_OUTPUT=%s gives way to --query %s', async (format, query, expected) => {
+  ])('drop GPUCLOUD_OUTPUT=%s if --query %s does not fit it', async (format, query, expected) => {
     const data = [{ id: 'd1', size_gb: 5, name: null }];
     const one = await createWorld({ handler: () => ({ status: 200, body: { data } }) });
     const list = ['drives', 'list', '--query', query];
@@ -227,7 +227,7 @@ describe('global flags', () => {
   });
 
   test.each(['json', 'csv', 'id'])(
-    'GPUCLOUD_OUTPUT=%s leaves scripts and texts alone',
+    'let scripts and texts ignore GPUCLOUD_OUTPUT=%s',
     async (format) => {
       const env = { GPUCLOUD_OUTPUT: format };
       const script = await world.cli(['completion', 'bash'], { env });
@@ -237,7 +237,7 @@ describe('global flags', () => {
     },
   );
 
-  test('--debug shows requests and answers and never the key', async () => {
+  test('show requests and responses but never the key with --debug', async () => {
     const { code, stderr } = await world.cli(['instances', 'get', ID, '--debug']);
     expect(code).toBe(3);
     expect(stderr).toContain(`GET ${world.service.url}/instances/${ID}`);
@@ -259,7 +259,7 @@ describe('an error in a terminal', () => {
   test.each([
     ['--no-color', 'instances', 'list', '--jsn'],
     ['instances', 'list', '--no-color', '--columns', 'nothing'],
-  ])('%j has no colours', async (...argv) => {
+  ])('has no colours with %j', async (...argv) => {
     expect((await world.cli(argv, person)).stderr).toMatch(/^error: /);
   });
 
@@ -270,7 +270,7 @@ describe('an error in a terminal', () => {
 });
 
 describe('help', () => {
-  test('of the program lists the groups under their headings', async () => {
+  test('lists the groups of the program under their headings', async () => {
     const bare = await world.cli([]);
     expect(bare).toMatchObject({ code: 0, stderr: '', requests: [] });
     expect(bare.stdout).toMatch(/^Usage: gpucloud <command>\n/);
@@ -281,7 +281,7 @@ describe('help', () => {
     expect((await world.cli(['help'])).stdout).toBe(bare.stdout);
   });
 
-  test('of a group and of a verb are had in three ways', async () => {
+  test('prints a group and a verb in three ways', async () => {
     const group = await world.cli(['instances']);
     expect(group).toMatchObject({ code: 0, stderr: '' });
     expect((await world.cli(['instances', '--help'])).stdout).toBe(group.stdout);
@@ -300,7 +300,7 @@ describe('`-o=json`', () => {
     ['profiles', 'list', '-o=json'],
     ['profiles', 'list', '-o', 'json'],
     ['profiles', 'list', '-yo=json'],
-  ])('is -o json: %j', async (...argv) => {
+  ])('means -o json: %j', async (...argv) => {
     const { code, stdout } = await world.cli(argv);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toBeInstanceOf(Array);
@@ -312,14 +312,14 @@ describe('`-o=json`', () => {
     [['instances', 'create', 'trainer', '-ye', '-o=json', '--offer', 'x'], /missing --image/],
     [['profiles', 'list', '-o==json'], /^error: --output "=json"/],
     [['profiles', 'list', '--', '-o=json'], /too many arguments/],
-  ])('is no other: %j', async (argv, told) => {
+  ])('means nothing else: %j', async (argv, told) => {
     const { code, stderr } = await world.cli(argv);
     expect(code).toBe(2);
     expect(stderr).toMatch(told);
   });
 });
 
-describe('a bare group', () => {
+describe('a group without a verb', () => {
   test.each([
     [['instances', '--json'], {}, /^instances: a verb is missing: list, get, create, /],
     [['--json', 'drives'], {}, /^drives: a verb is missing: list, get, create, update, resume$/],
@@ -327,7 +327,7 @@ describe('a bare group', () => {
     [['billing', '-o=json'], {}, /^billing: a verb is missing: /],
     [['templates'], { GPUCLOUD_OUTPUT: 'json' }, /^templates: a verb is missing: list, get$/],
     [['--json'], {}, /^gpucloud: a command is missing: login, sandbox, /],
-  ])('%j with %j is an error where JSON is asked for', async (argv, env, message) => {
+  ])('is an error in JSON: %j with %j', async (argv, env, message) => {
     const { code, stdout, stderr, requests } = await world.cli(argv, { env });
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(errorOf(stderr)).toMatchObject({
@@ -336,7 +336,7 @@ describe('a bare group', () => {
     });
   });
 
-  test('is its help in every other form', async () => {
+  test('prints its help in every other format', async () => {
     for (const argv of [['instances'], ['instances', '-o', 'csv'], ['-q', 'instances']]) {
       const { code, stdout, stderr } = await world.cli(argv);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -344,12 +344,12 @@ describe('a bare group', () => {
     }
   });
 
-  test('shows nothing that the API does not have', async () => {
+  test('shows only what the API has', async () => {
     expect((await world.cli([])).stdout).not.toMatch(/^ {2}(offer|image)s? /m);
     expect((await world.cli(['instances'])).stdout).not.toMatch(/^ {2}(delete|restart) /m);
   });
 
-  test('--help in front of a command is the help of that command', async () => {
+  test('is printed by --help before the command', async () => {
     const { code, stdout } = await world.cli(['--help', 'instances', 'list']);
     expect(code).toBe(0);
     expect(stdout).toBe((await world.cli(['instances', 'list', '--help'])).stdout);
@@ -363,7 +363,7 @@ describe('the rouble sign', () => {
     [{ LC_ALL: '', LC_CTYPE: 'ru_RU.KOI8-R', LANG: 'C.UTF-8' }, 'RUB'],
     [{ LC_ALL: 'C.UTF-8', LANG: 'C' }, '₽'],
     [{}, '₽'],
-  ])('with %j is %s', async (locale, sign) => {
+  ])('is printed with %j as %s', async (locale, sign) => {
     const other = sign === 'RUB' ? '₽' : 'RUB';
     const env = { LC_ALL: undefined, LC_CTYPE: undefined, LANG: undefined, ...locale };
     const cli = async (...argv: string[]) => {
@@ -384,7 +384,7 @@ describe('the rouble sign', () => {
 });
 
 describe('-q', () => {
-  test('prints the id and no notes, which -o id prints', async () => {
+  test('prints the ID and no notes, which -o id prints', async () => {
     const create = ['--profile', 'sandbox', 'instances', 'create'];
     const env = { GPUCLOUD_BASE_URL: undefined, GPUCLOUD_API_KEY: undefined };
     const quiet = await world.cli([...create, 'quiet', ...HARDWARE, '-q'], { env });
@@ -395,8 +395,8 @@ describe('-q', () => {
   });
 });
 
-describe('commands that are told to type', () => {
-  test('carry a profile that was named by a flag, and no other', async () => {
+describe('suggested commands', () => {
+  test('include a profile named by a flag, and no other', async () => {
     const flagged = await world.cli(['--profile', 'sandbox', 'instances', 'get', ID]);
     expect(flagged.stderr).toContain('gpucloud --profile sandbox instances list --all');
     const json = await world.cli(['instances', 'get', ID, '--profile', 'sandbox', '--json']);
@@ -410,10 +410,10 @@ describe('commands that are told to type', () => {
   });
 });
 
-describe('--profile sandbox beside an address or a key in the environment', () => {
+describe('--profile sandbox with an address or a key in the environment', () => {
   const list = ['--profile', 'sandbox', 'drives', 'list'];
 
-  test('is told in one line', async () => {
+  test('is reported in one line', async () => {
     const { code, stderr, requests } = await world.cli(list);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     expect(stderr).toMatch(
@@ -430,7 +430,7 @@ describe('--profile sandbox beside an address or a key in the environment', () =
     expect(catalog.stderr.match(/ignored/g)).toHaveLength(1);
   });
 
-  test('is nothing to tell of for the sandbox itself, nor without them', async () => {
+  test('is not reported for the sandbox itself, or without them', async () => {
     const status = await world.cli(['--profile', 'sandbox', 'sandbox', 'status']);
     expect(status).toMatchObject({ code: 0, stderr: '' });
     const env = { GPUCLOUD_BASE_URL: undefined, GPUCLOUD_API_KEY: undefined };
@@ -457,18 +457,18 @@ describe('the table of failures', () => {
     terminated: 143,
   };
 
-  test('is the documented one', () => {
+  test('matches the documentation', () => {
     const table = Object.fromEntries(
       Object.entries(FAILURES).map(([name, { exit }]) => [name, exit]),
     );
     expect(table).toEqual(DOCUMENTED);
   });
 
-  test('codes are snake case', () => {
+  test('has codes in snake case', () => {
     expect(new CliError('outcomeUnknown', 'x').code).toBe('outcome_unknown');
   });
 
-  test('the gravest of several decides', () => {
+  test('picks the gravest of several', () => {
     const errors = [
       new CliError('notFound', 'a'),
       new CliError('outcomeUnknown', 'b', { mayBeBilling: true }),
@@ -480,7 +480,7 @@ describe('the table of failures', () => {
     expect(worstOf([])).toBeUndefined();
   });
 
-  test('the longest pause that the service asked for is that of all', () => {
+  test('takes the longest requested pause of all', () => {
     const asked = [5_000, undefined, 60_000].map(
       (retryAfterMs) =>
         new CliError('rateLimited', 'x', retryAfterMs === undefined ? {} : { retryAfterMs }),

@@ -256,7 +256,7 @@ test.each([
   },
 );
 
-test("does not mention funds if a proxy's page answers a start", async () => {
+test("does not mention funds if a proxy's page comes back from a start", async () => {
   const one = await world(({ method }) =>
     method === 'POST'
       ? { status: 400, body: '<html><title>Proxy</title></html>' }
@@ -338,7 +338,7 @@ describe('a typing error gets the nearest suggestion', () => {
     [['drives', 'get', 'dataset'], 3, 'did you mean "datasets"?'],
     [[...CREATE, '--template', 'jupiterlab'], 3, 'did you mean "jupyterlab"?'],
     [[...CREATE, '--ssh-key', 'lapto'], 3, 'did you mean "laptop"?'],
-  ])('%j', async (argv, exit, words) => {
+  ])('gives %j its suggestion', async (argv, exit, words) => {
     const one = await world(account);
     await one.cli(['instances', 'track', ID]);
     const { code, stderr, requests } = await one.cli(argv);

@@ -229,7 +229,7 @@ describe('a proxy that fails', () => {
     [407, 'user name and password (407)'],
     [403, 'the proxy refused the connection (403)'],
     [502, 'the proxy refused the connection (502)'],
-  ])('with %i to CONNECT leaves nothing sent', async (code, words) => {
+  ])('leaves nothing sent with %i to CONNECT', async (code, words) => {
     const server = createHttpServer();
     server.on('connect', (_request, socket: Socket) => {
       socket.on('error', () => undefined);
@@ -277,7 +277,7 @@ describe('a proxy that fails', () => {
     expect((await through(await closedPort())).failure).toBe('unreachable');
   });
 
-  test('with a 502 to a forwarded POST leaves the outcome unknown', async () => {
+  test('leaves the outcome unknown with a 502 to a forwarded POST', async () => {
     const server = await scripted(status(502));
     const api = apiFor('http://127.0.0.1:9', { env: { http_proxy: server.url } });
     expect((await failureOf(api.instances.create(CREATE))).failure).toBe('outcomeUnknown');

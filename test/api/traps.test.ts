@@ -184,7 +184,7 @@ describe('truncated bodies', () => {
 });
 
 describe('a POST leaves once', () => {
-  test('on its own connection, not on one that the server may be closing', async () => {
+  test('is on its own connection, not on one that the server may be closing', async () => {
     const ports: (number | undefined)[] = [];
     const server = await scripted(
       (request, response) => {
@@ -204,7 +204,7 @@ describe('a POST leaves once', () => {
     expect(new Set(ports).size).toBe(2);
   });
 
-  test('even if the connection closes at any moment after it', async () => {
+  test('is certain even if the connection closes at any moment after it', async () => {
     let requests = 0;
     const server = await rawServer((socket) => {
       requests += 1;
@@ -225,7 +225,7 @@ describe('a POST leaves once', () => {
     }
   });
 
-  test('even among concurrent ones', async () => {
+  test('is told apart from concurrent ones', async () => {
     const server = await scripted(...Array(8).fill(data(machine('PROVISIONING'), 201)));
     const api = apiFor(server.url);
     const sent = await Promise.all(

@@ -185,7 +185,7 @@ describe('- prints a list in a command that prints one thing', () => {
     },
   );
 
-  test('drives resume resumes the others if one is refused, with the worst exit code', async () => {
+  test('resumes the other drives if one is refused, with the worst exit code', async () => {
     await world.sandbox.reset({ balance: '5' });
     for (const name of ['one', 'two']) {
       await world.cli(['drives', 'create', name, '--size', '100GB']);

@@ -28,7 +28,7 @@ async function names(slot: string, shelf: string): Promise<string[]> {
 }
 
 describe('names are stored by every command that reads them', () => {
-  test('for an instance from its creation to its end', async () => {
+  test('are kept for an instance from its creation to its end', async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     expect(await names('sandbox', 'instance')).toEqual(['instance trainer PROVISIONING']);
@@ -40,14 +40,14 @@ describe('names are stored by every command that reads them', () => {
     expect(await names('sandbox', 'instance')).toEqual([]);
   });
 
-  test('for drives, keys and templates, even if only looked up', async () => {
+  test('are kept for drives, keys and templates, even if only looked up', async () => {
     await world.cli(['drives', 'create', 'my data', '--size', '10', '-y']);
     await world.cli(['templates', 'get', 'vllm']);
     expect(await names('-env', 'drive')).toEqual(['drive my data AVAILABLE']);
     expect(await names('-env', 'template')).toEqual(['template jupyterlab', 'template vllm']);
   });
 
-  test('for offers and images by their slugs', async () => {
+  test('are kept for offers and images by their slugs', async () => {
     await world.cli(['sandbox', 'catalog'], { env: SANDBOX });
     expect(await names('sandbox', 'image')).toEqual([
       'image ubuntu-22-04',
@@ -56,7 +56,7 @@ describe('names are stored by every command that reads them', () => {
     ]);
   });
 
-  test('until a reset of the sandbox, which keeps offers', async () => {
+  test('are kept until a reset of the sandbox, which keeps offers', async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     await world.cli(['sandbox', 'catalog'], { env });
@@ -65,7 +65,7 @@ describe('names are stored by every command that reads them', () => {
     expect((await names('sandbox', 'offer')).length).toBeGreaterThan(0);
   });
 
-  test('for profiles, the current one first', async () => {
+  test('are kept for profiles, the current one first', async () => {
     await world.cli(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
     await world.cli(['profiles', 'use', 'sandbox']);
     expect(await readFile(join(folder(), 'profiles.tsv'), 'utf8')).toBe(

@@ -123,11 +123,11 @@ async function run({ argv, stdin }: Told, url: string): Promise<string> {
   return `${stdout}\n${stderr}`;
 }
 
-describe('a secret stands in no output and in no file, with --debug', () => {
+describe('a secret, with --debug', () => {
   const MANNERS: readonly Manner[] = ['well', 'error', 'page', 'hang up'];
 
   test.each(MANNERS)(
-    'of any command, where the service answers: %s',
+    'is in no output of any command, if the service responds: %s',
     async (manner) => {
       service.manner = manner;
       // Reads are tried three times with pauses where nothing answers, so the sample is smaller.
@@ -147,7 +147,7 @@ describe('a secret stands in no output and in no file, with --debug', () => {
     240_000,
   );
 
-  test('of a creation, through the faults of the network', async () => {
+  test('is in no output of a create, through the faults of the network', async () => {
     const faults = FAULTS.filter(({ slow }, at) => SOAK || (slow === undefined && at % 6 === 0));
     for (const [at, fault] of faults.entries()) {
       await rig.proxy.arm(fault);
@@ -161,7 +161,7 @@ describe('a secret stands in no output and in no file, with --debug', () => {
     expect(leaks(await allText(rig.home))).toEqual([]);
   }, 240_000);
 
-  test('that stands in the stored key: in its one file, and nowhere else', async () => {
+  test('is only in its own file, if it is the stored key', async () => {
     const file = join(rig.home, 'key.txt');
     await writeFile(file, `${KEY}\n`, { mode: 0o600 });
     const signIn = ['login', '--base-url', service.url, '--key-file', file];

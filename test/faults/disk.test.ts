@@ -40,7 +40,7 @@ function made(): string {
 }
 
 describe('a limit on the size of files', { timeout: 120_000 }, () => {
-  test('that is there from the start: nothing is sent, exit 9', async () => {
+  test('exits with 9 from the start, and nothing is sent', async () => {
     const line = 'ulimit -f 0; exec "$@"';
     const argv = ['-c', line, 'bash', RUNNER, bundle.path, ...CREATE];
     const { code, stderr } = await outcomeOf(
@@ -55,7 +55,7 @@ describe('a limit on the size of files', { timeout: 120_000 }, () => {
   });
 
   test(
-    'that comes while the answer is awaited: the id is told, exit 9',
+    'exits with 9 while the response is awaited, and shows the ID',
     needs('prlimit'),
     async () => {
       let pid: number | undefined;
@@ -87,7 +87,7 @@ describe('a full disk', { timeout: 120_000, ...needs('the right to mount') }, ()
   });
   afterEach(() => disk.remove());
 
-  test('before the request: nothing is sent, exit 9', async () => {
+  test('exits with 9 before the request, and nothing is sent', async () => {
     const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
     await disk.fill();
     const { code, stderr } = await rig.gpucloud(CREATE, { env });
@@ -98,7 +98,7 @@ describe('a full disk', { timeout: 120_000, ...needs('the right to mount') }, ()
     expect(rig.proxy.posts).toBe(0);
   });
 
-  test('before the answer: the error shows the id, and the request stays', async () => {
+  test('shows the ID in the error before the response, and keeps the request', async () => {
     const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
     await rig.proxy.arm(NO_FAULT, (point) => (point === 'acted' ? disk.fill() : undefined));
     const { code, stdout, stderr } = await rig.gpucloud(CREATE, { env });

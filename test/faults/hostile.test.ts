@@ -123,8 +123,8 @@ async function inTerminal(commands: readonly (readonly string[])[], keys = ''): 
   return text;
 }
 
-describe('no control character of the service reaches a person', () => {
-  test('in a pipe: tables, details and notices', async () => {
+describe('a control character of the service', () => {
+  test('reaches nobody in a pipe: tables, details and notes', async () => {
     for (const argv of [...READING, ...CHANGING]) {
       const { stdout, stderr } = await rig.gpucloud(argv, { env });
       expect({ argv, found: found(stdout + stderr) }).toEqual({ argv, found: [] });
@@ -133,7 +133,7 @@ describe('no control character of the service reaches a person', () => {
   }, 180_000);
 
   test.each(['error', 'page'] as const)(
-    'in the words of an %s',
+    'reaches nobody in the words of an %s',
     async (manner) => {
       service.manner = manner;
       const chosen = [...READING, ...CHANGING].filter((_argv, at) => SOAK || at % 7 === 0);
@@ -147,7 +147,7 @@ describe('no control character of the service reaches a person', () => {
     300_000,
   );
 
-  test('in a terminal: tables, colours and spinners', {
+  test('reaches nobody in a terminal: tables, colours and spinners', {
     timeout: 180_000,
     ...needs('script'),
   }, async () => {
@@ -164,7 +164,7 @@ describe('no control character of the service reaches a person', () => {
       argv: ['ssh-keys', 'delete', SSH_KEY_ID],
       asks: [/\? Delete the SSH key laptop-sample.*\(y\/N\)/s],
     },
-  ])('in a terminal: the questions of $argv', { timeout: 120_000 }, async ({ argv, asks }) => {
+  ])('reaches nobody in the questions of $argv', { timeout: 120_000 }, async ({ argv, asks }) => {
     await rig.gpucloud(['instances', 'track', INSTANCE_ID], { env });
     const terminal = openTerminal({
       program: RUNNER,
@@ -194,7 +194,7 @@ describe('no control character of the service reaches a person', () => {
  * Ids, times, amounts and all other texts bent: nothing of them reaches a person raw either, and
  * nothing of them leads anywhere but to a told end.
  */
-describe('answers whose ids, times and amounts are none', () => {
+describe('invalid IDs, times and amounts in responses', () => {
   const BENT: readonly (readonly [string, (value: string) => string])[] = [
     ['controls', (value) => `${HOSTILE}${value}`],
     ['a path', (value) => `../../${value}/..`],
@@ -205,7 +205,7 @@ describe('answers whose ids, times and amounts are none', () => {
   ];
 
   test.for(SOAK ? BENT : BENT.slice(0, 3))(
-    '%s',
+    'end with a known exit code: %s',
     { timeout: 300_000 },
     async ([_what, bend], task) => {
       const bending = await startEcho(bend, () => 'no', undefined, 'none');

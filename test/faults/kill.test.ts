@@ -34,7 +34,7 @@ function matrix(
 }
 
 describe('kill -9', () => {
-  test('at each point of the network', async () => {
+  test('loses no instance at each point of the network', async () => {
     const bare = NETWORK_KILLS.map((kill, at): Scenario => {
       return { operation: at % 2 === 0 ? 'create' : 'reorder', fault: NO_FAULT, kill };
     });
@@ -45,7 +45,7 @@ describe('kill -9', () => {
   }, 180_000);
 
   test(
-    'at each point of the network, through every fault',
+    'loses no instance at each point of the network, through every fault',
     async (context) => {
       const { violations, killed, played } = await playAll(bundle.path, matrix(NETWORK_KILLS, 16));
       record(context, { what: 'kills at points of the network × faults', played, killed });
@@ -56,7 +56,7 @@ describe('kill -9', () => {
   );
 
   test(
-    'as a file of the journal appears',
+    'loses no instance as a file of the journal appears',
     async (context) => {
       const kills = SOAK
         ? matrix(FILE_KILLS, 0)
@@ -70,7 +70,7 @@ describe('kill -9', () => {
   );
 
   test.for(OPERATIONS)(
-    'before each call to the disk: %s',
+    'loses no instance before each call to the disk: %s',
     { timeout: HOUR, ...needs('strace') },
     async (operation, context) => {
       const first = await diskKills(bundle.path, operation, 'first');
@@ -89,7 +89,7 @@ describe('kill -9', () => {
     },
   );
 
-  test('before each call to the disk, through every fault', {
+  test('loses no instance before each call to the disk, through every fault', {
     timeout: HOUR,
     ...needs('strace'),
   }, async (context) => {
@@ -107,7 +107,7 @@ describe('kill -9', () => {
   });
 
   test(
-    'at random',
+    'loses no instance at random',
     async (context) => {
       const count = SOAK ? countOf('GPUCLOUD_SOAK_KILLS', 2000) : 12;
       const scenarios = Array.from({ length: count }, (_, at): Scenario => {

@@ -110,7 +110,7 @@ const MUTANTS: readonly Case[] = [
 ];
 
 test.each(MUTANTS)(
-  'the safeguard is where its mutant looks for it: $name',
+  'finds the safeguard where its mutant looks for it: $name',
   async ({ file, from }) => {
     const source = await readFile(new URL(`../../src/${file}`, import.meta.url), 'utf8');
     expect(source.split(from)).toHaveLength(2);
@@ -118,7 +118,7 @@ test.each(MUTANTS)(
 );
 
 // One of them in `npm test`; all in the soak.
-describe('without a safeguard the suite turns red', () => {
+describe('the suite without a safeguard', () => {
   for (const mutant of SOAK ? MUTANTS : MUTANTS.slice(0, 1)) {
     const needed = mutant.needsStrace === true ? needs('strace') : {};
     test(mutant.name, { timeout: 300_000, ...needed }, async () => {
@@ -131,7 +131,7 @@ describe('without a safeguard the suite turns red', () => {
     });
   }
 
-  test('and with all of them it is green', async () => {
+  test('passes with all of them', async () => {
     const same = {
       name: 'nothing',
       file: 'files/replace.ts',

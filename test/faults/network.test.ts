@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.remove());
 
-describe('no machine is lost', () => {
-  test('through any fault of the network', async () => {
+describe('every instance', () => {
+  test('stays known through any fault of the network', async () => {
     const scenarios = FAULTS.flatMap((fault, at): Scenario[] => {
       const both = (['create', 'reorder'] as const).map((operation) => ({ operation, fault }));
       return SOAK ? both : both.slice(at % 2, (at % 2) + 1);

@@ -9,9 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.remove());
 
-describe('strace shows', () => {
+describe('strace of a create', () => {
   test.for(['create', 'reorder'] as const)(
-    'the intent and its folder on the disk before the request, the outcome before the words: %s',
+    'shows the request and its folder on disk before it is sent, the outcome before the output: %s',
     { timeout: 120_000, ...needs('strace') },
     async (operation) => {
       expect(await disorder(bundle.path, operation)).toEqual([]);

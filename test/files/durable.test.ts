@@ -60,13 +60,13 @@ function halfDisk(): void {
 }
 
 describe('a replaced file', () => {
-  test('is on disk before it takes the place of the old one, and its name after', async () => {
+  test('is on disk before it takes the place of the old one, and then its name', async () => {
     const calls = watched();
     await replaceFile(join(folder, 'a'), 'new');
     expect(calls).toEqual(['fsync a.tmp', 'rename a.tmp a', 'fsync ']);
   });
 
-  test('keeps the old content if the disk takes a part, and leaves nothing else', async () => {
+  test('keeps the old content if the disk takes a part, and leaves no other file', async () => {
     await writeFile(join(folder, 'a'), 'old');
     halfDisk();
     await expect(replaceFile(join(folder, 'a'), 'new content')).rejects.toThrow('does not hold');
@@ -74,7 +74,7 @@ describe('a replaced file', () => {
     expect(await readdir(folder)).toEqual(['a']);
   });
 
-  test('can be read by nobody else', async () => {
+  test("can't be read by other users", async () => {
     await replaceFile(join(folder, 'a'), 'new');
     expect(fs.statSync(join(folder, 'a')).mode & 0o777).toBe(0o600);
   });
@@ -99,21 +99,21 @@ describe('a request that rents', () => {
       warn: () => undefined,
     });
 
-  test('is on disk with its name, for its owner alone, before it is sent', async () => {
+  test('is on disk with its name, privately, before it is sent', async () => {
     const calls = watched();
     await journal().open(request, new Set());
     expect(calls.slice(-2)).toEqual([`fsync ${file}`, `fsync ${requests}`]);
     expect(fs.statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   });
 
-  test('is not sent if the disk takes a part, and leaves no file', async () => {
+  test('is not sent if the disk takes a part of it, and leaves no file', async () => {
     await journal().open({ ...request, name: 'other' }, new Set());
     halfDisk();
     await expect(journal().open(request, new Set())).rejects.toMatchObject({ exitCode: 9 });
     expect(await readdir(join(folder, requests))).toEqual(['other.json']);
   });
 
-  test('is gone for good once it was refused', async () => {
+  test('is removed for good once it was refused', async () => {
     const opened = await journal().open(request, new Set());
     const calls = watched();
     await opened?.notMade();

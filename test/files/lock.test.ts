@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test('one after the other, in whatever order', async () => {
+test('runs callbacks one after the other, in any order', async () => {
   const file = join(folder, 'state.json');
   let inside = 0;
   let most = 0;
@@ -27,7 +27,7 @@ test('one after the other, in whatever order', async () => {
   expect(most).toBe(1);
 });
 
-test('the lock of a process that died is taken over', async () => {
+test('takes over the lock of a process that died', async () => {
   const file = join(folder, 'state.json');
   await mkdir(`${file}.lock`);
   const long = new Date(Date.now() - 11_000);
@@ -35,7 +35,7 @@ test('the lock of a process that died is taken over', async () => {
   expect(await withLock(file, async () => 'done')).toBe('done');
 });
 
-test('a lock that is being refreshed is waited for past the age of an abandoned one', async () => {
+test('waits for a lock that is refreshed, past the age of an abandoned one', async () => {
   const file = join(folder, 'state.json');
   const held = withLock(file, () => new Promise<void>((resolve) => setTimeout(resolve, 11_000)));
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -43,7 +43,7 @@ test('a lock that is being refreshed is waited for past the age of an abandoned 
   await held;
 });
 
-test('a lock that can not be made is refused at once', async () => {
+test("fails at once if the lock can't be created", async () => {
   // A second try would come after a pause, which has no end here.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   try {
@@ -55,7 +55,7 @@ test('a lock that can not be made is refused at once', async () => {
   }
 });
 
-test('the lock is given back when the work fails', async () => {
+test('releases the lock when the callback throws', async () => {
   const file = join(folder, 'state.json');
   await expect(withLock(file, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   expect(await withLock(file, async () => 'done')).toBe('done');
@@ -72,7 +72,7 @@ describe.each([
     },
   ],
 ])('a lock %s while it was held', (_how, spoil) => {
-  test('keeps nobody from the result', async () => {
+  test('does not lose the result', async () => {
     const file = join(folder, 'state.json');
     const work = async () => {
       await spoil(`${file}.lock`);
@@ -81,7 +81,7 @@ describe.each([
     expect(await withLock(file, work)).toBe('done');
   });
 
-  test('does not hide what went wrong', async () => {
+  test('does not hide the error', async () => {
     const file = join(folder, 'state.json');
     const work = async () => {
       await spoil(`${file}.lock`);

@@ -12,8 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-describe('a folder with its parents', () => {
-  test('is made, each for the owner alone, and the first one is told', async () => {
+describe('makeFolders', () => {
+  test('creates each folder privately, and returns the first one', async () => {
     const path = join(root, 'a', 'b', 'c');
     expect(makeFolders(path, 0o700)).toBe(join(root, 'a'));
     for (const part of ['a', 'a/b', 'a/b/c']) {
@@ -23,7 +23,7 @@ describe('a folder with its parents', () => {
     expect(makeFolders(join(path, 'd'), 0o700)).toBe(join(path, 'd'));
   });
 
-  test('may be reached by a link', async () => {
+  test('follows a link', async () => {
     await mkdir(join(root, 'real'));
     await symlink(join(root, 'real'), join(root, 'link'));
     expect(makeFolders(join(root, 'link'), 0o700)).toBeUndefined();
@@ -31,7 +31,7 @@ describe('a folder with its parents', () => {
     expect(existsSync(join(root, 'real', 'new'))).toBe(true);
   });
 
-  test('is refused where a file or a link to nowhere is in the way', async () => {
+  test('refuses a file or a link to nowhere in the way', async () => {
     await writeFile(join(root, 'file'), '');
     await symlink(join(root, 'nowhere'), join(root, 'link'));
     expect(() => makeFolders(join(root, 'file'), 0o700)).toThrow('EEXIST');
@@ -39,7 +39,7 @@ describe('a folder with its parents', () => {
     expect(() => makeFolders(join(root, 'link'), 0o700)).toThrow('EEXIST');
   });
 
-  test('is refused, and not tried for ever, where no folder can be made', needs('Linux'), () =>
+  test('refuses, without endless tries, if no folder can be created', needs('Linux'), () =>
     expect(() => makeFolders('/proc/gpucloud/below', 0o700)).toThrow('ENOENT'),
   );
 });

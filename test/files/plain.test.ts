@@ -16,33 +16,33 @@ function file(content: Uint8Array | string): string {
 }
 
 describe('a plain file', () => {
-  test.each([0, 1, 8192, 8193, 300_000])('of %i bytes is read whole', (size) => {
+  test.each([0, 1, 8192, 8193, 300_000])('is read whole with %i bytes', (size) => {
     const bytes = Uint8Array.from({ length: size }, (_, at) => at % 251);
     expect(readPlain(file(bytes))).toEqual(Buffer.from(bytes));
   });
 
-  it('is not read where it is larger than it may be', () => {
+  it('is not read if it is larger than allowed', () => {
     expect(readPlain(file('12345'), 5)?.toString()).toBe('12345');
     expect(readPlain(file('123456'), 5)).toBeUndefined();
   });
 
-  it('that tells no size is read to its end', needs('Linux'), () => {
+  it('is read to its end if it reports no size', needs('Linux'), () => {
     const path = '/proc/self/cmdline';
     expect(readPlain(path)).toEqual(readFileSync(path));
     expect(readPlain(path)?.length).toBeGreaterThan(0);
   });
 
-  it('has to be there', () => {
+  it('has to exist', () => {
     expect(() => readPlain(join(folder, 'missing'))).toThrow('ENOENT');
   });
 });
 
-describe('anything else', () => {
-  it('is not read: a folder', () => {
+describe('another kind of file', () => {
+  it('is not read if it is a folder', () => {
     expect(readPlain(folder)).toBeUndefined();
   });
 
-  it('is not waited for: a pipe that nobody writes to', needs('POSIX'), () => {
+  it('is not waited for if it is a pipe without a writer', needs('POSIX'), () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     expect(readPlain(pipe)).toBeUndefined();

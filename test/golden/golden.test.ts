@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 describe('commands --json', () => {
-  test('has all that it had', async () => {
+  test('has everything that it had', async () => {
     world = await createWorld({ handler: () => 'hangUp', signedIn: false });
     const reference: Reference = JSON.parse((await world.cli(['commands', '--json'])).stdout);
     const now = promisesOf(reference);
@@ -68,7 +68,7 @@ describe('commands --json', () => {
           arguments: [...given, ['value']],
         })),
     ],
-  ])('%s: that would be told', (fault, change) => {
+  ])('reports the removal: %s', (fault, change) => {
     const before = golden<Promises | undefined>(COMMANDS_FILE, undefined);
     if (before === undefined) throw new Error('test/golden/commands.json is missing');
     const commands = JSON.parse(JSON.stringify(change(before)));
@@ -94,7 +94,7 @@ describe('the JSON of every command', () => {
   const answering = commandsWhose(({ notJson }) => notJson === undefined);
 
   test.each(answering)(
-    '%s --json prints one document, with the fields that it had',
+    'prints one document with the fields that it had for %s',
     async (command) => {
       const { kitchen, argv, stdin, env } = await prepare(command);
       world = kitchen;
@@ -111,7 +111,7 @@ describe('the JSON of every command', () => {
     },
   );
 
-  test('an error has the fields that it had', async () => {
+  test('has the fields of an error that it had', async () => {
     world = await createSandboxWorld();
     const { stderr } = await world.cli([
       'instances',
@@ -124,7 +124,7 @@ describe('the JSON of every command', () => {
     if (MODE !== 'replace') expect(lost(before['(error)'] ?? {}, shape), HINT).toEqual([]);
   });
 
-  test('no command with a shape is without a recipe', () => {
+  test('has a recipe for every command with a shape', () => {
     const known = [...answering, '(error)'];
     const missing = Object.keys(before).filter((command) => !known.includes(command));
     if (MODE !== 'replace') expect(missing, HINT).toEqual([]);
@@ -145,7 +145,7 @@ describe('the JSON of every command', () => {
   });
 });
 
-describe('a shape', () => {
+describe('a shape of JSON', () => {
   const before = shapeOf([{ id: 'a', at: null, size: 1, tags: ['x'], deep: { it: true } }]);
 
   test('is paths and types', () => {

@@ -49,8 +49,8 @@ async function changes(...argv: string[]) {
   return { code, stderr, posts, sent: requests.length };
 }
 
-describe('a name comes before the beginning of an id', () => {
-  test('terminates `face` once, and never the instance whose id begins so', async () => {
+describe('a name and the beginning of an ID', () => {
+  test('terminate `face` once, and never the instance whose ID begins so', async () => {
     const first = await changes('terminate', 'face', '--yes');
     expect(first).toMatchObject({ code: 0, posts: [`/instances/${FACE}/terminate`] });
     const second = await changes('terminate', 'face', '--yes');
@@ -64,33 +64,33 @@ describe('a name comes before the beginning of an id', () => {
     ['start', 'cafe'],
     ['reorder', 'cafe', 'bar'],
     ['untrack', 'cafe'],
-  ])('a beginning that is a name in other letters is not found: %s %s', async (...argv) => {
+  ])('exit with 3 if the beginning is a name in another case: %s %s', async (...argv) => {
     const { code, stderr, sent } = await changes(...argv);
     expect({ code, sent }).toEqual({ code: 3, sent: 0 });
     expect(stderr).toContain('did you mean CAFE?');
   });
 
-  test('reading verbs take that beginning', async () => {
+  test('find the instance by that beginning in verbs that only read', async () => {
     const { code, stdout } = await world.cli(['instances', 'get', 'cafe', '-q']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${CAFE}\n` });
   });
 });
 
-test('a known id in capital letters is that instance, which is listed once', async () => {
+test('find a known ID in capital letters, and list it once', async () => {
   const { code, posts } = await changes('stop', PROD.toUpperCase());
   expect({ code, posts }).toEqual({ code: 0, posts: [`/instances/${PROD}/stop`] });
   const { stdout } = await world.cli(['instances', 'list', '-q']);
   expect(stdout.trim().split('\n')).toHaveLength(NAMES.size);
 });
 
-describe('the beginning of an id', () => {
-  test('is refused with --yes where nobody can be asked', async () => {
+describe('the beginning of an ID', () => {
+  test('is refused with --yes when not interactive', async () => {
     const { code, stderr, sent } = await changes('terminate', '2222', '--yes');
     expect({ code, sent }).toEqual({ code: 2, sent: 0 });
     expect(stderr).toContain(`the beginning of an ID (CAFE ${LAB})`);
   });
 
-  test('is refused with --yes in a terminal too, since nobody is asked', async () => {
+  test('is refused with --yes in a terminal too, since it asks nobody', async () => {
     const argv = ['instances', 'terminate', '2222', '--yes'];
     const { code, requests } = await world.cli(argv, { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -98,7 +98,7 @@ describe('the beginning of an id', () => {
     expect(stderr).toContain('Terminate CAFE (22222222-0000-4000-8000-000000000004) and its disk?');
   });
 
-  test('is taken by a verb that needs no --yes', async () => {
+  test('is accepted by a verb that needs no --yes', async () => {
     expect(await changes('stop', '2222')).toMatchObject({
       code: 0,
       posts: [`/instances/${LAB}/stop`],
@@ -138,12 +138,12 @@ describe('a text that fits nothing known', () => {
     expect(stderr).not.toContain('billing');
   });
 
-  test('names the nearest name', async () => {
+  test('gets the nearest name as a suggestion', async () => {
     const { stderr } = await changes('stop', 'prod-bd');
     expect(stderr).toContain('did you mean prod-db?');
   });
 
-  test('keeps no other instance from being terminated, and is reported as failed', async () => {
+  test('does not stop other instances from being terminated, and is reported as failed', async () => {
     const { code, stderr, sent } = await changes('terminate', 'one', 'prod-db', 'two', '--yes');
     expect({ code, sent }).toEqual({ code: 3, sent: 1 });
     expect(stderr.match(/^error: INSTANCE "(?:one|two)"/gm)).toHaveLength(2);

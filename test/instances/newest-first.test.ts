@@ -23,7 +23,7 @@ function orders<T>(rows: readonly T[]): T[][] {
 }
 
 describe('newestFirst', () => {
-  test('goes by when the machine was rented, whatever the order they come in', () => {
+  test('sorts by creation time, whatever the order', () => {
     const last = { id: 'c', name: 'c', status: 'STOPPED', created_at: at(2), seen_at: at(9) };
     const rows = [
       machine('a', at(1)),
@@ -34,7 +34,7 @@ describe('newestFirst', () => {
     for (const order of orders(rows)) expect(ids(order)).toEqual(['b', 'c', 'a', 'd']);
   });
 
-  test('of equal times the one that was asked for later comes first, then the id decides', () => {
+  test('sorts equal times by the later request, then by ID', () => {
     const rows = [
       machine('b', at(1), { ordered_at: at(5) }),
       machine('c', at(1), { ordered_at: at(6) }),
@@ -44,7 +44,7 @@ describe('newestFirst', () => {
     for (const order of orders(rows)) expect(ids(order)).toEqual(['c', 'a', 'b', '0']);
   });
 
-  test('what tells no time that can be read comes last', () => {
+  test('puts what has no readable time last', () => {
     const rows = [machine('a', null), machine('b', 'soon'), machine('c', at(1))];
     for (const order of orders(rows)) expect(ids(order)).toEqual(['c', 'a', 'b']);
   });

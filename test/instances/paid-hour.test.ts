@@ -10,13 +10,13 @@ describe('the rest of a paid hour', () => {
     ['89.90', 30, '44.95'],
     ['89.90', 1, '1.49'],
     ['0.001', 59, '0'],
-  ])('%s an hour, %i minutes left: %s', (price, minutes, amount) => {
+  ])('is computed at %s per hour with %i minutes left: %s', (price, minutes, amount) => {
     const rest = restOfHour(price, NOW + minutes * MINUTE, NOW);
     expect(rest?.amount.toFixed()).toBe(amount);
     expect(rest?.left).toBe(minutes * MINUTE);
   });
 
-  test('is not told where the fields tell no running hour', () => {
+  test('is unknown if the fields show no running hour', () => {
     expect(restOfHour('89.90', NOW, NOW)).toBeUndefined();
     expect(restOfHour('89.90', NOW - 1, NOW)).toBeUndefined();
     expect(restOfHour('89.90', NOW + 61 * MINUTE, NOW)).toBeUndefined();

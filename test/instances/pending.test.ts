@@ -47,7 +47,7 @@ describe.each([
     expect(await listed()).toMatchObject([{ id: NEW }]);
   });
 
-  test('sends the request with --yes', async () => {
+  test('sends it with --yes', async () => {
     await world.cli(CREATE);
     service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
     const { code, requests } = await world.cli([...argv, '--yes']);
@@ -56,7 +56,7 @@ describe.each([
   });
 
   test.each(['TERMINATED', 'TERMINATING'])(
-    'sends the request if it is %s by now',
+    'sends it if the instance is %s by now',
     async (status) => {
       await world.cli(CREATE);
       service.rent(NEW, 'trainer', { status });
@@ -65,7 +65,7 @@ describe.each([
     },
   );
 
-  test('sends the request if the service does not find it', async () => {
+  test('sends it if the service does not find the instance', async () => {
     await world.cli(CREATE);
     service.machines.delete(NEW);
     service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
@@ -73,7 +73,7 @@ describe.each([
     expect(await listed()).toMatchObject([{ id: ID }, { id: NEW, status: 'GONE' }]);
   });
 
-  test('sends nothing if it can not be read', async () => {
+  test("sends nothing if the instance can't be read", async () => {
     await world.cli(CREATE);
     service.failing.add(`/instances/${NEW}`);
     const { code, requests } = await world.cli(argv);
@@ -100,7 +100,7 @@ describe.each([
     });
   });
 
-  test('asks a person, and No is the default', async () => {
+  test('asks, and No is the default', async () => {
     await lose();
     const no = await world.cli(argv, { terminal: true, stdin: '\r' });
     expect({ code: no.code, posts: posts(no.requests) }).toEqual({ code: 130, posts: 0 });
@@ -151,7 +151,7 @@ describe.each([
 ])('%s of a name that an ended instance had', (_verb, argv) => {
   const journal = () => journalOf(world, { service: world.service.url, account: 'user-1' });
 
-  test('holds the name only once nothing is left to be read', async () => {
+  test('keeps the name reserved until nothing is left to read', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     const held: number[] = [];
@@ -162,7 +162,7 @@ describe.each([
     expect(held).toEqual([0]);
   });
 
-  test('sends nothing if another process makes one meanwhile: exit 5', async () => {
+  test('exits with 5 and sends nothing if another process creates one in between', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     service.onRead = async (id) => {
@@ -178,14 +178,14 @@ describe.each([
 });
 
 describe('a key from the environment', () => {
-  test('asks whose it is once, before its first request that rents', async () => {
+  test('asks for its account once, before its first request that rents', async () => {
     const first = await world.cli(CREATE);
     expect(first.requests.map(({ path }) => path)).toEqual(['/users/me', '/instances']);
     const second = await world.cli(['instances', 'create', 'lab', ...HARDWARE]);
     expect(second.requests.map(({ path }) => path)).toEqual(['/instances']);
   });
 
-  test('rotated to another of the account: the second create of a lost name is exit 7', async () => {
+  test('exits with 7 for the second create of a lost name, after a rotation within the account', async () => {
     await lose();
     const env = { GPUCLOUD_API_KEY: 'svc_sk_rotated_0123456789' };
     const { code, requests } = await world.cli(CREATE, { env });
@@ -193,7 +193,7 @@ describe('a key from the environment', () => {
     expect((await world.cli(['instances', 'recover'], { env })).code).toBe(7);
   });
 
-  test('of another account may use the name', async () => {
+  test('may use the name if it is of another account', async () => {
     await lose();
     service.me = 'user-2';
     const env = { GPUCLOUD_API_KEY: 'svc_sk_stranger_0123456789' };
@@ -201,14 +201,14 @@ describe('a key from the environment', () => {
     expect((await world.cli(['instances', 'list', '-q'], { env })).stdout).toBe(`${NEW}\n`);
   });
 
-  test('whose account can not be asked for rents nothing', async () => {
+  test("rents nothing if its account can't be read", async () => {
     service.failing.add('/users/me');
     const { code, requests } = await world.cli(CREATE);
     expect({ code, posts: posts(requests) }).toEqual({ code: 1, posts: 0 });
   });
 });
 
-test('rents for an account whose id is no id of a path', async () => {
+test('rents for an account whose ID is not safe in a path', async () => {
   for (const [at, me] of ['auth0|5f 1/../x', '..', 'ann@example.com'].entries()) {
     service.me = me;
     const env = { GPUCLOUD_API_KEY: `svc_sk_${at}` };
@@ -220,7 +220,7 @@ test('rents for an account whose id is no id of a path', async () => {
 });
 
 test.each([CREATE, REORDER])(
-  'a lost response is reported with the name that was asked for: %j',
+  'reports a lost response with the requested name: %j',
   async (...argv) => {
     service.posts.push(() => 'hangUp');
     const { stderr } = await world.cli([...argv, '--json']);

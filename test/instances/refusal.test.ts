@@ -77,7 +77,7 @@ describe.each([
     );
   });
 
-  test('is conflict if the facts can not be read', async () => {
+  test("is conflict if the facts can't be read", async () => {
     service.failing.add('/users/me');
     expect(await failure(argv)).toMatchObject({ exit: 5, code: 'conflict', http_status: 409 });
   });
@@ -112,7 +112,7 @@ describe.each([400, 402])('a create refused with %i', (status) => {
   });
 });
 
-test('a refused create with status 400 is name_taken if a known instance has the name', async () => {
+test('reports name_taken for a create refused with 400 if a known instance has the name', async () => {
   service.rent(ID, 'trainer', { status: 'STOPPED' });
   await world.cli(['instances', 'track', ID]);
   service.posts.push(() => no(400, WORDS));
@@ -120,7 +120,7 @@ test('a refused create with status 400 is name_taken if a known instance has the
   expect(error).toMatchObject({ exit: 5, code: 'name_taken', resource: ID });
 });
 
-test('a refused reorder of an instance that is not TERMINATED stays wrong_state', async () => {
+test('keeps wrong_state for a refused reorder of an instance that is not TERMINATED', async () => {
   service.rent(SOURCE, 'old', { status: 'ACTIVE', price_per_hour_snapshot: '89.90' });
   service.balance = '0.00';
   service.posts.push(() => no(409, WORDS));
@@ -134,7 +134,7 @@ describe('a data.id in a refusal', () => {
   test.each([
     ['create', CREATE],
     ['reorder', REORDER],
-  ])('of a %s is listed and printed, and nothing is UNKNOWN', async (_verb, argv) => {
+  ])('is listed and printed after a %s, and nothing is UNKNOWN', async (_verb, argv) => {
     service.rent(NEW, 'trainer');
     refuse({ id: NEW });
     const error = await failure(argv);
@@ -150,7 +150,7 @@ describe('a data.id in a refusal', () => {
     expect(await listed()).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
   });
 
-  test('that was terminated before is left out, since it is not billing', async () => {
+  test('is ignored if it was terminated before, since it is not billing', async () => {
     service.rent(ID, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
     world.clock.advance(1000);
@@ -160,7 +160,7 @@ describe('a data.id in a refusal', () => {
     expect(error.message).not.toContain(ID);
   });
 
-  test('with an unknown outcome is listed beside the UNKNOWN request', async () => {
+  test('is listed beside the UNKNOWN request if the outcome is unknown', async () => {
     service.rent(NEW, 'trainer');
     refuse({ id: NEW }, 500);
     const error = await failure(CREATE);
@@ -173,7 +173,7 @@ describe('a data.id in a refusal', () => {
     ['no UUID', { id: 'trainer' }],
     ['not in data', undefined],
     ['the offer of the request', { id: HARDWARE[1] }],
-  ])('that is %s is left out', async (_what, data) => {
+  ])('is ignored if it is %s', async (_what, data) => {
     refuse(data);
     expect((await failure(CREATE)).message).not.toContain('The response names');
     expect(await listed()).toEqual([]);
@@ -197,14 +197,14 @@ describe('create --if-not-exists', () => {
     expect((await world.cli([...ENSURE, '-q'])).stdout).toBe(`${NEW}\n`);
   });
 
-  test('creates it if no living instance has the name', async () => {
+  test('creates the instance if none of that name is living', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
     expect(await world.cli([...ENSURE, '-q'])).toMatchObject({ code: 0, stdout: `${ID}\n` });
   });
 
-  test('reports an ID in the refusal that is of another instance', async () => {
+  test('reports an ID in the refusal that belongs to another instance', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'get', NEW]);
@@ -218,14 +218,14 @@ describe('create --if-not-exists', () => {
     expect(error).toMatchObject({ exit: 5, resource: ID, may_be_billing: true });
   });
 
-  test('waits for the existing one with --wait', async () => {
+  test('waits for the existing instance with --wait', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'ACTIVE' });
     const { code, stdout } = await world.cli([...ENSURE, '--wait', '--json']);
     expect({ code, status: JSON.parse(stdout).status }).toEqual({ code: 0, status: 'ACTIVE' });
   });
 
-  test('warns of one above --max-price and does not terminate it', async () => {
+  test('warns of an instance above --max-price and does not terminate it', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'ACTIVE', price_per_hour_snapshot: '99.00' });
     const { code, stderr, requests } = await world.cli([...ENSURE, '--max-price', '20']);
@@ -251,14 +251,14 @@ describe('create --if-not-exists', () => {
   });
 });
 
-test('a create whose query can not work sends nothing', async () => {
+test("sends no create whose query can't work", async () => {
   for (const query of ['length(id, name)', 'nope(@)', '[?']) {
     const { code, requests } = await world.cli([...CREATE, '--query', query]);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
   }
 });
 
-test('a query that does not fit what was created leaves the ID in the error', async () => {
+test('names the ID in the error if a query does not fit the response', async () => {
   const { code, stderr } = await world.cli([...CREATE, '--query', 'abs(name)']);
   expect(code).toBe(2);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');

@@ -17,14 +17,14 @@ const body = JSON.stringify(envelope(instance, 201));
 const whole = body.indexOf(ID) + ID.length + 1;
 
 describe('the id of a new instance', () => {
-  test('is found in a response that was cut anywhere behind it, and never a wrong one', () => {
+  test('is found in a response that was cut anywhere after it, and never a wrong one', () => {
     for (let length = 0; length <= body.length; length += 1) {
       const found = answerId(body.slice(0, length))?.id;
       expect(found, `cut at ${length}`).toBe(length < whole ? undefined : ID);
     }
   });
 
-  test('is found whole or not at all, whatever the order of the fields and the cut', () => {
+  test('is found whole or not at all, whatever the order of fields and the cut', () => {
     const fields = fc.shuffledSubarray(Object.entries(instance), { minLength: 5 });
     fc.assert(
       fc.property(fields, fc.constantFrom(0, 2, '\t'), fc.nat(), (entries, space, cut) => {
@@ -56,7 +56,7 @@ describe('the id of a new instance', () => {
     ['quotation marks', '"'],
     ['ids that are none', '"id":'],
     ['spaces', ' '],
-  ])('%s are read in time that grows with their length alone', (_what, piece) => {
+  ])('is found in linear time in %s', (_what, piece) => {
     expect(answerId(`{"data":{${piece.repeat(400_000)}`)).toBeUndefined();
   });
 });

@@ -45,7 +45,7 @@ async function known(scope: Scope) {
   };
 }
 
-test('carries over every instance, archived one and open request, to its account', async () => {
+test('carries every instance, archived one and open request over to its account', async () => {
   expect(anyRequestOpen(state)).toBe(true);
   expect(await known(ACCOUNT)).toEqual({
     // The account's own, one of another key of it, and one of a key that nobody knows.
@@ -70,7 +70,7 @@ test('carries over every instance, archived one and open request, to its account
   });
 });
 
-test('carries over the sandbox, and whose the keys are', async () => {
+test('carries the sandbox and the accounts of keys over', async () => {
   const [account = ''] = await readdir(join(OLD, '05e9e27add3c96b34df3ff40', 'machines')).then(
     async ([file = '']) => {
       const path = join(OLD, '05e9e27add3c96b34df3ff40', 'machines', file);
@@ -87,7 +87,7 @@ test('carries over the sandbox, and whose the keys are', async () => {
   expect(await journal(unknown).account()).toBeUndefined();
 });
 
-test('warns once of open requests for drives and API keys, with the list to check', async () => {
+test('warns once of open requests for drives and API keys, and names the list to check', async () => {
   await known(ACCOUNT);
   await known(ACCOUNT);
   expect(warnings).toEqual([
@@ -97,7 +97,7 @@ test('warns once of open requests for drives and API keys, with the list to chec
   expect((await readdir(state)).sort()).toEqual(['journal', 'rentals.carried-over']);
 });
 
-test('does it again after a crash, and takes nothing back that was learned since', async () => {
+test('repeats after a crash, and keeps what was learned since', async () => {
   const before = await known(ACCOUNT);
   await journal(ACCOUNT).observe({ id: id(1), status: 'TERMINATED' }, 'read');
   await rename(join(state, 'rentals.carried-over'), join(state, 'rentals'));
@@ -109,14 +109,14 @@ test('does it again after a crash, and takes nothing back that was learned since
   });
 });
 
-test('of several processes that begin at once, each finds it whole', async () => {
+test('leaves everything whole for several processes that start at once', async () => {
   const each = await Promise.all(Array.from({ length: 4 }, () => known(ACCOUNT)));
   const [first] = each;
   expect(first?.living).toHaveLength(4);
   for (const one of each) expect(one).toEqual(first);
 });
 
-test('keeps a torn instance by its id, and a torn request as UNKNOWN', async () => {
+test('keeps a torn instance by its ID, and a torn request as UNKNOWN', async () => {
   const torn = '99999999-0000-4000-8000-000000000009';
   const uid = '2026-11-22T181419.000Z-aaaaaaaa-8a33-40fe-9718-8fc00278e37b';
   await writeFile(join(state, 'rentals', OWNER, 'machines', `${torn}.json`), '{"version":1,"na');
@@ -126,7 +126,7 @@ test('keeps a torn instance by its id, and a torn request as UNKNOWN', async () 
   expect(unknown).toContain(uid);
 });
 
-test('keeps a request whose process ended behind its outcome as the instance that it made', async () => {
+test('keeps a request whose process ended after its outcome as the instance', async () => {
   const uid = '2026-11-22T181418.982Z-7ecea7c7-8a33-40fe-9718-8fc00278e37b';
   const path = join(state, 'rentals', OWNER, 'open', `${uid}.json`);
   const [intent = ''] = (await readFile(path, 'utf8')).split('\n');
@@ -138,7 +138,7 @@ test('keeps a request whose process ended behind its outcome as the instance tha
   });
 });
 
-describe('a torn folder that names no service', () => {
+describe('a torn folder without a service', () => {
   const owner = 'ffffffffffffffffffffffff';
   const uid = '2026-11-22T181419.000Z-aaaaaaaa-8a33-40fe-9718-8fc00278e37b';
   beforeEach(async () => {
@@ -170,7 +170,7 @@ describe('a torn folder that names no service', () => {
   });
 });
 
-test('keeps the ids that an answer gave in doubt, since each may be the instance', async () => {
+test('keeps every ID from a response in doubt, since each may be the instance', async () => {
   const uid = '2026-11-22T181418.982Z-7ecea7c7-8a33-40fe-9718-8fc00278e37b';
   const path = join(state, 'rentals', OWNER, 'open', `${uid}.json`);
   const [intent = ''] = (await readFile(path, 'utf8')).split('\n');

@@ -70,7 +70,7 @@ async function opened(name = 'trainer', own: Journal = journal()): Promise<Opene
 }
 
 describe('a request', () => {
-  test('is whole on disk before it is sent, for its owner alone', async () => {
+  test('is whole on disk before it is sent, and private', async () => {
     await journal().open({ ...request, body: { offer_id: 'offer-1' } }, NOBODY);
     const path = folder('requests', 'trainer.json');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -99,20 +99,20 @@ describe('a request', () => {
     expect(JSON.parse(text).body.docker_config).toMatchObject({ image: 'i', env: [{}, env[1]] });
   });
 
-  test('of any length is read again', async () => {
+  test('is read again at any length', async () => {
     const env = Array.from({ length: 50_000 }, (_, at) => ({ key: `VARIABLE_${at}`, value: 'x' }));
     await journal().open({ ...request, body: { docker_config: { image: 'i', env } } }, NOBODY);
     expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: false }]);
   });
 
-  test('holds its name alone; in another case of letters it is another name', async () => {
+  test('reserves its name exactly, letter case included', async () => {
     await opened();
     expect(await journal().open(request, NOBODY)).toBeUndefined();
     await opened('Trainer');
     expect(await journal().requests()).toHaveLength(2);
   });
 
-  test('that was made becomes an instance, and its file goes', async () => {
+  test('becomes an instance when it succeeded, and its file is removed', async () => {
     await (await opened()).made(ID);
     expect(files()).toEqual([`api.example.com/user-1/instances/${ID}.json`]);
     expect(await journal().read()).toMatchObject({
@@ -122,12 +122,12 @@ describe('a request', () => {
     });
   });
 
-  test('that was not made leaves nothing', async () => {
+  test('leaves nothing if it was not carried out', async () => {
     await (await opened()).notMade();
     expect(files()).toEqual([]);
   });
 
-  test('is in flight while its process runs and may wait, and UNKNOWN after that', async () => {
+  test('is in flight while its process runs and may wait, then UNKNOWN', async () => {
     await opened();
     const alive = journal({ isAlive: (pid) => pid === 1 });
     expect(await alive.read()).toMatchObject({ unknown: [], inFlight: [{ name: 'trainer' }] });
@@ -136,7 +136,7 @@ describe('a request', () => {
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
   });
 
-  test('is UNKNOWN, not in flight for years, if the clock was set back', async () => {
+  test('is UNKNOWN at once if the clock was set back', async () => {
     await opened();
     clock.advance(-86_400_000);
     const alive = journal({ isAlive: () => true });
@@ -149,7 +149,7 @@ describe('a request', () => {
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }] });
   });
 
-  test('moves aside if that was agreed to, stays listed, and settles by itself', async () => {
+  test('gives up its name on --yes, stays listed, and settles by itself', async () => {
     const first = await opened();
     const second = await journal().open(request, new Set([first.uid]));
     expect(second?.uid).not.toBe(first.uid);
@@ -161,13 +161,13 @@ describe('a request', () => {
     expect(await journal().requests()).toEqual([]);
   });
 
-  test('does not move aside while it is in flight', async () => {
+  test('keeps its name while in flight', async () => {
     const first = await opened();
     const alive = journal({ isAlive: () => true });
     expect(await alive.open(request, new Set([first.uid]))).toBeUndefined();
   });
 
-  test('whose process ended behind the instance counts as settled', async () => {
+  test('counts as settled if its process ended after the instance was written', async () => {
     const first = await opened();
     const path = folder('requests', 'trainer.json');
     const text = await readFile(path, 'utf8');
@@ -177,14 +177,14 @@ describe('a request', () => {
     expect(await readdir(folder('requests'))).toEqual([]);
   });
 
-  test('that is forgotten goes to the archive', async () => {
+  test('moves to the archive when it is untracked', async () => {
     const { uid } = await opened();
     await journal().forget(uid);
     expect(await journal().requests()).toEqual([]);
     expect(await readdir(folder('archive'))).toEqual([`trainer~${uid}.request`]);
   });
 
-  test('that is settled later names its instance', async () => {
+  test('names its instance if settled later', async () => {
     const { uid } = await opened();
     await journal().observe({ id: ID, status: 'ACTIVE', name: 'trainer' }, 'track');
     await journal().settle(uid, ID);
@@ -195,8 +195,8 @@ describe('a request', () => {
   });
 });
 
-describe('an id in a response is doubted', () => {
-  test('if it was known before, is that of the source, or belongs to another name', async () => {
+describe('an ID in a response', () => {
+  test("is doubted if it was known before, is the source's, or has another name", async () => {
     await journal().observe({ id: OTHER, status: 'ACTIVE' }, 'track');
     clock.advance(1000);
     const reordered = await journal().open(
@@ -211,7 +211,7 @@ describe('an id in a response is doubted', () => {
     expect(await reordered?.doubt(fresh, undefined)).toBeUndefined();
   });
 
-  test('but not if a list found the new instance just now', async () => {
+  test('is not doubted if a list found the new instance just now', async () => {
     const own = await opened();
     clock.advance(1);
     await journal().observe({ id: ID, status: 'CREATING' }, 'drive');
@@ -219,8 +219,8 @@ describe('an id in a response is doubted', () => {
   });
 });
 
-describe('instances', () => {
-  test('are kept as they were last seen, and archived once they are terminated', async () => {
+describe('known instances', () => {
+  test('are stored as last seen, and archived once terminated', async () => {
     const own = journal();
     expect(await own.observe({ id: ID, status: 'ACTIVE', price_per_hour: '9' }, 'track')).toBe(
       true,
@@ -233,7 +233,7 @@ describe('instances', () => {
     expect(await own.instance(ID)).toMatchObject({ archived: true });
   });
 
-  test('that are untracked are kept, and come back', async () => {
+  test('are kept when untracked, and come back', async () => {
     const own = journal();
     expect(await own.track(ID)).toBe(true);
     expect(await own.track(ID)).toBe(false);
@@ -245,7 +245,7 @@ describe('instances', () => {
     expect((await own.read()).instances).toMatchObject([{ id: ID, untracked: false }]);
   });
 
-  test('that show nothing new are not written again', async () => {
+  test('are not written again without news', async () => {
     const own = journal();
     await own.observe({ id: ID, status: 'ACTIVE' }, 'track');
     const path = folder('instances', `${ID}.json`);
@@ -259,8 +259,8 @@ describe('instances', () => {
   });
 });
 
-describe('whose they are', () => {
-  test('is the account: another one, or another service, shows nothing', async () => {
+describe('the account of a request', () => {
+  test('separates accounts and services', async () => {
     await journal().track(ID);
     await opened();
     for (const scope of [
@@ -271,7 +271,7 @@ describe('whose they are', () => {
     }
   });
 
-  test('is learned once for a key, which is not written down', async () => {
+  test('is learned once per key, which is not written down', async () => {
     const scope = { service: SERVICE, apiKey: KEY };
     expect(await journal({ scope }).account()).toBeUndefined();
     await journal({ scope }).learnAccount('user-1');
@@ -281,7 +281,7 @@ describe('whose they are', () => {
     expect(await readFile(join(state, 'journal', file), 'utf8')).not.toContain('canary');
   });
 
-  test('does not matter to who only reads: without an account, all of the service are shown', async () => {
+  test('does not limit reading: without an account, every instance of the service is shown', async () => {
     await journal().track(ID);
     await opened();
     const own = journal({ scope: { service: SERVICE, apiKey: KEY } });
@@ -293,8 +293,8 @@ describe('whose they are', () => {
   });
 });
 
-describe('a file that can not be read', () => {
-  test('of an instance is kept with its id, warned of once, and written again when it is read', async () => {
+describe('an unreadable file', () => {
+  test('keeps the ID of an instance, is reported once, and is written again by a reading', async () => {
     await journal().track(OTHER);
     await writeFile(folder('instances', `${ID}.json`), '{"version":1,"id":"torn');
     const own = journal();
@@ -312,7 +312,7 @@ describe('a file that can not be read', () => {
     ['empty', ''],
     ['not UTF-8', Buffer.from([0xff, 0xfe])],
     ['of another name', '{"version":1,"name":"x"}'],
-  ])('of a request (%s) still holds its name, and is UNKNOWN', async (_what, text) => {
+  ])('still reserves the name of a request (%s), as UNKNOWN', async (_what, text) => {
     await mkdir(folder('requests'), { recursive: true });
     const path = folder('requests', '%4cost.json');
     await writeFile(path, text);
@@ -330,7 +330,7 @@ describe('a file that can not be read', () => {
     expect(await journal().requests()).toHaveLength(2);
   });
 
-  test('of two requests are told apart, and a settled one hides no later one', async () => {
+  test('does not mix up two requests, and a settled one hides no later one', async () => {
     const { utimes } = await import('node:fs/promises');
     const tear = async (name: string, time: number) => {
       await writeFile(folder('requests', `${name}.json`), '{');
@@ -349,7 +349,7 @@ describe('a file that can not be read', () => {
     expect(await journal().requests()).toMatchObject([{ name: 'one' }]);
   });
 
-  test('of a key is asked for again', async () => {
+  test('makes the account of a key be fetched again', async () => {
     const scope = { service: SERVICE, apiKey: KEY };
     await journal({ scope }).learnAccount('user-1');
     const [file = ''] = files();
@@ -360,7 +360,7 @@ describe('a file that can not be read', () => {
   });
 });
 
-test('a file of another program beside the folders hides nothing', async () => {
+test('does not matter if it belongs to another program', async () => {
   await (await opened('lost')).unknown();
   await writeFile(join(state, 'journal', '.DS_Store'), '');
   await writeFile(folder('..', '.DS_Store'), '');
@@ -369,14 +369,14 @@ test('a file of another program beside the folders hides nothing', async () => {
   expect(await unclaimed.requests()).toMatchObject([{ name: 'lost' }]);
 });
 
-test('a folder that can not be read is a storage error', async () => {
+test('is a storage error if it is a folder', async () => {
   await mkdir(folder(), { recursive: true });
   await writeFile(folder('instances'), 'no folder');
   await expect(journal().read()).rejects.toMatchObject({ failure: 'storage', exitCode: 9 });
   await expect(journal().track(ID)).rejects.toMatchObject({ failure: 'storage' });
 });
 
-test('an open request is seen without reading it', async () => {
+test('counts as an open request without being read', async () => {
   expect(anyRequestOpen(state)).toBe(false);
   const own = await opened();
   expect(anyRequestOpen(state)).toBe(true);
@@ -394,7 +394,7 @@ describe('a request of another process', () => {
     expect(await alive.requests()).toMatchObject([{ isInFlight: false }]);
   });
 
-  test('is put aside by one of two processes that agreed to it', async () => {
+  test('is moved aside by only one of two processes', async () => {
     const { uid } = await opened();
     const agreed = new Set([uid]);
     const both = await Promise.all([
@@ -405,7 +405,7 @@ describe('a request of another process', () => {
     expect(await journal().requests()).toHaveLength(2);
   });
 
-  test('stays when a request that gave up the name is refused late', async () => {
+  test('stays if a request that gave up the name is refused late', async () => {
     const first = await opened();
     await journal().forget(first.uid);
     const second = await opened();
@@ -426,7 +426,7 @@ describe('a request of another process', () => {
 });
 
 describe('an instance', () => {
-  test('that another request made is not believed to be of this one', async () => {
+  test('is not believed to belong to a request if another one created it', async () => {
     const first = await opened('first');
     clock.advance(1);
     const second = await opened('second');
@@ -434,7 +434,7 @@ describe('an instance', () => {
     expect(await first.doubt(ID, undefined)).toContain('known before');
   });
 
-  test('is not written again for an observation that shows nothing new', async () => {
+  test('is not written again for an observation without news', async () => {
     const seen = { id: ID, name: 'trainer', status: 'ACTIVE' };
     await journal().observe(seen, 'track');
     const path = folder('instances', `${ID}.json`);
@@ -446,7 +446,7 @@ describe('an instance', () => {
     expect((await stat(path)).ino).not.toBe(ino);
   });
 
-  test('is not believed from a file that has the name of another', async () => {
+  test('is not believed from a file with the name of another', async () => {
     await journal().track(ID);
     await rename(folder('instances', `${ID}.json`), folder('instances', `${OTHER}.json`));
     expect((await journal().read()).instances).toMatchObject([{ id: OTHER }]);

@@ -9,7 +9,7 @@ test('keeps a usual name as it is', () => {
   expect(fileName('api.example.com')).toBe('api.example.com');
 });
 
-test('tells two names apart on every file system, and gives each back', () => {
+test('keeps two names apart on every file system, and restores each', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 12 }), (text) => {
       const name = fileName(text);

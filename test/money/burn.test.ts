@@ -14,15 +14,15 @@ const BILLING = [
 ];
 const SILENT = ['STOPPED', 'ERROR', 'GONE', 'UNKNOWN', 'UNREAD', 'HIBERNATING', '', 'toString'];
 
-describe('whether something bills', () => {
-  test('is what the document says of a machine, and untold where it is silent', () => {
+describe('the billing of a status', () => {
+  test('follows the document for an instance, and is unknown if it is silent', () => {
     const of = (status: string) => billsOf({ kind: 'instance', status });
     for (const status of BILLING) expect(of(status), status).toBe('yes');
     for (const status of ['TERMINATING', 'TERMINATED']) expect(of(status)).toBe('no');
     for (const status of SILENT) expect(of(status), status).toBe('untold');
   });
 
-  test('a suspended drive goes on costing, as debt', () => {
+  test('continues as debt for a suspended drive', () => {
     const of = (status: string) => billsOf({ kind: 'drive', status });
     for (const status of ['AVAILABLE', 'IN_USE', 'SYNCING', 'SUSPENDED', 'ERROR']) {
       expect(of(status)).toBe('yes');
@@ -43,7 +43,7 @@ const item: fc.Arbitrary<BillingItem> = fc.record({
 const box = { kind: 'instance', id: 'id', name: 'box', status: 'ACTIVE' } as const;
 
 describe('the burn rate', () => {
-  test('is the exact sum of what bills at a told price, and the rest is named', () => {
+  test('is the exact sum of known prices, and the rest is listed', () => {
     fc.assert(
       fc.property(fc.array(item), (items) => {
         const isTold = (one: BillingItem) => /^\d+(\.\d+)?$/.test(one.price ?? '');
@@ -59,7 +59,7 @@ describe('the burn rate', () => {
     );
   });
 
-  test('a price that is not told is not nothing', () => {
+  test('does not take an unknown price as zero', () => {
     const { perHour, atMost, uncounted } = burnOf([
       { ...box, price: null },
       { ...box, price: '0.1' },

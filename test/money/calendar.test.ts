@@ -28,8 +28,8 @@ function inZone(zone: string): void {
   expect(new Intl.DateTimeFormat().resolvedOptions().timeZone).toBe(zone);
 }
 
-describe.each(ZONES)('in %s', (zone) => {
-  test.each(STEPS)('each moment lies in one %s, and they follow without a gap', (step) => {
+describe.each(ZONES)('a calendar in %s', (zone) => {
+  test.each(STEPS)('puts each moment into one %s, without gaps', (step) => {
     inZone(zone);
     const moment = fc.integer({ min: Date.UTC(2005, 0, 1), max: Date.UTC(2035, 0, 1) });
     fc.assert(
@@ -48,8 +48,8 @@ describe.each(ZONES)('in %s', (zone) => {
   });
 });
 
-describe('days', () => {
-  test('passes over a day that the calendar skipped, in both directions', () => {
+describe('a day', () => {
+  test('is skipped if the calendar skips it, in both directions', () => {
     inZone('Pacific/Apia');
     const before = startOf('day', Date.parse('2011-12-29T12:00:00-10:00'));
     const after = startOf('day', before, 1);
@@ -60,7 +60,7 @@ describe('days', () => {
     expect(startOf('day', after, -1)).toBe(before);
   });
 
-  test('have 23 and 25 hours where the clock is changed', () => {
+  test('has 23 or 25 hours if the clock changes', () => {
     inZone('Europe/Berlin');
     const length = (day: number, month: number) => {
       const start = startOf('day', new Date(2026, month - 1, day, 12).getTime());
@@ -70,7 +70,7 @@ describe('days', () => {
     expect([length(24, 10), length(25, 10), length(26, 10)]).toEqual([24, 25, 24]);
   });
 
-  test('begin when the clock goes on where it skips midnight', () => {
+  test('begins when the clock goes on, if it skips midnight', () => {
     inZone('Africa/Cairo');
     const start = startOf('day', Date.parse('2026-04-24T09:00:00Z'));
     expect(new Date(start).toISOString()).toBe('2026-04-23T22:00:00.000Z');
@@ -78,7 +78,7 @@ describe('days', () => {
   });
 });
 
-describe('weeks', () => {
+describe('a week', () => {
   test.each([
     ['2026-01-01', '2026-W01'],
     ['2025-12-29', '2026-W01'],
@@ -86,13 +86,13 @@ describe('weeks', () => {
     ['2027-01-03', '2026-W53'],
     ['2027-01-04', '2027-W01'],
     ['2024-12-30', '2025-W01'],
-  ])('%s lies in %s', (day, week) => {
+  ])('puts %s into %s', (day, week) => {
     inZone('Europe/Moscow');
     expect(labelOf('week', startOf('week', Date.parse(`${day}T12:00:00+03:00`)))).toBe(week);
   });
 });
 
-test('the zone is told with its name and how far it is ahead', () => {
+test("shows the zone's name and offset", () => {
   inZone('Asia/Tehran');
   expect(zoneText(Date.UTC(2026, 0, 1))).toBe('Asia/Tehran, UTC+03:30');
   inZone('America/New_York');

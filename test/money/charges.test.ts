@@ -41,7 +41,7 @@ function chargesOf({ kopecks, from, lasts, atEnd }: Life): Big {
 }
 
 describe('charges beside what is known', () => {
-  test('what is known always explains its own charges, whichever end of an hour is charged', () => {
+  test('are explained, whether hours are charged at the beginning or the end', () => {
     fc.assert(
       fc.property(fc.array(instance, { maxLength: 8 }), (instances) => {
         const known: Chargeable[] = instances.map(({ kopecks, from, lasts }) => ({
@@ -61,26 +61,26 @@ describe('charges beside what is known', () => {
     { kind: 'drive', price: '2', from: NOW - 10 * HOUR, to: undefined },
   ];
 
-  test('is unexplained above price times hours and one hour more', () => {
+  test('are unexplained above price times hours and one hour more', () => {
     // 100 × 25 and 2 × 11.
     expect(explain(new Big('2522'), known, WINDOW, false)?.unexplained.toFixed()).toBe('0');
     const over = explain(new Big('2522.01'), known, WINDOW, false);
     expect([over?.atMost.toFixed(), over?.unexplained.toFixed()]).toEqual(['2522', '0.01']);
   });
 
-  test('after a top-up a drive explains a week of debt as well', () => {
+  test('may include a week of debt of a drive after a deposit', () => {
     expect(explain(new Big('2858'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0');
     expect(explain(new Big('2858.5'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0.5');
   });
 
-  test('says nothing where a price is not told, but for what ended long before', () => {
+  test('are not judged if a price is unknown, unless the instance ended long before', () => {
     const untold = { kind: 'instance', price: null, from: undefined } as const;
     expect(explain(new Big('1'), [{ ...untold, to: undefined }], WINDOW, false)).toBeUndefined();
     const ended = { ...untold, to: WINDOW.from - 2 * HOUR };
     expect(explain(new Big('1'), [ended], WINDOW, false)?.unexplained.toFixed()).toBe('1');
   });
 
-  test('nothing known explains nothing', () => {
+  test('are unexplained if nothing is known', () => {
     expect(explain(new Big('0.001'), [], WINDOW, false)?.unexplained.toFixed()).toBe('0.001');
   });
 });

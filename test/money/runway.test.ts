@@ -25,26 +25,26 @@ describe('how long a balance lasts', () => {
     ['0.005', '0.01', '0.50', '2026-01-15T12:30:00.000Z'],
     ['0', '1', '0.00', '2026-01-15T12:00:00.000Z'],
     ['-12.345', '1', '0.00', '2026-01-15T12:00:00.000Z'],
-  ])('%s at %s an hour: %s hours', (balance, rate, hours, end) => {
+  ])('has for %s at %s per hour %s hours', (balance, rate, hours, end) => {
     const runway = of(balance, rate);
     expect(runway && hoursText(runway)).toBe(hours);
     expect(new Date(runway?.endsAt ?? 0).toISOString()).toBe(end);
   });
 
-  test('a balance of 30 digits lasts beyond the calendar, and is told exactly', () => {
+  test('is exact for a balance of 30 digits, beyond the calendar', () => {
     const runway = of('123456789012345678901234567890', '0.36');
     expect(runway?.seconds.toFixed()).toBe('1234567890123456789012345678900000');
     expect(runway && hoursText(runway)).toBe('342935525034293552503429355250.00');
     expect(runway?.endsAt).toBeUndefined();
   });
 
-  test('a rest too small for the division to see is not rounded up to a second', () => {
+  test('does not round a rest up to a second', () => {
     // Two seconds at this rate, less one millionth of a rouble.
     const runway = of('19999999999999999999999999.999999', '36000000000000000000000000000');
     expect(runway?.seconds.toFixed()).toBe('1');
   });
 
-  test('where nothing is spent there is no end', () => {
+  test('has no end if nothing is spent', () => {
     expect(of('100', '0')).toBeUndefined();
     expect(of('-100', '0')).toBeUndefined();
   });

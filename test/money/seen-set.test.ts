@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createSeenSet } from '../../src/money/history.ts';
 import { fc } from '../support/random.ts';
 
-it('remembers the last ones and forgets those long past', () => {
+it('remembers the latest IDs and forgets the oldest', () => {
   for (let back = 0; back < 3; back += 1) {
     const seen = createSeenSet(3);
     for (let at = 1; at <= 100; at += 1) expect(seen.add(`t-${at}`)).toBe(true);
@@ -13,7 +13,7 @@ it('remembers the last ones and forgets those long past', () => {
   expect(seen.add('t-94')).toBe(true);
 });
 
-it('remembers as many as it has to, whatever they are', () => {
+it('remembers as many as it must, whatever they are', () => {
   const ids = fc.array(fc.oneof(fc.uuid(), fc.string({ maxLength: 4 })), { maxLength: 60 });
   fc.assert(
     fc.property(ids, (given) => {

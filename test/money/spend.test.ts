@@ -33,8 +33,8 @@ function isCounted(one: Entry): boolean {
   return one.status === 'COMPLETED' && /^\d+(\.\d+)?$/.test(one.amount ?? '');
 }
 
-describe('the books', () => {
-  test.each(STEPS)('by %s hold each transaction once, to the last digit', (step) => {
+describe('the statement', () => {
+  test.each(STEPS)('has each transaction once by %s, to the last digit', (step) => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 80 }), (entries) => {
         const books = openBooks({ step, from: START, to: END });
@@ -80,7 +80,7 @@ describe('the books', () => {
     return books;
   };
 
-  test('an unknown type stands under its own name and in no sum', () => {
+  test('shows an unknown type by its own name and in no sum', () => {
     const books = booked([
       { ...charge, id: 'a', amount: '10', created_at: '2026-01-02T00:00:00Z' },
       { ...charge, id: 'b', type: 'TAX', amount: '1.5', created_at: '2026-01-02T01:00:00Z' },
@@ -108,7 +108,7 @@ describe('the books', () => {
     ]);
   });
 
-  test('what is left out is named', () => {
+  test('lists what is left out', () => {
     const { left } = booked([
       {
         ...charge,
@@ -129,7 +129,7 @@ describe('the books', () => {
     ]);
   });
 
-  test('begin with their first moment and end before their last', () => {
+  test('begins at its first moment and ends before its last', () => {
     const books = openBooks({ step: 'day', from: START, to: END });
     const times = { first: START, before: START - 1, last: END - 1, after: END };
     for (const [id, at] of Object.entries(times)) {
@@ -140,7 +140,7 @@ describe('the books', () => {
     expect(books.rows(END).at(-1)?.count).toBe(1);
   });
 
-  test('a transaction of the year 9999 makes no three million empty days', () => {
+  test('makes no three million empty days for a transaction of the year 9999', () => {
     const books = booked([
       { ...charge, id: 'a', amount: '1', created_at: '2026-01-02T00:00:00Z' },
       { ...charge, id: 'b', amount: '1', created_at: '9999-01-02T00:00:00Z' },
@@ -148,7 +148,7 @@ describe('the books', () => {
     expect(books.rows(END)).toHaveLength(2);
   });
 
-  test('trimmed, they begin with the first transaction of the account', () => {
+  test("begins with the account's first transaction if trimmed", () => {
     const books = booked([{ ...charge, id: 'a', amount: '1', created_at: '2026-01-05T12:00:00Z' }]);
     const until = Date.UTC(2026, 0, 8);
     expect(books.rows(until)).toHaveLength(7);
@@ -157,7 +157,7 @@ describe('the books', () => {
   });
 });
 
-test('keeps one type that goes both ways apart', () => {
+test('separates a type that goes both ways', () => {
   const books = openBooks({ step: 'day', from: START, to: END });
   const created_at = new Date(START).toISOString();
   for (const [direction, amount] of [

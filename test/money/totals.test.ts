@@ -11,17 +11,17 @@ function totalsOf(...rows: Partial<Transaction>[]): readonly string[] {
 }
 
 describe('totals', () => {
-  it('says nothing of nothing', () => {
+  it('are empty for an empty list', () => {
     expect(totalsOf()).toEqual([]);
   });
 
-  it('adds 0.1 and 0.2 to 0.3', () => {
+  it('add 0.1 and 0.2 to 0.3', () => {
     expect(totalsOf({ amount: '0.1' }, { amount: '0.2' })).toEqual([
       'Totals of 2 transactions: incoming 0.30 RUB, outgoing 0.00 RUB.',
     ]);
   });
 
-  it('keeps every one of thirty digits', () => {
+  it('keep every one of thirty digits', () => {
     expect(
       totalsOf(
         { amount: '123456789012345678901234567890.000000000000000000000000000001' },
@@ -34,14 +34,14 @@ describe('totals', () => {
     ]);
   });
 
-  it('adds a negative amount as it is, and says so', () => {
+  it('add a negative amount as it is, with a note', () => {
     expect(totalsOf({ amount: '10' }, { amount: '-2.5' })).toEqual([
       'Totals of 2 transactions: incoming 7.50 RUB, outgoing 0.00 RUB.',
       'Counted with its sign, though amounts should be absolute: 1: t-2.',
     ]);
   });
 
-  it('names and counts what it can’t read, and never says NaN', () => {
+  it("list and count what can't be read, and never show NaN", () => {
     const unreadable = ['', ' ', 'NaN', '1e5', 'Infinity', '1,5', null, undefined];
     const lines = totalsOf({ amount: '5' }, ...unreadable.map((amount) => ({ amount })));
     expect(lines).toEqual([
@@ -51,7 +51,7 @@ describe('totals', () => {
     expect(totalsOf({ amount: null })[1]).toBe('Not counted, amount not readable: 1: t-1 (none).');
   });
 
-  it('counts only what is completed', () => {
+  it('count only COMPLETED transactions', () => {
     expect(
       totalsOf(
         { amount: '1' },
@@ -67,7 +67,7 @@ describe('totals', () => {
     ]);
   });
 
-  it('works a missing direction out by the type, as the document does, and guesses at nothing else', () => {
+  it('derive a missing direction from a documented type, and from no other', () => {
     expect(
       totalsOf(
         ...['DEPOSIT', 'BONUS', 'REFUND', 'USAGE_CHARGE'].map((type) => ({

@@ -113,7 +113,7 @@ export const commands = [
   },
   {
     file: 'commands/instances/lifecycle.ts',
-    tests: 'commands/instances/lifecycle commands/instances/before-the-deed',
+    tests: 'commands/instances/lifecycle commands/instances/confirmations',
     changes: [
       ['terminate does not ask', 'confirm(context, () => question(targets))', 'Promise.resolve()'],
       ['a failed change ends with success', 'if (failure !== undefined) throw failure;', ''],
@@ -130,7 +130,7 @@ export const commands = [
   {
     file: 'cli/confirm.ts',
     tests:
-      'commands/instances/before-the-deed commands/instances/lifecycle commands/ssh-keys commands/drives',
+      'commands/instances/confirmations commands/instances/lifecycle commands/ssh-keys commands/drives',
     changes: [
       [
         'a question defaults to Yes',

@@ -112,7 +112,7 @@ export const instances = [
   },
   {
     file: 'instances/change.ts',
-    tests: `${VERBS} commands/instances/before-the-deed`,
+    tests: `${VERBS} commands/instances/confirmations`,
     changes: [
       ['a terminate that the service rolled back is success', 'if (leadsTo(goal, status)) ', ''],
       ['a refused terminate is not billing', 'mayBeBilling: billing,', ''],

@@ -8,7 +8,7 @@ import { MUTATIONS, mutated, sourceOf } from './index.mjs';
 
 const TESTS = join(import.meta.dirname, '..');
 
-test('changes the source at one place, and leaves a program', async () => {
+test('changes the source in one place, and leaves a valid program', async () => {
   for (const mutation of MUTATIONS) {
     const source = readFileSync(sourceOf(mutation), 'utf8');
     await transform(mutated(source, mutation), { loader: 'ts' });

@@ -3,7 +3,7 @@ const BOOKS = 'money commands/billing/spend-runway';
 export const money = [
   {
     file: 'money/termination.ts',
-    tests: 'instances/paid-hour commands/instances/before-the-deed commands/instances/lifecycle',
+    tests: 'instances/paid-hour commands/instances/confirmations commands/instances/lifecycle',
     changes: [['more comes back than was reserved', 'left > HOUR', 'left > 2 * HOUR']],
   },
   {

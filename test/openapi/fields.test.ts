@@ -291,12 +291,12 @@ function schemaLeaves(schema: string): readonly Leaf[] {
   );
 }
 
-describe.each(RESOURCES)('every documented field of $schema', (resource) => {
+describe.each(RESOURCES)('each documented field of $schema', (resource) => {
   const { schema, json, people, masked = {}, shownAs = {}, onlyInJson = [] } = resource;
   const leaves = schemaLeaves(schema);
   const sample = resource.read(samples());
 
-  test('has a value of its own in the sample', () => {
+  test('has its own value in the sample', () => {
     const texts = leaves
       .filter(({ type, words }) => type === 'string' && words === undefined)
       .map(({ path }) => valueAt(sample, path));
@@ -328,7 +328,7 @@ describe.each(RESOURCES)('every documented field of $schema', (resource) => {
     }
   });
 
-  test.each(json)('is in the JSON of $argv whole with --show-secrets', async (command) => {
+  test.each(json)('is in the JSON of $argv unmasked with --show-secrets', async (command) => {
     const { run } = await serve(samples());
     const argv = [...command.argv, '--json', '--show-secrets'];
     const whole = JSON.parse(JSON.stringify({ ...Object(sample), ...command.changed }));
@@ -336,7 +336,7 @@ describe.each(RESOURCES)('every documented field of $schema', (resource) => {
     expect(told).toEqual(command.isList ? [whole] : whole);
   });
 
-  test('is in a table or the details, or listed here as one of JSON alone', async () => {
+  test('is in a table or the details, or listed here as JSON only', async () => {
     /** What a person can see of a resource with such a value. */
     const seen = async (value: unknown): Promise<string> => {
       const all = samples();
@@ -381,14 +381,14 @@ function hasValue(text: string, value: string): boolean {
     : true;
 }
 
-describe('the answers that are no resource', () => {
-  test.each(CHANGES)('$verb tells all that it was told', async ({ verb, status, told }) => {
+describe('a response that is no resource', () => {
+  test.each(CHANGES)('is printed whole by $verb', async ({ verb, status, told }) => {
     const { run } = await serve(samples(), status);
     const [row] = JSON.parse(await run({ argv: ['instances', verb, INSTANCE_ID, '-y', '--json'] }));
     expect(row).toMatchObject(told);
   });
 
-  test.each(CHANGES)('$verb shows it to people too', async ({ verb, status, told }) => {
+  test.each(CHANGES)('is shown to people by $verb', async ({ verb, status, told }) => {
     const { run } = await serve(samples(), status);
     const text = await run({ argv: ['instances', verb, INSTANCE_ID, '-y'] });
     expect(text).toContain(told.status);
@@ -397,20 +397,20 @@ describe('the answers that are no resource', () => {
   });
 });
 
-describe('what is masked', () => {
+describe('a masked field', () => {
   test.each([
     ['metadata', SECRETS.metadata, GET],
     ['connection_info.secrets', SECRETS.token, GET],
     ['docker_config.env', SECRETS.env, GET],
     ['connection_info.secrets', SECRETS.token, ['instances', 'endpoints', INSTANCE_ID]],
-  ])('%s is reached with --show-secrets alone', async (_field, secret, argv) => {
+  ])('is shown with --show-secrets in %s', async (_field, secret, argv) => {
     const { run } = await serve(samples());
     expect(await run({ argv: [...argv, '--json'] })).not.toContain(secret);
     expect(await run({ argv })).not.toContain(secret);
     expect(await run({ argv: [...argv, '--json', '--show-secrets'] })).toContain(secret);
   });
 
-  test('the secrets of a machine have a command of their own', async () => {
+  test('has its own command if it is a secret of an instance', async () => {
     const { run } = await serve(samples());
     expect(await run({ argv: ['instances', 'secrets', INSTANCE_ID] })).toContain(SECRETS.token);
     expect(await run({ argv: ['instances', 'secrets', INSTANCE_ID, 'NOTEBOOK_TOKEN'] })).toBe(
@@ -418,7 +418,7 @@ describe('what is masked', () => {
     );
   });
 
-  test('the secret of a new API key is the whole result for people', async () => {
+  test('is the whole result for people if it is the secret of a new API key', async () => {
     const { run } = await serve(samples());
     expect(await run({ argv: ['api-keys', 'create', 'ci'] })).toBe(
       `${samples().createdApiKey.secret_key}\n`,

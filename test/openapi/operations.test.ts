@@ -165,8 +165,8 @@ beforeAll(async () => {
 });
 afterEach(() => world.close());
 
-describe('every documented operation through a command', () => {
-  test('the description has the 23 operations, and each has a command here', async () => {
+describe('each documented operation', () => {
+  test('is one of 23, and has a command here', async () => {
     await open();
     expect(checker.operations).toHaveLength(23);
     const told = Object.keys(OPERATIONS).filter((name) => (OPERATIONS[name] ?? []).length > 0);
@@ -176,7 +176,7 @@ describe('every documented operation through a command', () => {
   const all = Object.entries(OPERATIONS).flatMap(([operation, commands]) =>
     commands.map((sent) => ({ operation, sent, words: sent.argv.join(' ') })),
   );
-  test.each(all)('$operation: gpucloud $words', async ({ operation, sent }) => {
+  test.each(all)('is sent: $operation by gpucloud $words', async ({ operation, sent }) => {
     await open(sent.status);
     const { code, stderr, requests } = await world.cli(
       sent.argv,
@@ -199,7 +199,7 @@ describe('every documented operation through a command', () => {
     ['404 of Shape A', ['instances', 'events', '11111111-1111-4111-8111-111111111111'], 3],
     ['400 of Shape A', ['instances', 'start', INSTANCE_ID], 5],
     ['404 of Shape B', ['api', 'DELETE', '/ssh-keys/unknown-key'], 3],
-  ])('an error as documented is read: %s to %j', async (_shape, argv, expected) => {
+  ])('reads a documented error: %s as %j', async (_shape, argv, expected) => {
     await open();
     const { code } = await world.cli(argv);
     expect(service.complaints).toEqual([]);
@@ -294,13 +294,13 @@ describe('a request that departs from the description', () => {
       JSON_KEY,
       '{"name":"a","public_key":"ssh-dss AAAA"}',
     ],
-  ] as const)('is complained about: %s', async (_what, method, path, headers, body) => {
+  ] as const)('is reported: %s', async (_what, method, path, headers, body) => {
     expect(await send(method, path, headers, body)).toBe(400);
     expect(service.complaints.length).toBeGreaterThan(0);
     expect(service.seen).toEqual([]);
   });
 
-  test('the same requests without their faults are not', async () => {
+  test('is accepted without its faults', async () => {
     expect(await send('PATCH', '/users/me', JSON_KEY, '{"name":"Anna"}')).toBe(200);
     expect(await send('POST', '/instances', JSON_KEY, box({}))).toBe(201);
     expect(await send('GET', `${machine}/events?page=2&limit=3`, KEY)).toBe(200);
@@ -309,7 +309,7 @@ describe('a request that departs from the description', () => {
     expect(service.complaints).toEqual([]);
   });
 
-  test('is complained about when a command sends it', async () => {
+  test('is reported if a command sends it', async () => {
     const { code } = await world.cli([
       'api',
       'POST',
@@ -333,7 +333,7 @@ describe('a request that departs from the description', () => {
   }
 });
 
-describe('an answer that departs from the description', () => {
+describe('a response that departs from the description', () => {
   beforeEach(() => open());
 
   const { bonus, drives, apiKeys, createdApiKey, instance } = samples();
@@ -355,11 +355,11 @@ describe('an answer that departs from the description', () => {
       'deleteSshKey',
       { status: 404, body: { statusCode: 404, message: 'x', error: 'y' } },
     ],
-  ])('is complained about: %s', (_what, operation, answer) => {
+  ])('is reported: %s', (_what, operation, answer) => {
     expect(checker.answer(operation, answer)).not.toEqual([]);
   });
 
-  test('a description that is no OpenAPI is refused', async () => {
+  test('refuses a description that is not OpenAPI', async () => {
     const spoilt = copyOfDescription();
     Object.assign(spoilt.paths ?? {}, { '/users/me': { get: { responses: 5 } } });
     await expect(createChecker(spoilt)).rejects.toThrow('not valid OpenAPI');

@@ -207,7 +207,7 @@ function isNeeded(reading: Reading, name: string): boolean {
   return name === 'id' || (reading.schema === 'Instance' && name === 'status');
 }
 
-describe.each(READINGS.map(named))('$words', (reading) => {
+describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
   const leaves = leavesOf(reading.schema).filter(
     ({ path }) => valueAt(reading.sample, path) !== undefined,
   );
@@ -221,7 +221,7 @@ describe.each(READINGS.map(named))('$words', (reading) => {
     }
   });
 
-  test('survives each field of another type, and says so', async () => {
+  test('survives each field of another type, with a warning', async () => {
     const flags = reading.argv.includes('--markdown') ? [] : ['--json'];
     for (const name of some(fields)) {
       for (const odd of [12.5, true, 'text', ['a'], { a: 1 }]) {
@@ -236,14 +236,14 @@ describe.each(READINGS.map(named))('$words', (reading) => {
     }
   });
 
-  test('survives an answer of nothing but what is needed', async () => {
+  test('survives a response with only the required fields', async () => {
     const needed = Object.entries(reading.sample).filter(([name]) => isNeeded(reading, name));
     await survives(reading, Object.fromEntries(needed));
     const nulls = fields.map((name) => [name, null]);
     await survives(reading, Object.fromEntries([...needed, ...nulls]));
   });
 
-  test('survives words that are in no list of the document', async () => {
+  test("survives words that the document doesn't list", async () => {
     const worded = leaves.filter(({ words }) => words !== undefined);
     for (const word of ['HIBERNATING', 'lower case', '', '__proto__', 'toString']) {
       await survives(reading, withAll(reading.sample, worded, word));
@@ -258,7 +258,7 @@ describe.each(READINGS.map(named))('$words', (reading) => {
     }
   });
 
-  test('survives whatever comes', async () => {
+  test('survives any response', async () => {
     await fc.assert(
       fc.asyncProperty(
         bentFrom(reading),

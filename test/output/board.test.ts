@@ -23,7 +23,7 @@ describe('a board of lines', () => {
     expect(writes.join('')).not.toContain('\u001b[?25l');
   });
 
-  test('lets lines that stay pass above it', async () => {
+  test('lets permanent lines pass above it', async () => {
     const { stream, screen } = createEmulator(40, 10);
     const board = createBoard(stream);
     board.show(lines('a: CREATING', 'b: CREATING'));
@@ -31,7 +31,7 @@ describe('a board of lines', () => {
     expect(await screen()).toBe('warning: slow\na: CREATING\nb: CREATING');
   });
 
-  test('says how many lines have no room, those first that go on', async () => {
+  test("says how many lines don't fit, and shows unfinished ones first", async () => {
     const { stream, screen, all } = createEmulator(40, 5);
     const board = createBoard(stream);
     const many = Array.from({ length: 9 }, (_, at) => ({ text: `box-${at}`, over: at < 4 }));
@@ -41,7 +41,7 @@ describe('a board of lines', () => {
     expect(await all()).toBe('box-4!\nbox-5!\nbox-6!\n… and 6 more');
   });
 
-  test('leaves nothing behind when the window becomes narrower and wider', async () => {
+  test('leaves nothing behind when the window changes its width', async () => {
     const { stream, all, resize } = createEmulator(40, 12);
     stream.write('$ wait\n');
     const board = createBoard(stream);
@@ -55,7 +55,7 @@ describe('a board of lines', () => {
     expect(await all()).toBe(`$ wait\n${long}!!\nb: ACTIVE`);
   });
 
-  test('draws nothing where there are no columns', async () => {
+  test('draws nothing without columns', async () => {
     const { stream, writes } = createEmulator(40, 12);
     const board = createBoard(stream);
     Object.assign(stream, { columns: 0 });

@@ -44,7 +44,7 @@ async function printed(rows: readonly Row[], columns: number, header = true): Pr
 }
 
 describe('a table on a narrow terminal', () => {
-  test('becomes cards, in which no id is cut', async () => {
+  test('becomes cards, which cut no ID', async () => {
     expect(await printed(ROWS, 40)).toBe(
       [
         'NAME: trainer-a',
@@ -60,7 +60,7 @@ describe('a table on a narrow terminal', () => {
     );
   });
 
-  test('has the values of a card in one column where they fit', async () => {
+  test('has the values of a card in one column if they fit', async () => {
     const short = ROWS.map((row) => ({ ...row, id: row.id.slice(0, 12) }));
     expect((await printed(short, 30)).split('\n').slice(0, 4)).toEqual([
       'NAME:     trainer-a',
@@ -70,17 +70,17 @@ describe('a table on a narrow terminal', () => {
     ]);
   });
 
-  test('stays a table as long as its columns tell something', async () => {
+  test('stays a table while its columns are useful', async () => {
     expect((await printed(ROWS, 60)).split('\n')).toHaveLength(3);
     expect(await printed(ROWS, 60)).toContain('NAME       ID');
   });
 
-  test('has bare values without a head', async () => {
+  test('has bare values without a header', async () => {
     const [name, id] = (await printed(ROWS, 40, false)).split('\n');
     expect([name, id]).toEqual([ROWS[0]?.name, ROWS[0]?.id]);
   });
 
-  test('makes cards of a long list too', async () => {
+  test('becomes cards for a long list too', async () => {
     const many = Array.from({ length: 300 }, () => ROWS[0] as Row);
     const page = new Page({ columns: 40 });
     const out = createOutput({

@@ -45,8 +45,8 @@ const a = { id: 'a', status: 'ACTIVE' };
 const b = { id: 'b', status: 'CREATING' };
 const READINGS = [[a, b], [a, b], [a, { ...b, status: 'ACTIVE' }], [a]];
 
-describe('what changed', () => {
-  test('is a line of JSON each, and so is what is gone', async () => {
+describe('a change', () => {
+  test('is a line of JSON, also if a row is gone', async () => {
     expect(await printed(READINGS, {})).toBe(
       '{"id":"a","status":"ACTIVE"}\n{"id":"b","status":"CREATING"}\n' +
         '{"id":"b","status":"ACTIVE"}\n{"id":"b","removed":true}\n',
@@ -63,7 +63,7 @@ describe('what changed', () => {
     expect(await printed(READINGS, { format })).toBe(text);
   });
 
-  test('is no row where no shown column changed', async () => {
+  test('is none if no shown column changed', async () => {
     const later = { ...a, updated_at: 'later' };
     expect(await printed([[a], [later]], { format: 'tsv', header: false })).toBe('a\tACTIVE\n');
     expect(await printed([[a], [later]], {})).toContain('later');
@@ -74,12 +74,12 @@ describe('what changed', () => {
     expect(await printed([[{ ...a, token: 'hunter22' }]], {})).not.toContain('hunter22');
   });
 
-  test('tells rows without an id apart by what they hold', async () => {
+  test('distinguishes rows without an ID by their content', async () => {
     const unknown = { id: null, status: 'UNKNOWN' };
     expect(await printed([[unknown], [unknown], []], {})).toBe('{"id":null,"status":"UNKNOWN"}\n');
   });
 
-  test('is what a query finds, each time that it finds something else', async () => {
+  test('prints the result of a query each time it has one', async () => {
     expect(await printed(READINGS, { query: '[].status' })).toBe(
       '"ACTIVE"\n"CREATING"\n"ACTIVE"\n"ACTIVE"\n"ACTIVE"\n',
     );
@@ -87,7 +87,7 @@ describe('what changed', () => {
     expect(await printed(one, { query: 'status', format: 'tsv' }, true)).toBe('CREATING\nACTIVE\n');
   });
 
-  test('can not be sorted', async () => {
+  test("can't be sorted", async () => {
     await expect(printed(READINGS, { sort: 'id' })).rejects.toMatchObject({ failure: 'usage' });
   });
 });

@@ -5,19 +5,19 @@ import { fc } from '../support/random.ts';
 
 const bare = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
 
-test('a line that fits stays as it is', () => {
+test('keeps a line that fits', () => {
   expect(fold('\u001b[1mNAME\u001b[22m', 4)).toEqual(['\u001b[1mNAME\u001b[22m']);
   expect(fold('', 4)).toEqual(['']);
 });
 
-test('a colour that is on where a line is broken goes on in the next', () => {
+test('continues a colour in the next line', () => {
   expect(fold('ab\u001b[32mcdef\u001b[39mg', 4)).toEqual([
     'ab\u001b[32mcd\u001b[0m',
     '\u001b[32mef\u001b[39mg\u001b[0m',
   ]);
 });
 
-test('words stay whole where there is room', () => {
+test('keeps words whole if there is room', () => {
   expect(fold('Nothing was changed.', 12)).toEqual(['Nothing was ', 'changed.']);
   expect(fold('a machine-with-a-long-name', 8)).toEqual(['a machin', 'e-with-a', '-long-na', 'me']);
   expect(fold('\u001b[31mout of reach\u001b[39m', 8)).toEqual([
@@ -26,11 +26,11 @@ test('words stay whole where there is room', () => {
   ]);
 });
 
-test('wide characters are never cut in two', () => {
+test('never cuts a wide character', () => {
   expect(fold('漢字漢字', 3)).toEqual(['漢', '字', '漢', '字']);
 });
 
-test('no line is wider than asked for, and nothing is lost', () => {
+test('makes no line too wide, and loses nothing', () => {
   const painted = fc.array(
     fc.oneof(
       fc.string({ unit: fc.constantFrom('a', 'b', ' ', '₽', '漢', '字') }),

@@ -18,30 +18,30 @@ describe('a list in a pipe', () => {
     expect(notes).toEqual([]);
   });
 
-  it('goes without its head on --no-header', async () => {
+  it('omits its header with --no-header', async () => {
     const settings = { header: false, columns: ['name', 'gpus'] };
     const { stdout } = await written(settings, (out) => out.list(machines, view));
     expect(stdout).toBe('trainer      1\nНочной бот  16\n');
   });
 
-  it('is a JSON document of the rows as they are', async () => {
+  it('is a JSON document of the rows unchanged', async () => {
     const { stdout } = await written({ format: 'json' }, (out) => out.list(machines, view));
     expect(stdout).toBe(`${JSON.stringify(machines, null, 2)}\n`);
   });
 
-  it('is the same JSON document when the rows come one by one', async () => {
+  it('is the same JSON document if the rows come one by one', async () => {
     const { stdout } = await written({ format: 'json' }, (out) =>
       out.list(streamed(machines), view),
     );
     expect(stdout).toBe(`${JSON.stringify(machines, null, 2)}\n`);
   });
 
-  it('is one JSON object a line', async () => {
+  it('is one JSON object per line', async () => {
     const { stdout } = await written({ format: 'jsonl' }, (out) => out.list(machines, view));
     expect(stdout).toBe(machines.map((row) => `${JSON.stringify(row)}\n`).join(''));
   });
 
-  it('is csv with the column ids as head', async () => {
+  it('is csv with column IDs as the header', async () => {
     const { stdout } = await written({ format: 'csv' }, (out) => out.list(machines, view));
     expect(stdout).toBe(
       'id,name,status,price,gpus,paid_until\r\n' +
@@ -60,7 +60,7 @@ describe('a list in a pipe', () => {
     );
   });
 
-  it('is yaml whose numbers in quotes stay texts', async () => {
+  it('is yaml with numbers in quotes for texts', async () => {
     const settings = { format: 'yaml', columns: ['id', 'price', 'gpus', 'paid_until'] } as const;
     const { stdout } = await written(settings, (out) => out.list(machines, view));
     expect(stdout).toBe(
@@ -78,7 +78,7 @@ describe('a list in a pipe', () => {
     );
   });
 
-  it('is ids, leaving out what has none', async () => {
+  it('is IDs, without rows that have none', async () => {
     const rows = [...machines, { ...first, id: null }];
     const { stdout } = await written({ format: 'id' }, (out) => out.list(rows, view));
     expect(stdout).toBe('a1b2\nc3d4\n');
@@ -94,7 +94,7 @@ describe('an empty list', () => {
     ['tsv', 'id\tname\tstatus\tprice\tgpus\tpaid_until\n', []],
     ['yaml', '[]\n', []],
     ['id', '', []],
-  ] as const)('is told as %s', async (format, stdout, notes) => {
+  ] as const)('is printed as %s', async (format, stdout, notes) => {
     for (const rows of [[], streamed<Machine>([])]) {
       const result = await written({ format }, (out) => out.list(rows, view));
       expect([result.stdout, result.notes]).toEqual([stdout, notes]);
@@ -102,13 +102,13 @@ describe('an empty list', () => {
   });
 });
 
-describe('one thing', () => {
+describe('a single result', () => {
   it('is one object in JSON', async () => {
     const { stdout } = await written({ format: 'json' }, (out) => out.item(first, view));
     expect(stdout).toBe(`${JSON.stringify(first, null, 2)}\n`);
   });
 
-  it('takes the form that its view gives it', async () => {
+  it('takes the form of its view', async () => {
     const own: View<Machine> = { ...view, json: (row) => ({ only: row.name }) };
     const { stdout } = await written({ format: 'jsonl' }, (out) => out.item(first, own));
     expect(stdout).toBe('{"only":"trainer"}\n');
@@ -124,7 +124,7 @@ describe('one thing', () => {
     expect(id.stdout).toBe('a1b2\n');
   });
 
-  it('is a line for each column where the view has no sections', async () => {
+  it('is a line per column if the view has no sections', async () => {
     const { stdout } = await written({ columns: ['name', 'paid_until', 'price'] }, (out) =>
       out.item({ ...first, paid_until: null }, view),
     );
@@ -137,7 +137,7 @@ describe('one thing', () => {
     expect(stdout).toBe('ACTIVE\n');
   });
 
-  it('shows details in sections, without what is not there', async () => {
+  it('shows details in sections, without missing fields', async () => {
     const detailed: View<Machine> = {
       ...view,
       sections: [
@@ -176,14 +176,14 @@ describe('one thing', () => {
     );
   });
 
-  it('writes a text that is the result without what steers a terminal', async () => {
+  it('cleans a text of what steers a terminal', async () => {
     const { stdout } = await written({ format: 'json' }, (out) =>
       out.text('#!/bin/sh\n\u001b[2J\u202eecho\r\n'),
     );
     expect(stdout).toBe('#!/bin/sh\necho\n');
   });
 
-  it('writes an exact text byte for byte into a pipe, and cleans it for a terminal', async () => {
+  it('writes an exact text byte for byte to a pipe, and cleans it for a terminal', async () => {
     const text = 'a\u001b[2J\rb\n';
     const exact = (terminal?: { columns: number }) =>
       written({}, (out) => out.exact(text), terminal);
@@ -192,7 +192,7 @@ describe('one thing', () => {
   });
 });
 
-describe('cells that a spreadsheet runs as formulas', () => {
+describe('a cell that a spreadsheet runs as a formula', () => {
   const cells = [
     '=1+1',
     '+cmd',
@@ -222,12 +222,12 @@ describe('cells that a spreadsheet runs as formulas', () => {
     return (await written(settings, (out) => out.list(rows, cell))).stdout.split('\r\n');
   };
 
-  it('stay as they are in csv', async () => {
+  it('stays as it is in csv', async () => {
     expect((await csv(false)).slice(0, 4)).toEqual(cells.slice(0, 4));
   });
 
   it.each([undefined, '[].{cell: cell}'])(
-    'become text with --csv-safe (query %s)',
+    'becomes text with --csv-safe (query %s)',
     async (query) => {
       expect(await csv(true, query)).toEqual([
         `"'=1+1"`,
@@ -266,7 +266,7 @@ describe('secrets', () => {
   );
 
   it.each(['table', 'csv', 'tsv'] as const)(
-    'are masked in %s before a column sees the row',
+    'are masked in %s before a column reads the row',
     async (format) => {
       const { stdout } = await written({ format }, (out) => out.list(rows, linked));
       expect(stdout.trim().split(/\s+/).at(-1)).toBe('?t=********');
@@ -279,7 +279,7 @@ describe('secrets', () => {
     expect(stdout).not.toContain('abcdef123');
   });
 
-  it('are shown on --show-secrets', async () => {
+  it('are shown with --show-secrets', async () => {
     const { stdout } = await written({ format: 'json', showSecrets: true }, (out) =>
       out.list(rows, view),
     );

@@ -32,23 +32,23 @@ describe('values for people', () => {
     ['yesterday\u001b[2J', 'time', 'yesterday', 'yesterday'],
     ['', 'text', '', ''],
     [undefined, undefined, '', ''],
-  ])('%j as %s', (value, kind, forPerson, forPipe) => {
+  ])('formats %j as %s', (value, kind, forPerson, forPipe) => {
     expect(tableText(value, kind, terminal)).toBe(forPerson);
     expect(tableText(value, kind, pipe)).toBe(forPipe);
   });
 
-  it('show an object, which the document does not promise, as JSON', () => {
+  it('shows an undocumented object as JSON', () => {
     expect(rawText({ a: 1 } as unknown as Cell)).toBe('{"a":1}');
   });
 
-  it('have the local time in details of a terminal, ISO elsewhere', () => {
+  it('shows local time in details of a terminal, ISO elsewhere', () => {
     const iso = '2026-03-01T11:57:00.000Z';
     expect(detailText(iso, 'time', terminal)).toBe(`${local(Date.parse(iso))} (3 min ago)`);
     expect(detailText(iso, 'time', pipe)).toBe(iso);
   });
 });
 
-describe('times', () => {
+describe('times for people', () => {
   it.each([
     [0, 'now'],
     [-999, 'now'],
@@ -62,12 +62,12 @@ describe('times', () => {
     [-172_800_000, '2 days ago'],
     [52 * 60_000 + 30_000, 'in 52 min'],
     [7 * 86_400_000, 'in 7 days'],
-  ])('%d ms from now: %s', (distance, words) => {
+  ])('are %d ms from now: %s', (distance, words) => {
     expect(relative(NOW + distance, NOW)).toBe(words);
   });
 
   it.each(['Europe/Moscow', 'Asia/Kolkata', 'America/St_Johns', 'UTC'])(
-    'are local in %s, as Intl sees it',
+    'are local in %s, as in Intl',
     (zone) => {
       const before = process.env.TZ;
       process.env.TZ = zone;
@@ -89,9 +89,12 @@ describe('times', () => {
     },
   );
 
-  it.each(['2026', 'March 1 2026', '2026-13-01T00:00:00Z', ''])('do not guess at %j', (text) => {
-    expect(instant(text)).toBeUndefined();
-  });
+  it.each(['2026', 'March 1 2026', '2026-13-01T00:00:00Z', ''])(
+    'are not guessed from %j',
+    (text) => {
+      expect(instant(text)).toBeUndefined();
+    },
+  );
 });
 
 describe('the colour of a status', () => {
@@ -108,7 +111,7 @@ describe('the colour of a status', () => {
     ['HIBERNATED', undefined],
     ['toString', undefined],
     ['__proto__', undefined],
-  ])('%s: %s', (word, colour) => {
+  ])('is for %s: %s', (word, colour) => {
     expect(statusColour(word)).toBe(colour);
   });
 });

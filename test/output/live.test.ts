@@ -42,7 +42,7 @@ const table = (all: readonly Row[]) => (out: Output) => out.list(all, view);
 const foot = (text: string) => (): Foot[] => [{ text }];
 
 describe('a live view', () => {
-  test('is redrawn in place, in one write of the changed lines alone', async () => {
+  test('is redrawn in place, and writes only the changed lines, at once', async () => {
     const emulator = createEmulator(40, 10);
     const live = await liveOn(emulator);
     await live.draw(table(rows('ACTIVE', 'CREATING')), foot('now'));
@@ -76,7 +76,7 @@ describe('a live view', () => {
     expect(await emulator.cursor()).toEqual({ x: 0, y: 5 });
   });
 
-  test('says how many lines have no room, and leaves all of them at the end', async () => {
+  test("says how many lines don't fit, and leaves all of them at the end", async () => {
     const emulator = createEmulator(40, 6);
     const live = await liveOn(emulator);
     const many = rows(...Array.from({ length: 20 }, () => 'ACTIVE'));
@@ -94,7 +94,7 @@ describe('a live view', () => {
     [10, 4],
     [6, 2],
   ])(
-    'fits a window of %i columns and %i rows, with nothing left of the old',
+    'fits a window of %i columns and %i rows, with nothing left of the old frame',
     async (columns, height) => {
       const emulator = createEmulator(40, 10);
       const live = await liveOn(emulator);
@@ -109,7 +109,7 @@ describe('a live view', () => {
     },
   );
 
-  test('writes every line again after a change of size, which may have cut any of them', async () => {
+  test('writes every line again after a resize, which may have cut any of them', async () => {
     const emulator = createEmulator(40, 10);
     const live = await liveOn(emulator);
     await live.draw(table(rows('ACTIVE')), foot('now'));
@@ -121,14 +121,14 @@ describe('a live view', () => {
     expect(written).toContain('now');
   });
 
-  test('cuts the count of what has no room where the window ends', async () => {
+  test("cuts the count of hidden lines at the window's width", async () => {
     const emulator = createEmulator(20, 4);
     const live = await liveOn(emulator);
     await live.draw(table(rows('ACTIVE', 'ACTIVE', 'ACTIVE', 'ACTIVE')), foot('now'));
     expect(await emulator.screen()).toMatch(/^… \d more lines belo…$/m);
   });
 
-  test('draws nothing while the window has no columns, and goes on afterwards', async () => {
+  test('draws nothing while the window has no columns, then continues', async () => {
     const emulator = createEmulator(40, 10);
     const live = await liveOn(emulator);
     await live.draw(table(rows('CREATING')), foot('now'));
@@ -142,7 +142,7 @@ describe('a live view', () => {
     expect(await emulator.screen()).toContain('box-0  ACTIVE');
   });
 
-  test('shows nothing of the service raw', async () => {
+  test('shows nothing raw from the service', async () => {
     const emulator = createEmulator(60, 10);
     const live = await liveOn(emulator);
     const hostile = { name: 'a\u001b[2J\u001b]0;x\u0007b', status: 'A\u202eB\nC' };
@@ -159,7 +159,7 @@ describe('a live view', () => {
     ],
     ['without rows', () => outputOn(Object.assign(createEmulator(40, 10).stream, { rows: 0 }))],
     ['in JSON lines', () => outputOn(createEmulator(40, 10).stream, { format: 'jsonl' })],
-  ])('is none %s', async (_where, out) => {
+  ])('is not used %s', async (_where, out) => {
     expect(await out().live()).toBeUndefined();
   });
 });

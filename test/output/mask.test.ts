@@ -54,7 +54,7 @@ describe('mask', () => {
     expect(masked(value)).toEqual(expected);
   });
 
-  it('replaces a secret wherever else the row repeats it, also encoded for a link', () => {
+  it('replaces a secret wherever else the row repeats it, even encoded in a link', () => {
     const row = {
       connection_info: {
         secrets: { token: 'tok+en/1', pin: 123456, short: 'abc' },
@@ -91,7 +91,7 @@ describe('mask', () => {
     expect(masked(row)).toMatchObject({ message: `x ${M} ${M} y` });
   });
 
-  it('leaves ids, times, money, addresses, images and paths alone, whatever a secret repeats', () => {
+  it('keeps IDs, times, money, addresses, images and paths, even if they repeat a secret', () => {
     const values = [
       'my-box-1',
       '2026-11',
@@ -122,7 +122,7 @@ describe('mask', () => {
     });
   });
 
-  it('searches links behind their host, wherever they stand', () => {
+  it('searches links after their host, wherever they are', () => {
     const row = {
       metadata: { t: 'abc-123', host: 'h.example.com' },
       url: 'https://h.example.com/x?t=abc-123#abc-123',
@@ -149,14 +149,14 @@ describe('mask', () => {
     );
   });
 
-  it('gives the value itself back when secrets are shown or there are none', () => {
+  it('returns the value itself if secrets are shown or there are none', () => {
     const row = { metadata: 'secret' };
     expect(mask(row, PATHS, true)).toBe(row);
     expect(mask(row, [], false)).toBe(row);
   });
 });
 
-it('a plain word of metadata is masked where it stands and left alone elsewhere', () => {
+it('masks a plain word of metadata in its place and nowhere else', () => {
   const row = {
     metadata: { env: 'production', token: 'abc123xyz' },
     message: 'production abc123xyz',

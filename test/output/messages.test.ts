@@ -17,8 +17,8 @@ async function until(so: () => boolean): Promise<void> {
   expect(so()).toBe(true);
 }
 
-describe('lines', () => {
-  it('are clean, one each, with a prefix for what matters', () => {
+describe('messages', () => {
+  it('are clean, one per line, with a prefix if important', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr);
     messages.note('made \u001b]0;x\u0007a\u202e\nmachine');
@@ -32,7 +32,7 @@ describe('lines', () => {
     expect(stderr.text).toBe('\u001b[33mwarning:\u001b[39m low\n');
   });
 
-  it('are JSON objects in JSON modes, each written as it happens', () => {
+  it('are JSON objects in JSON modes, written at once', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr, { json: true, profile: 'work' });
     messages.note('made');
@@ -58,7 +58,7 @@ describe('lines', () => {
     expect(stderr.text).toBe('warning: dear\n');
   });
 
-  it('do not end the process when nobody reads them', () => {
+  it('do not end the process if nobody reads them', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr);
     messages.note('early');
@@ -69,8 +69,8 @@ describe('lines', () => {
   });
 });
 
-describe('progress', () => {
-  it('turns in a terminal, follows its text, and leaves nothing', async () => {
+describe('a spinner', () => {
+  it('turns in a terminal, shows its text, and leaves nothing', async () => {
     const stderr = new Screen({ columns: 80 });
     const progress = messagesOn(stderr).progress('Creating\u001b[2J');
     await until(() => stderr.text.includes('Creating'));
@@ -87,7 +87,7 @@ describe('progress', () => {
     expect(stderr.text).toBe(ended);
   });
 
-  it('lets a note pass above it and go on', async () => {
+  it('lets a note pass above it and continues', async () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
     const progress = messages.progress('Waiting');
@@ -97,7 +97,7 @@ describe('progress', () => {
     progress.done();
   });
 
-  it('shows nothing of what ends sooner than its patience, and loads nothing for it', async () => {
+  it('shows nothing for short work, and loads nothing for it', async () => {
     let aborted = false;
     const patient: Clock = {
       ...clock,
@@ -117,7 +117,7 @@ describe('progress', () => {
     expect(stderr.text).toBe('');
   });
 
-  it('gives each of several things a line of its own, and spins again afterwards', async () => {
+  it('gives each of several things its own line, and spins again afterwards', async () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
     const outer = messages.progress('outer');
@@ -151,7 +151,7 @@ describe('progress', () => {
     ['prints a line per minute in a log file', {}, 'at 60\nat 120\n'],
     ['prints no line beside JSON', { json: true }, ''],
     ['prints no line beside --debug', { quietProgress: true }, ''],
-  ])('%s', (_what, options, text) => {
+  ])('prints in %s', (_what, options, text) => {
     const stderr = new Page();
     const manual = manualClock();
     const progress = messagesOn(stderr, { clock: manual, ...options }).progress('Creating');

@@ -25,7 +25,7 @@ async function found(...argv: string[]): Promise<string> {
 }
 
 describe('--query', () => {
-  test('shapes JSON and asks for it by itself', async () => {
+  test('shapes JSON and implies it', async () => {
     expect(await found('--query', '[].id')).toBe('[\n  "k1",\n  "k2"\n]\n');
     expect(await found('--query', 'sort_by(@, &name)[*].not_null(name, id) | length(@)')).toBe(
       '2\n',
@@ -34,14 +34,14 @@ describe('--query', () => {
     expect(await found('--query', 'length(@)', '-o', 'yaml')).toBe('2\n');
   });
 
-  test('writes a line for each element in jsonl and tsv', async () => {
+  test('writes a line per element in jsonl and tsv', async () => {
     expect(await found('--query', '[].{i: id}', '-o', 'jsonl')).toBe('{"i":"k1"}\n{"i":"k2"}\n');
     expect(await found('--query', '[].[id, is_default, fingerprint]', '-o', 'tsv')).toBe(
       'k1\ttrue\tSHA256:a\nk2\tfalse\t\n',
     );
   });
 
-  test('gives a shell a bare text, with nothing that steers a terminal', async () => {
+  test('gives a shell a bare text, without terminal controls', async () => {
     expect(await found('--query', '[0].name', '-o', 'tsv')).toBe('laptop\n');
     expect(await found('--query', '[1].name', '-o', 'tsv')).toBe('tab\\tname\n');
     expect(await found('--query', '[1].name')).toBe('"tab\\tname\\u001b[31m"\n');
@@ -56,13 +56,13 @@ describe('--query', () => {
     [['--query', '[].{n: sum()}'], 'Invalid arity: sum()'],
     [['--query', '[?size(@) > `1`]'], 'Unknown function: size()'],
     [['--query', '[]', '-q'], '--query "[]": it shapes json, jsonl, yaml, tsv, not id'],
-  ])('%j is refused before any request', async (argv, words) => {
+  ])('refuses %j before any request', async (argv, words) => {
     const { code, stdout, stderr, requests } = await world.cli(['ssh-keys', 'list', ...argv]);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr.replaceAll('\\"', '"')).toContain(words);
   });
 
-  test('an expression that fits no data is exit 2 and names itself', async () => {
+  test('exits with 2 for an expression that fits no data, and quotes it', async () => {
     const { code, stderr } = await world.cli(['ssh-keys', 'list', '--query', 'abs(@)']);
     expect(code).toBe(2);
     expect(JSON.parse(stderr).error.message).toContain('--query "abs(@)"');

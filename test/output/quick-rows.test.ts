@@ -85,7 +85,7 @@ describe.each([
   ['in a terminal', { columns: 200 }],
   ['in a terminal that is nearly too narrow', { columns: 44 }],
 ])('a long table %s', (_name, terminal) => {
-  test('has the lines that cells make which are shown one by one', async () => {
+  test('has the lines of cells that are drawn one by one', async () => {
     const reader = { terminal: terminal !== undefined, now: () => NOW };
     const shown = (given: Row): Shown[] =>
       KINDS.map((kind, at) => {
@@ -117,7 +117,7 @@ describe.each([
   });
 });
 
-test('what fills a column is not made ready for each of its cells, however wide a text makes it', async () => {
+test('measures a wide text once for all its cells', async () => {
   const cells = 50_000;
   const two = { columns: view.columns.slice(0, 2), id: view.id, empty: '' };
   const time = '2026-03-01T11:00:00.000Z';
@@ -136,7 +136,7 @@ test('what fills a column is not made ready for each of its cells, however wide 
 
 const machine = (value: Cell) => (value === null || value === undefined ? '' : String(value));
 
-test('csv quotes what it has to, and only that', async () => {
+test('quotes in csv what it must, and only that', async () => {
   const quoted = (told: string) =>
     /[",\r\n]/.test(told) || told.trim() !== told ? `"${told.replaceAll('"', '""')}"` : told;
   await fc.assert(
@@ -151,7 +151,7 @@ test('csv quotes what it has to, and only that', async () => {
   );
 });
 
-test('tsv escapes what it has to, and only that', async () => {
+test('escapes in tsv what it must, and only that', async () => {
   const escaped = (told: string) =>
     told
       .replaceAll('\\', '\\\\')
@@ -183,7 +183,7 @@ test.each<readonly [string, ReturnType<typeof inJson>]>([
     const named = one.length > 2 ? one : `U+${one.codePointAt(0)?.toString(16)}`;
     return [`with ${named}`, inJson(nearlyUsual, nearlyUsual)] as const;
   }),
-])('JSON %s that is looked over in batches is the same as line by line', async (_name, things) => {
+])('prints JSON %s in batches as line by line', async (_name, things) => {
   const asItIs: View<unknown> = { columns: [], id: () => null, empty: '' };
   await fc.assert(
     fc.asyncProperty(things, async (given) => {

@@ -60,7 +60,7 @@ describe('clean', () => {
     maxLength: 60,
   });
 
-  it('leaves nothing that steers a terminal in any text, and needs no second time', () => {
+  it('leaves nothing in any text that steers a terminal, and is idempotent', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const once = clean(text);
@@ -117,13 +117,13 @@ const HOSTILE = [
 /** A text as csv and tsv hold it: each line break is a newline, and nothing invisible is left. */
 const inData = (text = '') => text.replaceAll('\r', '\n').replaceAll('\u200d', '');
 
-describe('hostile names in the formats of data', () => {
+describe('a hostile name in the data formats', () => {
   const rows = HOSTILE.map((name) => ({ name, [`key ${name}`]: name }));
   // Half a character is no text: jq refuses a whole document for it.
   const whole = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd');
   const readable = HOSTILE.map(whole).map((name) => ({ name, [`key ${name}`]: name }));
 
-  it.each(['json', 'jsonl'] as const)('survive %s without a raw control', async (format) => {
+  it.each(['json', 'jsonl'] as const)('survives %s without a raw control', async (format) => {
     const { stdout } = await written({ format }, (out) => out.list(rows, named));
     expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
     const read =
@@ -137,20 +137,20 @@ describe('hostile names in the formats of data', () => {
     expect(stdout).not.toMatch(/\\ud83d(?!\\u)/);
   });
 
-  it('an escape that is only spelled out in a text stays in json', async () => {
+  it('stays in JSON if it is only the spelling of an escape', async () => {
     const name = '\\ud83d \\\\ud83d 🚀 \\\ud83d';
     const { stdout } = await written({ format: 'json' }, (out) => out.item({ name }, named));
     expect(JSON.parse(stdout).name).toBe(whole(name));
   });
 
-  it('survive yaml without a raw control, for readers of 1.1 and 1.2', async () => {
+  it('survives yaml without a raw control, in 1.1 and 1.2', async () => {
     const { stdout } = await written({ format: 'yaml' }, (out) => out.list(rows, named));
     expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
     expect(parse(stdout)).toEqual(readable);
     expect(parse(stdout, { version: '1.1' })).toEqual(readable);
   });
 
-  it('survive yaml, any text at all', async () => {
+  it('survives yaml with any text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 30 }), async (name) => {
         const { stdout } = await written({ format: 'yaml' }, (out) => out.item({ name }, named));
@@ -161,7 +161,7 @@ describe('hostile names in the formats of data', () => {
     );
   });
 
-  it('survive csv but for what steers a terminal', async () => {
+  it('survives csv except for what steers a terminal', async () => {
     const { stdout } = await written({ format: 'csv', header: false }, (out) =>
       out.list(rows, named),
     );
@@ -174,7 +174,7 @@ describe('hostile names in the formats of data', () => {
     expect(texts[2]).toBe('');
   });
 
-  it('survive tsv, a row a line and a column a tab', async () => {
+  it('survives tsv with a line per row and a tab per column', async () => {
     const { stdout } = await written({ format: 'tsv', header: false }, (out) =>
       out.list(rows, named),
     );
@@ -197,7 +197,7 @@ describe('hostile names in the formats of data', () => {
     ['table', undefined],
     ['table', { columns: 80 }],
     ['id', undefined],
-  ] as const)('take one clean line each as %s', async (format, terminal) => {
+  ] as const)('takes one clean line as %s', async (format, terminal) => {
     const { stdout } = await written(
       { format, header: false },
       (out) => out.list(rows, named),
@@ -207,7 +207,7 @@ describe('hostile names in the formats of data', () => {
     expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
   });
 
-  it('are clean in details, labels and headings too', async () => {
+  it('is clean in details, labels and headings too', async () => {
     const nasty = '\u001b]0;x\u0007a\u202eb';
     const { stdout } = await written(
       {},

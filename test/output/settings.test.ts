@@ -6,13 +6,13 @@ import { type Machine, machines, Page, streamed, view, written } from './world.t
 
 const VALID = 'id, name, status, price, gpus, paid_until, used, size, default';
 
-describe('columns', () => {
+describe('--columns', () => {
   it.each([
     [{ columns: ['id', 'IDS'] }, `--columns: no column 'IDS'; the columns are ${VALID}`],
     [{ columns: [] }, `--columns: at least one is needed; the columns are ${VALID}`],
     [{ sort: 'prize' }, `--sort: no column 'prize'; the columns are ${VALID}`],
     [{ sort: '-' }, `--sort: no column ''; the columns are ${VALID}`],
-  ])('that do not exist are refused before anything is written: %j', async (settings, message) => {
+  ])('refuses an unknown one before anything is written: %j', async (settings, message) => {
     const refusal = { failure: 'usage', message };
     expect(() => checkColumns(view, settings)).toThrow(expect.objectContaining(refusal));
     const acts: ((out: Output) => Promise<void>)[] = [
@@ -30,11 +30,11 @@ describe('columns', () => {
     }
   });
 
-  it('that exist, hidden or not, pass', () => {
+  it('accepts known ones, hidden or not', () => {
     expect(() => checkColumns(view, { columns: ['used', 'id'], sort: '-size' })).not.toThrow();
   });
 
-  it('may be named by the first word of their id or by their header, if only one fits', () => {
+  it('accepts the first word of an ID or header if only one fits', () => {
     expect(chosenColumns(view, { columns: ['paid', 'NAME'] }).map(({ id }) => id)).toEqual([
       'paid_until',
       'name',
@@ -43,7 +43,7 @@ describe('columns', () => {
     expect(() => checkColumns(both as typeof view, { columns: ['paid'] })).toThrow("'paid'");
   });
 
-  it('make objects of just themselves in JSON', async () => {
+  it('makes objects of just them in JSON', async () => {
     const settings = { format: 'jsonl', columns: ['price', 'paid_until', 'size'] } as const;
     const { stdout } = await written(settings, (out) => out.list(machines, view));
     expect(stdout).toBe(
@@ -78,7 +78,7 @@ describe('sorting', () => {
     ['used', 'A b a c'],
     ['paid_until', 'a b c A'],
     ['-paid_until', 'c b a A'],
-  ])('by %s', async (sort, expected) => {
+  ])('sorts by %s', async (sort, expected) => {
     for (const given of [rows, streamed(rows)]) {
       const settings = { format: 'tsv', header: false, columns: ['name'], sort } as const;
       const { stdout } = await written(settings, (out) => out.list(given, view));
@@ -94,7 +94,7 @@ describe('sorting', () => {
 });
 
 describe('parseFormat', () => {
-  it('knows each format and refuses another with the valid ones', () => {
+  it('accepts each format and refuses another with the valid ones', () => {
     expect(parseFormat('jsonl')).toBe('jsonl');
     expect(() => parseFormat('xml', 'GPUCLOUD_OUTPUT')).toThrow(
       expect.objectContaining({
@@ -125,7 +125,7 @@ describe('wantsColour', () => {
     [pipe, { NO_COLOR: '1', TERM: 'dumb' }, 'always', true],
     [terminal, { FORCE_COLOR: '1' }, 'never', false],
     [terminal, { FORCE_COLOR: '1' }, false, false],
-  ] as const)('%#', (stream, env, flag, expected) => {
+  ] as const)('decides case %#', (stream, env, flag, expected) => {
     expect(wantsColour(stream, env, flag)).toBe(expected);
   });
 });

@@ -52,7 +52,7 @@ function endless() {
 
 const STREAMING: Format[] = ['json', 'jsonl', 'csv', 'tsv', 'yaml', 'table', 'id'];
 
-describe('a reader who has gone', () => {
+describe('a reader that has gone', () => {
   it.each(STREAMING)('ends %s quietly and stops the source', async (format) => {
     const stdout = new Failing(1, 'EPIPE');
     const { told, rows } = endless();
@@ -62,7 +62,7 @@ describe('a reader who has gone', () => {
     expect(told.given).toBeLessThan(200_000);
   });
 
-  it('is not worth the rest of a long list either', async () => {
+  it('ends a long list early too', async () => {
     let looked = 0;
     const counting = {
       ...view,
@@ -100,7 +100,7 @@ describe('a reader who has gone', () => {
     expect(returned).toBe(true);
   });
 
-  it('does not hear what is written later, and nobody is told that a list was empty', async () => {
+  it('gets nothing written later, and no note about an empty list', async () => {
     const stdout = new Failing(0, 'EPIPE');
     const notes: string[] = [];
     const out = outputOn(stdout, {}, undefined, (text) => notes.push(text));
@@ -115,7 +115,7 @@ describe('a reader who has gone', () => {
 
 describe('a result that could not be written', () => {
   it.each(['ENOSPC', 'EIO'])(
-    'is a failure of storage on %s, in every format and ever after',
+    'is a storage failure on %s, in every format and ever after',
     async (code) => {
       for (const format of STREAMING) {
         const { told, rows } = endless();
@@ -132,12 +132,12 @@ describe('a result that could not be written', () => {
     },
   );
 
-  it('is one for a single thing as well', async () => {
+  it('is one for a single result too', async () => {
     const out = outputOn(new Failing(0, 'ENOSPC'), { format: 'json' });
     await expect(out.item(row, view)).rejects.toMatchObject({ failure: 'storage' });
   });
 
-  it('is told on a device that is always full', needs('/dev/full'), async () => {
+  it('is reported on a device that is always full', needs('/dev/full'), async () => {
     const out = outputOn(createWriteStream('/dev/full'), { format: 'json' });
     await expect(out.list(machines, view)).rejects.toMatchObject({
       failure: 'storage',
@@ -152,28 +152,22 @@ describe('a source that fails', () => {
     throw new Error('page 2');
   }
 
-  it.each(['jsonl', 'csv', 'tsv', 'id'] as const)(
-    'leaves what came before in %s',
-    async (format) => {
-      const stdout = new Failing(Number.POSITIVE_INFINITY, '');
-      await expect(
-        outputOn(stdout, { format, header: false }).list(broken(), view),
-      ).rejects.toThrow('page 2');
-      expect(stdout.taken.join('')).toContain('a1b2');
-    },
-  );
+  it.each(['jsonl', 'csv', 'tsv', 'id'] as const)('leaves earlier rows in %s', async (format) => {
+    const stdout = new Failing(Number.POSITIVE_INFINITY, '');
+    await expect(outputOn(stdout, { format, header: false }).list(broken(), view)).rejects.toThrow(
+      'page 2',
+    );
+    expect(stdout.taken.join('')).toContain('a1b2');
+  });
 
-  it.each(['json', 'yaml', 'table'] as const)(
-    'leaves no half of a document in %s',
-    async (format) => {
-      const stdout = new Failing(Number.POSITIVE_INFINITY, '');
-      await expect(outputOn(stdout, { format }).list(broken(), view)).rejects.toThrow('page 2');
-      expect(stdout.taken.join('')).toBe('');
-    },
-  );
+  it.each(['json', 'yaml', 'table'] as const)('leaves no half document in %s', async (format) => {
+    const stdout = new Failing(Number.POSITIVE_INFINITY, '');
+    await expect(outputOn(stdout, { format }).list(broken(), view)).rejects.toThrow('page 2');
+    expect(stdout.taken.join('')).toBe('');
+  });
 });
 
-describe('writing', () => {
+describe('writing a result', () => {
   it('waits for a slow reader instead of piling up', async () => {
     let held = 0;
     let most = 0;
@@ -200,7 +194,7 @@ describe('writing', () => {
     expect(most).toBeLessThan(1200);
   });
 
-  it('gives a row that waits for the next one to the reader at once', async () => {
+  it('hands a reader the row that waits for the next one', async () => {
     const stdout = new Failing(Number.POSITIVE_INFINITY, '');
     let seen = '';
     async function* events() {
@@ -233,7 +227,7 @@ describe('writing', () => {
     });
   });
 
-  it('is looked for only while rows may never come, since other work is not left half done', async () => {
+  it('looks for a gone reader only if rows may never come, since other work must not stop half done', async () => {
     let goes: (() => void) | undefined;
     const onReaderGone = (gone: () => void) => {
       goes = gone;
@@ -268,7 +262,7 @@ describe('writing', () => {
     expect(goes).toBeUndefined();
   });
 
-  it('takes the death of a stream that nothing is written to in silence', () => {
+  it('ignores the end of a stream to which nothing is written', () => {
     const stdout = new Failing(0, 'EPIPE');
     let ended = false;
     createSink(() => stdout).onEnd(() => {
@@ -323,7 +317,7 @@ describe('a real process', () => {
     return { stderr, code, file };
   }
 
-  it('notices a disk that fills up half-way through a write', async () => {
+  it('notices a disk that fills up in the middle of a write', async () => {
     const { stderr, code, file } = await run('ulimit -f 2; PROGRAM > "$3"');
     expect(stderr).toMatch(/^storage the result could not be written: EFBIG/);
     expect(code).toBe(0);

@@ -48,7 +48,7 @@ describe('a table in a terminal', () => {
     );
   });
 
-  it('takes room from the widest text and never from an amount', async () => {
+  it('shrinks the widest text and never an amount', async () => {
     const rows = [{ ...(machines[0] as Machine), name: 'x'.repeat(5000), price: '123456789.01' }];
     const columns = ['id', 'name', 'price'];
     const { stdout } = await written({ columns }, (out) => out.list(rows, view), { columns: 40 });
@@ -71,7 +71,7 @@ describe('a table in a terminal', () => {
     ['COLUMNS', { COLUMNS: '20' }, `${'x'.repeat(14)}…`],
     ['nothing, uncut', {}, 'x'.repeat(50)],
     ['no nonsense', { COLUMNS: '-3' }, 'x'.repeat(50)],
-  ])('of no known width goes by %s', async (_what, env, shown) => {
+  ])('uses %s for its width if unknown', async (_what, env, shown) => {
     const row = { name: 'x'.repeat(50), note: 'end' };
     const { stdout } = await written({ header: false }, (out) => out.list([row], names), {
       columns: 0,
@@ -111,7 +111,7 @@ describe('wide characters', () => {
   it.each([
     ['a pipe', undefined],
     ['a terminal', { columns: 80 }],
-  ])('line up in %s', async (_where, terminal) => {
+  ])('align in %s', async (_where, terminal) => {
     const { stdout } = await written({ header: false }, (out) => out.list(rows, names), terminal);
     const lines = stdout.split('\n').slice(0, -1);
     expect(lines).toHaveLength(rows.length);
@@ -119,7 +119,7 @@ describe('wide characters', () => {
     expect([...edges]).toEqual([10]);
   });
 
-  it('line up where they are cut', async () => {
+  it('align where they are cut', async () => {
     const long = rows.map(({ name, note }) => ({ name: `${name} and a long tail`, note }));
     const { stdout } = await written({ header: false }, (out) => out.list(long, names), {
       columns: 13,
@@ -130,7 +130,7 @@ describe('wide characters', () => {
     expect(lines[1]).toBe('机器学习 …  |');
   });
 
-  it('line up in cli-table3 too, where it draws them', async () => {
+  it("align in cli-table3's tables too", async () => {
     const agreed = rows.filter(({ name }) => widthIsUndisputed(name));
     expect(agreed.length).toBeGreaterThan(3);
     const { stdout } = await written({}, (out) => out.list(agreed, names), { columns: 80 });
@@ -141,7 +141,7 @@ describe('wide characters', () => {
     expect(new Set(edges).size).toBe(1);
   });
 
-  it('are measured alike by cli-table3 wherever it is trusted', () => {
+  it('have the width that cli-table3 measures', () => {
     const require = createRequire(import.meta.url);
     const ofTable = createRequire(require.resolve('cli-table3'))('string-width') as (
       text: string,
@@ -163,7 +163,7 @@ describe('a long table', () => {
   const many = (count: number) => Array.from({ length: count }, (_, at) => row(at));
 
   it.each([undefined, { columns: 80 }])(
-    'looks the same on both sides of the change of writers',
+    'looks the same on both sides of the limit between writers',
     async (terminal) => {
       const [short, long] = await Promise.all(
         [200, 201].map((count) => written({}, (out) => out.list(many(count), names), terminal)),
@@ -172,7 +172,7 @@ describe('a long table', () => {
     },
   );
 
-  it('ends for 100,000 rows, each in its place, with few writes', async () => {
+  it('ends after 100,000 rows, each in its place, with few writes', async () => {
     const { stdout, page } = await written({}, (out) => out.list(many(100_000), names), {
       columns: 80,
     });
@@ -184,7 +184,7 @@ describe('a long table', () => {
     expect(page.writes).toBeLessThan(60);
   });
 
-  it('takes its widths from the first rows while more are coming', async () => {
+  it('takes its widths from the first rows while more arrive', async () => {
     const { stdout } = await written({}, (out) => out.list(streamed(many(1001)), names), {
       columns: 80,
     });
@@ -196,7 +196,7 @@ describe('a long table', () => {
 });
 
 describe('a live table', () => {
-  it('writes all that it was given when it is asked to', async () => {
+  it('writes everything so far on request', async () => {
     for (const format of ['table', 'json', 'jsonl', 'yaml', 'csv', 'id'] as const) {
       const page = new Page();
       const out = outputOn(page, { format });
@@ -215,7 +215,7 @@ describe('a live table', () => {
     }
   });
 
-  it('keeps a place for what is still to come, and cuts no line of a log', async () => {
+  it('keeps room for later values, and cuts no line of a log', async () => {
     const page = new Page();
     const out = outputOn(Object.assign(page, { isTTY: true, columns: 30 }), {});
     const view = {
@@ -234,7 +234,7 @@ describe('a live table', () => {
     expect(page.text).toBe(`NAME      NOTE\none       a\neleven    ${long}\n`);
   });
 
-  it('shows each row as it happens', async () => {
+  it('shows each row as it comes', async () => {
     const page = new Page();
     const out = outputOn(page, {});
     const seen: string[] = [];
@@ -253,7 +253,7 @@ describe('a live table', () => {
     expect(page.text).toBe(seen[1]);
   });
 
-  it('is written once when it ends before anybody could wait', async () => {
+  it('is written once if it ends before anybody could wait', async () => {
     const { stdout } = await written({}, async (out) => {
       await out.list(streamed([{ name: 'one', note: 'a' }]), names, { live: true });
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -261,7 +261,7 @@ describe('a live table', () => {
     expect(stdout).toBe('NAME  NOTE\none   a\n');
   });
 
-  it('cannot be sorted', async () => {
+  it("can't be sorted", async () => {
     const sorted = written({ sort: 'name' }, (out) =>
       out.list(streamed<Row>([]), names, { live: true }),
     );

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { paragraph, terminalColumns, wrapped } from '../../src/output/width.ts';
 
 describe('wrapped', () => {
-  test('breaks between words, and indents what follows the first line', () => {
+  test('breaks between words, and indents the next lines', () => {
     expect(wrapped('error: one two three four', 14, 7)).toBe(
       'error: one two\n       three\n       four',
     );
@@ -12,7 +12,7 @@ describe('wrapped', () => {
     );
   });
 
-  test('leaves a longer word whole, which is there to be copied', () => {
+  test('keeps a longer word whole, so that it can be copied', () => {
     const link = 'https://example.com/a/long/path';
     expect(wrapped(`Open ${link} now`, 12)).toBe(`Open\n${link}\nnow`);
   });
@@ -39,7 +39,7 @@ describe('wrapped', () => {
   });
 });
 
-test('a paragraph loses no word', () => {
+test('loses no word of a paragraph', () => {
   const text =
     'See gpucloud instances list --all, or  ask (gpucloud --help); then go on: gpucloud status';
   for (let cells = 1; cells < 90; cells += 1) {
@@ -53,6 +53,6 @@ test.each([
   [{ isTTY: true }, { COLUMNS: '72' }, 72],
   [{ isTTY: true }, { COLUMNS: 'wide' }, undefined],
   [{ columns: 80 }, { COLUMNS: '72' }, undefined],
-])('the columns of %j with %j are %s', (stream, env, columns) => {
+])('gives %j with %j the columns %s', (stream, env, columns) => {
   expect(terminalColumns(stream, env)).toBe(columns);
 });

@@ -14,7 +14,7 @@ const lock = JSON.parse(
 };
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
-test('the lock file names each optional part, without which newer npm refuses to install', () => {
+test('names each optional part in the lock file, without which newer npm refuses to install', () => {
   const missing = Object.entries(lock.packages).flatMap(([place, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies)
       .filter(
@@ -27,14 +27,14 @@ test('the lock file names each optional part, without which newer npm refuses to
   expect(missing).toEqual([]);
 });
 
-test('the lock file carries no download addresses', () => {
+test('has no download addresses in the lock file', () => {
   const addressed = Object.entries(lock.packages).filter(
     ([, { resolved }]) => resolved !== undefined,
   );
   expect(addressed).toEqual([]);
 });
 
-test('every part is a devDependency of an exact version: an install brings one package', () => {
+test('has only devDependencies of exact versions: an install brings one package', () => {
   expect(manifest.dependencies).toBeUndefined();
   for (const [name, version] of Object.entries(manifest.devDependencies)) {
     expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);

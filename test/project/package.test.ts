@@ -40,14 +40,14 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('the package and the bundle stay within their budgets', async () => {
+test('keeps the package and the bundle within their budgets', async () => {
   expect(pack.size).toBeLessThan(PACKED);
   expect(pack.unpackedSize).toBeLessThan(UNPACKED);
   expect((await stat(join(ROOT, 'dist/gpucloud.cjs'))).size).toBeLessThan(BUNDLE);
   expect((await stat(join(ROOT, 'bin/gpucloud.js'))).size).toBeLessThan(START);
 });
 
-test('it holds what is run and read, and nothing of how it is made', () => {
+test('packs what is run and read, and nothing of how it is built', () => {
   const places = new Set(pack.files.map(({ path }) => path.replace(/\/.*/, '')));
   expect([...places].sort()).toEqual([
     'CHANGELOG.md',
@@ -69,7 +69,7 @@ test('it holds what is run and read, and nothing of how it is made', () => {
   ]);
 });
 
-describe('installed globally into an empty prefix', { timeout: 120_000 }, () => {
+describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 }, () => {
   let prefix: string;
   let env: Record<string, string>;
   const gpucloud = (...argv: string[]) => run(join(prefix, 'bin', 'gpucloud'), argv, { env });
@@ -99,7 +99,7 @@ describe('installed globally into an empty prefix', { timeout: 120_000 }, () => 
     };
   }, 120_000);
 
-  test('one package, no dependencies, no script that runs when it is installed', async () => {
+  test('is one package without dependencies or install scripts', async () => {
     const modules = join(prefix, 'lib', 'node_modules');
     expect(await readdir(modules)).toEqual(['gpucloud']);
     const installed = join(modules, 'gpucloud');
@@ -111,13 +111,13 @@ describe('installed globally into an empty prefix', { timeout: 120_000 }, () => 
     }
   });
 
-  test('it is the version that was packed', async () => {
+  test('is the version that was packed', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
     expect((await gpucloud('--version')).stdout).toBe(`gpucloud ${version}\n`);
   });
 
   // The second run is one with the code that the first has kept.
-  test.each(ANSWERING)('%s works, twice', async (command) => {
+  test.each(ANSWERING)('runs %s twice', async (command) => {
     const kept = join(folder, 'code', command);
     for (const time of ['first', 'second']) {
       const { kitchen, argv, stdin, env: more } = await prepare(command);
@@ -139,7 +139,7 @@ describe('installed globally into an empty prefix', { timeout: 120_000 }, () => 
     }
   });
 
-  test('completions and man pages come with it', async () => {
+  test('brings completions and man pages', async () => {
     const installed = join(prefix, 'lib', 'node_modules', 'gpucloud');
     expect((await readdir(join(installed, 'completions'))).sort()).toEqual([
       '_gpucloud',

@@ -48,8 +48,8 @@ function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-describe('text', () => {
-  it('answers what was typed', async () => {
+describe('a text prompt', () => {
+  it('returns what was typed', async () => {
     const person = new Person();
     const answer = person.prompts.text('Name?');
     await person.reads('Name?');
@@ -67,7 +67,7 @@ describe('text', () => {
     expect(await answer).toBe('8');
   });
 
-  it('says which rule is broken and asks on', async () => {
+  it('names the broken rule and asks again', async () => {
     const person = new Person();
     const answer = person.prompts.text('Name?', {
       check: (text) => (text.length < 3 ? 'at least\u001b[2J 3 characters' : undefined),
@@ -83,8 +83,8 @@ describe('text', () => {
   });
 });
 
-describe('secret', () => {
-  it('never shows what is typed, not even on the key of inquirer for it', async () => {
+describe('a secret prompt', () => {
+  it("never shows what is typed, not even on inquirer's key for it", async () => {
     const person = new Person();
     const answer = person.prompts.secret('Key?', (text) => (text === '' ? 'a key' : undefined));
     await person.reads('Key?');
@@ -99,13 +99,13 @@ describe('secret', () => {
   });
 });
 
-describe('confirm', () => {
+describe('a confirmation', () => {
   it.each([
     ['', false, false],
     ['', true, true],
     ['y', false, true],
     ['n', true, false],
-  ])('takes %j with %s at first for %s', async (typed, initial, expected) => {
+  ])('takes %j with %s as the default for %s', async (typed, initial, expected) => {
     const person = new Person();
     const answer = person.prompts.confirm('Terminate?', initial);
     await person.reads(initial ? 'Terminate? (Y/n)' : 'Terminate? (y/N)');
@@ -115,8 +115,8 @@ describe('confirm', () => {
   });
 });
 
-describe('choose', () => {
-  it('answers the value itself, whatever it is, and shows clean names', async () => {
+describe('a choice', () => {
+  it('returns the value itself, and shows clean names', async () => {
     const person = new Person();
     const value = { run: () => 'x' };
     const answer = person.prompts.choose<unknown>('Which\u202e?', [
@@ -132,7 +132,7 @@ describe('choose', () => {
   });
 });
 
-describe('leaving', () => {
+describe('leaving a prompt', () => {
   const questions: [string, (prompts: Prompts) => Promise<unknown>][] = [
     ['text', (prompts) => prompts.text('Q?')],
     ['secret', (prompts) => prompts.secret('Q?')],
@@ -146,7 +146,7 @@ describe('leaving', () => {
       ['Ctrl-D', (person: Person) => person.types('\u0004')],
       ['the end of stdin', async (person: Person) => void person.stdin.end()],
       ['the loss of stdin', async (person: Person) => void person.stdin.destroy()],
-    ])(`a ${name} by %s is an interrupt, never an answer`, async (_how, leave) => {
+    ])(`is an interrupt, never a value, from a ${name} by %s`, async (_how, leave) => {
       const person = new Person();
       const answer = ask(person.prompts);
       const refused = expect(answer).rejects.toMatchObject({
@@ -162,7 +162,7 @@ describe('leaving', () => {
     });
   }
 
-  it('is certain at once when stdin has ended before', async () => {
+  it('is immediate if stdin ended before', async () => {
     const person = new Person();
     person.stdin.end();
     person.stdin.resume();
@@ -173,7 +173,7 @@ describe('leaving', () => {
     expect(person.raw).toBe('');
   });
 
-  it('by a signal gives the reason of the signal', async () => {
+  it('gives the reason of a signal', async () => {
     const signals = new AbortController();
     const person = new Person({ signal: signals.signal });
     const answer = person.prompts.text('Q?');
@@ -186,12 +186,12 @@ describe('leaving', () => {
   });
 });
 
-describe('colours', () => {
+describe('colours of prompts', () => {
   it.each([
     ['with', {}, true],
     ['without, by NO_COLOR', { env: { NO_COLOR: '1' } }, false],
     ['without, by --no-color', { colour: false }, false],
-  ])('%s', async (_how, options, coloured) => {
+  ])('are for %s', async (_how, options, coloured) => {
     const person = new Person(options);
     const answer = person.prompts.text('Name?');
     await person.reads('Name?');

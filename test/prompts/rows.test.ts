@@ -3,7 +3,7 @@ import { rowsOf } from '../../src/prompts/rows.ts';
 
 const offer = (name: string, ...about: string[]) => ({ name, about, value: undefined });
 
-describe('a list with a text without an end', () => {
+describe('a list with a very long text', () => {
   test('keeps the columns of all the others', () => {
     const rows = rowsOf(
       [

@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-describe("the user's configuration", () => {
+describe("the user's ssh configuration", () => {
   test('keeps any content below the line, whatever its bytes', { timeout: 60_000 }, async () => {
     await mkdir(join(folder, '.ssh'));
     const line = fc.constantFrom(
@@ -56,14 +56,14 @@ describe("the user's configuration", () => {
     expect(await readdir(join(folder, '.ssh'))).toEqual(['config']);
   });
 
-  test('does not count our line inside the block of one host', async () => {
+  test("does not count gpucloud's line inside a Host block", async () => {
     await mkdir(join(folder, '.ssh'));
     await writeFile(config, `Host one\n  ${OURS}\n`);
     expect(await addInclude(config, OURS)).toBe(true);
     expect(await readFile(config, 'utf8')).toBe(`${OURS}\nHost one\n  ${OURS}\n`);
   });
 
-  test('is created for its owner alone if there is none', async () => {
+  test('is created privately if there is none', async () => {
     await addInclude(config, OURS);
     expect((await stat(join(folder, '.ssh'))).mode & 0o777).toBe(0o700);
     expect((await stat(config)).mode & 0o777).toBe(0o600);

@@ -110,8 +110,8 @@ const OURS = [
   'CheckHostIP=no',
 ];
 
-describe('nothing that the service sends', () => {
-  test('becomes an option or a second word of ssh, scp or a tunnel', () => {
+describe('a text of the service', () => {
+  test('never becomes an option or a second word of ssh, scp or a tunnel', () => {
     let entered = 0;
     fc.assert(
       fc.property(machine, (sent) => {
@@ -166,7 +166,7 @@ describe('nothing that the service sends', () => {
     expect(entered).toBeGreaterThan(100);
   });
 
-  test('is refused in one line without a control', () => {
+  test('is refused in one line without controls', () => {
     fc.assert(
       fc.property(machine, (sent) => {
         try {
@@ -183,7 +183,7 @@ describe('nothing that the service sends', () => {
     );
   });
 
-  test("adds a line to ssh's configuration", () => {
+  test("adds no line to ssh's configuration", () => {
     const LINES = [
       /^Host (?:gpucloud-[A-Za-z0-9][A-Za-z0-9_.-]* )?gpucloud-[0-9a-f-]{36}$/,
       new RegExp(`^ {2}HostName ${HOST.source.slice(1, -1)}$`),
@@ -207,7 +207,7 @@ describe('nothing that the service sends', () => {
     );
   });
 
-  test('gives the name that two instances share to neither', () => {
+  test('gives a name that two instances share to neither', () => {
     const box = {
       name: 'box',
       status: 'ACTIVE',
@@ -223,7 +223,7 @@ describe('nothing that the service sends', () => {
   });
 });
 
-describe('ssh itself agrees', needs('ssh'), () => {
+describe('ssh itself', needs('ssh'), () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'gpucloud-endpoint-'));
@@ -251,7 +251,7 @@ describe('ssh itself agrees', needs('ssh'), () => {
       : host.toLowerCase();
   }
 
-  test('about the words of the command and about the file', { timeout: 120_000 }, () => {
+  test('reads the same from the command and from the file', { timeout: 120_000 }, () => {
     fc.assert(
       fc.property(machine, text, (sent, name) => {
         const endpoint = knownSshEndpoint(sent);
@@ -280,7 +280,7 @@ describe('ssh itself agrees', needs('ssh'), () => {
   });
 });
 
-describe('a line to be copied', () => {
+describe('a line to copy', () => {
   test('is read by bash as the words that it was made of', { timeout: 60_000 }, () => {
     const word = fc.oneof(
       fc.constantFrom(...HOSTILE.filter((one) => !one.includes('\0'))),

@@ -21,7 +21,7 @@ const text = fc.oneof(
   fc.constantFrom('', '.', '.50', '1.', '1,50', '1.5x', ' 1.50', '1e2', '-.10', '::.::', '9.9/'),
 );
 
-it('tells an amount from other texts without reading it', () => {
+it('recognises an amount without reading it', () => {
   fc.assert(
     fc.property(fc.oneof(text, fc.string()), (one) => {
       expect(isMoney(one)).toBe(money(one).ok);
@@ -30,7 +30,7 @@ it('tells an amount from other texts without reading it', () => {
   );
 });
 
-it('reads and sums what the slow way does, to the last digit', () => {
+it('reads and sums as the slow way does, to the last digit', () => {
   fc.assert(
     fc.property(fc.array(text), (texts) => {
       const sum = createSum();
@@ -50,7 +50,7 @@ it('reads and sums what the slow way does, to the last digit', () => {
   );
 });
 
-it('stays exact where the kopecks are more than a double holds', () => {
+it('stays exact if the kopecks exceed a double', () => {
   const sum = createSum();
   const amount = amountOf('99999999999.99') ?? 0;
   for (let time = 0; time < 100_001; time += 1) sum.add(amount);

@@ -39,7 +39,7 @@ function field(bytes: Buffer | string): Buffer {
 }
 
 describe('a valid key', () => {
-  test.each(TYPES)('%s is kept with its comment and its fingerprint', (type) => {
+  test.each(TYPES)('is kept with its comment and fingerprint: %s', (type) => {
     const line = key(type);
     expect(keptKey(`\n# mine\n  ${line} \t me@home,   my laptop \r\n`)).toEqual({
       type,
@@ -50,7 +50,7 @@ describe('a valid key', () => {
     expect(keptKey(`\uFEFF${line}`).comment).toBe('');
   });
 
-  test('has the fingerprints that ssh-keygen works out', needs('ssh-keygen'), () => {
+  test('has the fingerprint that ssh-keygen computes', needs('ssh-keygen'), () => {
     const folder = mkdtempSync(join(tmpdir(), 'gpucloud-keys-'));
     const shapes: [string, string[]][] = [
       ['ed25519', []],
@@ -76,7 +76,7 @@ describe('a valid key', () => {
   });
 });
 
-describe('what is not one', () => {
+describe('an invalid key', () => {
   const ed25519 = () => key('ssh-ed25519');
 
   test.each([
@@ -92,11 +92,11 @@ describe('what is not one', () => {
     ['ssh-dss AAAA', 'The type is one of ssh-rsa, ssh-ed25519, ecdsa-sha2-nistp256'],
     ['sk-ssh-ed25519@openssh.com AAAA', 'not an OpenSSH public key'],
     ['ssh-ed25519-cert-v01@openssh.com AAAA', 'not an OpenSSH public key'],
-  ])('%j', (text, rule) => {
+  ])('is refused: %j', (text, rule) => {
     expect(ruleFor(text)).toContain(rule);
   });
 
-  test('several keys, a broken line, options and controls in a comment', () => {
+  test('is refused for several keys, a broken line, options and controls in a comment', () => {
     expect(ruleFor(`${ed25519()}\n${key('ssh-rsa')}`)).toContain('several lines');
     expect(ruleFor(ed25519().replace(/.{20}$/, '\n$&'))).toContain('several lines');
     expect(ruleFor(`no-pty,command="id" ${ed25519()}`)).toContain('not an OpenSSH public key');
@@ -109,17 +109,17 @@ describe('what is not one', () => {
     ['ssh-ed25519', [field(Buffer.alloc(32)), Buffer.of(0)], 'damaged'],
     ['ssh-ed25519', [field(Buffer.alloc(32)), field('more')], 'damaged'],
     ['ecdsa-sha2-nistp256', [field('nistp256')], 'cut short'],
-  ])('a blob of %s with wrong insides', (type, parts, rule) => {
+  ])('is refused if a blob of %s is wrong inside', (type, parts, rule) => {
     expect(ruleFor(lineOf(type, Buffer.concat([field(type), ...parts])))).toContain(rule);
   });
 
-  test('a blob of another type than the line says', () => {
+  test('is refused if the blob has another type than the line', () => {
     expect(ruleFor(ed25519().replace('ssh-ed25519', 'ssh-rsa'))).toContain('damaged');
     expect(ruleFor(lineOf('ssh-rsa', field('hunter2-secret')))).toContain('damaged');
   });
 });
 
-describe('a private key is recognised and its rule repeats nothing of it', () => {
+describe('a private key', () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
   const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const pkcs1 = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
@@ -140,20 +140,23 @@ describe('a private key is recognised and its rule repeats nothing of it', () =>
     `${key('ssh-ed25519')}\n${pkcs8}`,
   ];
 
-  test.each(forms.map((form, at) => [at, form] as const))('form %i', (_at, form) => {
-    expect(holdsPrivateKey(form)).toBe(true);
-    expect(ruleFor(form)).toBe(
-      'this is a private key, which stays on this computer: give the public one',
-    );
-  });
+  test.each(forms.map((form, at) => [at, form] as const))(
+    'is recognised in form %i and not repeated',
+    (_at, form) => {
+      expect(holdsPrivateKey(form)).toBe(true);
+      expect(ruleFor(form)).toBe(
+        'this is a private key, which stays on this computer: give the public one',
+      );
+    },
+  );
 
-  test('a public key is none', () => {
+  test('is not recognised in a public key', () => {
     for (const type of TYPES) expect(holdsPrivateKey(`${key(type)} PRIVATE KEY`)).toBe(false);
   });
 });
 
-describe('hostile text', () => {
-  test.each(TYPES)('no beginning of a %s key is a key, and none crashes', (type) => {
+describe('a hostile text', () => {
+  test.each(TYPES)('is no %s key if it is only the beginning of one, and never crashes', (type) => {
     const line = key(type);
     for (let length = 0; length < line.length; length += 1) {
       expect(publicKey(line.slice(0, length)).ok, `${length} characters`).toBe(false);
@@ -166,7 +169,7 @@ describe('hostile text', () => {
     }
   });
 
-  test('flipped bytes, added bytes and other texts never crash', () => {
+  test('never crashes with flipped or added bytes or other texts', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...TYPES),
@@ -195,8 +198,8 @@ describe('hostile text', () => {
   });
 });
 
-describe('lines are compared', () => {
-  test('two lines are the same key whatever their comments', () => {
+describe('a comparison of lines', () => {
+  test('ignores the comments of keys', () => {
     const line = key('ssh-ed25519');
     expect(sameKey(`${line} a`, ` ${line}\tb\n`)).toBe(true);
     expect(sameKey(line, key('ssh-rsa'))).toBe(false);

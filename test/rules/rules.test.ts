@@ -29,7 +29,7 @@ function ruleBrokenBy(rule: Rule<unknown>, text: string): string {
 
 describe('names', () => {
   test.each(['abc', 'A1-', 'trainer-2', 'a'.repeat(50)].filter((name) => !name.endsWith('-')))(
-    'instance name %s',
+    'accept the instance name %s',
     (name) => expect(accepted(instanceName, name)).toBe(name),
   );
 
@@ -45,11 +45,11 @@ describe('names', () => {
     ['машина', 'Latin letters'],
     ['abс', 'Latin letters'],
     ['abc\n', 'Latin letters'],
-  ])('instance name %j is refused', (name, words) => {
+  ])('refuse the instance name %j', (name, words) => {
     expect(ruleBrokenBy(instanceName, name)).toContain(words);
   });
 
-  test('what the rule lets through follows each clause of the document', () => {
+  test('follow each clause of the document for instances', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60 }), (text) => {
         const documented =
@@ -62,23 +62,26 @@ describe('names', () => {
     );
   });
 
-  test('an API key name has at most 50 characters, counted as people count', () => {
+  test('allow at most 50 characters in an API key name, as people count', () => {
     expect(accepted(apiKeyName, 'ключ'.repeat(12))).toHaveLength(48);
     expect(apiKeyName('🔑'.repeat(50)).ok).toBe(true);
     expect(ruleBrokenBy(apiKeyName, 'x'.repeat(51))).toContain('at most 50');
     expect(ruleBrokenBy(apiKeyName, '  ')).toContain('not empty');
   });
 
-  test('other names are not empty', () => {
+  test('are otherwise only not empty', () => {
     expect(accepted(anyName, 'my drive')).toBe('my drive');
     expect(ruleBrokenBy(anyName, '')).toContain('not empty');
   });
 });
 
 describe('ids', () => {
-  test.each(['3f0c5d9e-1111-4222-8333-444455556666', 'tpl_1', 'a.b', '_x', '7'])('%s', (id) => {
-    expect(accepted(resourceId, id)).toBe(id);
-  });
+  test.each(['3f0c5d9e-1111-4222-8333-444455556666', 'tpl_1', 'a.b', '_x', '7'])(
+    'accept %s',
+    (id) => {
+      expect(accepted(resourceId, id)).toBe(id);
+    },
+  );
 
   test.each([
     '',
@@ -94,9 +97,9 @@ describe('ids', () => {
     'a\nb',
     'я',
     'x'.repeat(201),
-  ])('%j is refused', (id) => expect(resourceId(id).ok).toBe(false));
+  ])('refuse %j', (id) => expect(resourceId(id).ok).toBe(false));
 
-  test('an id that is let through stays one segment of a path', () => {
+  test('stay one segment of a path', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 20 }), (id) => {
         fc.pre(resourceId(id).ok);
@@ -106,7 +109,7 @@ describe('ids', () => {
     );
   });
 
-  test('a UUID is known by its shape', () => {
+  test('recognise a UUID by its shape', () => {
     expect(isUuid('3F0C5D9E-1111-4222-8333-444455556666')).toBe(true);
     expect(isUuid('3f0c5d9e')).toBe(false);
   });
@@ -117,12 +120,12 @@ describe('numbers', () => {
     ['1', 1],
     ['65535', 65535],
     ['080', 80],
-  ])('port %s', (text, port) => {
+  ])('accept port %s', (text, port) => {
     expect(accepted(portNumber, text)).toBe(port);
   });
 
   test.each(['0', '65536', '1.5', '0x10', '1e3', '-1', '+1', '', ' 1', '١'])(
-    'port %j is refused',
+    'refuse port %j',
     (text) => {
       expect(ruleBrokenBy(portNumber, text)).toContain('1 to 65535');
     },
@@ -134,7 +137,7 @@ describe('numbers', () => {
     ['16.5', 16.5],
     ['8g', 8],
     ['16.5GB', 16.5],
-  ])('shared memory %s', (text, gb) => {
+  ])('accept shared memory %s', (text, gb) => {
     expect(accepted(sharedMemoryGb, text)).toBe(gb);
   });
 
@@ -152,7 +155,7 @@ describe('numbers', () => {
     '512m',
     'g',
     '8 g',
-  ])('shared memory %j is refused', (text) =>
+  ])('refuse shared memory %j', (text) =>
     expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('at least 0.1'),
   );
 
@@ -160,11 +163,11 @@ describe('numbers', () => {
     ['99999999999999999999', 'shared memory is at most 999999 GB'],
     ['1000000', 'shared memory is at most 999999 GB'],
     ['0.1234567', 'shared memory has at most 6 digits after the point'],
-  ])('shared memory %s breaks a rule of its own', (text, rule) => {
+  ])('refuse shared memory %s by its own rule', (text, rule) => {
     expect(ruleBrokenBy(sharedMemoryGb, text)).toBe(rule);
   });
 
-  test('pages count from one', () => {
+  test('count pages from one', () => {
     expect(accepted(count, '10')).toBe(10);
     expect(count('0').ok).toBe(false);
   });
@@ -178,7 +181,7 @@ describe('ports', () => {
       '8888:8888/tcp,name=web,main',
       { external_port: 8888, internal_port: 8888, protocol: 'TCP', name: 'web', is_main: true },
     ],
-  ])('%s', (text, port) => {
+  ])('accept %s', (text, port) => {
     expect(accepted(publishedPort, text)).toEqual(port);
   });
 
@@ -198,7 +201,7 @@ describe('ports', () => {
     '80:80,name=web,main,name=api',
     '80:80,',
     '',
-  ])('%j is refused', (text) => expect(publishedPort(text).ok).toBe(false));
+  ])('refuse %j', (text) => expect(publishedPort(text).ok).toBe(false));
 
   test.each([
     ['80', 'both ports are given, for example 8080:80'],
@@ -207,34 +210,34 @@ describe('ports', () => {
     ['[::1]:80:80', 'a port is written EXTERNAL:INTERNAL'],
     ['8000-8010:8000-8010', 'a port is a whole number'],
     ['80:80-90', 'a port is a whole number'],
-  ])('%s, which docker takes, is refused with the reason', (text, reason) => {
+  ])('refuse %s, which docker accepts, with the reason', (text, reason) => {
     expect(ruleBrokenBy(publishedPort, text)).toContain(reason);
   });
 
-  test('a protocol is read in either case', () => {
+  test('accept a protocol in upper or lower case', () => {
     expect([accepted(protocol, 'udp'), accepted(protocol, 'TCP')]).toEqual(['UDP', 'TCP']);
     expect(ruleBrokenBy(protocol, 'icmp')).toContain('tcp or udp');
   });
 });
 
 describe('environment and volumes', () => {
-  test.each(['A', '_a1', 'HF_TOKEN'])('key %s', (key) =>
+  test.each(['A', '_a1', 'HF_TOKEN'])('accept key %s', (key) =>
     expect(accepted(environmentKey, key)).toBe(key),
   );
-  test.each(['', '1A', 'A-B', 'A B', 'Ключ', 'A=B'])('key %j is refused', (key) =>
+  test.each(['', '1A', 'A-B', 'A B', 'Ключ', 'A=B'])('refuse key %j', (key) =>
     expect(environmentKey(key).ok).toBe(false),
   );
 
-  test('a value is taken as it is', () => {
+  test('take a value as it is', () => {
     expect(accepted(environmentVariable, 'A=b=c ')).toEqual({ key: 'A', value: 'b=c ' });
     expect(accepted(environmentVariable, 'A=')).toEqual({ key: 'A', value: '' });
   });
 
-  test('a broken variable is refused without its value', () => {
+  test('refuse a broken variable without showing its value', () => {
     expect(ruleBrokenBy(environmentVariable, '=hunter2')).not.toContain('hunter2');
   });
 
-  test('volumes name two paths', () => {
+  test('need two paths in a volume', () => {
     expect(accepted(volume, '/data:/mnt/data')).toEqual({
       host_path: '/data',
       container_path: '/mnt/data',
@@ -258,10 +261,12 @@ describe('money', () => {
     ['0.0125', '0.0125'],
     ['-5', '-5.00'],
     ['100.000', '100.00'],
-  ])('%s is shown as %s', (text, shown) => expect(kopecksText(accepted(money, text))).toBe(shown));
+  ])('is shown from %s as %s', (text, shown) =>
+    expect(kopecksText(accepted(money, text))).toBe(shown),
+  );
 
   test.each(['', '1e5', '0x10', 'NaN', '1,5', '.5', '5.', '--1', '1 000', 'Infinity'])(
-    '%j is no amount',
+    'is not %j',
     (text) => {
       expect(money(text).ok).toBe(false);
     },
@@ -276,13 +281,13 @@ describe('durations', () => {
     ['2h', 7_200_000],
     ['3d', 259_200_000],
     ['0s', 0],
-  ])('%s', (text, milliseconds) => expect(accepted(duration, text)).toBe(milliseconds));
+  ])('accept %s', (text, milliseconds) => expect(accepted(duration, text)).toBe(milliseconds));
 
-  test.each(['', '5', 's', '1.5h', '-1s', '1 h', '1h30m', '1w', '1H'])('%j is refused', (text) =>
+  test.each(['', '5', 's', '1.5h', '-1s', '1 h', '1h30m', '1w', '1H'])('refuse %j', (text) =>
     expect(ruleBrokenBy(duration, text)).toContain('15m'),
   );
 
-  test('a deadline is longer than zero', () => {
+  test('need a deadline longer than zero', () => {
     expect(positiveDuration('0s').ok).toBe(false);
     expect(accepted(positiveDuration, '1s')).toBe(1000);
   });
@@ -295,7 +300,7 @@ describe('the address and the key', () => {
     ['http://localhost:8080', 'http://localhost:8080'],
     ['http://127.0.0.1:1/', 'http://127.0.0.1:1'],
     ['http://[::1]:1', 'http://[::1]:1'],
-  ])('%s', (text, url) => expect(accepted(baseUrl, text)).toBe(url));
+  ])('accept %s', (text, url) => expect(accepted(baseUrl, text)).toBe(url));
 
   test.each([
     ['api.example.com', 'whole address'],
@@ -310,17 +315,17 @@ describe('the address and the key', () => {
     ['https://api.example.com/?a=b', 'query'],
     ['https://api.example.com/#x', 'fragment'],
     ['https://api.example.com/?', 'query'],
-  ])('%j is refused', (text, words) => expect(ruleBrokenBy(baseUrl, text)).toContain(words));
+  ])('refuse %j', (text, words) => expect(ruleBrokenBy(baseUrl, text)).toContain(words));
 
   test.each(['a\r\nX: y', 'a b', '', 'ключ', 'a\n', 'x'.repeat(1025)])(
-    'key %j is refused unseen',
+    'refuse key %j without showing it',
     (text) => {
       const rule = ruleBrokenBy(apiKey, text);
       expect(rule).toContain('visible ASCII');
     },
   );
 
-  test('a key is taken whatever its prefix', () => {
+  test('accept any prefix of a key', () => {
     expect(accepted(apiKey, 'svc_sk_live_x')).toBe('svc_sk_live_x');
     expect(apiKey('other').ok).toBe(true);
   });

@@ -8,13 +8,13 @@ import {
 } from '../../src/rules/statuses.ts';
 
 describe('instance statuses', () => {
-  test('lists the words of the API document', () => {
+  test('include every status of the API document', () => {
     expect(INSTANCE_STATUSES.join(' ')).toBe(
       'CREATING PROVISIONING INSTALLING ACTIVE STOPPING STOPPED STARTING REBOOTING TERMINATING TERMINATED ERROR',
     );
   });
 
-  test('counts everything as billing but what terminates', () => {
+  test('count everything as billing that is not terminating', () => {
     expect(INSTANCE_STATUSES.filter((status) => !mayBill(status))).toEqual([
       'TERMINATING',
       'TERMINATED',
@@ -26,7 +26,7 @@ describe('instance statuses', () => {
   });
 
   test.each(['PAUSED', 'constructor', '', null, undefined])(
-    'counts the undocumented status %j as billing, closed and not over',
+    'count the undocumented status %j as billing, not entered and not over',
     (status) => {
       expect(mayBill(status)).toBe(true);
       expect(isTerminated(status)).toBe(false);
@@ -35,7 +35,7 @@ describe('instance statuses', () => {
     },
   );
 
-  test('knows where a passing status leads', () => {
+  test('name the next status of a passing one', () => {
     const to = (goal: string) => INSTANCE_STATUSES.filter((status) => leadsTo(goal, status));
     expect(to('STOPPED')).toEqual(['STOPPING', 'STOPPED']);
     expect(to('TERMINATED')).toEqual(['TERMINATING', 'TERMINATED']);

@@ -10,8 +10,8 @@ function decimal(text: string) {
   return verdict.value;
 }
 
-describe('rent', () => {
-  test('24 hours cost exactly 24 times the price, hour by hour', async () => {
+describe('charges for an instance', () => {
+  test('are exactly 24 times the price in 24 hours, hour by hour', async () => {
     const b = await bench();
     const id = await b.createActive('day');
     const before = await b.sandbox.status();
@@ -28,7 +28,7 @@ describe('rent', () => {
     });
   });
 
-  test('an hour is charged at its end and not a millisecond before', async () => {
+  test('come at the end of an hour and not a millisecond before', async () => {
     const b = await bench();
     await b.createActive('exact');
     await b.sandbox.advance(HOUR - 1);
@@ -45,24 +45,27 @@ describe('rent', () => {
     [MINUTE, ['USAGE_CHARGE 1.50']],
     [20 * MINUTE + 1, ['USAGE_CHARGE 29.97']],
     [HOUR - 1, ['USAGE_CHARGE 89.88']],
-  ])('terminating %i ms into the hour charges %j and gives the rest back', async (ms, charges) => {
-    const b = await bench();
-    const id = await b.createActive('short');
-    await b.sandbox.advance(ms);
-    await b.call('POST', `/instances/${id}/terminate`);
-    expect((await b.books()).slice(2)).toEqual(charges);
-    const status = await b.sandbox.status();
-    const charged = decimal(charges[0]?.split(' ')[1] ?? '0');
-    expect(status.reserved).toBe('0.00');
-    expect(decimal(status.available).toFixed(2)).toBe(decimal('10500').minus(charged).toFixed(2));
-    const events = await b.events(id);
-    const release = events.find((event) => row(event.payload ?? {}).action === 'release');
-    expect(release).toMatchObject({ type: 'BILLING' });
-    await b.sandbox.advance(3 * HOUR);
-    expect((await b.books()).slice(2)).toEqual(charges);
-  });
+  ])(
+    'end with a terminate %i ms into the hour: %j, and the rest is returned',
+    async (ms, charges) => {
+      const b = await bench();
+      const id = await b.createActive('short');
+      await b.sandbox.advance(ms);
+      await b.call('POST', `/instances/${id}/terminate`);
+      expect((await b.books()).slice(2)).toEqual(charges);
+      const status = await b.sandbox.status();
+      const charged = decimal(charges[0]?.split(' ')[1] ?? '0');
+      expect(status.reserved).toBe('0.00');
+      expect(decimal(status.available).toFixed(2)).toBe(decimal('10500').minus(charged).toFixed(2));
+      const events = await b.events(id);
+      const release = events.find((event) => row(event.payload ?? {}).action === 'release');
+      expect(release).toMatchObject({ type: 'BILLING' });
+      await b.sandbox.advance(3 * HOUR);
+      expect((await b.books()).slice(2)).toEqual(charges);
+    },
+  );
 
-  test('stopping charges what was used; a stopped machine costs nothing', async () => {
+  test('cover what was used at a stop, and nothing while stopped', async () => {
     const b = await bench();
     const id = await b.createActive('rests');
     await b.sandbox.advance(90 * MINUTE);
@@ -73,7 +76,7 @@ describe('rent', () => {
     expect(await b.sandbox.status()).toMatchObject({ balance: '10365.15', reserved: '0.00' });
   });
 
-  test('when the next hour is not covered the machine is warned of and stopped', async () => {
+  test('stop the instance with a warning if the next hour is not covered', async () => {
     const b = await bench({ balance: '200' });
     const id = await b.createActive('spent');
     await b.sandbox.advance(2 * HOUR);
@@ -87,7 +90,7 @@ describe('rent', () => {
 });
 
 describe('the account', () => {
-  test('balance is the wallet in the profile and the available funds in its update', async () => {
+  test('has the wallet balance in the profile and the available funds in its update', async () => {
     const b = await bench();
     await b.create('holds');
     const me = await b.call('GET', '/users/me');
@@ -108,7 +111,7 @@ describe('the account', () => {
     expect((await b.call('GET', '/users/me')).data.name).toBe('Анна');
   });
 
-  test('a new password needs the current one', async () => {
+  test('needs the current password for a new one', async () => {
     const b = await bench();
     const change = (current_password: string, new_password: string) =>
       b.call('POST', '/users/me/update-password', { current_password, new_password });
@@ -121,7 +124,7 @@ describe('the account', () => {
     expect((await change('long enough', 'another one')).status).toBe(200);
   });
 
-  test('promo codes: added once, expired, exhausted, unknown', async () => {
+  test('accepts a promo code once, and refuses expired, exhausted and unknown ones', async () => {
     const b = await bench();
     const use = (code: string) => b.call('POST', '/billing/promo/activate', { code });
     const first = await use('WELCOME500');
@@ -143,7 +146,7 @@ describe('the account', () => {
     expect((await b.sandbox.status()).balance).toBe('11000.00');
   });
 
-  test('transactions: newest first, filtered, in pages', async () => {
+  test('lists transactions newest first, filtered, in pages', async () => {
     const b = await bench();
     await b.createActive('payer');
     await b.sandbox.advance(HOUR);
@@ -173,7 +176,7 @@ describe('the account', () => {
     }
   });
 
-  test('enters a deposit as a transaction', async () => {
+  test('records a deposit as a transaction', async () => {
     const b = await bench();
     expect((await b.sandbox.deposit('0.005')).balance).toBe('10500.005');
     expect((await b.books()).at(-1)).toBe('DEPOSIT 0.005');

@@ -217,8 +217,8 @@ function withoutChance(state: State): unknown {
   });
 }
 
-describe('whatever happens', () => {
-  test('the books balance after every step, and nothing is negative', () => {
+describe('random operations', () => {
+  test('keep the books balanced after every step, and nothing is negative', () => {
     fc.assert(
       fc.property(life, ({ opening, steps }) => {
         const state = freshState(START, { balance: opening });
@@ -232,7 +232,7 @@ describe('whatever happens', () => {
     );
   });
 
-  test('one long jump gives the books of many short ones', () => {
+  test('give the same books by one long jump and many short ones', () => {
     fc.assert(
       fc.property(life, fc.integer({ min: 1, max: 50 }), ({ opening, steps }, parts) => {
         const state = freshState(START, { balance: opening });
@@ -253,7 +253,7 @@ describe('whatever happens', () => {
   });
 });
 
-describe('the runs above', () => {
+describe('the random operations above', () => {
   test('reach every status and every kind of transaction', () => {
     const seen = new Set<string>();
     for (const { opening, steps } of fc.sample(life, { numRuns: 300, seed: 1 })) {

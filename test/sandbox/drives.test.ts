@@ -8,7 +8,7 @@ async function drive(b: Bench, size_gb: number, name = 'disk'): Promise<string> 
 }
 
 describe('a drive', () => {
-  test('creation and price', async () => {
+  test('is created, and its price follows its size', async () => {
     const b = await bench();
     const reply = await b.call('POST', '/storage/drives', { name: 'data', size_gb: 50 });
     expect(reply.body).toEqual({
@@ -34,7 +34,7 @@ describe('a drive', () => {
     expect(list.map((one) => one.id)).toEqual([second, reply.data.id]);
   });
 
-  test('each hour is charged at its end, exactly', async () => {
+  test('is charged at the end of each hour, exactly', async () => {
     const b = await bench();
     const id = await drive(b, 7);
     await b.sandbox.advance(HOUR - 1);
@@ -50,7 +50,7 @@ describe('a drive', () => {
     });
   });
 
-  test('an update renames and reprices; both fields are needed', async () => {
+  test('changes its name and price in an update, which needs both fields', async () => {
     const b = await bench();
     const id = await drive(b, 10);
     const reply = await b.call('PATCH', `/storage/drives/${id}`, { name: 'big', size_gb: 1000 });
@@ -65,12 +65,12 @@ describe('a drive', () => {
     expect((await b.call('PATCH', `/storage/drives/${id}`, { size_gb: 1 })).status).toBe(400);
   });
 
-  test.each([0, -1, 1.5, 10_001, '10', null])('size %j is refused', async (size_gb) => {
+  test.each([0, -1, 1.5, 10_001, '10', null])('refuses size %j', async (size_gb) => {
     const b = await bench();
     expect((await b.call('POST', '/storage/drives', { name: 'd', size_gb })).status).toBe(400);
   });
 
-  test('404 for one that is not there', async () => {
+  test('is a 404 if it does not exist', async () => {
     const b = await bench();
     const path = `/storage/drives/${NOBODY}`;
     for (const reply of [
@@ -87,8 +87,8 @@ describe('a drive', () => {
   });
 });
 
-describe('a drive on a machine', () => {
-  test('IN_USE, then SYNCING, then AVAILABLE again', async () => {
+describe('a drive on an instance', () => {
+  test('goes to IN_USE, then SYNCING, then AVAILABLE', async () => {
     const b = await bench();
     const id = await drive(b, 10);
     const box = await b.createActive('box', { storage_drive_id: id });
@@ -113,7 +113,7 @@ describe('a drive on a machine', () => {
     expect((await b.instance(box)).storage_drive).toBeNull();
   });
 
-  test('a failed machine lets its drive go', async () => {
+  test('is released by a failed instance', async () => {
     const b = await bench();
     const id = await drive(b, 10);
     await b.createActive('box', { storage_drive_id: id });
@@ -123,7 +123,7 @@ describe('a drive on a machine', () => {
     expect((await b.drive(id)).status).toBe('AVAILABLE');
   });
 
-  test('it fills by 1 GiB an hour and grows when it is too small', async () => {
+  test('fills by 1 GiB per hour and grows when it is too small', async () => {
     const b = await bench();
     const id = await drive(b, 2);
     const box = await b.createActive('writer', { storage_drive_id: id, template_id: JUPYTERLAB });
@@ -150,7 +150,7 @@ describe('a drive on a machine', () => {
 });
 
 describe('a drive without funds', () => {
-  test('SUSPENDED with a debt that grows, paid by a top-up; resumed', async () => {
+  test('is SUSPENDED with growing debt, then paid by a deposit and resumed', async () => {
     const b = await bench({ balance: '1.50' });
     const id = await drive(b, 100);
     await b.sandbox.advance(HOUR);
@@ -178,7 +178,7 @@ describe('a drive without funds', () => {
     expect((await b.drive(id)).status).toBe('AVAILABLE');
   });
 
-  test('resume pays the debt of the hours since the top-up', async () => {
+  test('pays at a resume the debt of the hours since the deposit', async () => {
     const b = await bench({ balance: '0' });
     const id = await drive(b, 100);
     await b.sandbox.advance(HOUR);
@@ -189,7 +189,7 @@ describe('a drive without funds', () => {
     expect(await b.sandbox.status()).toMatchObject({ available: '96.40', debt: '0.00' });
   });
 
-  test('a suspended drive can be neither changed nor attached', async () => {
+  test('can be neither changed nor attached while suspended', async () => {
     const b = await bench({ balance: '1000' });
     const eater = await drive(b, 10_000, 'eater');
     const id = await drive(b, 8000);
@@ -206,7 +206,7 @@ describe('a drive without funds', () => {
     expect(taken).toContain('"statusCode":409');
   });
 
-  test('deleted for good after 7 days, to the millisecond; its debt stays', async () => {
+  test('is deleted after 7 days, to the millisecond, and its debt stays', async () => {
     const b = await bench({ balance: '0' });
     const id = await drive(b, 100);
     await b.sandbox.advance(HOUR);
@@ -225,7 +225,7 @@ describe('a drive without funds', () => {
     expect((await b.sandbox.deposit('300')).available).toBe('97.20');
   });
 
-  test('a mounted drive is frozen only when its machine is gone', async () => {
+  test('is frozen on an instance only when that is gone', async () => {
     const b = await bench({ balance: '100' });
     const id = await drive(b, 1000);
     const box = await b.createActive('box', { storage_drive_id: id });

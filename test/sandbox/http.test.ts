@@ -78,21 +78,24 @@ describe('the documented operations', () => {
     expect(wanted).toHaveLength(23);
   });
 
-  test.each(DOCUMENTED)('%s %s answers %i in the envelope', async (method, path, code, body) => {
-    const b = await bench({ balance: '100' });
-    const ids = await furnish(b);
-    const real = path.replace(/\{(.*)\}/, (_, what: string) => ids[what] ?? '?');
-    const reply = await b.call(method, real, body);
-    expect(reply.status).toBe(code);
-    expect(reply.body).toMatchObject({ status: 'success', code });
-    const paged = real.endsWith('/events') || real.endsWith('/transactions');
-    const keys = ['code', 'data', 'meta', 'status'].filter(
-      (key) => (key !== 'meta' || paged) && (key !== 'data' || method !== 'DELETE'),
-    );
-    expect(Object.keys(reply.body).sort()).toEqual(keys);
-  });
+  test.each(DOCUMENTED)(
+    'respond to %s %s with %i in the envelope',
+    async (method, path, code, body) => {
+      const b = await bench({ balance: '100' });
+      const ids = await furnish(b);
+      const real = path.replace(/\{(.*)\}/, (_, what: string) => ids[what] ?? '?');
+      const reply = await b.call(method, real, body);
+      expect(reply.status).toBe(code);
+      expect(reply.body).toMatchObject({ status: 'success', code });
+      const paged = real.endsWith('/events') || real.endsWith('/transactions');
+      const keys = ['code', 'data', 'meta', 'status'].filter(
+        (key) => (key !== 'meta' || paged) && (key !== 'data' || method !== 'DELETE'),
+      );
+      expect(Object.keys(reply.body).sort()).toEqual(keys);
+    },
+  );
 
-  test('no key, a wrong key, an empty key: 401 in Shape A, before anything else', async () => {
+  test('respond with 401 in Shape A to no key, a wrong key and an empty key, before anything else', async () => {
     const b = await bench();
     const paths = [...DOCUMENTED.map(([method, path]) => [method, path] as const)];
     for (const [method, path] of [...paths, ['GET', '/nowhere'] as const]) {
@@ -107,7 +110,7 @@ describe('the documented operations', () => {
     expect((await b.sandbox.status()).counts).toMatchObject({ api_keys: 1, ssh_keys: 0 });
   });
 
-  test('an unknown path, and a known one with another method: 404 in Shape A', async () => {
+  test('respond with 404 in Shape A to an unknown path, and to another method', async () => {
     const b = await bench();
     for (const [method, path] of [
       ['GET', '/nowhere'],
@@ -126,7 +129,7 @@ describe('the documented operations', () => {
   });
 });
 
-describe('bodies', () => {
+describe('request bodies', () => {
   const good = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'good-box' };
   const container = (docker_config: object) => ({ ...good, docker_config });
 
@@ -157,7 +160,7 @@ describe('bodies', () => {
     ['an unknown port field', container({ image: 'a', ports: [{ port: 1 }] }), 'port'],
     ['a list', [good], 'The body'],
     ['null', null, 'The body'],
-  ])('%s is refused with 400', async (_, body, words) => {
+  ])('are refused with 400: %s', async (_, body, words) => {
     const b = await bench();
     const reply = await b.call('POST', '/instances', body);
     expect(reply.status).toBe(400);
@@ -169,7 +172,7 @@ describe('bodies', () => {
     expect((await b.sandbox.status()).instances).toEqual([]);
   });
 
-  test('JSON that is none, another content type, no body', async () => {
+  test('are refused if they are not JSON, of another type, or missing', async () => {
     const b = await bench();
     const post = async (body: string | null, type = 'application/json') => {
       const response = await fetch(`${b.url}/ssh-keys`, {
@@ -189,7 +192,7 @@ describe('bodies', () => {
     expect((await post(good, 'Application/JSON; charset=utf-8'))[0]).toBe(201);
   });
 
-  test('actions take no body or an empty object; resume takes the empty object alone', async () => {
+  test('are empty or {} for actions, and {} for resume', async () => {
     const b = await bench();
     const id = await b.createActive('acted');
     expect((await b.call('POST', `/instances/${id}/stop`, { now: true })).status).toBe(400);
@@ -201,7 +204,7 @@ describe('bodies', () => {
     expect((await b.call('POST', resume, {})).status).toBe(404);
   });
 
-  test('a body above 1 MiB is refused, also without a length', async () => {
+  test('are refused above 1 MiB, also without a length', async () => {
     const b = await bench();
     const reply = await b.call('POST', '/ssh-keys', { name: 'x'.repeat(1024 * 1024) });
     expect(reply.body).toMatchObject({ statusCode: 413 });
@@ -222,7 +225,7 @@ describe('bodies', () => {
 });
 
 describe('templates', () => {
-  test('the active ones, by sort_order, whole', async () => {
+  test('are listed if active, by sort_order, whole', async () => {
     const b = await bench();
     const list = (await b.call('GET', '/templates')).list;
     expect(list.map((one) => one.slug)).toEqual(['jupyterlab', 'vllm']);
@@ -237,7 +240,7 @@ describe('templates', () => {
 });
 
 describe('the server', () => {
-  test('listens on loopback only, logs requests, and ends although a client keeps its line', async () => {
+  test('listens on loopback only, logs requests, and ends although a client stays connected', async () => {
     const b = await bench();
     await b.call('GET', '/users/me');
     await b.call('GET', '/nowhere');
@@ -256,7 +259,7 @@ describe('the server', () => {
     await expect(fetch(server.url)).rejects.toThrow();
   });
 
-  test('an answer in the making is finished before the port is freed', async () => {
+  test('finishes a response before it frees the port', async () => {
     const b = await bench();
     await b.sandbox.status();
     const server = await b.sandbox.listen({ port: 0 });
@@ -272,14 +275,14 @@ describe('the server', () => {
     await closing;
   });
 
-  test('the date of an answer is that of the virtual clock', async () => {
+  test('dates responses by the virtual clock', async () => {
     const b = await bench();
     await b.sandbox.advance(30 * DAY);
     const answer = await fetch(`${b.url}/users/me`, { headers: { 'X-API-KEY': b.apiKey } });
     expect(answer.headers.get('date')).toBe('Tue, 31 Mar 2026 12:00:00 GMT');
   });
 
-  test('a taken port is a usage error that says so', async () => {
+  test('reports a port in use as a usage error', async () => {
     const b = await bench();
     const port = Number(new URL(b.url).port);
     await expect(b.sandbox.listen({ port })).rejects.toMatchObject({

@@ -5,8 +5,8 @@ const _ED25519 =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@box';
 const _BASE = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'box-1' };
 
-describe('the log', () => {
-  test('newest first, with every kind of event; pages with meta', async () => {
+describe('the event log', () => {
+  test('has every kind of event, newest first, in pages with meta', async () => {
     const b = await bench({ balance: '89.90' });
     const id = await b.createActive('talker');
     await b.sandbox.advance(HOUR);
@@ -37,7 +37,7 @@ describe('the log', () => {
   });
 
   test.each(['page=0', 'page=x', 'limit=0', 'limit=-1', 'limit=1.5'])(
-    '400 for %s',
+    'responds with 400 to %s',
     async (query) => {
       const b = await bench();
       const id = await b.create('asked');

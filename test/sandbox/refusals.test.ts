@@ -20,7 +20,7 @@ const ED25519 =
 const BASE = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'box-1' };
 
 describe('the documented errors of instances', () => {
-  test('400: start of a machine that is not STOPPED, naming the status', async () => {
+  test('respond with 400 to a start of an instance that is not STOPPED, with its status', async () => {
     const b = await bench();
     const id = await b.createActive('runs');
     const reply = await b.call('POST', `/instances/${id}/start`);
@@ -29,7 +29,7 @@ describe('the documented errors of instances', () => {
     expect(reply.body.message).toContain('ACTIVE');
   });
 
-  test('400: start without any funds, naming the status; 409: too few for an hour', async () => {
+  test('respond with 400 to a start without any funds, and 409 with too little for an hour', async () => {
     const b = await bench({ balance: '89.90' });
     const id = await b.createActive('poor');
     await b.call('POST', `/instances/${id}/stop`);
@@ -47,7 +47,7 @@ describe('the documented errors of instances', () => {
     expect(little.status).toBe(200);
   });
 
-  test('409: start when the balance does not cover the next hour', async () => {
+  test('respond with 409 to a start if the balance does not cover the next hour', async () => {
     const b = await bench({ balance: '100' });
     const id = await b.createActive('half');
     await b.sandbox.advance(30 * MINUTE);
@@ -59,7 +59,7 @@ describe('the documented errors of instances', () => {
     expect(await b.statusOf(id)).toBe('STOPPED');
   });
 
-  test('500: the provider fails a start; the funds come back and it is STOPPED', async () => {
+  test('respond with 500 if the provider fails a start, with the funds back and STOPPED', async () => {
     const b = await bench();
     const id = await b.createActive('unlucky');
     await b.call('POST', `/instances/${id}/stop`);
@@ -76,7 +76,7 @@ describe('the documented errors of instances', () => {
     expect((await b.call('POST', `/instances/${id}/start`)).status).toBe(200);
   });
 
-  test('400: stop of a machine that is not ACTIVE', async () => {
+  test('respond with 400 to a stop of an instance that is not ACTIVE', async () => {
     const b = await bench();
     const id = await b.create('early');
     expect((await b.call('POST', `/instances/${id}/stop`)).status).toBe(400);
@@ -87,7 +87,7 @@ describe('the documented errors of instances', () => {
     expect(again.body.message).toContain('STOPPING');
   });
 
-  test('500: the provider fails a stop; it is ACTIVE again and the books are unchanged', async () => {
+  test('respond with 500 if the provider fails a stop, with ACTIVE and the books unchanged', async () => {
     const b = await bench();
     const id = await b.createActive('stubborn');
     await b.sandbox.advance(20 * MINUTE);
@@ -109,7 +109,7 @@ describe('the documented errors of instances', () => {
     expect((await b.books()).at(-1)).toBe('USAGE_CHARGE 89.90');
   });
 
-  test('400: terminate of a machine that is terminating or terminated', async () => {
+  test('respond with 400 to a terminate of an instance that is terminating or terminated', async () => {
     const b = await bench();
     const id = await b.createActive('gone');
     await b.call('POST', `/instances/${id}/terminate`);
@@ -120,7 +120,7 @@ describe('the documented errors of instances', () => {
     expect([second.status, second.body.message]).toEqual([400, 'Instance is TERMINATED already']);
   });
 
-  test('500: the provider fails a terminate; the status before is back and a retry works', async () => {
+  test('respond with 500 if the provider fails a terminate, and a retry works', async () => {
     const b = await bench();
     const id = await b.create('sticky');
     await b.sandbox.inject('fail-terminate');
@@ -135,7 +135,7 @@ describe('the documented errors of instances', () => {
     expect((await b.call('POST', `/instances/${id}/terminate`)).status).toBe(200);
   });
 
-  test('404 in Shape A for every operation on an instance that is not there', async () => {
+  test('respond with 404 in Shape A to every operation on an unknown instance', async () => {
     const b = await bench();
     for (const [method, end, body] of [
       ['GET', '', undefined],
@@ -157,7 +157,7 @@ describe('the documented errors of instances', () => {
   });
 });
 
-describe('what the sandbox refuses where the document is silent', () => {
+describe('the sandbox where the document is silent', () => {
   test.each([
     ['unknown offer', { offer_id: NOBODY }, 400],
     ['out of stock', { offer_id: OUT_OF_STOCK }, 409],
@@ -167,14 +167,14 @@ describe('what the sandbox refuses where the document is silent', () => {
     ['unknown SSH key', { ssh_keys: [NOBODY] }, 400],
     ['unknown drive', { storage_drive_id: NOBODY }, 400],
     ['a container on Windows', { image_id: WINDOWS, docker_config: { image: 'nginx' } }, 400],
-  ])('%s', async (_, more, status) => {
+  ])('refuses %s', async (_, more, status) => {
     const b = await bench();
     const reply = await b.call('POST', '/instances', { ...BASE, ...more });
     expect(reply.status).toBe(status);
     expect(await b.sandbox.status()).toMatchObject({ reserved: '0.00', instances: [] });
   });
 
-  test('too few funds for an hour: 409 and nothing is made', async () => {
+  test("responds with 409 and creates nothing if funds don't cover an hour", async () => {
     const b = await bench({ balance: '89.89' });
     expect((await b.call('POST', '/instances', BASE)).status).toBe(409);
     expect((await b.sandbox.status()).instances).toEqual([]);
@@ -182,7 +182,7 @@ describe('what the sandbox refuses where the document is silent', () => {
     expect((await b.call('POST', '/instances', BASE)).status).toBe(201);
   });
 
-  test('a name is taken until its machine is TERMINATED', async () => {
+  test('reserves a name until its instance is TERMINATED', async () => {
     const b = await bench();
     const id = await b.createActive('box-1');
     expect((await b.call('POST', '/instances', BASE)).status).toBe(409);
@@ -194,7 +194,7 @@ describe('what the sandbox refuses where the document is silent', () => {
     expect(reply.status).toBe(409);
   });
 
-  test('reorder of a machine that is not TERMINATED', async () => {
+  test('refuses a reorder of an instance that is not TERMINATED', async () => {
     const b = await bench();
     const id = await b.createActive('alive');
     const reply = await b.call('POST', `/instances/${id}/reorder`, { new_name: 'copy' });
@@ -202,7 +202,7 @@ describe('what the sandbox refuses where the document is silent', () => {
     expect(reply.body.message).toContain('ACTIVE');
   });
 
-  test('the default SSH key goes on a machine that names no keys, and only there', async () => {
+  test('puts the default SSH key on an instance that names no keys, and on no other', async () => {
     const b = await bench();
     const key = await b.call('POST', '/ssh-keys', {
       name: 'main',
@@ -220,7 +220,7 @@ describe('what the sandbox refuses where the document is silent', () => {
     expect(await keysOf(twice)).toHaveLength(1);
   });
 
-  test('Windows gets a password and its own user', async () => {
+  test('gives Windows a password and its own user', async () => {
     const b = await bench();
     const id = await b.createActive('windows', { image_id: WINDOWS });
     const instance = await b.instance(id);

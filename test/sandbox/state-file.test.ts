@@ -25,14 +25,14 @@ import {
 const run = promisify(execFile);
 
 describe('the state file', () => {
-  test('is for its owner only, and so is its folder', async () => {
+  test('is private, and so is its folder', async () => {
     const b = await bench();
     await b.sandbox.status();
     expect((await stat(b.file)).mode & 0o777).toBe(0o600);
     expect((await stat(dirname(b.file))).mode & 0o777).toBe(0o700);
   });
 
-  test('is not written by a read when nothing was due', async () => {
+  test('is not written by a reading if nothing was due', async () => {
     const b = await bench();
     const id = await b.createActive('quiet');
     await b.call('GET', `/instances/${id}`);
@@ -46,7 +46,7 @@ describe('the state file', () => {
     expect([after.ino, after.mtimeNs]).toEqual([before.ino, before.mtimeNs]);
   });
 
-  test('is read again when another hand changed it, though size and times are the same', async () => {
+  test('is read again after an outside change, even with the same size and times', async () => {
     const b = await bench();
     const id = await b.createActive('first-name');
     const other = openSandbox({ file: b.file, clock: b.clock });
@@ -66,7 +66,7 @@ describe('the state file', () => {
     expect(types).toContain('DEPOSIT');
   });
 
-  test('holds nothing of work that failed, and neither does the memory', async () => {
+  test('holds nothing of failed work, and neither does the memory', async () => {
     const b = await bench();
     await b.sandbox.status();
     const store = openStore(b.file);
@@ -83,7 +83,7 @@ describe('the state file', () => {
     expect(await machines()).toBe(0);
   });
 
-  test('is changed by no operation that reads, so that none need write it down', async () => {
+  test('is not changed by any operation that only reads', async () => {
     const b = await bench();
     const id = await b.createActive('machine');
     const drive = await b.call('POST', '/drives', { name: 'data', size_gb: 10 });
@@ -106,7 +106,7 @@ describe('the state file', () => {
   });
 
   test.each(['', '{', 'null', '[1]', '{"version":2}', '"text"'])(
-    'holding %j is an error that names it and leaves it alone',
+    'is reported and left alone if it holds %j',
     async (content) => {
       const b = await bench();
       await b.sandbox.status();
@@ -141,7 +141,7 @@ describe('the state file', () => {
     ['a status', (text: string) => text.replace('"PROVISIONING"', '"LOST"')],
     ['an offer', (text: string) => text.replace(RTX_4090, 'other')],
     ['a missing list', (text: string) => text.replace('"drives"', '"drive"')],
-  ])('with %s changed by hand into nonsense is refused', async (_, spoil) => {
+  ])('is refused with %s changed by hand into nonsense', async (_, spoil) => {
     const b = await bench();
     await b.create('box');
     await b.call('POST', '/instances', {});
@@ -154,7 +154,7 @@ describe('the state file', () => {
     expect(await readFile(b.file, 'utf8')).toBe(bad);
   });
 
-  test('that can be neither read nor made is a storage error that names it', async () => {
+  test('is a storage error if it can be neither read nor created', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'sandbox.json'));
     await writeFile(join(folder, 'plain'), '');
@@ -227,7 +227,7 @@ main();
 `;
 
 describe('the virtual clock', () => {
-  test('runs with the real one, at its speed, and jumps', async () => {
+  test('runs with the real clock, at its speed, and jumps', async () => {
     const b = await bench();
     const now = async () => Date.parse((await b.sandbox.status()).now) - START;
     expect(await now()).toBe(0);
@@ -246,7 +246,7 @@ describe('the virtual clock', () => {
     expect(await now()).toBe(HOUR + 61 * SECOND + 500);
   });
 
-  test('drives machines without anybody asking in between', async () => {
+  test('moves instances without any request', async () => {
     const b = await bench();
     const id = await b.create('box');
     b.clock.time += 3 * SECOND + 2 * HOUR;
@@ -257,14 +257,14 @@ describe('the virtual clock', () => {
     });
   });
 
-  test('does not go back with the computer’s clock', async () => {
+  test("does not go back with the computer's clock", async () => {
     const b = await bench();
     await b.sandbox.advance(HOUR);
     b.clock.time -= DAY;
     expect((await b.sandbox.status()).now).toBe('2026-03-01T13:00:00.000Z');
   });
 
-  test('a sandbox left alone for long catches up 366 days, one in use any time', async () => {
+  test('catches up at most 366 days after a pause, and any time in use', async () => {
     const b = await bench();
     await b.sandbox.status();
     b.clock.time += 3000 * DAY;
@@ -277,8 +277,8 @@ describe('the virtual clock', () => {
   });
 });
 
-describe('reset and catalog', () => {
-  test('reset empties the account and takes an opening balance and a speed', async () => {
+describe('sandbox reset and catalog', () => {
+  test('reset the account, its balance and its speed', async () => {
     const b = await bench();
     await b.createActive('old');
     const { account } = await b.sandbox.status();
@@ -303,7 +303,7 @@ describe('reset and catalog', () => {
     expect(await b.books()).toEqual([]);
   });
 
-  test('what the catalog offers can be ordered at the price that it shows', async () => {
+  test('offer what can be ordered at the price shown', async () => {
     const b = await bench({ balance: '100000' });
     const { offers, images } = await b.sandbox.catalog();
     expect(offers).toHaveLength(5);

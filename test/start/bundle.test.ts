@@ -18,7 +18,7 @@ const require = createRequire(FILE);
 // It builds the whole bundle, which takes a slow computer longer than a test usually has.
 const BUILDING = { timeout: 120_000 };
 
-test('runs every chunk, which has the names that others import from it', BUILDING, async () => {
+test('runs every chunk, with the names that others import from it', BUILDING, async () => {
   const { text, names } = await buildParts();
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-bundle-'));
   try {
@@ -119,7 +119,7 @@ test('runs chunks that import each other', () => {
   expect(seen).toEqual(['two and three of a function']);
 });
 
-test('loads a slow module of Node at the first use of a name, others at once', () => {
+test('loads a slow module of Node at first use, and others at once', () => {
   const loaded: string[] = [];
   const node = (id: string) => {
     loaded.push(id);

@@ -36,7 +36,7 @@ async function names(): Promise<string[]> {
   return (await at.codeFiles()).map((file) => file.replace(/^.*\//, ''));
 }
 
-describe('kept code', () => {
+describe('cached code', () => {
   test('runs in the next run, and only the user can read it', async () => {
     // The proof is also the danger: V8 runs code of another text of the same length.
     const file = await poison(at, HELP);
@@ -65,7 +65,7 @@ describe('kept code', () => {
     expect([...commands]).toEqual(['gpucloud', 'profiles-list']);
   });
 
-  test('is not written by a command that fails, by --version, in CI, or where Node keeps none', async () => {
+  test('is not written by a command that fails, by --version, in CI, or if Node caches none', async () => {
     expect((await at.run(['instances', 'nonsense'])).code).toBe(2);
     expect((await at.run(['me', 'get'])).code).toBe(4);
     expect((await at.run(['--version'])).stdout).toMatch(/^gpucloud \d+\.\d+\.\d+\n$/);
@@ -89,8 +89,8 @@ describe('kept code', () => {
   });
 });
 
-describe('code that does not belong to the run is not run', () => {
-  test('after an upgrade to a bundle of the same length', async () => {
+describe('cached code of another run', () => {
+  test('is ignored after an upgrade to a bundle of the same length', async () => {
     await at.run(HELP);
     const [, hash = ''] = /^\/\/([0-9a-f]{16})\n/.exec(await readFile(at.bundle, 'latin1')) ?? [];
     // What the build does when one word of the source changes.
@@ -99,13 +99,13 @@ describe('code that does not belong to the run is not run', () => {
     expect((await at.run(HELP)).stdout).toContain(POISON);
   });
 
-  test('with another version of Node or another processor', async () => {
+  test('is ignored with another version of Node or another processor', async () => {
     const file = await poison(at, HELP);
     const folder = join(file, '..');
     expect(folder).toMatch(new RegExp(`-${process.version}-${process.arch}$`));
   });
 
-  test.each([0, 5, 100, 5000])('cut off after %d bytes', async (length) => {
+  test.each([0, 5, 100, 5000])('is ignored if cut off after %d bytes', async (length) => {
     const file = await poison(at, HELP);
     await writeFile(file, (await readFile(file)).subarray(0, length));
     await soundHelp();
@@ -114,19 +114,19 @@ describe('code that does not belong to the run is not run', () => {
     await soundHelp();
   });
 
-  test.each([0o620, 0o602])('from a file that others may write (%o)', async (mode) => {
+  test.each([0o620, 0o602])('is ignored if others may write to its file (%o)', async (mode) => {
     await chmod(await poison(at, HELP), mode);
     await soundHelp();
   });
 
-  test('from a file of another user', needs('root'), async () => {
+  test('is ignored if another user owns its file', needs('root'), async () => {
     await chown(await poison(at, HELP), STRANGER, STRANGER);
     await soundHelp();
   });
 });
 
-describe('a cache that cannot be kept changes nothing', () => {
-  test('without a home, in a relative folder, with a file or folder in its place', async () => {
+describe("a cache that can't be written", () => {
+  test('changes nothing without a home, in a relative folder, or with a file or folder in its place', async () => {
     const nowhere = { GPUCLOUD_STATE_DIR: undefined, GPUCLOUD_CONFIG_DIR: undefined };
     for (const env of [
       { ...nowhere, HOME: '/proc/nowhere' },
@@ -149,7 +149,7 @@ describe('a cache that cannot be kept changes nothing', () => {
   });
 
   // Root starts it as another user, for whom the folder is closed.
-  test('in a folder that may not be written', needs('root'), async () => {
+  test('changes nothing in a folder without write permission', needs('root'), async () => {
     const home = join(at.root, 'home');
     await mkdir(home, { mode: 0o555 });
     await chmod(home, 0o555);
@@ -168,19 +168,23 @@ describe('a cache that cannot be kept changes nothing', () => {
     expect(await readdir(home)).toEqual([]);
   });
 
-  test('on a full disk, where nothing is left behind', needs('the right to mount'), async () => {
-    const disk = await mountSmallDisk('512k');
-    try {
-      const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
-      await disk.fill();
-      for (const argv of [HELP, ['instances', '--help']]) {
-        const { code, stderr } = await at.run(argv, { env });
-        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  test(
+    'changes nothing on a full disk, and leaves no file',
+    needs('the right to mount'),
+    async () => {
+      const disk = await mountSmallDisk('512k');
+      try {
+        const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
+        await disk.fill();
+        for (const argv of [HELP, ['instances', '--help']]) {
+          const { code, stderr } = await at.run(argv, { env });
+          expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+        }
+        const files = await readdir(disk.path, { recursive: true });
+        expect(files.filter((name) => name.endsWith('.new'))).toEqual([]);
+      } finally {
+        await disk.remove();
       }
-      const files = await readdir(disk.path, { recursive: true });
-      expect(files.filter((name) => name.endsWith('.new'))).toEqual([]);
-    } finally {
-      await disk.remove();
-    }
-  });
+    },
+  );
 });

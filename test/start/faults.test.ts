@@ -61,8 +61,8 @@ function run(...argv: string[]) {
   return outcomeOf(started);
 }
 
-describe('a fault that nobody caught', needs('POSIX'), () => {
-  test('is told as any other, without its stack', async () => {
+describe('an uncaught error', needs('POSIX'), () => {
+  test('is reported as any other, without its stack', async () => {
     strikes = () => true;
     const { code, stdout, stderr } = await run('instances', 'get', ID, '--json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -72,7 +72,7 @@ describe('a fault that nobody caught', needs('POSIX'), () => {
     });
   });
 
-  test('is told with its stack to whoever looks for it', async () => {
+  test('is reported with its stack on --debug', async () => {
     strikes = () => true;
     const { code, stderr } = await run('instances', 'get', ID, '--debug');
     expect(code).toBe(1);
@@ -80,7 +80,7 @@ describe('a fault that nobody caught', needs('POSIX'), () => {
     expect(stderr).toContain('error: Something unexpected happened: Error: boom\n');
   });
 
-  test('while a machine is being rented: it may be billing, and the next command says so', async () => {
+  test('says during a create that it may be billing, as does the next command', async () => {
     strikes = (path) => path === '/instances';
     const { code, stderr } = await run('instances', 'create', 'box', ...HARDWARE, '--json');
     expect({ code, ...JSON.parse(stderr).error }).toMatchObject({
@@ -97,7 +97,7 @@ describe('a fault that nobody caught', needs('POSIX'), () => {
     ['create', 'box', 1, ['create', 'box', ...HARDWARE, '--wait']],
     ['wait', ID, 2, ['wait', ID, '--poll-interval', '1s']],
   ])(
-    'in the wait of %s: it is billing, and the command that ends it is named',
+    'says in the wait of %s that it is billing, and how to terminate it',
     async (_verb, name, reading, argv) => {
       const box = { id: ID, name: 'box', status: 'PROVISIONING' };
       known = { ...ACCOUNT, '/instances': box, [`/instances/${ID}`]: box };
@@ -114,7 +114,7 @@ describe('a fault that nobody caught', needs('POSIX'), () => {
     },
   );
 
-  test('in a wait, it is told with its stack to whoever looks for it', async () => {
+  test('is reported in a wait with its stack on --debug', async () => {
     const box = { id: ID, name: 'box', status: 'PROVISIONING' };
     known = { ...ACCOUNT, '/instances': box };
     strikes = (path) => path === `/instances/${ID}`;
@@ -122,13 +122,13 @@ describe('a fault that nobody caught', needs('POSIX'), () => {
     expect((await run('instances', ...argv)).stderr).toMatch(/^ +at .*hook\.cjs/m);
   });
 
-  test('while an error is being told, it is told instead', async () => {
+  test('is reported instead of the error being reported', async () => {
     const { code, stderr } = await run('instances', 'list', '--sort', 'Not this', '--json');
     expect(code).toBe(1);
     expect(JSON.parse(stderr).error.message).toBe('Something unexpected happened: Error: bang');
   });
 
-  test('where nothing hears of it, it ends all the same', async () => {
+  test('ends the program even if nothing listens', async () => {
     strikes = () => false;
     const ended = run('sandbox', 'serve', '--port', '0');
     await new Promise((resolve) => child?.stdout?.once('data', resolve));

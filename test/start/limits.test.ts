@@ -32,11 +32,11 @@ function bash(line: string, env: Readonly<Record<string, string>> = {}): Promise
 
 const major = Number(process.versions.node.split('.')[0]);
 
-describe('a limit of addresses', needs('Linux'), () => {
+describe('a limit on address space', needs('Linux'), () => {
   const limited = `ulimit -v ${ROOM_KIB}; PROGRAM`;
   const done = { code: 0, stdout: `${ID}\n`, stderr: '' };
 
-  test('is told for what it is, and what helps does help', async () => {
+  test('is explained, and the suggested remedy works', async () => {
     const { code, stdout, stderr } = await bash(limited);
     // From Node 24 on, nothing has to be done.
     if (major >= 24) {
@@ -68,8 +68,8 @@ const FULL = `
   };
 `;
 
-describe('a limit of open files', needs('Linux'), () => {
-  test('that leaves none for the connection is told for what it is', async () => {
+describe('a limit on open files', needs('Linux'), () => {
+  test('is explained if it leaves none for the connection', async () => {
     const full = join(at.root, 'full.cjs');
     await writeFile(full, FULL);
     const low = await bash('ulimit -n 64; PROGRAM', { NODE_OPTIONS: `--require ${full}` });
@@ -80,7 +80,7 @@ describe('a limit of open files', needs('Linux'), () => {
   });
 });
 
-describe('a Node that was told to run without WebAssembly', () => {
+describe('Node without WebAssembly', () => {
   const program = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     outcomeOf(
       spawn(process.execPath, ['--jitless', join(at.root, 'bin', 'gpucloud.js'), ...argv], {
@@ -89,7 +89,7 @@ describe('a Node that was told to run without WebAssembly', () => {
       }),
     );
 
-  test('asks no service, and says what to do', async () => {
+  test('sends no request, and explains what to do', async () => {
     const env = {
       GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
       GPUCLOUD_BASE_URL: service.url,
@@ -101,7 +101,7 @@ describe('a Node that was told to run without WebAssembly', () => {
     );
   });
 
-  test('says the same of the sandbox, which Node 24 still serves', async () => {
+  test('explains the same for the sandbox, which Node 24 still runs', async () => {
     const { code, stdout, stderr } = await program(['--profile', 'sandbox', 'me', 'get']);
     expect({ code, stdout }).toEqual({ code: major >= 24 ? 6 : 1, stdout: '' });
     expect(stderr).toMatch(/^error: .*Node runs without WebAssembly, .*\nhint: .*--jitless/m);

@@ -109,7 +109,7 @@ async function told(hook: string, argv: readonly string[]) {
   return JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
 }
 
-test('--version compiles nothing of the bundle', async () => {
+test('compiles nothing of the bundle for --version', async () => {
   const { bytes, modules } = await loaded('--version');
   expect(bytes).toBe(0);
   expect(modules.filter((name) => !['vm', 'os'].includes(name))).toEqual([]);
@@ -122,7 +122,7 @@ const HELP_BYTES = 300_000;
 /** What a command that sends a request compiles at most. */
 const REQUEST_BYTES = 750_000;
 
-test('--help compiles the first part, and opens no stream', async () => {
+test('compiles the first part for --help, and opens no stream', async () => {
   const { bytes, texts, modules, opened } = await loaded('--help');
   expect(opened).toEqual([]);
   expect(texts).toBe(1);
@@ -130,7 +130,7 @@ test('--help compiles the first part, and opens no stream', async () => {
   expect(modules.filter((name) => !['vm', 'os', 'process'].includes(name))).toEqual([]);
 });
 
-test('the help of a group compiles no more than its commands may need', async () => {
+test('compiles for the help of a group only what its commands may need', async () => {
   const { bytes, modules } = await loaded('instances', '--help');
   expect(bytes).toBeLessThan(HELP_BYTES);
   expect(modules.filter((name) => !['vm', 'os', 'process'].includes(name))).toEqual([]);
@@ -139,7 +139,7 @@ test('the help of a group compiles no more than its commands may need', async ()
 test.each([
   ['instances', 'get', ID, '--json'],
   ['instances', 'list', '--json'],
-])('%s %s loads what requests need', async (...argv) => {
+])('loads for %s %s only what requests need', async (...argv) => {
   // The second run knows the machine, and has nothing new to keep.
   await loaded('instances', 'get', ID, '--json');
   const { bytes, modules, opened } = await loaded(...argv);
@@ -155,7 +155,7 @@ const major = Number(process.versions.node.split('.')[0]);
 
 // Node 20 would optimise the parser of answers in the background, and its exit would wait for that.
 // Other flags than usual make it compile each of its own modules anew that is loaded meanwhile.
-test('sets flags of V8 for the parser of answers only, and only on Node 20', async () => {
+test("sets V8's flags only for the parser of responses, and only on Node 20", async () => {
   const { flags, loaded } = await told('tell-flags.cjs', ['instances', 'get', ID, '--json']);
   const names = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'];
   const changes = [...names.map((name) => `--no-${name}`), ...names.map((name) => `--${name}`)];

@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 /** V8 refuses code that was kept under other flags, and flags are changed while pages are read. */
-test('a history of many pages leaves the code that is kept as it is', async () => {
+test('leaves cached code unchanged after many pages', async () => {
   const { port } = service.address() as AddressInfo;
   const env = {
     GPUCLOUD_BASE_URL: `http://127.0.0.1:${port}`,

@@ -96,7 +96,7 @@ function start(argv: readonly string[]) {
   };
 }
 
-describe('a long list that nobody takes', () => {
+describe('a long list that nobody reads', () => {
   test.each(['jsonl', 'table', 'json'])('ends at the second signal: %s', async (format) => {
     const argv = ['billing', 'transactions', '--all', '--limit', String(ROWS), '-o', format];
     const started = start(argv);
@@ -107,7 +107,7 @@ describe('a long list that nobody takes', () => {
   });
 });
 
-describe('a machine that was rented, and that nobody takes', () => {
+describe('a new instance in output that nobody reads', () => {
   const create = ['instances', 'create', '--name', 'box', '--offer', MACHINE.offer.id];
   const image = ['--image', '22042204-0000-4000-8000-000000000011'];
 
@@ -117,7 +117,7 @@ describe('a machine that was rented, and that nobody takes', () => {
     ['json', 'SIGINT', 130],
     ['jsonl', 'SIGTERM', 143],
     ['table', 'SIGINT', 130],
-  ] as const)('is named when the second signal comes: %s', async (format, signal, code) => {
+  ] as const)('is named at the second signal: %s', async (format, signal, code) => {
     const started = start([...create, ...image, '--yes', '-o', format]);
     await once(started.stdout, 'readable');
     const { ended, told } = await started.twice(signal);

@@ -37,8 +37,8 @@ function bash(line: string): Promise<Outcome> {
   return outcomeOf(spawn('bash', argv, { env, cwd: at.root }));
 }
 
-describe('what a run prints', () => {
-  test('comes whole through a pipe that is full and waits for nobody', async () => {
+describe('the output of a run', () => {
+  test('is whole through a full pipe in non-blocking mode', async () => {
     expect(JSON.parse(text)).toMatchObject({ name: NAME });
     // dd leaves the pipe with room for a part of the text, and in the mode in which a write that
     // would have to wait fails; the reader comes late.
@@ -50,7 +50,7 @@ describe('what a run prints', () => {
     expect(stdout.length - text.length).toBe(60_000);
   });
 
-  test('comes whole where it is long, and the reader late', async () => {
+  test('is whole if it is long and the reader late', async () => {
     const line = (where: string) =>
       bash(`"$0" "${join(at.root, 'bin', 'gpucloud.js')}" commands --json ${where}`);
     const { stdout } = await line('');
@@ -58,7 +58,7 @@ describe('what a run prints', () => {
     expect(await line('| { sleep 0.5; cat; }')).toEqual({ code: 0, stdout, stderr: '' });
   });
 
-  test('comes whole on stderr too: the end of the process waits for each line', async () => {
+  test('is whole on stderr too, since the process waits for each line at its end', async () => {
     const { stderr } = await bash('PROGRAM --debug > /dev/null');
     const lines = stderr.split('\n').length;
     expect(lines).toBeGreaterThan(2);
@@ -69,7 +69,7 @@ describe('what a run prints', () => {
     expect(stdout.replaceAll('\0', '').split('\n')).toHaveLength(lines);
   });
 
-  test('is cut by a limit to the size of files, and that is told', async () => {
+  test('is reported as cut by a limit on file sizes', async () => {
     const { code, stderr } = await bash('ulimit -f 4; PROGRAM > out');
     expect(code).toBe(9);
     expect(JSON.parse(stderr).error).toMatchObject({
@@ -81,7 +81,7 @@ describe('what a run prints', () => {
   });
 
   test.each(['> >(exec true)', '> >(head -c 10 > /dev/null)'])(
-    'ends quietly where nobody reads on: %s',
+    'ends quietly if nobody reads on: %s',
     async (where) => {
       const { code, stderr } = await bash(`PROGRAM ${where}`);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

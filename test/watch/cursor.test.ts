@@ -15,14 +15,14 @@ describe('the cursor of a log', () => {
     for (const { id } of events(4_990, 5_000)) expect(cursor.has(id)).toBe(true);
   });
 
-  test('what was forgotten lies at or before the horizon, and nothing that is kept does', () => {
+  test('has forgotten only events at or before the horizon, and keeps only later ones', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     const all = events(0, 1_000, (at) => Math.floor(at / 3));
     cursor.learn(all);
     for (const { id, time } of all) expect(cursor.isPast(time)).toBe(!cursor.has(id));
   });
 
-  test('events of one moment are kept or forgotten together', () => {
+  test('keeps or forgets the events of one moment together', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     // Twelve of one moment lie across the place where the cut would be.
     cursor.learn([...events(0, 9), ...events(9, 21, () => 100)]);
@@ -31,14 +31,14 @@ describe('the cursor of a log', () => {
     expect(cursor.isPast(100)).toBe(false);
   });
 
-  test('more of one moment than can be kept: some are forgotten, and it stays bounded', () => {
+  test('stays bounded with more events of one moment than it can keep', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     cursor.learn(events(0, 1_000, () => 7));
     expect(cursor.size).toBeLessThanOrEqual(20);
     expect(cursor.isPast(7)).toBe(true);
   });
 
-  test('it is the same after a turn on a disk', () => {
+  test('is the same after it was saved and read', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     cursor.learn(events(0, 100));
     const text = JSON.stringify(cursor.saved());

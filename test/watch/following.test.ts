@@ -39,8 +39,8 @@ function arrive(count: number, later = 0) {
   return { kind: 'arrive', count, later } as const;
 }
 
-describe('a follower of logs that change while they are read', () => {
-  test(`loses nothing, doubles nothing and keeps the order of time (${RUNS} stories)`, {
+describe('following logs that change while they are read', () => {
+  test(`loses nothing, repeats nothing and keeps the order of time (${RUNS} stories)`, {
     timeout: LONG,
   }, async (context) => {
     record(context, { what: 'stories of a log that changes while it is read', played: RUNS });
@@ -52,7 +52,7 @@ describe('a follower of logs that change while they are read', () => {
     );
   });
 
-  test(`loses and doubles nothing where events of one moment change places (${RUNS} stories)`, {
+  test(`loses and repeats nothing if events of one moment change places (${RUNS} stories)`, {
     timeout: LONG,
   }, async (context) => {
     record(context, { what: 'stories in which events of one moment change places', played: RUNS });
@@ -65,20 +65,24 @@ describe('a follower of logs that change while they are read', () => {
   });
 });
 
-describe('the same property sees a follower that', () => {
-  test.each(WRONG_FOLLOWERS)('%s', { timeout: LONG }, async (_name, make, complaint) => {
-    const found = await fc.check(
-      fc.asyncProperty(anyStory, async (story) => {
-        expect(await brokenPromises(story, make)).toEqual([]);
-      }),
-      { numRuns: 400, endOnFailure: true },
-    );
-    expect(found.failed).toBe(true);
-    // And for the fault that it has.
-    const complaints: string[] = [];
-    for (const story of fc.sample(anyStory, 200)) {
-      complaints.push(...(await brokenPromises(story, make)));
-    }
-    expect(complaints.join('\n')).toMatch(complaint);
-  });
+describe('the same property', () => {
+  test.each(WRONG_FOLLOWERS)(
+    'fails for a follower that %s',
+    { timeout: LONG },
+    async (_name, make, complaint) => {
+      const found = await fc.check(
+        fc.asyncProperty(anyStory, async (story) => {
+          expect(await brokenPromises(story, make)).toEqual([]);
+        }),
+        { numRuns: 400, endOnFailure: true },
+      );
+      expect(found.failed).toBe(true);
+      // And for the fault that it has.
+      const complaints: string[] = [];
+      for (const story of fc.sample(anyStory, 200)) {
+        complaints.push(...(await brokenPromises(story, make)));
+      }
+      expect(complaints.join('\n')).toMatch(complaint);
+    },
+  );
 });

@@ -52,7 +52,7 @@ describe('an event that enters the log late', () => {
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
 
-  test('is found before a busy log outruns the memory, though its length shows nothing', async () => {
+  test('is found before a busy log exceeds the memory, though its length shows nothing', async () => {
     const steps = [[late(16)], ...Array.from({ length: 12 }, () => [arrive(6)])];
     const { lost, missed } = await followed(steps, () => 1_000);
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
@@ -76,7 +76,7 @@ describe('an event that enters the log late', () => {
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
 
-  test('costs no page more while none comes', async () => {
+  test('costs no more pages while none comes', async () => {
     const { pagesOf } = await followed([[], [arrive(3)], [], []]);
     // Three new events and ten known ones are on two pages.
     expect(pagesOf.slice(1)).toEqual([1, 2, 1, 1]);

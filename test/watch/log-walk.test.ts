@@ -26,7 +26,7 @@ function memoryOf(events: readonly TestEvent[], kept = 1_000): Cursor {
 const ids = ({ news }: { news: readonly { id: string }[] }) => news.map(({ id }) => id);
 
 describe('a walk', () => {
-  test('of a new log goes to its end and gives the oldest first', async () => {
+  test('reads a new log to its end, oldest first', async () => {
     const { read, asked } = reader(() => logOf(25));
     const found = await walk(read);
     expect(ids(found)).toEqual(
@@ -47,7 +47,7 @@ describe('a walk', () => {
     expect(asked).toEqual([1, 2, 3, 4]);
   });
 
-  test('goes as deep as it is told to', async () => {
+  test('goes as deep as requested', async () => {
     const log = logOf(100);
     const deep = log.toSpliced(60, 0, event('deep', 40.5));
     const cursor = memoryOf(log);
@@ -56,7 +56,7 @@ describe('a walk', () => {
     expect(ids(await walk(read, cursor, { depth: 70 }))).toEqual(['deep']);
   });
 
-  test('of a deep look ends where everything was forgotten', async () => {
+  test('ends a deep look where everything was forgotten', async () => {
     const log = logOf(1_000);
     const cursor = memoryOf(log, 20);
     const { read, asked } = reader(() => log);
@@ -64,7 +64,7 @@ describe('a walk', () => {
     expect(asked.length).toBeLessThanOrEqual(5);
   });
 
-  test('events met again because others arrived count neither as known nor as new', async () => {
+  test('counts events that it met again neither as known nor as new', async () => {
     let log = logOf(30);
     const found = await walk(async (page) => {
       const answer = pageOf(log, page, 10);
@@ -75,7 +75,7 @@ describe('a walk', () => {
     expect(ids(found)).toContain('e1');
   });
 
-  test('begins anew when pages become longer under it', async () => {
+  test('starts again when pages become longer', async () => {
     const log = logOf(40);
     const asked: string[] = [];
     let limit = 5;
@@ -89,7 +89,7 @@ describe('a walk', () => {
     expect(asked.slice(0, 4)).toEqual(['1 of 5', '2 of 5', '3 of 10', '1 of 10']);
   });
 
-  test('a log that is cut down at each reading is walked to its end all the same', async () => {
+  test('ends even if the log is cut at each reading', async () => {
     let log = logOf(60);
     const found = await walk(async (page) => {
       log = log.slice(0, -1);
@@ -99,7 +99,7 @@ describe('a walk', () => {
     expect(ids(found)).toContain('e40');
   });
 
-  test('a failed page is the end of it, and changes nothing', async () => {
+  test('ends at a failed page, and changes nothing', async () => {
     const cursor = memoryOf(logOf(3));
     const before = JSON.stringify(cursor.saved());
     const failing: ReadPage<TestEvent> = async (page) => {
@@ -121,7 +121,7 @@ describe('a walk', () => {
     expect(found.news).toHaveLength(25);
   });
 
-  test('events without a time keep their place', async () => {
+  test('keeps events without a time in place', async () => {
     const log: TestEvent[] = [
       { id: 'c' },
       event('b', 5),
@@ -133,16 +133,16 @@ describe('a walk', () => {
     expect(ids(found)).toEqual(['a', 'y', 'x', 'b', 'c']);
   });
 
-  test('of a log with times out of order gives them in the order of time', async () => {
+  test('sorts a log with times out of order', async () => {
     const log = [event('b', 2), event('c', 3), event('a', 1)];
     expect(ids(await walk(reader(() => log).read))).toEqual(['a', 'b', 'c']);
   });
 });
 
-describe('the beginning', () => {
+describe('the start of a log', () => {
   const since = () => Date.parse('2026-01-15T12:00:50Z');
 
-  test('with a time, older events are no news, and are not read to their end', async () => {
+  test('counts events before its time as known, and does not read to their end', async () => {
     const { read, asked } = reader(() => logOf(1_000), 100);
     const found = await walk(read, createCursor(), {
       since: () => Date.parse('2026-01-15T12:00:00Z') + 950_000,
@@ -153,25 +153,25 @@ describe('the beginning', () => {
     expect(asked).toEqual([1]);
   });
 
-  test('it counts for the first walk alone', async () => {
+  test('counts for the first walk only', async () => {
     const cursor = memoryOf(logOf(20));
     const slow = [event('slow', 20.5), ...logOf(20)];
     expect(ids(await walk(reader(() => slow).read, cursor, { since }))).toEqual(['slow']);
   });
 });
 
-describe('a gap', () => {
-  test('is told when the log holds nothing any more of what was known', async () => {
+describe('a gap in a log', () => {
+  test('is reported when the log no longer holds anything known', async () => {
     const found = await walk(reader(() => logOf(40).slice(0, 10)).read, memoryOf(logOf(20)));
     expect(found).toMatchObject({ gap: 'pruned', news: { length: 10 } });
   });
 
-  test('is none when the oldest were dropped and something known is left', async () => {
+  test('is none if the oldest were dropped and something known is left', async () => {
     const found = await walk(reader(() => logOf(40).slice(0, 21)).read, memoryOf(logOf(20)));
     expect(found).toMatchObject({ gap: undefined, news: { length: 20 } });
   });
 
-  test('is told when there are more news than one walk may gather', async () => {
+  test('is reported if there are more new events than one walk may gather', async () => {
     const { read, asked } = reader(() => logOf(1_000));
     const found = await walk(read, memoryOf(logOf(20)), { bounds: { news: 50 } });
     expect(found).toMatchObject({ gap: 'bound', news: { length: 50 } });

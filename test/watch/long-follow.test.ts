@@ -115,7 +115,7 @@ describe('a follower that saw 100,000 events', () => {
     },
   );
 
-  test('a cursor that was taught 100,000 events holds at most 2,000 ids', () => {
+  test('holds at most 2,000 IDs in a cursor after 100,000 events', () => {
     const cursor = createCursor();
     for (let number = 0; number < EVENTS; number += 1) {
       cursor.learn([{ id: `e${number}`, time: number }]);

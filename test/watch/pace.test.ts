@@ -9,7 +9,7 @@ test('grows to five times while nothing comes, and is short again as soon as som
   expect(pauses(0.5, turns)).toEqual([2_000, 3_000, 4_500, 6_750, 10_000, 10_000, 2_000]);
 });
 
-test('is up to a fifth shorter or longer, so that programs do not fall into step', () => {
+test('varies by a fifth, so that programs do not fall into step', () => {
   expect(pauses(0, [true, false])).toEqual([1_600, 2_400]);
   expect(pauses(0.999_999, [true, false])).toEqual([2_400, 3_600]);
 });

@@ -40,7 +40,7 @@ async function turnsOf(answers: readonly (string | CliError)[], more: Partial<Po
   return { turns, shown: turns.map(shown), end, slept: clock.slept };
 }
 
-test('the first reading has to succeed', async () => {
+test('throws if the first reading fails', async () => {
   expect(await turnsOf([unreachable, 'a'])).toMatchObject({
     turns: [],
     end: unreachable,
@@ -48,14 +48,14 @@ test('the first reading has to succeed', async () => {
   });
 });
 
-test('a later fault is a turn, and the pauses grow up to 30 s until a reading succeeds', async () => {
+test('yields a later error as a turn, with pauses up to 30 s until a reading succeeds', async () => {
   const faults = Array.from({ length: 6 }, () => unreachable);
   const { shown, slept } = await turnsOf(['a', ...faults, 'b']);
   expect(shown).toEqual(['a', ...faults, 'b']);
   expect(slept).toEqual([2_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 2_000]);
 });
 
-test('no reading comes before the service wants it, and a turn tells how long that is', async () => {
+test('reads no sooner than the service asks, and reports the pause', async () => {
   const { turns, slept } = await turnsOf(['a', busy(120_000), busy(120_000), busy(1_000), 'b']);
   // The third fault in a row has a pause of our own of 8 s, which is longer than what was asked for.
   expect(slept).toEqual([2_000, 120_000, 120_000, 8_000, 2_000]);
@@ -68,27 +68,30 @@ test('no reading comes before the service wants it, and a turn tells how long th
   ]);
 });
 
-test('nor after a reading of which a part was refused', async () => {
+test('does the same after a reading with a refused part', async () => {
   const faultsIn = (reading: string) =>
     reading === 'half' ? [unreachable, busy(90_000), busy(60_000)] : [];
   const { slept } = await turnsOf(['half', 'whole'], { faultsIn });
   expect(slept).toEqual([90_000, 2_000]);
 });
 
-test.each([false, true])('a refused key ends it; seen by a person: %s', async (isSeen) => {
-  const unknown = new CliError('authentication', 'The key was refused.');
-  expect((await turnsOf(['a', unknown, 'b'], { isSeen })).end).toBe(unknown);
-});
+test.each([false, true])(
+  'ends when the key is refused; watched by a person: %s',
+  async (isSeen) => {
+    const unknown = new CliError('authentication', 'The key was refused.');
+    expect((await turnsOf(['a', unknown, 'b'], { isSeen })).end).toBe(unknown);
+  },
+);
 
-describe('what may not pass', () => {
-  test('ends it where nobody looks: a refusal, and what stays odd or missing', async () => {
+describe('an error that may not pass', () => {
+  test('ends the poll if nobody watches: a refusal, and what stays odd or missing', async () => {
     expect((await turnsOf(['a', refused, 'b'])).end).toBe(refused);
     const odd = await turnsOf(['a', html, html, html, html, 'b', html, html, html, html, html]);
     expect(odd).toMatchObject({ end: html, slept: { length: 10 } });
     expect((await turnsOf(['a', missing, 'b', missing, missing])).end).toBe(missing);
   });
 
-  test('is shown to a person for as long as they like', async () => {
+  test('is shown to a person as long as they watch', async () => {
     const faults = [refused, missing, missing, html, html, html, html, html, html];
     const { shown, end } = await turnsOf(['a', ...faults, 'b'], { isSeen: true });
     expect(shown).toEqual(['a', ...faults, 'b']);
@@ -96,7 +99,7 @@ describe('what may not pass', () => {
   });
 });
 
-test('an interrupt ends it, in a reading and between two', async () => {
+test('ends on an interrupt, in a reading and between two', async () => {
   expect((await turnsOf(['a'])).end).toMatchObject({ failure: 'interrupted' });
   const clock = manualClock();
   const stop = new AbortController();
@@ -106,7 +109,7 @@ test('an interrupt ends it, in a reading and between two', async () => {
   await expect(turns.next()).rejects.toMatchObject({ failure: 'interrupted' });
 });
 
-test('what is over is read no more', async () => {
+test('does not read again what is over', async () => {
   const clock = manualClock();
   const values: Turn<string>[] = [];
   for await (const turn of poll({

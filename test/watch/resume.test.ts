@@ -16,7 +16,7 @@ describe('the file of --resume', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  test('gives back what was saved, of each machine, and is for its owner alone', async () => {
+  test('returns what was saved per instance, and is private', async () => {
     const resume = await openResumeFile(file);
     expect(resume.of('a')).toBeUndefined();
     await resume.save(new Map([['a', cursor]]));
@@ -28,12 +28,12 @@ describe('the file of --resume', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test('an empty one, as mktemp makes it, is a new one', async () => {
+  test('is new if it is empty, as mktemp creates it', async () => {
     await writeFile(file, '');
     expect((await openResumeFile(file)).of('a')).toBeUndefined();
   });
 
-  test('behind a link, the file itself is replaced', async () => {
+  test('replaces the file behind a link', async () => {
     await symlink(file, join(folder, 'link'));
     await writeFile(file, '');
     await (await openResumeFile(join(folder, 'link'))).save(new Map([['a', cursor]]));
@@ -54,7 +54,7 @@ describe('the file of --resume', () => {
     ['of a version to come', whole.replace('"version":1', '"version":2')],
     ['with a time that is a text', whole.replace(',5]', ',"5"]')],
     ['binary', '\u0000\ufffd\u0001'],
-  ])('%s: an error that names it, and it stays as it is', async (_name, text) => {
+  ])('is an error that names it if it is %s, and stays unchanged', async (_name, text) => {
     await writeFile(file, text);
     await expect(openResumeFile(file)).rejects.toMatchObject({
       failure: 'storage',
@@ -63,14 +63,14 @@ describe('the file of --resume', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  test('a folder, or one that is not there: an error before anything is done', async () => {
+  test('is an error at once if it is a folder, or in a missing folder', async () => {
     await mkdir(join(folder, 'sub'));
     for (const path of [join(folder, 'sub'), join(folder, 'none', 'events.json'), '/dev/null']) {
       await expect(openResumeFile(path)).rejects.toMatchObject({ failure: 'storage' });
     }
   });
 
-  test('a change that can not be kept says what that means', async () => {
+  test("explains what it means if it can't be written", async () => {
     const resume = await openResumeFile(file);
     await rm(folder, { recursive: true });
     await expect(resume.save(new Map([['a', cursor]]))).rejects.toMatchObject({

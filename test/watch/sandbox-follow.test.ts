@@ -45,7 +45,7 @@ async function idsAt(url: string, apiKey: string, id: string): Promise<string[]>
   }
 }
 
-describe('following the sandbox at 50 events a second, one answer in five lost', () => {
+describe('following the sandbox at 50 events per second, with one response in five lost', () => {
   const worlds: World[] = [];
   let computer: Computer | undefined;
   let proxy: Service | undefined;
@@ -57,7 +57,7 @@ describe('following the sandbox at 50 events a second, one answer in five lost',
     proxy = undefined;
   });
 
-  test('for a minute of the test clock: the same events as the service has', async () => {
+  test("prints the service's events for a minute of the test clock", async () => {
     const inner = await createSandboxWorld();
     const { clock, sandbox, service } = inner;
     await sandbox.reset({ balance: BALANCE });
@@ -93,7 +93,7 @@ describe('following the sandbox at 50 events a second, one answer in five lost',
     expect(proxied.dropped()).toBeGreaterThan(5);
   });
 
-  test('for a minute of the wall clock, by the built program: the same events as the service has', {
+  test("prints the service's events for a minute of real time, with the built program", {
     timeout: 400_000,
     ...needs('soak'),
   }, async () => {

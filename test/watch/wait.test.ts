@@ -39,7 +39,7 @@ async function waiting(
 }
 
 describe('waiting for a status', () => {
-  test('waits faults of the network out, with growing pauses', async () => {
+  test('waits through network faults, with growing pauses', async () => {
     const { outcome, faults, slept } = await waiting([
       'CREATING',
       unreachable,
@@ -51,7 +51,7 @@ describe('waiting for a status', () => {
     expect(faults).toHaveLength(3);
   });
 
-  test('ends at the deadline, however long the service has been away', async () => {
+  test('ends at the deadline, however long the service was down', async () => {
     const { outcome, slept } = await waiting(['CREATING', unreachable]);
     expect(outcome).toMatchObject({
       failure: 'deadline',
@@ -68,12 +68,12 @@ describe('waiting for a status', () => {
     });
   });
 
-  test('gives no reading longer than is left, but a last one a fair chance', async () => {
+  test('limits each reading to the time left, but gives the last one a fair chance', async () => {
     const { longest } = await waiting(['CREATING'], { timeout: 20_000, interval: 8_000 });
     expect(longest).toEqual([20_000, 12_000, 5_000, 5_000]);
   });
 
-  test('waits for STOPPED while it is ACTIVE still, and ends once it is ACTIVE again', async () => {
+  test('waits for STOPPED while still ACTIVE, and ends once it is ACTIVE again', async () => {
     const target = 'STOPPED';
     const stopped = await waiting(['ACTIVE', 'ACTIVE', 'STOPPING', 'STOPPED'], { target });
     expect(stopped.outcome).toBe('STOPPED');
@@ -86,7 +86,7 @@ describe('waiting for a status', () => {
     expect(outcome).toMatchObject({ failure: 'otherEnd', resource: 'm1' });
   });
 
-  test('waits out answers that make no sense, of a machine that was seen, and no more than four', async () => {
+  test('accepts up to four odd responses in a row from an instance that was read', async () => {
     const odd = new CliError('notUnderstood', 'It is an HTML page.');
     expect((await waiting(['CREATING', odd, odd, odd, odd, 'ACTIVE'])).outcome).toBe('ACTIVE');
     const apart = ['CREATING', odd, odd, odd, 'CREATING', odd, odd, odd, 'ACTIVE'];
@@ -96,7 +96,7 @@ describe('waiting for a status', () => {
     expect((await waiting([odd, 'ACTIVE'], { after: 'PROVISIONING' })).outcome).toBe('ACTIVE');
   });
 
-  test('that a machine is not there is believed at the second time, of one that was', async () => {
+  test('believes that an instance is gone only the second time, if it was read before', async () => {
     const missing = new CliError('notFound', 'There is no such machine (404).');
     expect((await waiting(['CREATING', missing, 'ACTIVE'])).outcome).toBe('ACTIVE');
     const apart = ['CREATING', missing, 'CREATING', missing, 'ACTIVE'];
@@ -106,13 +106,13 @@ describe('waiting for a status', () => {
     expect((await waiting([missing, 'ACTIVE'], { after: 'PROVISIONING' })).outcome).toBe('ACTIVE');
   });
 
-  test('what a key is refused is no fault of the network', async () => {
+  test('does not take a refused key for a network fault', async () => {
     const refused = new CliError('authentication', 'The key was refused.');
     expect((await waiting(['CREATING', refused])).outcome).toBe(refused);
   });
 });
 
-describe('a pause that the service asks for', () => {
+describe('a pause that the service requests', () => {
   const busy = (retryAfterMs: number) =>
     new CliError('rateLimited', 'No more requests for now (429).', {
       retryable: true,
@@ -120,7 +120,7 @@ describe('a pause that the service asks for', () => {
       retryAfterMs,
     });
 
-  test('is kept in full, and our own where that is longer', async () => {
+  test("is honoured in full, unless the program's own is longer", async () => {
     const statuses = ['CREATING', busy(50_000), unreachable, busy(1_000), 'ACTIVE'];
     const { outcome, slept } = await waiting(statuses, { timeout: 120_000 });
     expect({ outcome, slept }).toEqual({
@@ -129,12 +129,12 @@ describe('a pause that the service asks for', () => {
     });
   });
 
-  test('is kept to the very end of the wait', async () => {
+  test('is honoured to the very end of the wait', async () => {
     const { outcome, slept } = await waiting(['CREATING', busy(58_000), 'ACTIVE']);
     expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 58_000] });
   });
 
-  test('that goes beyond the deadline ends the wait at once', async () => {
+  test('ends the wait at once if it goes beyond the deadline', async () => {
     const { outcome, faults, slept } = await waiting(['CREATING', busy(58_001), 'ACTIVE']);
     expect(outcome).toMatchObject({
       failure: 'rateLimited',
@@ -147,14 +147,14 @@ describe('a pause that the service asks for', () => {
     expect({ faults, slept }).toEqual({ faults: [], slept: [2_000] });
   });
 
-  test('is told with the fault', async () => {
+  test('is reported with the error', async () => {
     const told: number[] = [];
     const onFault = (_fault: CliError, _elapsed: number, pause: number) => void told.push(pause);
     await waiting(['CREATING', busy(30_000), unreachable, 'ACTIVE'], { onFault });
     expect(told).toEqual([30_000, 4_000]);
   });
 
-  test('ends with an interrupt', async () => {
+  test('ends on an interrupt', async () => {
     const stop = new AbortController();
     const why = new CliError('interrupted', 'Interrupted.');
     const onFault = () => stop.abort(why);
@@ -176,17 +176,17 @@ describe('waiting for more than the status', () => {
     };
   };
 
-  test('asks again after each reading', async () => {
+  test('repeats the check after each reading', async () => {
     const { outcome, slept } = await waiting(['ACTIVE'], { also: also(false, false, true) });
     expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 2_000] });
   });
 
-  test('is enough in a status before the one that is waited for', async () => {
+  test('accepts a status before the awaited one', async () => {
     const { outcome } = await waiting(['INSTALLING'], { also: also(false, true) });
     expect(outcome).toBe('INSTALLING');
   });
 
-  test('is told how much of the wait is left', async () => {
+  test('passes on how much of the wait is left', async () => {
     const told: number[] = [];
     const holds = async (_machine: Watched, longest: number) => {
       told.push(longest);
@@ -196,7 +196,7 @@ describe('waiting for more than the status', () => {
     expect(told).toEqual([5_000, 3_000, 1_000, 0]);
   });
 
-  test('sees that the machine ends meanwhile', async () => {
+  test('notices that the instance ends while waiting', async () => {
     const { outcome } = await waiting(['ACTIVE', 'ACTIVE', 'ERROR'], { also: also() });
     expect(outcome).toMatchObject({ failure: 'otherEnd' });
   });

@@ -41,7 +41,7 @@ const READINGS = [
   [],
 ];
 
-describe('--watch of several things that are read at once', () => {
+describe('--watch of several requests', () => {
   const MACHINE = '00000000-1111-4222-8333-444455556666';
 
   /** Refuses the second reading of the drives alone; Ctrl-C comes with the fourth. */
@@ -66,14 +66,14 @@ describe('--watch of several things that are read at once', () => {
   }
 
   test.each([[['status', '-o', 'table']], [['instances', 'list', '-o', 'tsv']]])(
-    '%j waits as long as the service asks for one of them',
+    'pauses as long as the service asks for one of them: %j',
     async (argv) => {
       expect(await watchedInPart(argv)).toEqual([2_000, 120_000, 2_000]);
     },
   );
 });
 
-describe('status --watch off a terminal', () => {
+describe('status --watch when not in a terminal', () => {
   const MACHINE = '00000000-1111-4222-8333-444455556666';
 
   /** Reads an account five times, 10 minutes apart; the balance falls before the fourth reading. */
@@ -107,7 +107,7 @@ describe('status --watch off a terminal', () => {
     return (await here.cli(argv, { interrupts })).stdout;
   }
 
-  test('prints a row when the balance or what needs attention changes, not when clocks go on', async () => {
+  test('prints a row when the balance or what needs attention changes, not when ages do', async () => {
     const lines = (await watchedStatus(['--columns', 'as_of,balance,attention']))
       .trim()
       .split('\n');
@@ -131,11 +131,11 @@ describe('status --watch off a terminal', () => {
   });
 });
 
-describe('--watch off a terminal', () => {
+describe('--watch when not in a terminal', () => {
   test.each([
     ['--json', ['--json'], {}],
     ['GPUCLOUD_OUTPUT=json', [], { GPUCLOUD_OUTPUT: 'json' }],
-  ])('with %s is a line of JSON for each change', async (_what, flags, env) => {
+  ])('prints a line of JSON per change with %s', async (_what, flags, env) => {
     const { code, stdout, stderr } = await watched(READINGS, flags, env);
     expect(code).toBe(130);
     expect(
@@ -148,7 +148,7 @@ describe('--watch off a terminal', () => {
   });
 
   test.each([[[]], [['-o', 'table']]])(
-    'with %j prints the header once and a row per change',
+    'prints the header once and a row per change with %j',
     async (flags) => {
       const columns = ['--columns', 'name,status'];
       const { code, stdout, stderr } = await watched(READINGS, [...flags, ...columns]);
@@ -163,13 +163,13 @@ describe('--watch off a terminal', () => {
     },
   );
 
-  test('warns of what needs attention once, and again when it comes again', async () => {
+  test('warns once of what needs attention, and again when it returns', async () => {
     const bad = [drive('a', 'SUSPENDED')];
     const { stderr } = await watched([bad, bad, [A], bad, []], ['-o', 'tsv']);
     expect(stderr.match(/warning: The drive a is SUSPENDED/g)).toHaveLength(2);
   });
 
-  test('tells an outage once, goes on, and pauses longer meanwhile', async () => {
+  test('reports an outage once, continues, and pauses longer', async () => {
     const page: Answer = { status: 200, body: '<html>' };
     const { code, stdout, stderr } = await watched(
       [[A], page, page, [drive('a', 'IN_USE')], []],
@@ -182,7 +182,7 @@ describe('--watch off a terminal', () => {
 
   // The shorter one would fit into a single call, which would keep it without a word.
   test.each([120, 20])(
-    'asks again no sooner than in the %i s that the service wants, and says so once',
+    'reads no sooner than after the %i s that the service asks for, and says so once',
     async (seconds) => {
       const busy: Answer = { status: 429, headers: { 'retry-after': `${seconds}` }, body: {} };
       const { code, stdout, stderr } = await watched(
@@ -198,14 +198,14 @@ describe('--watch off a terminal', () => {
     },
   );
 
-  test('begins after a pause that fits into the first call', async () => {
+  test('starts after a pause that fits into the first call', async () => {
     const busy: Answer = { status: 429, headers: { 'retry-after': '20' }, body: {} };
     const { code, stdout, stderr } = await watched([busy, [A], []], ['-q']);
     expect({ code, stdout, stderr }).toEqual({ code: 130, stdout: 'id-a\n', stderr: '' });
     expect(world?.clock.slept).toContain(20_000);
   });
 
-  test('tells a pause that is asked for in the midst of an outage', async () => {
+  test('reports a requested pause during an outage', async () => {
     const page: Answer = { status: 200, body: '<html>' };
     const busy: Answer = { status: 429, headers: { 'retry-after': '120' }, body: {} };
     const { stderr } = await watched([[A], page, busy, busy, [A], []], ['-o', 'tsv']);
@@ -213,7 +213,7 @@ describe('--watch off a terminal', () => {
     expect(stderr.match(/^warning: .* Trying again in 120 s\.$/gm)).toHaveLength(1);
   });
 
-  test('ends with a refusal, since nobody sees it go on in vain', async () => {
+  test('ends with a refusal, since nobody watches', async () => {
     const refused: Answer = { status: 400, body: { statusCode: 400, message: 'no', error: 'x' } };
     const { code, stdout } = await watched([[A], refused, [A], []], ['-q']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'id-a\n' });
@@ -225,7 +225,7 @@ describe('--watch off a terminal', () => {
     expect({ code, stdout }).toEqual({ code: 4, stdout: 'id-a\n' });
   });
 
-  test('says that there is nothing yet', async () => {
+  test('reports an empty list', async () => {
     const { stderr } = await watched([[], [], []], ['-o', 'table']);
     expect(stderr).toContain('There are no drives.');
     expect(stderr.trim().split('\n')).toHaveLength(1);

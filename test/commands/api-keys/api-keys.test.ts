@@ -198,7 +198,7 @@ describe('create', () => {
     expect(sent(replaced.requests)).toEqual(['POST /api-keys']);
   });
 
-  test('changes only the address of a profile without a key, and only if told', async () => {
+  test('changes only the address of a profile without a key, and only with consent', async () => {
     world = await keyWorld();
     const add = ['profiles', 'add', 'work', '--base-url', 'https://other.example'];
     expect((await world.cli(add)).code).toBe(0);
@@ -229,7 +229,7 @@ describe('create', () => {
     expect(failed.stderr).not.toContain(SECRET);
   });
 
-  test('does not overwrite a profile that another program changed meanwhile', async () => {
+  test('does not overwrite a profile that another program changed in between', async () => {
     world = await createWorld({
       handler: async ({ path }) => {
         if (path === '/users/me') return { status: 200, body: { data: { id: 'u1' } } };

@@ -122,7 +122,7 @@ describe('in the sandbox', () => {
   });
 });
 
-describe('refuses bad input before any request', () => {
+describe('api with bad input', () => {
   let world: World;
   beforeEach(async () => {
     world = await createWorld({ handler: () => ({ status: 500 }) });
@@ -175,7 +175,7 @@ describe('refuses bad input before any request', () => {
     [['GET', '/x', '-q'], '--output id: api prints the JSON of the service'],
     [['GET', '/x', '-o', 'csv'], '--output csv: api prints the JSON of the service'],
     [['GET', '/x', '--columns', 'a'], '--columns and --sort'],
-  ])('for api %j', async (argv, message) => {
+  ])('refuses %j before any request', async (argv, message) => {
     const given = argv.map((text) => (text === 'BROKEN' ? join(world.home, 'broken.json') : text));
     const result = await world.cli(['api', ...given]);
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });

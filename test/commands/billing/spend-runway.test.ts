@@ -108,7 +108,7 @@ describe('billing spend', () => {
     ['day', 400, 365],
     ['week', 60, 53],
     ['month', 13, 13],
-  ])('by %s of a history of 10,000 adds up to the last digit', async (by, most, least) => {
+  ])('adds up to the last digit by %s over a history of 10,000', async (by, most, least) => {
     for (let hour = 0; hour < 10_000; hour += 1) {
       service.transaction('USAGE_CHARGE', `${hour}.000001`, hour * HOUR * 0.9);
     }

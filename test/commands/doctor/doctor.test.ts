@@ -209,7 +209,7 @@ describe('the service in doctor', () => {
     ['2026-01-15T12:00:59.000Z', 'pass', "60 s behind the service's"],
     ['2026-01-15T12:02:00.000Z', 'warn', "clock is 121 s behind the service's"],
     ['2026-01-15T11:00:00.000Z', 'warn', "clock is 3600 s ahead of the service's"],
-  ])('with a clock that shows %s is %s', async (date, status, words) => {
+  ])('judges a clock that shows %s: %s', async (date, status, words) => {
     const { code, of } = await examine(await worldOf(() => answer(200, envelope(USER), date)));
     expect(code).toBe(0);
     expect(of('clock')).toMatchObject({ status, message: expect.stringContaining(words) });

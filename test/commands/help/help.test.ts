@@ -97,7 +97,7 @@ describe('in a terminal', () => {
     ['drives', 'create', '--help', '--no-color'],
     ['--color', 'never', 'drives', 'create', '--help'],
     ['help', 'drives', 'create', '--no-color'],
-  ])('%j prints no colours', async (...argv) => {
+  ])('prints no colours with %j', async (...argv) => {
     expect((await world.cli(argv, person)).stdout).not.toContain('\u001b');
   });
 });

@@ -121,7 +121,7 @@ describe("an instance that can't be entered", () => {
     [{ ssh_username: '-l' }, 10, '"-l" as the user name'],
     [{ ssh_port: 22.5 }, 10, '"22.5" as the SSH port'],
     [{ ssh_port: 0 }, 10, '"0" as the SSH port'],
-  ])('because of %j exits with %i', async (machine, exit, words) => {
+  ])('rejects %j with exit code %i', async (machine, exit, words) => {
     const world = await worldWith(machine);
     const { code, stdout, stderr } = await run(world, 'ssh', ID);
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });

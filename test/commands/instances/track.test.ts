@@ -35,7 +35,7 @@ describe('instances track and untrack', () => {
     },
   );
 
-  test('say that untrack stops no billing, and list the instance with --all', async () => {
+  test('report that untrack stops no billing, and list the instance with --all', async () => {
     await begin();
     await world.cli(CREATE);
     const { code, stderr, requests } = await world.cli([

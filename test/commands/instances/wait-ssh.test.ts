@@ -161,7 +161,7 @@ describe('a wait that ends early', () => {
     });
   });
 
-  test('before the first reading counts the instance as billing too', async () => {
+  test('counts the instance as billing before the first reading too', async () => {
     const near = await worldOf([401]);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
     await near.close();

@@ -274,7 +274,7 @@ describe('bad input', () => {
       ['as a flag', (file: string) => ['add', file, `--name=${pem}`], undefined],
       ['as KEY of get', () => ['get', '--', pem], undefined],
       ['as KEY of delete', () => ['delete', '--yes', '--', pem], undefined],
-    ])('in the form of %s', async (_where, argv, stdin) => {
+    ])('is refused in the form of %s', async (_where, argv, stdin) => {
       const file = await fileIn(world, 'id_ed25519', pem);
       for (const json of [[], ['--json']]) {
         const result = await world.cli(
@@ -287,7 +287,7 @@ describe('bad input', () => {
       }
     });
 
-    test('and names its public half if it is beside it', async () => {
+    test('is refused with the name of its public half if that is beside it', async () => {
       const file = await fileIn(world, 'id_ed25519', pem);
       await fileIn(world, 'id_ed25519.pub', ED25519);
       const { stderr } = await world.cli(['ssh-keys', 'add', file]);
