@@ -19,7 +19,7 @@ const LEAST_BYTES = 8000;
 /** The commands of a group. What no other group needs is in its part. */
 const GROUP = /^src\/commands\/[a-z-]+(?:\/index)?\.ts$/;
 
-/** `names` lists what each chunk exports, by its number. */
+/** `functions` has the text of each chunk, and `names` what it exports, by its number. */
 export async function buildParts() {
   const { metafile, outputFiles } = await build({
     ...BUNDLE,
@@ -47,6 +47,7 @@ export async function buildParts() {
   const texts = [facades(chunks), ...functions];
   return {
     text: assembled(parts, texts),
+    functions: texts,
     metafile,
     names: chunks.map((chunk) => chunk.exports),
   };

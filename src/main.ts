@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { fstatSync, type Stats, statSync, writeSync } from 'node:fs';
 import { devNull, homedir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { LONGEST_TIMER } from './clock.ts';
 import { namedHome } from './config/folders.ts';
 import type { Host } from './context.ts';
@@ -9,7 +8,7 @@ import { CliError, type Failure } from './errors.ts';
 import { errorCode } from './files/error-code.ts';
 import { onReaderGone } from './output/reader.ts';
 import { whenStopped } from './output/sink.ts';
-import { type Self, selfOf } from './platform/self.ts';
+import { keyringProgramOf, type Self, selfOf } from './platform/self.ts';
 import { openFile, startProgram } from './programs.ts';
 import { faultReport } from './report.ts';
 import { run } from './run.ts';
@@ -64,7 +63,7 @@ async function main(): Promise<void> {
     start: startProgram,
     openFile,
     self,
-    keyring: keyringProgram,
+    keyring: () => keyringProgramOf(self()),
   };
   const argv = process.argv.slice(2);
   const code = await Promise.race([run(argv, host).catch(faults.note), faults.overdue]);
@@ -92,12 +91,6 @@ function written(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
 
 function self(): Self {
   return selfOf(process.execPath, process.argv[1] ?? '');
-}
-
-/** Beside the bundle, wherever a link on PATH leads to. */
-function keyringProgram(): { file: string; args: readonly string[] } {
-  const { file, args } = self();
-  return { file, args: [join(dirname(args[0] ?? ''), '..', 'dist', 'keyring.cjs')] };
 }
 
 /** Node opens the null device in the place of a closed stdout (`>&-`). */

@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /** The form in which this program was installed, and how another process starts it. */
 export interface Self {
@@ -12,6 +13,17 @@ export interface Self {
 
 /** In an executable, Bun names the script by a path that no file system has. */
 const INSIDE_EXECUTABLE = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/i;
+
+/** The one word that makes the executable ask the system's keyring; see src/keyring.ts. */
+export const ASK_KEYRING = '--ask-keyring';
+
+/** The program that asks the keyring: a file beside the package's bundle, or the executable itself. */
+export function keyringProgramOf({ form, file, args: [script = ''] }: Self): KeyringProgram {
+  if (form === 'executable') return { file, args: [ASK_KEYRING] };
+  return { file, args: [join(dirname(script), '..', 'dist', 'keyring.cjs')] };
+}
+
+type KeyringProgram = Pick<Self, 'file' | 'args'>;
 
 /**
  * @param execPath of the process: Node, or the executable itself.

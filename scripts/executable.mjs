@@ -1,0 +1,91 @@
+// npm run build:exe: dist/exe/gpucloud, the program and its runtime in one file.
+//   --target linux-arm64    for another computer, as dist/exe/gpucloud-linux-arm64
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+import { BUNDLE, ROOT } from './bundle.mjs';
+import { buildParts } from './parts.mjs';
+import { HERE, keyringFor, runtimeFor } from './runtimes.mjs';
+
+const ENTRY = `
+  import { start } from './src/start/executable.ts';
+  import chunks from 'inside:chunks';
+  const inside = { chunks, node: (id) => require(id), keyring: () => require('./src/keyring.ts') };
+  start(inside, process.argv.slice(2));`;
+
+/**
+ * The program as one file of CommonJS, in the same chunks as the bundle for Node. Bun would put its own
+ * undici in the place of ours, so that esbuild bundles everything before Bun sees it.
+ */
+async function bundle() {
+  const { functions } = await buildParts();
+  const inside = {
+    name: 'inside',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^inside:/ }, ({ path }) => ({ path, namespace: 'inside' }));
+      onLoad({ filter: /.*/, namespace: 'inside' }, () => ({
+        contents: `export default [${functions.join(',\n')}]`,
+      }));
+      onResolve({ filter: /^@napi-rs\/keyring$/ }, () => ({
+        path: './keyring.node',
+        external: true,
+      }));
+    },
+  };
+  const { outputFiles } = await build({
+    ...BUNDLE,
+    entryPoints: [],
+    stdin: { contents: ENTRY, resolveDir: fileURLToPath(ROOT) },
+    plugins: [inside],
+    minify: true,
+    write: false,
+  });
+  return outputFiles[0].text;
+}
+
+const READ_NOTHING = ['dotenv', 'bunfig', 'tsconfig', 'package-json'];
+const FLAGS = [
+  'build',
+  '--compile',
+  '--bytecode',
+  '--minify',
+  '--format=cjs',
+  // Bun would read these files from the current folder, which may be anyone's.
+  ...READ_NOTHING.map((what) => `--no-compile-autoload-${what}`),
+];
+
+const { values } = parseArgs({ options: { target: { type: 'string', default: HERE } } });
+const { target } = values;
+const outfile = fileURLToPath(
+  new URL(`dist/exe/gpucloud${target === HERE ? '' : `-${target}`}`, ROOT),
+);
+mkdirSync(join(outfile, '..'), { recursive: true });
+const folder = mkdtempSync(join(tmpdir(), 'gpucloud-build-'));
+try {
+  const runtime = runtimeFor(target);
+  writeFileSync(join(folder, 'gpucloud.cjs'), await bundle());
+  copyFileSync(keyringFor(target), join(folder, 'keyring.node'));
+  execFileSync(
+    runtimeFor(HERE),
+    [...FLAGS, `--compile-executable-path=${runtime}`, '--outfile=gpucloud', 'gpucloud.cjs'],
+    { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  // A run in the meantime finds the old file or the new one.
+  copyFileSync(join(folder, 'gpucloud'), `${outfile}.new`);
+  renameSync(`${outfile}.new`, outfile);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(`${outfile}: ${(statSync(outfile).size / 1e6).toFixed(1)} MB`);

@@ -1,0 +1,107 @@
+// Brings what the executable needs beside the program, from npm: Bun, its runtime, and the library of
+// the system's keyring. Bun is no devDependency: everyone who runs the tests would download 52 MB for it.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from './bundle.mjs';
+
+export const BUN = '1.4.5';
+
+/** By target: Bun's package with its hash in npm's registry, and the keyring's. */
+const TARGETS = {
+  'linux-x64': {
+    bun: 'linux-x64',
+    integrity:
+      'sha512-IWX9BELoGHAUtMonkeSaNaZwXzRk+oDw6Mk+HBFXd3KHYIBNBsIGRupMZPcgNoDbJpLu6gAJjIoIVPZtt1aJ1g==',
+    keyring: 'linux-x64-gnu',
+  },
+  'linux-arm64': {
+    bun: 'linux-aarch64',
+    integrity:
+      'sha512-4BXmsSKnjOrlGWqZV4x/oWa7AVoR+B6lCXddMzOAXBIm3t50eslg9wb66gmtW1AamEQ1l1CDvmmruysEhqOWMg==',
+    keyring: 'linux-arm64-gnu',
+  },
+  'linux-x64-musl': {
+    bun: 'linux-x64-musl',
+    integrity:
+      'sha512-10QoW/YfTgnURaGEaHpJCiXjLI2e5iTtfVDaA5JKcyUzaa1cq6cVUY9/Uq5XkYzvtRjHLRe9Oj/lTDIQcxy8HQ==',
+    keyring: 'linux-x64-musl',
+  },
+  'linux-arm64-musl': {
+    bun: 'linux-aarch64-musl',
+    integrity:
+      'sha512-XCNc+WvvMAdNNb+OWTogpy+N9wm62fkVeEVLb6how0RZhW5LPi6c7BlkeVCuWps7XjEl2saFpHFa20/1E+PAHg==',
+    keyring: 'linux-arm64-musl',
+  },
+  'darwin-x64': {
+    bun: 'darwin-x64',
+    integrity:
+      'sha512-qkLPMGHZM9NI6CeHTWwVezzmlo6cC4Ta7yUAjYIWXS366qQcOlcp75t2uZyiuVRBMPS0h9qE0tCcvCHGaFqjJg==',
+    keyring: 'darwin-x64',
+  },
+  'darwin-arm64': {
+    bun: 'darwin-aarch64',
+    integrity:
+      'sha512-4MIFXHmctH2EhAxLXm2/qxNtv17dFtLJylvaOCsrgq6KSqHTs6eW5YSrJjRbJxYUJaR901fsN8JfZOa+CsWpWQ==',
+    keyring: 'darwin-arm64',
+  },
+};
+
+const LIBC = process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
+/** The computer that builds. */
+export const HERE = `${process.platform}-${process.arch}${LIBC ? '-musl' : ''}`;
+
+function entryOf(target) {
+  const entry = TARGETS[target];
+  if (entry === undefined) {
+    throw new Error(
+      `npm has no runtime for ${target}. Targets: ${Object.keys(TARGETS).join(', ')}`,
+    );
+  }
+  return entry;
+}
+
+/** The folder of a package, outside of the project; downloaded and checked the first time. */
+function fetched(name, version, integrity) {
+  const kept = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'gpucloud-ci');
+  const folder = join(kept, `${name.replace(/[@/]/g, '-').slice(1)}-${version}`);
+  if (existsSync(folder)) return folder;
+  mkdirSync(kept, { recursive: true });
+  const fresh = mkdtempSync(join(kept, 'fetch-'));
+  try {
+    const options = ['--json', '--ignore-scripts', '--silent', '--pack-destination', fresh];
+    const [{ filename }] = JSON.parse(
+      execFileSync('npm', ['pack', ...options, `${name}@${version}`], { cwd: fresh }),
+    );
+    const packed = join(fresh, filename);
+    const hash = createHash('sha512').update(readFileSync(packed)).digest('base64');
+    if (`sha512-${hash}` !== integrity) {
+      throw new Error(`${name}@${version} is not the package that is expected: sha512-${hash}`);
+    }
+    execFileSync('tar', ['-xzf', packed, '-C', fresh]);
+    renameSync(join(fresh, 'package'), folder);
+  } catch (error) {
+    // Another build has been quicker.
+    if (!existsSync(folder)) throw error;
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** Bun for a target, as a path. */
+export function runtimeFor(target) {
+  const { bun, integrity } = entryOf(target);
+  return join(fetched(`@oven/bun-${bun}`, BUN, integrity), 'bin', 'bun');
+}
+
+/** The library of the system's keyring for a target, as a path. npm installs that of this computer. */
+export function keyringFor(target) {
+  const { keyring } = entryOf(target);
+  const name = `@napi-rs/keyring-${keyring}`;
+  const lock = JSON.parse(readFileSync(new URL('package-lock.json', ROOT), 'utf8'));
+  const { version, integrity } = lock.packages[`node_modules/${name}`];
+  return join(fetched(name, version, integrity), `keyring.${keyring}.node`);
+}
