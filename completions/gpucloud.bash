@@ -50,9 +50,10 @@ __gpucloud_at_sandbox() {
     advance) path=sandbox_advance ;;
     deposit) path=sandbox_deposit ;;
     fault) path=sandbox_fault ;;
+    rogue) path=sandbox_rogue ;;
     reset) path=sandbox_reset ;;
     serve) path=sandbox_serve ;;
-    ' ') verbs='tour catalog status advance deposit fault reset serve' ;;
+    ' ') verbs='tour catalog status advance deposit fault rogue reset serve' ;;
     *) return 1 ;;
   esac
 }
@@ -102,6 +103,14 @@ __gpucloud_at_sandbox_fault() {
   case $1 in
     --state) offer=file ;;
     ' ') flags=--state takes=('words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running none') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_rogue() {
+  case $1 in
+    --state) offer=file ;;
+    ' ') flags=--state takes=(free) ;;
     *) return 1 ;;
   esac
 }

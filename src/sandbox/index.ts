@@ -1,9 +1,12 @@
 import type { Clock } from '../clock.ts';
+import { CliError } from '../errors.ts';
 import { type BaseImage, IMAGES } from './catalog/images.ts';
 import { OFFERS, type PricedOffer } from './catalog/offers.ts';
 import type { RequestEntry, Server } from './http/server.ts';
+import { Refusal } from './refusal.ts';
 import { freshState, type SeedOptions } from './seed.ts';
 import { authenticate, SANDBOX_API_KEY } from './service/api-keys.ts';
+import { createInstance } from './service/instances.ts';
 import { roubles, topUp } from './service/ledger.ts';
 import { failRunning } from './service/lifecycle.ts';
 import { settle } from './service/settle.ts';
@@ -47,6 +50,11 @@ export interface Sandbox {
   clearFaults(): Promise<void>;
   /** A top-up in roubles, which the document shows no operation for. Debt is paid from it first. */
   deposit(amount: string): Promise<SandboxStatus>;
+  /**
+   * Rents the first offer in stock without a request of the client, and returns the id. Throws a
+   * CliError `wrongState` if the service would refuse it.
+   */
+  rogue(name: string): Promise<string>;
 }
 
 /** The state file (0600) and its folder (0700) are made when they are not there. */
@@ -124,6 +132,16 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }): Sa
     clearFaults: () =>
       change((state) => {
         state.faults = [];
+      }),
+
+    rogue: (name) =>
+      change((state, now) => {
+        const [offer] = OFFERS.filter(({ in_stock }) => in_stock);
+        const wish = { offer_id: offer?.id ?? '', image_id: IMAGES[0]?.id ?? '' };
+        return createInstance(state, { ...wish, instance_name: name }, now).id;
+      }).catch((error: unknown) => {
+        if (!(error instanceof Refusal)) throw error;
+        throw new CliError('wrongState', `${error.message}. Nothing was rented.`);
       }),
 
     deposit: (amount) =>

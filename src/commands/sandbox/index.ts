@@ -6,6 +6,7 @@ import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { kopecksText, money } from '../../rules/money.ts';
+import { instanceName } from '../../rules/names.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
 import { FAULTS } from '../../sandbox/service/faults.ts';
 import {
@@ -118,6 +119,27 @@ export const sandbox: Group = {
           await sandbox.inject(fault);
           context.err.note(`Ordered ${fault}: ${FAULTS[fault]}.`);
         }
+        await context.out.item(await sandbox.status(), statusView);
+      },
+    }),
+    verb('rogue', {
+      summary: 'Rent an instance that gpucloud does not know',
+      notes:
+        'Somebody else with the same account does this, such as a teammate or the web console.',
+      examples: [
+        'gpucloud sandbox rogue',
+        'gpucloud sandbox rogue --state ./test.json',
+        'gpucloud sandbox rogue somebodys-box --json',
+      ],
+      completes: { name: 'nothing' },
+      takes: (command) =>
+        command
+          .argument('[name]', 'instance name (default: rogue)', ruled('NAME', instanceName))
+          .addOption(stateOption()),
+      run: async (context, name = 'rogue', { state }) => {
+        const sandbox = await context.sandbox(state);
+        const id = await sandbox.rogue(name);
+        context.err.note(`Rented ${name} (${id}). gpucloud does not know it.`);
         await context.out.item(await sandbox.status(), statusView);
       },
     }),

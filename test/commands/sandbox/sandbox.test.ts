@@ -36,6 +36,30 @@ async function rent(world: World, name: string): Promise<void> {
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
 }
 
+describe('sandbox rogue', () => {
+  test('rents an instance that bills and that no command lists', async () => {
+    const world = await newWorld();
+    const { instances } = await json(world, 'rogue');
+    expect(instances).toMatchObject([{ name: 'rogue', status: 'PROVISIONING', reserved: '89.90' }]);
+    const list = await world.cli(['instances', 'list', '--profile', 'sandbox', '--json']);
+    expect(JSON.parse(list.stdout)).toEqual([]);
+    expect((await json(world, 'advance', '2h')).charged).toBe('89.90');
+  });
+
+  test('is refused as the service would refuse it: exit 5', async () => {
+    const world = await newWorld();
+    await json(world, 'rogue', 'box');
+    const taken = await world.cli(['sandbox', 'rogue', 'box']);
+    expect(taken).toMatchObject({
+      code: 5,
+      stdout: '',
+      stderr: 'error: An instance with the name box exists already. Nothing was rented.\n',
+    });
+    await json(world, 'reset', '--balance', '10', '--yes');
+    expect((await world.cli(['sandbox', 'rogue'])).code).toBe(5);
+  });
+});
+
 describe('sandbox catalog', () => {
   test('prints two tables and the command that rents', async () => {
     const { code, stdout, stderr } = await (await newWorld()).cli(['sandbox', 'catalog']);
