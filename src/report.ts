@@ -11,6 +11,7 @@ import {
 } from './errors.ts';
 import { escapeUnseen, RED_ERROR, wrapped } from './output/index.ts';
 import { debugLine, forProfile, withoutKeys } from './output/messages.ts';
+import { withoutRoubleSign } from './output/table/rouble.ts';
 import { clean } from './rules/clean.ts';
 
 interface Reporting {
@@ -22,6 +23,8 @@ interface Reporting {
   /** The terminal's, for text: undefined if stderr is none. */
   readonly columns?: number | undefined;
   readonly colour?: boolean;
+  /** Prints `RUB` for the rouble sign. */
+  readonly ascii?: boolean;
 }
 
 /** What stderr says of the end of a command. This is the one place where an error becomes words. */
@@ -110,13 +113,16 @@ function errorObject(failure: CliError, profile: string | undefined): Record<str
 
 /** The same for people: a line for the error, and one for what to do next. */
 function textReport(failure: CliError, how: Reporting): string[] {
-  const { profile, columns, colour } = how;
+  const { profile, columns, colour, ascii } = how;
   if (failure.silent) return [];
   if (failure instanceof SeveralErrors) {
     const told = failure.summary === undefined ? failure.errors : [failure.summary];
     return told.flatMap((error) => textReport(error, how));
   }
-  const words = (text: string) => clean(forProfile(withoutKeys(text), profile));
+  const words = (text: string) => {
+    const own = clean(forProfile(withoutKeys(text), profile));
+    return ascii ? withoutRoubleSign(own) : own;
+  };
   const next = hintOf(failure);
   // What was typed wrong fits one line; what happened elsewhere deserves a second.
   const isUsage = failure.failure === 'usage';

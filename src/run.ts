@@ -6,6 +6,7 @@ import { type Context, createContext, type Host } from './context.ts';
 import { usageError } from './errors.ts';
 import { checkColumns, terminalColumns, wantsColour } from './output/index.ts';
 import { createSink } from './output/sink.ts';
+import { lacksRoubleSign } from './output/table/rouble.ts';
 import { addAllVerbs, buildProgram } from './program.ts';
 import { asCliError, report, wantsJson } from './report.ts';
 
@@ -64,6 +65,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     profile: context?.flags.profile,
     debug: context?.flags.debug === true,
     columns: terminalColumns(host.stderr, host.env),
+    ascii: lacksRoubleSign(host.env),
     colour: wantsColour(host.stderr, host.env, colour),
   });
   await printToStderr(ctrlC + text, host);

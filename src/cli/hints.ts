@@ -26,6 +26,13 @@ export function hintOf(error: CliError): string | undefined {
   }
 }
 
+/** The same error with the name that a person typed in its hint, in place of the ID. */
+export function calledBy(name: string, error: CliError): CliError {
+  const { request } = error;
+  if (request?.about === undefined) return error;
+  return error.with(error.message, { request: { ...request, about: name } });
+}
+
 const REACH =
   'Check the network, the base URL and the proxy variables; gpucloud doctor looks at all three.';
 const PAGE =

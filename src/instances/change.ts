@@ -88,7 +88,7 @@ async function send(
     if (!sent && isInterrupt(error)) throw notSent(error, target, change);
     const { goal } = change;
     if (goal === undefined) {
-      const explained = await explainStart(target.id, error, api);
+      const explained = await explainStart(target, error, api);
       throw explained === error ? stillThere(error, target) : explained;
     }
     if (error.httpStatus === 400 || error.httpStatus === 409) {

@@ -3,6 +3,7 @@ import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, throwAll, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
+import { typedName } from '../rules/names.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import { type Cursor, createCursor, type SavedCursor } from '../watch/cursor.ts';
 import { type FollowedLog, type FollowReport, follow } from '../watch/follow.ts';
@@ -199,7 +200,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
         'incomplete',
         why === 'pruned'
           ? `${target.name}: the log holds nothing any more of what was shown before: events from before ${before} may be missing here.`
-          : `${target.name}: there are more events than are shown at once: those from before ${before} are left out. See them all: gpucloud instances events ${target.id} --all`,
+          : `${target.name}: there are more events than are shown at once: those from before ${before} are left out. See them all: gpucloud instances events ${typed(target)} --all`,
       );
     },
     missed({ target }, { count, before }) {
@@ -207,7 +208,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
       const events = count === 1 ? '1 event' : `${count} events`;
       err.warn(
         'incomplete',
-        `${target.name}: ${events} from before ${new Date(before).toISOString()} entered the log too late to be found. See the whole log: gpucloud instances events ${target.id} --all`,
+        `${target.name}: ${events} from before ${new Date(before).toISOString()} entered the log too late to be found. See the whole log: gpucloud instances events ${typed(target)} --all`,
       );
     },
     gone(_log, error) {
@@ -224,6 +225,10 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
     },
   };
   return { report, begin, gone };
+}
+
+function typed({ name, id }: Target): string {
+  return typedName(name, id);
 }
 
 /** As many names as a line has room for. */
@@ -255,7 +260,7 @@ function interrupted(
   return reason.with(
     `${reason.message} Nobody waits for ${until} of ${names} any more. It may still be billing.`,
     {
-      hint: `see it with "gpucloud instances get ${targets[0]?.id ?? 'ID'}"`,
+      hint: `see it with "gpucloud instances get ${targets.map(typed).join(' ')}"`,
       mayBeBilling: true,
     },
   );

@@ -4,7 +4,8 @@ import { ruled } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { RentalRequest } from '../journal/index.ts';
-import { kopecksText, type Money, money, positiveMoney } from '../rules/money.ts';
+import { inRoubles, kopecksText, type Money, money, positiveMoney } from '../rules/money.ts';
+import { typedName } from '../rules/names.ts';
 import { mayBill } from '../rules/statuses.ts';
 import { rent } from './rent.ts';
 
@@ -31,7 +32,8 @@ export async function rentWithin(
   } catch (error) {
     const id = madeAfterAll(error);
     if (limit !== undefined && id !== undefined) {
-      await enforceMaxPrice(await readPrice(id, request.name, context), limit, context);
+      // Its name may not be on disk.
+      await enforceMaxPrice(await readPrice(id, request.name, context), limit, context, id);
     }
     throw error;
   }
@@ -68,9 +70,7 @@ function tooDear(instance: Priced, limit: Money): string | undefined {
   if (price.ok && price.value.lte(limit)) {
     return undefined;
   }
-  const came = price.ok
-    ? `${kopecksText(price.value)} RUB an hour`
-    : 'a price that could not be read';
+  const came = price.ok ? `${inRoubles(price.value)} per hour` : 'a price that could not be read';
   return `${instance.name ?? instance.id} (${instance.id}) came out at ${came}, over --max-price ${kopecksText(limit)}`;
 }
 
@@ -83,6 +83,7 @@ async function enforceMaxPrice(
   instance: Priced,
   limit: Money | undefined,
   context: Context,
+  typed = typedName(instance.name, instance.id),
 ): Promise<void> {
   if (limit === undefined) {
     return;
@@ -106,7 +107,7 @@ async function enforceMaxPrice(
         ? `${found}. Whether it was terminated is unknown, and it may be billing: ${reason}`
         : `${found}. It could NOT be terminated and is billing: ${reason}`,
       {
-        hint: `gpucloud instances terminate ${instance.id}`,
+        hint: `gpucloud instances terminate ${typed}`,
         resource: instance.id,
         mayBeBilling: true,
         cause: error,
@@ -118,7 +119,7 @@ async function enforceMaxPrice(
       'refused',
       `${found}. The service accepted the request to terminate it, but its status is ${status}. It may still be billing.`,
       {
-        hint: `gpucloud instances terminate ${instance.id} --wait`,
+        hint: `gpucloud instances terminate ${typed} --wait`,
         resource: instance.id,
         mayBeBilling: true,
       },
@@ -126,7 +127,7 @@ async function enforceMaxPrice(
   }
   throw new CliError('refused', `${found}, and was terminated at once.`, {
     resource: instance.id,
-    hint: `gpucloud instances events ${instance.id}`,
+    hint: `gpucloud instances events ${typed}`,
   });
 }
 
@@ -136,7 +137,7 @@ export function overLimit(instance: Priced, maxPrice: string | undefined): CliEr
   const found = limit.ok ? tooDear(instance, limit.value) : undefined;
   if (found === undefined) return undefined;
   return new CliError('refused', `${found}. It may still be billing.`, {
-    hint: `gpucloud instances terminate ${instance.id}`,
+    hint: `gpucloud instances terminate ${typedName(instance.name, instance.id)}`,
     resource: instance.id,
     mayBeBilling: true,
   });

@@ -1,4 +1,5 @@
 import { sentence } from '../api/calls/errors.ts';
+import { calledBy } from '../cli/hints.ts';
 import { CliError, type Failure, isInterrupt, type LoggedEvent, SeveralErrors } from '../errors.ts';
 import { typedName } from '../rules/names.ts';
 import { mayBill } from '../rules/statuses.ts';
@@ -38,8 +39,9 @@ export async function attempt(
     return await work();
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
+    const named = calledBy(typedName(name, id), error);
     const isNamed = error.message.includes(id) || error.message.includes(name);
-    return isNamed ? error : error.with(`${name}: ${error.message}`, { resource: id });
+    return isNamed ? named : named.with(`${name}: ${error.message}`, { resource: id });
   }
 }
 

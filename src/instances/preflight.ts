@@ -4,7 +4,7 @@ import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, isOfOneReading } from '../errors.ts';
 import type { KnownInstance } from '../journal/index.ts';
-import { kopecksText, money, zero } from '../rules/money.ts';
+import { inRoubles, money, zero } from '../rules/money.ts';
 import type { Target } from './resolve.ts';
 
 /** Milliseconds that a person waits for what is shown before a request. */
@@ -85,12 +85,12 @@ export async function reservationNote(targets: readonly Target[], context: Conte
     const price = money(instance?.price_per_hour_snapshot ?? last?.price_per_hour ?? '');
     return price.ok ? [price.value] : [];
   });
-  const sum = kopecksText(prices.reduce((total, price) => total.plus(price), zero()));
+  const sum = inRoubles(prices.reduce((total, price) => total.plus(price), zero()));
   const unpriced = started.length - prices.length;
   const amount =
     prices.length === 0
       ? `the price of ${started.length === 1 ? 'one hour' : 'one hour of each'}, which is not known here`
-      : `${sum} RUB for the next hour${unpriced === 0 ? '' : `, and the price of ${unpriced} more that is not known here`}`;
+      : `${sum} for the next hour${unpriced === 0 ? '' : `, and the price of ${unpriced} more that is not known here`}`;
   const names = started.length === 1 ? first.target.name : `${started.length} machines`;
   context.err.note(`Starting ${names} reserves ${amount}.`);
 }
@@ -117,7 +117,7 @@ export async function reorderNote(source: Target, context: Context): Promise<voi
   }
   const price = money(old.price_per_hour_snapshot ?? '');
   const cost = price.ok
-    ? ` An hour of the old machine cost ${kopecksText(price.value)} RUB; the new price is told once it is rented.`
+    ? ` An hour of the old machine cost ${inRoubles(price.value)}; the new price is told once it is rented.`
     : '';
   const { application_template: template, storage_drive: drive, docker_config: docker } = old;
   const left = [

@@ -3,9 +3,11 @@ import type { Api, CallOptions } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, type ErrorDetails, isInterrupt } from '../errors.ts';
 import type { Journal, RentalRequest } from '../journal/index.ts';
-import { kopecksText, money } from '../rules/money.ts';
+import { inRoubles, money } from '../rules/money.ts';
+import { typedName } from '../rules/names.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
+import type { Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 
 /** A refusal is held back this long for each reading that explains it. */
@@ -97,7 +99,7 @@ export function nameTaken(
     refusal === undefined ? `${found} Nothing was sent.` : `${sentence(refusal.message)} ${found}`,
     {
       code: 'name_taken',
-      hint: `see it: gpucloud instances get ${id}; ${use}otherwise choose another name${refusal === undefined ? ', or send the request anyway: --yes' : ''}`,
+      hint: `see it: gpucloud instances get ${typedName(name, id)}; ${use}otherwise choose another name${refusal === undefined ? ', or send the request anyway: --yes' : ''}`,
       resource: id,
     },
     refusal,
@@ -108,7 +110,11 @@ export function nameTaken(
  * A start is refused with 409 for a low balance, and with 400 for that or a wrong status (API
  * document: Errors). Returns the refusal if it has another reason.
  */
-export async function explainStart(id: string, refusal: CliError, api: Api): Promise<CliError> {
+export async function explainStart(
+  { id, name }: Pick<Target, 'id' | 'name'>,
+  refusal: CliError,
+  api: Api,
+): Promise<CliError> {
   if (!isUnclear(refusal)) return refusal;
   const found = await api.instances.get(id, BRIEFLY).catch((fault: unknown) => {
     if (isInterrupt(fault)) throw fault;
@@ -119,7 +125,7 @@ export async function explainStart(id: string, refusal: CliError, api: Api): Pro
   const mayBeBilling = mayBill(status);
   if (status !== 'STOPPED') {
     return refusal.with(`The instance ${id} is ${status}; only a STOPPED one can be started.`, {
-      hint: nextStep(status, id),
+      hint: nextStep(status, typedName(name, id)),
       mayBeBilling,
     });
   }
@@ -133,7 +139,7 @@ export async function explainStart(id: string, refusal: CliError, api: Api): Pro
   return refusal.with(
     `${sentence(refusal.message)} The instance is STOPPED now. Either it was not before, or ${missing}`,
     {
-      hint: `try again: gpucloud instances start ${id}; see the balance: gpucloud billing balance`,
+      hint: `try again: gpucloud instances start ${typedName(name, id)}; see the balance: gpucloud billing balance`,
       mayBeBilling,
     },
   );
@@ -164,8 +170,7 @@ async function shortfallOf(
   if (!needed.ok) return undefined;
   const balance = money((await known(api.users.me(BRIEFLY)))?.balance ?? '');
   if (!balance.ok || balance.value.gte(needed.value)) return undefined;
-  const [has, needs] = [kopecksText(balance.value), kopecksText(needed.value)];
-  return ` The balance is ${has} RUB, and the last known price of an hour is ${needs} RUB.`;
+  return ` The balance is ${inRoubles(balance.value)}, and the last known price of an hour is ${inRoubles(needed.value)}.`;
 }
 
 /** As last seen: the API document has no list of offers. */

@@ -6,6 +6,7 @@ import { DEFAULT_TIMEOUT_MS } from '../context/service.ts';
 import type { Context } from '../context.ts';
 import { CliError, type Failure, isInterrupt } from '../errors.ts';
 import { answerId, type OpenedRequest, type RentalRequest, refusedId } from '../journal/index.ts';
+import { typedName } from '../rules/names.ts';
 import { openAlone } from './pending.ts';
 import { nothingCreated, runPreflight } from './preflight.ts';
 import { explainRental } from './refusal.ts';
@@ -231,13 +232,15 @@ function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliErr
   }
   const { failure, httpStatus }: Pick<CliError, 'failure' | 'httpStatus'> =
     error instanceof CliError ? error : { failure: 'notUnderstood', httpStatus: undefined };
+  // Both are on disk.
+  const typed = typedName(name, id);
   const status = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
   const why = error instanceof CliError ? status : `: ${messageOf(error)}`;
   return new CliError(
     failure === 'outcomeUnknown' ? 'notUnderstood' : failure,
     `${name} was created (${id}) and is billing, but the rest of the response could not be used${why}.`,
     {
-      hint: `see it with "gpucloud instances get ${id}", terminate it with "gpucloud instances terminate ${id}"`,
+      hint: `see it with "gpucloud instances get ${typed}", terminate it with "gpucloud instances terminate ${typed}"`,
       resource: id,
       mayBeBilling: true,
       cause: error,

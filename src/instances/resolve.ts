@@ -6,7 +6,7 @@ import { CliError, throwAll, usageError } from '../errors.ts';
 import type { Known, KnownInstance } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
 import { instant, relative } from '../output/time.ts';
-import { kopecksText, money } from '../rules/money.ts';
+import { inRoubles, money } from '../rules/money.ts';
 import { isUuid, resourceId } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
@@ -257,7 +257,7 @@ function about({ id, last }: KnownInstance, now: number): string[] {
   const price = money(last?.price_per_hour ?? '');
   return [
     last?.status ?? 'never seen',
-    price.ok ? `${kopecksText(price.value)} RUB/h` : '',
+    price.ok ? `${inRoubles(price.value)}/h` : '',
     seen === undefined ? '' : `seen ${relative(seen, now)}`,
     isUuid(id) ? id.slice(0, 8) : id,
   ];

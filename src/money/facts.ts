@@ -1,5 +1,5 @@
 import { spanText } from '../output/time.ts';
-import { kopecksText, type Money, money, zero } from '../rules/money.ts';
+import { inRoubles, kopecksText, type Money, money, zero } from '../rules/money.ts';
 import type { AccountReading } from './account.ts';
 import { burnOf, driveItem, instanceItem } from './burn.ts';
 import type { CheckedCharges } from './charges.ts';
@@ -99,7 +99,7 @@ export const UNCHECKED =
 export function unexplainedText({ charged, atMost, from, to }: CheckedCharges): string {
   const hours = (to - from) / HOUR;
   const span = Number.isInteger(hours) ? `${hours} h` : spanText(Math.floor((to - from) / 1000));
-  return `Something unknown may be billing: ${kopecksText(charged)} RUB was charged in the last ${span}, and all that is known here explains ${kopecksText(atMost)} RUB at most`;
+  return `Something unknown may be billing: ${inRoubles(charged)} was charged in the last ${span}, and all that is known here explains ${inRoubles(atMost)} at most`;
 }
 
 /** The compared charges in JSON. */

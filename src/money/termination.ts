@@ -7,7 +7,7 @@ import { knownHere, readAll, titled } from '../instances/preflight.ts';
 import { BRIEFLY } from '../instances/refusal.ts';
 import type { Target } from '../instances/resolve.ts';
 import { instant, spanText } from '../output/time.ts';
-import { kopecksText, type Money, money } from '../rules/money.ts';
+import { inRoubles, type Money, money } from '../rules/money.ts';
 import { instanceStatus, isTerminated } from '../rules/statuses.ts';
 
 /** Milliseconds between the service's Date header and its events: the header has whole seconds. */
@@ -33,7 +33,7 @@ export function termination(context: Context) {
     const described = targets.map((target) => {
       const last = known.find(({ id }) => id === target.id)?.last;
       const price = money(last?.price_per_hour ?? '');
-      return titled(target, price.ok ? `, ${kopecksText(price.value)} RUB/h` : '');
+      return titled(target, price.ok ? `, ${inRoubles(price.value)}/h` : '');
     });
     if ((await context.prompts()) !== undefined) {
       const read = await readAll(targets, context);
@@ -60,7 +60,7 @@ export function termination(context: Context) {
     if (context.out.format !== 'table') return;
     for (const { id, name, status } of changed.filter((one) => expected.has(one.id))) {
       const amount = expected.get(id);
-      const about = amount === undefined ? [] : [`About ${kopecksText(amount)} RUB comes back.`];
+      const about = amount === undefined ? [] : [`About ${inRoubles(amount)} comes back.`];
       const logged = waited && isTerminated(status) ? await billed(id) : [];
       const facts = logged.length > 0 ? logged : about;
       if (facts.length > 0) context.err.note(`Terminated ${name}. ${facts.join(' ')}`);
@@ -92,14 +92,14 @@ export function termination(context: Context) {
   return { question, onAccepted, report };
 }
 
-/** `trainer: ACTIVE, 89.90 RUB/h, rented 2 h ago` */
+/** `trainer: ACTIVE, 89.90 ₽/h, rented 2 h ago` */
 function atStake(instance: Instance, now: number): string {
   const { name, id, status, price_per_hour_snapshot: price } = instance;
   const amount = money(price ?? '');
   const created = instant(instance.created_at);
   const facts = [
     status,
-    amount.ok ? `${kopecksText(amount.value)} RUB/h` : 'price unknown',
+    amount.ok ? `${inRoubles(amount.value)}/h` : 'price unknown',
     ...(created === undefined ? [] : [`rented ${spanText(Math.max(0, now - created) / 1000)} ago`]),
   ].join(', ');
   return `${name ?? id}: ${facts}`;
@@ -112,7 +112,7 @@ function restOf({ status, price_per_hour_snapshot: price, paid_until }: Instance
 }
 
 function backText({ amount, left }: { amount: Money; left: number }): string {
-  return `; about ${kopecksText(amount)} RUB comes back (${spanText(left / 1000)} left of the paid hour)`;
+  return `; about ${inRoubles(amount)} comes back (${spanText(left / 1000)} left of the paid hour)`;
 }
 
 const HOUR = 3_600_000;

@@ -1,4 +1,4 @@
-import { amountOf, createSum, isNegative, kopecksText, type Sum } from '../rules/money.ts';
+import { amountOf, createSum, inRoubles, isNegative, type Sum } from '../rules/money.ts';
 import { type Direction, directionOf, type Entry } from './ledger.ts';
 import { createLeftOut } from './left-out.ts';
 
@@ -32,9 +32,9 @@ export function createTotals(): Totals {
     },
     lines() {
       if (count === 0) return [];
-      const [incoming, outgoing] = [sums.INCOMING.total(), sums.OUTGOING.total()].map(kopecksText);
+      const [incoming, outgoing] = [sums.INCOMING.total(), sums.OUTGOING.total()].map(inRoubles);
       return [
-        `Totals of ${count} ${count === 1 ? 'transaction' : 'transactions'}: incoming ${incoming} RUB, outgoing ${outgoing} RUB.`,
+        `Totals of ${count} ${count === 1 ? 'transaction' : 'transactions'}: incoming ${incoming}, outgoing ${outgoing}.`,
         ...left.notes(),
         ...left.warnings(),
       ];

@@ -1,10 +1,11 @@
 import { CliError } from '../errors.ts';
 import { wantsColour } from '../output/colour.ts';
+import { lacksRoubleSign, withoutRoubleSign } from '../output/table/rouble.ts';
 import { clean } from '../rules/clean.ts';
 import { asker } from './inquirer.ts';
 import { lineAsker } from './lines.ts';
 import type { Check, Choice, Prompts, PromptsOptions } from './prompts.ts';
-import { shown } from './words.ts';
+import { shown as shortened } from './words.ts';
 
 /**
  * Questions on stderr, so that stdout keeps to the result even when somebody is asked. A terminal
@@ -14,11 +15,18 @@ export function createPrompts(options: PromptsOptions): Prompts {
   const env = options.env ?? {};
   const colour = options.colour ?? wantsColour(options.stderr, env, undefined);
   const byLines = env.TERM === 'dumb';
+  const signed = lacksRoubleSign(env) ? withoutRoubleSign : (text: string) => text;
+  const shown = (text: string) => signed(shortened(text));
+  const cleaned = ({ name, about = [] }: Choice<unknown>): Choice<unknown> => ({
+    name: shown(name),
+    about: about.map(shown),
+    value: undefined,
+  });
   const ask = byLines ? lineAsker(options) : asker({ ...options, colour });
 
   return {
     print(line) {
-      if (!options.stderr.destroyed) options.stderr.write(`${clean(line)}\n`);
+      if (!options.stderr.destroyed) options.stderr.write(`${signed(clean(line))}\n`);
     },
 
     async text(question, { initial, check, answered } = {}) {
@@ -53,10 +61,6 @@ export function createPrompts(options: PromptsOptions): Prompts {
       return places.map((place: unknown) => valueAt(choices, place));
     },
   };
-}
-
-function cleaned({ name, about = [] }: Choice<unknown>): Choice<unknown> {
-  return { name: shown(name), about: about.map(shown), value: undefined };
 }
 
 function valueAt<T>(choices: readonly Choice<T>[], place: unknown): T {

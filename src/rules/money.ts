@@ -33,10 +33,16 @@ export function kopecksText(amount: Money): string {
   return decimals < 2 ? amount.toFixed(2) : exact;
 }
 
-/** `89.90 ₽`, for a person's screen; the text itself if it is not an amount. */
+/** `10,500.00 ₽`, for people. */
+export function inRoubles(amount: Money): string {
+  const [whole = '', ...decimals] = kopecksText(amount).split('.');
+  return `${[whole.replace(/\B(?=(?:\d{3})+$)/g, ','), ...decimals].join('.')} ₽`;
+}
+
+/** The same; the text itself if it is not an amount. */
 export function roublesText(text: string): string {
   const amount = money(text);
-  return amount.ok ? `${kopecksText(amount.value)} ₽` : text;
+  return amount.ok ? inRoubles(amount.value) : text;
 }
 
 export function isAboveZero(text: string | null | undefined): boolean {

@@ -205,7 +205,7 @@ describe('each documented error names the next command', () => {
 });
 
 test.each([
-  ['12.00', ' The balance is 12.00 RUB, and the last known price of an hour is 89.90 RUB.'],
+  ['12.00', ' The balance is 12.00 ₽, and the last known price of an hour is 89.90 ₽.'],
   ['100.00', ''],
 ])('explains insufficient_funds of a start with a balance of %s', async (balance, more) => {
   const one = await world(({ method, path }) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hintOf } from '../../src/cli/hints.ts';
+import { calledBy, hintOf } from '../../src/cli/hints.ts';
 import { CliError, type ErrorDetails, type Failure } from '../../src/errors.ts';
 
 const STOP = { operation: 'POST /instances/{id}/stop', about: 'i-1' };
@@ -29,6 +29,13 @@ test.each<[Failure, ErrorDetails, string | undefined]>([
   const found = hintOf(new CliError(failure, 'It failed.', details));
   if (hint === undefined) expect(found).toBeUndefined();
   else expect(found).toContain(hint);
+});
+
+test('names the instance in the hint as a person typed it', () => {
+  const error = new CliError('refused', 'It failed.', { httpStatus: 503, request: STOP });
+  expect(hintOf(calledBy('trainer', error))).toBe(
+    'Again in a while: gpucloud instances stop trainer; why it failed: gpucloud instances events trainer',
+  );
 });
 
 test('keeps the request and its hint when an error is extended', () => {

@@ -374,14 +374,14 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     const budget = first(bash('Check the budget'));
     expect(await run(budget)).toMatchObject({
       code: 0,
-      stdout: '100000.00 RUB, 0.00 RUB an hour\n',
+      stdout: '100000.00 ₽, 0.00 ₽ per hour\n',
     });
     await rent('trainer');
     await gpucloud('drives', 'create', 'data', '--size', '1000');
     const fine = await run(budget);
     expect(fine.code, fine.stderr).toBe(0);
     // 89.90 of the machine and 0.012 for each of 1000 GB.
-    expect(fine.stdout).toMatch(/ RUB, 101\.90 RUB an hour\n$/);
+    expect(fine.stdout).toMatch(/ ₽, 101\.90 ₽ per hour\n$/);
     expect((await run(budget, ['100000'])).code).toBe(1);
   });
 

@@ -42,8 +42,8 @@ describe('instances create without arguments', () => {
         '  SSH keys  laptop',
         '  Runs      the template JupyterLab',
         '  Drive     data',
-        "  Price     89.90 RUB an hour, of the sandbox's play money",
-        '  Balance   10500.00 RUB',
+        "  Price     89.90 ₽ per hour, of the sandbox's play money",
+        '  Balance   10,500.00 ₽',
         '',
         'The same without questions:',
         '  gpucloud instances create box-one --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --template jupyterlab --drive data --wait',
@@ -296,7 +296,7 @@ describe('instances create without arguments', () => {
     expect(one.screen()).toContain('…');
     await one.type(`${clearLine}h100 sxm`);
     await one.reads(
-      /\? Offer \(the hardware\) h100 sxm\n❯ 8x H100 80GB SXM5 +2359\.60 RUB\/h.*\n {2}Another, by its id/,
+      /\? Offer \(the hardware\) h100 sxm\n❯ 8x H100 80GB SXM5 +2359\.60 ₽\/h.*\n {2}Another, by its id/,
     );
     await one.type(`${clearLine}zzz`);
     await one.reads(/❯ Another, by its id/);

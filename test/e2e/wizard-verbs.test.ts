@@ -27,7 +27,7 @@ describe('the other verbs', () => {
     const one = person(['instances', 'terminate']);
     const screen = await one.reads(/\? Which machines end\?[\s\S]*submit/);
     expect(screen).not.toContain('old');
-    expect(screen).toMatch(/◯ one {2}PROVISIONING {2}89\.90 RUB\/h {2}seen /);
+    expect(screen).toMatch(/◯ one {2}PROVISIONING {2}89\.90 ₽\/h {2}seen /);
     const second = /^ ◯ (\w+)/m.exec(screen)?.[1] ?? '';
     const first = second === 'one' ? 'two' : 'one';
     await one.type(enter);

@@ -50,7 +50,7 @@ describe.each([
       code: 'name_taken',
       http_status: 409,
       resource: ID,
-      hint: expect.stringContaining(`gpucloud instances get ${ID}`),
+      hint: expect.stringContaining('gpucloud instances get trainer'),
     });
     expect(error.message).toContain(`trainer already exists (${ID}, ACTIVE).`);
   });
@@ -60,7 +60,7 @@ describe.each([
     const error = await failure(argv);
     expect(error).toMatchObject({ exit: 5, code: 'insufficient_funds', http_status: 409 });
     expect(error.message).toContain(
-      'The balance is 89.89 RUB, and the last known price of an hour is 89.90 RUB.',
+      'The balance is 89.89 ₽, and the last known price of an hour is 89.90 ₽.',
     );
     expect(error.hint).toContain('gpucloud billing balance');
   });
@@ -231,7 +231,7 @@ describe('create --if-not-exists', () => {
     const { code, stderr, requests } = await world.cli([...ENSURE, '--max-price', '20']);
     expect(code).toBe(0);
     expect(stderr).toContain('warning: trainer');
-    expect(stderr).toContain(`To end it: gpucloud instances terminate ${NEW}`);
+    expect(stderr).toContain('To end it: gpucloud instances terminate trainer');
     expect(requests.map(({ method }) => method)).not.toContain('POST');
   });
 
@@ -246,7 +246,7 @@ describe('create --if-not-exists', () => {
     await world.cli(CREATE);
     const { stderr } = await world.cli(CREATE);
     expect(stderr).toContain(
-      `hint: see it: gpucloud instances get ${NEW}; return it: --if-not-exists; otherwise choose another name, or send the request anyway: --yes\n`,
+      'hint: see it: gpucloud instances get trainer; return it: --if-not-exists; otherwise choose another name, or send the request anyway: --yes\n',
     );
   });
 });

@@ -24,9 +24,9 @@ describe('a table in a terminal', () => {
     const { stdout } = await written({}, (out) => out.list(machines, view), { columns: 100 });
     expect(stdout).toBe(
       [
-        'ID    NAME        STATUS                     PRICE/H  GPUS  PAID UNTIL',
-        'a1b2  trainer     ACTIVE                     89.90 ₽     1  in 52 min',
-        'c3d4  Ночной бот  STOPPED  1250.123456789012345678 ₽    16  -',
+        'ID    NAME        STATUS                      PRICE/H  GPUS  PAID UNTIL',
+        'a1b2  trainer     ACTIVE                      89.90 ₽     1  in 52 min',
+        'c3d4  Ночной бот  STOPPED  1,250.123456789012345678 ₽    16  -',
         '',
       ].join('\n'),
     );
@@ -55,7 +55,7 @@ describe('a table in a terminal', () => {
     expect(stdout).toBe(
       [
         'ID    NAME                       PRICE/H',
-        `a1b2  ${'x'.repeat(17)}…  123456789.01 ₽`,
+        `a1b2  ${'x'.repeat(15)}…  123,456,789.01 ₽`,
         '',
       ].join('\n'),
     );

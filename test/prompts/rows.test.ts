@@ -7,15 +7,15 @@ describe('a list with a very long text', () => {
   test('keeps the columns of all the others', () => {
     const rows = rowsOf(
       [
-        offer('RTX 4090', '89.90 RUB/h on 2026-01-15', 'ru-1', 'Ada'),
+        offer('RTX 4090', '89.90 ₽/h on 2026-01-15', 'ru-1', 'Ada'),
         offer('monster', '9'.repeat(400), 'r'.repeat(3000), 'g'.repeat(3000)),
-        offer('A100', '189.90 RUB/h on 2026-01-15', 'ru-2', ''),
+        offer('A100', '189.90 ₽/h on 2026-01-15', 'ru-2', ''),
         { name: 'Another, by its id', value: undefined },
       ],
       78,
     );
-    expect(rows[0]).toMatch(/^RTX 4090 +89\.90 RUB\/h on 2026-01-15 +ru-1/);
-    expect(rows[2]).toMatch(/^A100 +189\.90 RUB\/h on 2026-01-15 +ru-2/);
+    expect(rows[0]).toMatch(/^RTX 4090 +89\.90 ₽\/h on 2026-01-15 +ru-1/);
+    expect(rows[2]).toMatch(/^A100 +189\.90 ₽\/h on 2026-01-15 +ru-2/);
     expect(rows.filter((row) => row.length > 78)).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { type BillingItem, priceOf } from '../../money/burn.ts';
 import { type MoneyFacts, UNCHECKED } from '../../money/facts.ts';
 import { runwayOf } from '../../money/runway.ts';
 import { spanText } from '../../output/time.ts';
-import { kopecksText, type Money, positiveMoney } from '../../rules/money.ts';
+import { inRoubles, type Money, positiveMoney } from '../../rules/money.ts';
 import { broken, kept, type Rule } from '../../rules/rule.ts';
 import { positiveDuration } from '../../rules/times.ts';
 
@@ -25,7 +25,7 @@ export const limit: Rule<Limit> = (text) => {
 export function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
   const { balance, runway: lasting, perHour } = facts;
   if (balance === undefined) return undefined;
-  const has = `The balance is ${kopecksText(balance)} RUB`;
+  const has = `The balance is ${inRoubles(balance)}`;
   const error = (words: string) =>
     new CliError('wrongState', `${words}, under --fail-below ${failBelow.text}.`, {
       hint: 'top up the balance, or end what is not needed: gpucloud status',
@@ -36,7 +36,7 @@ export function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefi
   if (balance.lt(0)) return error(`${has}, below zero`);
   if (lasting === undefined || lasting.seconds.times(1000).gte(failBelow.lasts)) return undefined;
   const span = spanText(Number(lasting.seconds.toFixed()));
-  return error(`${has} and lasts for ${span} at ${kopecksText(perHour)} RUB an hour`);
+  return error(`${has} and lasts for ${span} at ${inRoubles(perHour)} per hour`);
 }
 
 /** Why too little is known to say that the limit is met. */
@@ -65,7 +65,7 @@ export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefin
     const span = spanText(Number(least.seconds.toFixed()));
     const more = burn.uncounted.length === 1 ? '' : ` and ${burn.uncounted.length - 1} more`;
     return unjudged(
-      `What ${first.item.name} (${first.item.status})${more} costs is not published; at its price the balance may last for no more than ${span}, at ${kopecksText(most)} RUB an hour`,
+      `What ${first.item.name} (${first.item.status})${more} costs is not published; at its price the balance may last for no more than ${span}, at ${inRoubles(most)} per hour`,
       first.item,
     );
   }

@@ -7,7 +7,7 @@ import { STEPS, type Step, startOf, zoneText } from '../../money/calendar.ts';
 import { wholeHistory } from '../../money/history.ts';
 import { type Books, netOf, openBooks } from '../../money/spend.ts';
 import { localTime } from '../../output/time.ts';
-import { kopecksText, zero } from '../../rules/money.ts';
+import { inRoubles, zero } from '../../rules/money.ts';
 import { since, until } from '../../rules/times.ts';
 import { periodOf } from './period.ts';
 import { rowOf, spendBlocks, spendView } from './spend-view.ts';
@@ -88,7 +88,7 @@ async function fill(books: Books, api: Api, context: Context): Promise<void> {
 /** One line for what was spent and one for the rest: together they are wider than most terminals. */
 function totalLines(books: Books, from: number, to: number): string[] {
   const { sums, other } = books.total();
-  const spent = kopecksText(netOf({ sums }));
+  const spent = inRoubles(netOf({ sums }));
   const named = [
     { name: 'refunded', amount: sums.refunded },
     { name: 'deposited', amount: sums.deposited },
@@ -97,14 +97,14 @@ function totalLines(books: Books, from: number, to: number): string[] {
   const also = [
     ...named
       .filter(({ amount }) => !amount.eq(zero()))
-      .map(({ name, amount }) => `${name} ${kopecksText(amount)} RUB`),
+      .map(({ name, amount }) => `${name} ${inRoubles(amount)}`),
     ...other.map(
       ({ type, direction, amount }) =>
-        `${type} ${kopecksText(amount)} RUB (${direction?.toLowerCase() ?? 'direction not told'}, in no sum)`,
+        `${type} ${inRoubles(amount)} (${direction?.toLowerCase() ?? 'direction not told'}, in no sum)`,
     ),
   ];
   return [
-    `Spent ${spent} RUB from ${shortTime(from)} to ${shortTime(to)}.`,
+    `Spent ${spent} from ${shortTime(from)} to ${shortTime(to)}.`,
     ...(also.length === 0 ? [] : [`Besides: ${also.join(', ')}.`]),
   ];
 }

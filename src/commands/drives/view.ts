@@ -1,7 +1,7 @@
 import type { Drive } from '../../api/index.ts';
 import type { Column, View } from '../../output/output.ts';
 import { sectionOf } from '../../output/table/details.ts';
-import { kopecksText, money } from '../../rules/money.ts';
+import { inRoubles, money } from '../../rules/money.ts';
 
 /**
  * The rule of the document for SUSPENDED, to complete a sentence. No published field holds the
@@ -55,11 +55,11 @@ function suspendedText({ id }: Drive): string {
   return `${SEVEN_DAYS};\nits debt grows until then. Top up the balance, then: gpucloud drives resume ${id}`;
 }
 
-/** What a drive costs, in words: `6.00 RUB an hour`. A price that can't be read is shown as it is. */
+/** What a drive costs, in words: `6.00 ₽ per hour`. A price that can't be read is shown as it is. */
 export function hourly({ price_per_hour: price }: Pick<Drive, 'price_per_hour'>): string {
   if (price === undefined || price === null || price === '') {
     return 'the service told no price';
   }
   const amount = money(price);
-  return amount.ok ? `${kopecksText(amount.value)} RUB an hour` : `price per hour "${price}"`;
+  return amount.ok ? `${inRoubles(amount.value)} per hour` : `price per hour "${price}"`;
 }

@@ -1,11 +1,12 @@
+import { calledBy } from '../../cli/hints.ts';
 import { checked } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
-import { usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
 import { ensureNoPending } from '../../instances/pending.ts';
 import { nothingCreated, reorderNote, runPreflight } from '../../instances/preflight.ts';
 import { findInstance } from '../../instances/resolve.ts';
-import { anyName, instanceName } from '../../rules/names.ts';
+import { anyName, instanceName, typedName } from '../../rules/names.ts';
 import {
   pollIntervalOption,
   statusFor,
@@ -58,7 +59,10 @@ export const reorder = action({
       },
       context,
       (api, options) => api.instances.reorder(source.id, { new_name }, options),
-    );
+    ).catch((error: unknown) => {
+      const typed = typedName(source.name, source.id);
+      throw error instanceof CliError ? calledBy(typed, error) : error;
+    });
     const times = { timeout: flags.waitTimeout, interval: flags.pollInterval };
     await showRented(rented, { until, times }, context);
   },

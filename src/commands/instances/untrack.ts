@@ -8,9 +8,9 @@ import type { Changed } from '../../instances/outcome.ts';
 import { findInstances } from '../../instances/resolve.ts';
 import type { KnownInstance, OpenRequest } from '../../journal/index.ts';
 import { instant, relative } from '../../output/time.ts';
-import { kopecksText, money } from '../../rules/money.ts';
-import { resourceId } from '../../rules/names.ts';
-import { isTerminated } from '../../rules/statuses.ts';
+import { inRoubles, money } from '../../rules/money.ts';
+import { resourceId, typedName } from '../../rules/names.ts';
+import { mayBill } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
 
 export const untrack = action({
@@ -66,14 +66,19 @@ async function questionOf(
     ...living.map((instance) => instanceFacts(instance, now)),
     ...lost.map(({ name, asked_at }) => `the request for ${name} (requested at ${asked_at})`),
   ];
-  const meaning = `${living.length === 0 ? 'It may exist and be billing' : 'It keeps running and billing'}, but gpucloud will no longer track it.`;
+  const bills = living.some(({ last }) => mayBill(last?.status));
+  const fact = bills ? 'It keeps running and billing' : 'It may exist and be billing';
+  const meaning =
+    bills || lost.length > 0
+      ? `${fact}, but gpucloud will no longer track it.`
+      : 'If its termination fails, it bills again, and gpucloud will not show it.';
   if ((await context.prompts()) === undefined) return `Untrack ${facts.join(' and ')}? ${meaning}`;
   for (const fact of facts) context.err.note(`${fact}.`);
   context.err.note(meaning);
   return `Untrack ${[...living, ...lost].map(({ name }) => name).join(' and ')}?`;
 }
 
-/** `trainer (ID, last seen ACTIVE 2 h ago, 89.90 RUB an hour)` */
+/** `trainer (ID, last seen ACTIVE 2 h ago, 89.90 ₽ per hour)` */
 function instanceFacts({ id, name, last }: KnownInstance, now: number): string {
   const seen = instant(last?.seen_at ?? '');
   const price = money(last?.price_per_hour ?? '');
@@ -82,7 +87,7 @@ function instanceFacts({ id, name, last }: KnownInstance, now: number): string {
     last === undefined
       ? 'never seen'
       : `last seen ${last.status}${seen === undefined ? '' : ` ${relative(seen, now)}`}`,
-    ...(price.ok ? [`${kopecksText(price.value)} RUB an hour`] : []),
+    ...(price.ok ? [`${inRoubles(price.value)} per hour`] : []),
   ];
   return `${name} (${facts.join(', ')})`;
 }
@@ -91,12 +96,12 @@ function instanceFacts({ id, name, last }: KnownInstance, now: number): string {
 function noteWhatIsLeft(instances: readonly KnownInstance[], { err }: Context): void {
   for (const { id, name, last } of instances) {
     const back = `To track it again: gpucloud instances track ${id}`;
-    if (isTerminated(last?.status)) {
-      err.note(`Untracked ${name}; it was TERMINATED when last seen. ${back}`);
+    if (!mayBill(last?.status)) {
+      err.note(`Untracked ${name}; it was ${last?.status} when last seen. ${back}`);
     } else {
       err.warn(
         'may_be_billing',
-        `Untracked ${name}. It may still be billing. ${back}. To end it: gpucloud instances terminate ${id}`,
+        `Untracked ${name}. It may still be billing. ${back}. To terminate it: gpucloud instances terminate ${typedName(name, id)}`,
       );
     }
   }

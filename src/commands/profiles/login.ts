@@ -1,16 +1,17 @@
 import type { User } from '../../api/index.ts';
 import { Option } from '../../cli/command.ts';
-import { confirm, onCancel } from '../../cli/confirm.ts';
+import { confirm } from '../../cli/confirm.ts';
 import { checked, oneOf, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
-import { type ConfigFile, profileOf, withProfile } from '../../config/file.ts';
+import { type ConfigFile, type Profile, profileOf, withProfile } from '../../config/file.ts';
 import { keepKey } from '../../config/keep-key.ts';
-import { keyFields, STORES } from '../../config/key.ts';
+import { keyFields, keyPlace, STORES, samePlace } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
 import { replaceQuestion } from '../../config/remedies.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { commandWords } from '../../rules/command-words.ts';
+import { roublesText } from '../../rules/money.ts';
 import {
   addressOf,
   givenBaseUrl,
@@ -27,7 +28,7 @@ export const login = action({
   view: profileView,
   notes:
     'Prompts for what is missing. The key is checked with the service before it is saved; ' +
-    'replacing a saved key asks first.\n\n' +
+    'replacing another saved key asks first.\n\n' +
     'The key is saved in the system keyring if there is one (with the optional package ' +
     '@napi-rs/keyring), else in a file with mode 0600. With --key-command nothing is saved: ' +
     'each command runs your password manager and reads the first line.',
@@ -102,10 +103,14 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   const name = nameFor(before, given, context);
   const profile = profileOf(before, name);
   const known = given ?? addressOf(profile);
-  const question = replaceQuestion(name, profile, given);
-  if (question !== undefined) await confirm(context, question);
-  const { address, user } = await onCancel('Nothing was stored.', () =>
-    proveKey(source, name, known, context),
+  const ask = confirmOnce(replaceQuestion(name, profile, given), context);
+  const { address, user } = await proveKey(
+    source,
+    { profile: name, known },
+    context,
+    async (found) => {
+      if (!(await isStored(found, source, name, profile, context))) await ask();
+    },
   );
   const kept = await keepKey(
     { profile: name, key: address.apiKey, store: source.store, command: source.keyCommand },
@@ -129,6 +134,36 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   // In a terminal three lines are enough.
   if (out.people && out.terminal) err.note(`Active profile: ${name}`);
   else await out.item(shownProfile(kept.file, name, context), profileView);
+}
+
+/** A person who agreed to replace a key may type it several times. */
+function confirmOnce(question: string | undefined, context: Context): () => Promise<void> {
+  let isAsked = question === undefined;
+  return async () => {
+    if (!isAsked) await confirm(context, question ?? '');
+    isAsked = true;
+  };
+}
+
+/** Whether the profile has this key already, so that nothing is replaced. */
+async function isStored(
+  { baseUrl, apiKey }: ServiceAddress,
+  { keyCommand }: KeySource,
+  name: string,
+  profile: Profile | undefined,
+  context: Context,
+): Promise<boolean> {
+  const place = keyPlace(profile);
+  if (place === undefined || profile?.base_url !== baseUrl) return false;
+  if (place.kind === 'command')
+    return samePlace(place, { kind: 'command', argv: keyCommand ?? [] });
+  try {
+    return (await (await context.keys()).read(name, place)) === apiKey;
+  } catch (error) {
+    // A keyring that can't be read is replaced like any other key.
+    if (error instanceof CliError && error.failure === 'authentication') return false;
+    throw error;
+  }
 }
 
 /**
@@ -165,5 +200,5 @@ async function keepAccount(address: ServiceAddress, user: User, context: Context
 
 function accountText({ email, name, id, balance }: User): string {
   const who = email ?? name ?? id;
-  return balance == null ? who : `${who} (balance ${balance} ₽)`;
+  return balance == null ? who : `${who} (balance ${roublesText(balance)})`;
 }

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import type { User } from '../../api/index.ts';
+import { onCancel } from '../../cli/confirm.ts';
 import { readStdin, readText } from '../../cli/input.ts';
 import { brokenBy, checked, checkedSecret } from '../../cli/parse.ts';
 import type { Store } from '../../config/key.ts';
@@ -22,12 +23,15 @@ export interface KeySource {
 /** As many typing errors as anyone makes. */
 const TRIES = 3;
 
-/** A key that was typed and is refused may be typed again; one from elsewhere may not. */
+/**
+ * A key that was typed and is refused may be typed again; one from elsewhere may not. `before` gets
+ * each key before it is sent.
+ */
 export async function proveKey(
   source: KeySource,
-  profile: string,
-  known: string | undefined,
+  { profile, known }: { readonly profile: string; readonly known: string | undefined },
   context: Context,
+  before: (service: ServiceAddress) => Promise<void>,
 ): Promise<{ address: ServiceAddress; user: User }> {
   const { keyStdin, keyFile, keyCommand } = source;
   const isTyped = !keyStdin && keyFile === undefined && keyCommand === undefined;
@@ -40,20 +44,29 @@ export async function proveKey(
     throw usageError(`login needs ${missing.join(', and ')}, and nobody can be asked here`);
   }
   // The key first: when it can't be read, nobody is asked for an address in vain.
-  const given = isTyped ? undefined : await readKey(source, profile, context);
-  const text = known ?? (await prompts?.text('Address of the service', { check: brokenBaseUrl }));
+  const given = isTyped ? undefined : await orStoreNothing(() => readKey(source, profile, context));
+  const text = known ?? (await orStoreNothing(() => askAddress(prompts)));
   const address = checked('--base-url', (text ?? '').trim(), baseUrl);
   for (let tries = 1; ; tries += 1) {
-    const key = given ?? (await askKey(address, prompts));
+    const key = given ?? (await orStoreNothing(() => askKey(address, prompts)));
     const service = { baseUrl: address, apiKey: key };
+    await before(service);
     try {
-      return { address: service, user: await proved(service, context) };
+      return { address: service, user: await orStoreNothing(() => proved(service, context)) };
     } catch (error) {
       const isRefused = error instanceof CliError && error.failure === 'authentication';
       if (!isTyped || !isRefused || tries >= TRIES) throw error;
       prompts?.print(error.message);
     }
   }
+}
+
+function orStoreNothing<T>(work: () => Promise<T>): Promise<T> {
+  return onCancel('Nothing was stored.', work);
+}
+
+async function askAddress(prompts: Prompts | undefined): Promise<string | undefined> {
+  return prompts?.text('Address of the service', { check: brokenBaseUrl });
 }
 
 async function askKey(address: string, prompts: Prompts | undefined): Promise<string> {

@@ -5,7 +5,7 @@ import { checked, oneOf, ruled } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { kopecksText, money } from '../../rules/money.ts';
+import { kopecksText, money, roublesText } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
 import { FAULTS } from '../../sandbox/service/faults.ts';
@@ -90,7 +90,7 @@ export const sandbox: Group = {
           .addOption(stateOption()),
       run: async (context, amount, { state }) => {
         const status = await (await context.sandbox(state)).deposit(amount);
-        context.err.note(`${amount} ₽ of play money was deposited.`);
+        context.err.note(`Deposited ${roublesText(amount)} of play money.`);
         await context.out.item(status, statusView);
       },
     }),

@@ -1,4 +1,5 @@
 import type { DetailLine, Section, View } from '../../output/output.ts';
+import { roublesText } from '../../rules/money.ts';
 import type { BaseImage, PricedOffer, SandboxStatus } from '../../sandbox/index.ts';
 
 /** A moment of the virtual clock: never relative, as real times are. */
@@ -44,14 +45,14 @@ function instanceLine(instance: SandboxStatus['instances'][number]): DetailLine 
   const until = paid === null ? '' : `, paid until ${virtualTime(paid)}`;
   return {
     label: instance.name,
-    value: `${instance.status}, ${instance.price_per_hour} ₽/h${until}`,
+    value: `${instance.status}, ${roublesText(instance.price_per_hour)}/h${until}`,
   };
 }
 
 function driveLine(drive: SandboxStatus['drives'][number]): DetailLine {
   return {
     label: drive.name,
-    value: `${drive.status}, ${drive.size_gb} GB, ${drive.price_per_hour} ₽/h`,
+    value: `${drive.status}, ${drive.size_gb} GB, ${roublesText(drive.price_per_hour)}/h`,
   };
 }
 

@@ -4,7 +4,7 @@ import { type MoneyFacts, UNCHECKED, unexplainedText } from '../../money/facts.t
 import { alikeFaults } from '../../money/faults.ts';
 import { relative, spanText } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
-import { kopecksText, type Money } from '../../rules/money.ts';
+import { inRoubles } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
 import type { DriveRow, InstanceRow } from './rows.ts';
 
@@ -118,7 +118,7 @@ function ofBalance({ user }: AccountReading, { balance, runway }: MoneyFacts) {
     return attention('balance_unknown', null, 'The service told no balance that could be read');
   }
   if (balance.lt(0)) {
-    return attention('balance_negative', null, `The balance is below zero: ${rub(balance)}`);
+    return attention('balance_negative', null, `The balance is below zero: ${inRoubles(balance)}`);
   }
   if (runway === undefined || runway.seconds.gte(LOW)) return undefined;
   const left = Number(runway.seconds.toFixed());
@@ -209,8 +209,4 @@ function ofInstance(row: InstanceRow, now: number) {
 /** Names of other things than instances have any length. */
 function short(name: string): string {
   return clamp(name, 40);
-}
-
-function rub(amount: Money): string {
-  return `${kopecksText(amount)} RUB`;
 }

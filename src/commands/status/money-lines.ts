@@ -26,13 +26,14 @@ export function moneyLines(status: Overview, now: number): Fact[] {
 function burnText({ burn }: Overview): string {
   const { per_hour: hour, per_day: day, per_month: month } = burn;
   if (hour !== null && day !== null && month !== null) {
-    return `${roublesText(hour)} an hour, ${roublesText(day)} a day, ${roublesText(month)} in 30 days`;
+    return `${roublesText(hour)} per hour, ${roublesText(day)} per day, ${roublesText(month)} in 30 days`;
   }
   const { instances_per_hour: instances, drives_per_hour: drives } = burn;
-  if (instances !== null) return `${roublesText(instances)} an hour for machines; drives not known`;
+  if (instances !== null)
+    return `${roublesText(instances)} per hour for machines; drives not known`;
   return drives === null
     ? 'not known'
-    : `${roublesText(drives)} an hour for drives; machines not known`;
+    : `${roublesText(drives)} per hour for drives; machines not known`;
 }
 
 function balanceText({ balance, unread }: Overview): string {
@@ -65,7 +66,7 @@ function partsText({ burn }: Overview): string {
   const { instances_per_hour: instances, drives_per_hour: drives } = burn;
   if (instances === null || drives === null) return '';
   const both = isAboveZero(instances) && isAboveZero(drives);
-  return both ? `machines ${roublesText(instances)}, drives ${roublesText(drives)} an hour` : '';
+  return both ? `machines ${roublesText(instances)}, drives ${roublesText(drives)} per hour` : '';
 }
 
 function notCountedText({ burn }: Overview): string {
@@ -86,7 +87,7 @@ function notCountedText({ burn }: Overview): string {
   const most =
     burn.per_hour_at_most === null
       ? ''
-      : `; with ${burn.not_counted.length === 1 ? 'it' : 'them'} ${roublesText(burn.per_hour_at_most)} an hour at most`;
+      : `; with ${burn.not_counted.length === 1 ? 'it' : 'them'} ${roublesText(burn.per_hour_at_most)} per hour at most`;
   const who = isPriced ? 'the published API does not say' : 'nobody says';
   return `${list.join(', ')}: ${who} what that costs${most}`;
 }

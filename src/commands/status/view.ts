@@ -1,6 +1,6 @@
 import type { Block, Cell, Fact, View } from '../../output/output.ts';
 import { relative, spanText } from '../../output/time.ts';
-import { kopecksText, zero } from '../../rules/money.ts';
+import { inRoubles, zero } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { moneyLines } from './money-lines.ts';
 import type { Overview } from './overview.ts';
@@ -144,7 +144,7 @@ function moreText(rows: readonly InstanceRow[], command: string): string | undef
   if (rows.length === 0) return undefined;
   const billing = rows.filter(({ bills }) => bills === true);
   const sum = billing.reduce((total, row) => total.plus(priceOf(row) ?? 0), zero());
-  return `and ${rows.length} more, ${kopecksText(sum)} ₽ an hour: ${command}, or status --all`;
+  return `and ${rows.length} more, ${inRoubles(sum)} per hour: ${command}, or status --all`;
 }
 
 function driveTable({ drives, instances }: Overview, all: boolean, now: number): Block {

@@ -4,7 +4,7 @@ import { brokenRule } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { local, relative } from '../../output/time.ts';
-import { kopecksText, money } from '../../rules/money.ts';
+import { inRoubles, money } from '../../rules/money.ts';
 import { isUuid, resourceId, typedName } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
 
@@ -74,7 +74,7 @@ export function warnIfDearer(
   if (before.ok && now.ok && now.value.gt(before.value)) {
     err.warn(
       'price',
-      `${name ?? id} costs ${kopecksText(now.value)} RUB an hour, more than the ${kopecksText(before.value)} RUB when the offer was last seen. To terminate it: gpucloud instances terminate ${typedName(name, id)}`,
+      `${name ?? id} costs ${inRoubles(now.value)} per hour, more than the ${inRoubles(before.value)} when the offer was last seen. To terminate it: gpucloud instances terminate ${typedName(name, id)}`,
     );
   }
 }
@@ -85,7 +85,7 @@ export function isOfSandbox({ known }: Pick<Chosen, 'known'>): boolean {
 }
 
 /**
- * What an hour cost when it was last seen: `89.90 RUB an hour when last seen, on …`; undefined where
+ * What an hour cost when it was last seen: `89.90 ₽ per hour when last seen, on …`; undefined where
  * no price was ever seen.
  */
 export function knownPrice({ known }: Chosen, now: number): string | undefined {
@@ -93,7 +93,7 @@ export function knownPrice({ known }: Chosen, now: number): string | undefined {
   if (known === undefined || !price.ok) {
     return undefined;
   }
-  const hour = `${kopecksText(price.value)} RUB an hour`;
+  const hour = `${inRoubles(price.value)} per hour`;
   const at = Date.parse(known.price_at ?? '');
   if (isOfSandbox({ known })) {
     return `${hour}, of the sandbox's play money`;

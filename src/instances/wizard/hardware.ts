@@ -2,6 +2,7 @@ import type { CatalogEntry, Kind } from '../../catalog/index.ts';
 import { brokenBy } from '../../cli/parse.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
+import { roublesText } from '../../rules/money.ts';
 import { resourceId } from '../../rules/names.ts';
 import type { CreateFlags } from '../request/body.ts';
 import { dayOf } from '../request/hardware.ts';
@@ -67,7 +68,7 @@ function aboutOffer({
   const at = Date.parse(price_at ?? '');
   const day = Number.isNaN(at) ? '' : ` on ${dayOf(at)}`;
   return [
-    price_per_hour === null ? 'price unknown' : `${price_per_hour} RUB/h${day}`,
+    price_per_hour === null ? 'price unknown' : `${roublesText(price_per_hour)}/h${day}`,
     in_stock === false ? 'out of stock' : (region ?? ''),
     gpu === name ? '' : (gpu ?? ''),
   ];

@@ -2,7 +2,7 @@ import type { Drive, SshKey, Template } from '../../api/index.ts';
 import { CliError } from '../../errors.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
-import { kopecksText, money } from '../../rules/money.ts';
+import { inRoubles, money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import type { CreateFlags } from '../request/body.ts';
 import { askContainer, askImage, containerText } from './container.ts';
@@ -90,7 +90,7 @@ export async function askDrive(
     ...free.map(({ id, name, size_gb, price_per_hour }) => {
       const price = money(price_per_hour ?? '');
       const size = size_gb == null ? '' : `${size_gb} GB`;
-      const about = [size, price.ok ? `${kopecksText(price.value)} RUB/h` : ''];
+      const about = [size, price.ok ? `${inRoubles(price.value)}/h` : ''];
       return { name: titleOf(name, id), about, value: id };
     }),
   ];

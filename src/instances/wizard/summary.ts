@@ -6,7 +6,7 @@ import { paragraph } from '../../output/width.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import { shown } from '../../prompts/words.ts';
 import type { Port } from '../../rules/container.ts';
-import { kopecksText, type Money, money } from '../../rules/money.ts';
+import { inRoubles, kopecksText, type Money, money, roublesText } from '../../rules/money.ts';
 import type { CreateFlags, MadeRequest } from '../request/body.ts';
 import { knownPrice } from '../request/hardware.ts';
 import type { Lists } from './lists.ts';
@@ -75,13 +75,13 @@ function moneyRows({ made: { offer }, wish, lists }: Summary, { clock }: Context
       label: 'Limit',
       text:
         maxPrice &&
-        `a machine that costs more than ${kopecksText(maxPrice)} RUB an hour is terminated at once`,
+        `a machine that costs more than ${inRoubles(maxPrice)} per hour is terminated at once`,
     },
     {
       label: 'Balance',
       text:
         balance &&
-        `${balance} RUB${isShort ? ', less than an hour cost when last seen: expect a refusal' : ''}`,
+        `${roublesText(balance)}${isShort ? ', less than an hour cost when last seen: expect a refusal' : ''}`,
     },
   ];
 }

@@ -7,7 +7,7 @@ import { NO_CELL, type Shown } from './layout.ts';
 import { withoutRoubleSign } from './rouble.ts';
 
 /**
- * Who reads a table or details. In a terminal a person does, who sees `89.90 ₽` and `3 min ago`.
+ * Who reads a table or details. In a terminal a person does, who sees `1,089.90 ₽` and `3 min ago`.
  * In a pipe awk or cut does: there money is the bare decimal of the service and a time stays ISO
  * 8601, so that both can be counted with; everything else is the same.
  */

@@ -75,7 +75,7 @@ export function resumeDrive(state: State, id: string, now: number): Drive {
   }
   const needed = roubles(drive.debt).plus(priceOf(drive));
   if (available(state).lt(needed)) {
-    throw conflict(`Insufficient balance: the debt and the next hour need ${text(needed)} RUB`);
+    throw conflict(`Insufficient balance: the debt and the next hour need ${text(needed)} ₽`);
   }
   payDebt(state, drive, now);
   drive.status = 'AVAILABLE';

@@ -243,6 +243,6 @@ function checkName(state: State, name: string): void {
 
 function checkFunds(state: State, price: Money): void {
   if (spendable(state).lt(price)) {
-    throw conflict(`Insufficient balance: the next hour costs ${text(price)} RUB`);
+    throw conflict(`Insufficient balance: the next hour costs ${text(price)} ₽`);
   }
 }

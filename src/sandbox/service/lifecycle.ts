@@ -96,7 +96,7 @@ export function failRunning(state: State, instance: Instance, at: number): void 
   if (used.gt(0)) {
     addAvailable(state, used);
     enter(state, 'REFUND', used, `Compensation for instance ${instance.name}`, at);
-    record(instance, 'BILLING', `Refunded ${text(used)} RUB`, at, {
+    record(instance, 'BILLING', `Refunded ${text(used)} ₽`, at, {
       action: 'refund',
       amount: text(used),
     });
@@ -123,7 +123,7 @@ export function turnHour(state: State, instance: Instance, at: number): void {
     return;
   }
   record(instance, 'WARNING', 'The balance does not cover the next hour', at);
-  record(instance, 'BILLING', `Could not reserve ${instance.price} RUB; stopping`, at, {
+  record(instance, 'BILLING', `Could not reserve ${instance.price} ₽; stopping`, at, {
     action: 'reserve_failed',
     amount: instance.price,
   });

@@ -12,7 +12,7 @@ export function reserveHour(state: State, instance: Instance, at: number): void 
   const price = roubles(instance.price);
   addAvailable(state, price.times(-1));
   instance.reserved = text(price);
-  record(instance, 'BILLING', `Reserved ${instance.price} RUB for one hour`, at, {
+  record(instance, 'BILLING', `Reserved ${instance.price} ₽ for one hour`, at, {
     action: 'reserve',
     amount: instance.price,
   });
@@ -52,7 +52,7 @@ export function releaseReserved(state: State, instance: Instance, at: number): v
   if (rest.lte(0)) return;
   addAvailable(state, rest);
   instance.reserved = text(rest.minus(rest));
-  record(instance, 'BILLING', `Returned ${text(rest)} RUB to the balance`, at, {
+  record(instance, 'BILLING', `Returned ${text(rest)} ₽ to the balance`, at, {
     action: 'release',
     amount: text(rest),
   });
@@ -75,7 +75,7 @@ function charge(state: State, instance: Instance, amount: Money, at: number): vo
   instance.lastBilledAt = at;
   instance.updatedAt = at;
   enter(state, 'USAGE_CHARGE', amount, `Rent of instance ${instance.name}`, at);
-  record(instance, 'BILLING', `Charged ${text(amount)} RUB`, at, {
+  record(instance, 'BILLING', `Charged ${text(amount)} ₽`, at, {
     action: 'charge',
     amount: text(amount),
   });

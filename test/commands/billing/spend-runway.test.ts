@@ -45,7 +45,7 @@ describe('billing spend', () => {
       ].join('\n'),
     );
     expect(stderr).toMatch(
-      /^Spent 0\.25 RUB from 2025-12-17 to 2026-01-15 \d\d:\d\d\.\nBesides: refunded 0\.05 RUB, deposited 500\.00 RUB, bonuses 7\.50 RUB\.\nTimes are those of this computer: .*UTC[+-]\d\d:\d\d\.\n$/,
+      /^Spent 0\.25 ₽ from 2025-12-17 to 2026-01-15 \d\d:\d\d\.\nBesides: refunded 0\.05 ₽, deposited 500\.00 ₽, bonuses 7\.50 ₽\.\nTimes are those of this computer: .*UTC[+-]\d\d:\d\d\.\n$/,
     );
   });
 
@@ -65,7 +65,7 @@ describe('billing spend', () => {
     service.transaction('USAGE_CHARGE', '5', DAY);
     const { stdout, stderr } = await world.cli(['billing', 'spend']);
     expect(stdout.trim().split('\n').at(-1)).toMatch(/^2026-01-17 /);
-    expect(stderr).toMatch(/^Spent 15\.00 RUB from \S+ to 2026-01-17 /);
+    expect(stderr).toMatch(/^Spent 15\.00 ₽ from \S+ to 2026-01-17 /);
   });
 
   test('reports an empty period, as [] in JSON', async () => {
@@ -100,7 +100,7 @@ describe('billing spend', () => {
       other: [{ type: 'CASHBACK', direction: 'INCOMING', amount: '12.345', count: 1 }],
     });
     expect((await world.cli(['billing', 'spend'])).stderr).toContain(
-      'CASHBACK 12.345 RUB (incoming, in no sum)',
+      'CASHBACK 12.345 ₽ (incoming, in no sum)',
     );
   });
 
@@ -288,7 +288,7 @@ describe('billing runway', () => {
     const { code, doc, stderr } = await runway('--fail-below', '181m');
     expect({ code, below: doc.below }).toEqual({ code: 10, below: null });
     expect(errorOf(stderr).message).toContain(
-      'What quiet (STOPPED) costs is not published; at its price the balance may last for no more than 3 h, at 89.90 RUB an hour',
+      'What quiet (STOPPED) costs is not published; at its price the balance may last for no more than 3 h, at 89.90 ₽ per hour',
     );
   });
 

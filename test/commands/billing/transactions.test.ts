@@ -99,7 +99,7 @@ describe('billing transactions, a page', () => {
     expect(stderr).toBe(
       [
         'Page 1 of 2 (4 transactions): --page 2 for the next, --all for all.',
-        'Totals of 3 transactions: incoming 0.30 RUB, outgoing 1.50 RUB.',
+        'Totals of 3 transactions: incoming 0.30 ₽, outgoing 1.50 ₽.',
         '',
       ].join('\n'),
     );
@@ -166,7 +166,7 @@ describe('billing transactions, a page', () => {
     );
     expect(table.stderr).toBe(
       [
-        'Totals of 2 transactions: incoming 0.00 RUB, outgoing 0.00 RUB.',
+        'Totals of 2 transactions: incoming 0.00 ₽, outgoing 0.00 ₽.',
         'Not counted, amount not readable: 2: t-9 (""), t-8 (none).',
         '',
       ].join('\n'),
@@ -207,7 +207,7 @@ describe('billing transactions, a page', () => {
     const { code, stdout, stderr } = await world.cli(list('--columns', 'type,amount'));
     expect(code).toBe(0);
     expect(stdout).toBe('TYPE       AMOUNT\nBONUS      500.00\nDEPOSIT  10000.00\n');
-    expect(stderr).toBe('Totals of 2 transactions: incoming 10500.00 RUB, outgoing 0.00 RUB.\n');
+    expect(stderr).toBe('Totals of 2 transactions: incoming 10,500.00 ₽, outgoing 0.00 ₽.\n');
   });
 });
 
@@ -233,7 +233,7 @@ describe('billing transactions --all', () => {
     const world = await worldOf({ rows: rows(25), cap: 10 });
     const { stdout, stderr, requests } = await world.cli(list('--all', '--columns', 'id'));
     expect(stdout.trimEnd().split('\n')).toHaveLength(26);
-    expect(stderr).toBe('Totals of 25 transactions: incoming 0.00 RUB, outgoing 37.50 RUB.\n');
+    expect(stderr).toBe('Totals of 25 transactions: incoming 0.00 ₽, outgoing 37.50 ₽.\n');
     expect(requests).toHaveLength(3);
   });
 
@@ -340,7 +340,7 @@ describe('billing transactions, a period', () => {
     expect(stderr).toBe(
       [
         'The service has no filter by time: the whole history is read and filtered here, from 2026-01-10T00:00:00.000Z, before 2026-01-20T00:00:00.000Z.',
-        'Totals of 2 transactions: incoming 0.00 RUB, outgoing 3.00 RUB.',
+        'Totals of 2 transactions: incoming 0.00 ₽, outgoing 3.00 ₽.',
         '',
       ].join('\n'),
     );

@@ -311,7 +311,7 @@ describe('instances create by name', () => {
     expect(code).toBe(0);
     expect(requests[0]?.body).toMatchObject({ offer_id: A, image_id: UBUNTU });
     expect(stderr).toMatch(
-      /^RTX 4090: 89\.90 RUB an hour when last seen, on 2026-01-12 \(3 days ago\); the price of today is unknown until created\.\n/,
+      /^RTX 4090: 89\.90 ₽ per hour when last seen, on 2026-01-12 \(3 days ago\); the price of today is unknown until created\.\n/,
     );
   });
 
@@ -390,7 +390,7 @@ describe('in the sandbox', () => {
       ['instances', 'create', 'box', '--offer', 'RTX 4090', '--image', IMAGE],
       SANDBOX,
     );
-    expect(stderr).toContain("RTX 4090: 89.90 RUB an hour, of the sandbox's play money.\n");
+    expect(stderr).toContain("RTX 4090: 89.90 ₽ per hour, of the sandbox's play money.\n");
   });
 
   test('adds and removes a name by hand beside its own', async () => {

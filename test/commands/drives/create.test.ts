@@ -51,7 +51,7 @@ describe('drives create', () => {
     expect(stderr).toBe(
       [
         'warning: The published API has no way to delete a drive, and it bills by the hour from its creation on.',
-        `Created the drive data (${id}): 0.06 RUB an hour, billing from now on.`,
+        `Created the drive data (${id}): 0.06 ₽ per hour, billing from now on.`,
         '',
       ].join('\n'),
     );
@@ -86,7 +86,7 @@ describe('drives create', () => {
     const again = await world.cli(['drives', 'create', 'ds2', '--size', '2']);
     expect(again).toMatchObject({ code: 5, stdout: '' });
     expect(again.stderr).toContain(
-      `error: A drive "ds2" already exists (${id}, 2 GB, 0.024 RUB an hour). Nothing was sent, so no drive was created.\nhint: use ${id}, or add --yes to create another one\n`,
+      `error: A drive "ds2" already exists (${id}, 2 GB, 0.024 ₽ per hour). Nothing was sent, so no drive was created.\nhint: use ${id}, or add --yes to create another one\n`,
     );
     expect(calls(again.requests)).toEqual(['GET /storage/drives']);
     const meant = await world.cli(['drives', 'create', 'ds2', '--size', '2', '--yes']);
@@ -95,7 +95,7 @@ describe('drives create', () => {
     expect(errorOf(twins.stderr)).toMatchObject({
       code: 'wrong_state',
       message: expect.stringMatching(
-        /^2 drives "ds2" already exist \(\S+, 2 GB, 0\.024 RUB an hour; \S+, 2 GB, .*\)\. Nothing/,
+        /^2 drives "ds2" already exist \(\S+, 2 GB, 0\.024 ₽ per hour; \S+, 2 GB, .*\)\. Nothing/,
       ),
       may_be_billing: false,
     });
@@ -280,7 +280,7 @@ describe('drives create', () => {
     [null, 'the service told no price'],
     ['', 'the service told no price'],
     ['1e3', 'price per hour "1e3"'],
-    ['0.012345678901234567890123456789', '0.012345678901234567890123456789 RUB an hour'],
+    ['0.012345678901234567890123456789', '0.012345678901234567890123456789 ₽ per hour'],
   ])('warns about the price %j: %s', async (price_per_hour, words) => {
     const world = await createWorld({
       handler: ({ method }) => (method === 'GET' ? ok([]) : ok({ ...DRIVE, price_per_hour }, 201)),

@@ -20,9 +20,7 @@ it('suspends, resumes and deletes a drive whose owner has no money', async () =>
     expect((await world.cli(['billing', 'promo', 'WELCOME500'])).code).toBe(0);
     const resumed = await world.cli(['drives', 'resume', 'data']);
     expect(resumed.code).toBe(0);
-    expect(resumed.stderr).toBe(
-      'The drive data is AVAILABLE: 6.00 RUB an hour, billing goes on.\n',
-    );
+    expect(resumed.stderr).toBe('The drive data is AVAILABLE: 6.00 ₽ per hour, billing goes on.\n');
   } finally {
     await world.close();
   }

@@ -22,7 +22,7 @@ describe('drives update', () => {
     expect(stderr).toBe('');
     const back = await world.cli(['drives', 'update', 'datasets', '--size', '1TB']);
     expect(back.stderr).toBe(
-      'Before: datasets, 1000 GB, 12.00 RUB an hour. Now: datasets, 1000 GB, 12.00 RUB an hour.\n',
+      'Before: datasets, 1000 GB, 12.00 ₽ per hour. Now: datasets, 1000 GB, 12.00 ₽ per hour.\n',
     );
     expect(calls(requests)).toEqual([
       'GET /storage/drives',
@@ -56,8 +56,8 @@ describe('drives update', () => {
     expect(code).toBe(0);
     expect(stderr).toBe(
       [
-        'data has 500 GB: 6.00 RUB an hour. The price of 250 GB is told once it is changed.',
-        'Before: data, 500 GB, 6.00 RUB an hour. Now: small, 250 GB, 3.00 RUB an hour.',
+        'data has 500 GB: 6.00 ₽ per hour. The price of 250 GB is told once it is changed.',
+        'Before: data, 500 GB, 6.00 ₽ per hour. Now: small, 250 GB, 3.00 ₽ per hour.',
         '',
       ].join('\n'),
     );
@@ -70,7 +70,7 @@ describe('drives update', () => {
     expect(left).toMatchObject({ failure: 'interrupted' });
     expect(person.said).toEqual(['Change datasets from 500 GB to 1000 GB?']);
     expect(person.stderr()).toBe(
-      'datasets has 500 GB: 6.00 RUB an hour. The price of 1000 GB is told once it is changed.\n',
+      'datasets has 500 GB: 6.00 ₽ per hour. The price of 1000 GB is told once it is changed.\n',
     );
     expect(calls(world.service.requests)).toEqual([`GET /storage/drives/${ID}`]);
     const renamed = atTerminal(world, []);
@@ -137,7 +137,7 @@ describe('drives resume', () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { code, stdout, stderr } = await world.cli(['drives', 'resume', ID, '-o', 'id']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
-    expect(stderr).toBe('The drive datasets is AVAILABLE: 6.00 RUB an hour, billing goes on.\n');
+    expect(stderr).toBe('The drive datasets is AVAILABLE: 6.00 ₽ per hour, billing goes on.\n');
   });
 
   it('exits with 5 for a drive that is not suspended', async () => {

@@ -34,7 +34,7 @@ describe('the question before a termination', () => {
     });
     expect(code).toBe(130);
     expect(stderr).toMatch(
-      /^trainer: ACTIVE, 89\.90 RUB\/h, rented 2 h 30 min ago; about 44\.\d\d RUB comes back \((29|30) min left of the paid hour\)\.\nsecond: ACTIVE, /,
+      /^trainer: ACTIVE, 89\.90 ₽\/h, rented 2 h 30 min ago; about 44\.\d\d ₽ comes back \((29|30) min left of the paid hour\)\.\nsecond: ACTIVE, /,
     );
     expect(new Set(stderr.match(/Terminate [^?]*\?/g))).toEqual(
       new Set(['Terminate these 2 instances and their disks?']),
@@ -48,9 +48,9 @@ describe('the question before a termination', () => {
       terminal: true,
       stdin: 'y\n',
     });
-    const said = Number(/about ([\d.]+) RUB comes back/.exec(told.stderr)?.[1]);
+    const said = Number(/about ([\d.]+) ₽ comes back/.exec(told.stderr)?.[1]);
     const events = await world.cli(['instances', 'events', 'trainer', '--json', '--all']);
-    const back = /Returned ([\d.]+) RUB/.exec(events.stdout)?.[1];
+    const back = /Returned ([\d.]+) ₽/.exec(events.stdout)?.[1];
     expect(Math.abs(said - Number(back))).toBeLessThan(0.1);
   });
 
@@ -62,7 +62,7 @@ describe('the question before a termination', () => {
       stdin: 'y\n',
     });
     expect(code).toBe(0);
-    expect(stderr).toMatch(/Terminated trainer\. About 59\.\d\d RUB comes back\.\n/);
+    expect(stderr).toMatch(/Terminated trainer\. About 59\.\d\d ₽ comes back\.\n/);
     expect(stdout).not.toMatch(/in \d+ min/);
     expect(stderr).not.toContain('billing');
   });
@@ -90,7 +90,7 @@ describe('the question before a termination', () => {
     const { code, stderr } = await world.cli(argv);
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(
-      /Terminated trainer\. Charged \d+\.\d\d RUB\. Returned 59\.\d\d RUB to the balance\.\n/,
+      /Terminated trainer\. Charged \d+\.\d\d ₽\. Returned 59\.\d\d ₽ to the balance\.\n/,
     );
     expect(stderr).not.toContain('comes back');
   });
@@ -108,7 +108,7 @@ describe('the question before a termination', () => {
       terminal: true,
       stdin: 'n\n',
     });
-    expect(stderr).toMatch(/^trainer: STOPPED, 89\.90 RUB\/h, rented \d+ s ago\.\n/);
+    expect(stderr).toMatch(/^trainer: STOPPED, 89\.90 ₽\/h, rented \d+ s ago\.\n/);
   });
 
   test('is not asked about a terminated instance', async () => {
@@ -153,7 +153,7 @@ describe('the question before a start', () => {
     await world.cli(['instances', 'stop', 'trainer', 'second', '--wait']);
     const before = (await world.sandbox.status()).available;
     const { stderr } = await world.cli(['instances', 'start', 'trainer', 'second']);
-    expect(stderr).toBe('Starting 2 machines reserves 179.80 RUB for the next hour.\n');
+    expect(stderr).toBe('Starting 2 machines reserves 179.80 ₽ for the next hour.\n');
     const after = (await world.sandbox.status()).available;
     expect((Number(before) - Number(after)).toFixed(2)).toBe('179.80');
   });
@@ -164,7 +164,7 @@ describe('the question before a start', () => {
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
     const { code, stderr } = await world.cli(['instances', 'start', 'trainer', 'second']);
     expect(code).toBe(5);
-    expect(stderr).toMatch(/^Starting trainer reserves 89\.90 RUB for the next hour\.\nerror: /);
+    expect(stderr).toMatch(/^Starting trainer reserves 89\.90 ₽ for the next hour\.\nerror: /);
   });
 
   test.each(['STOPPING', 'ERROR', 'TERMINATED'])(
@@ -192,7 +192,7 @@ describe('the question before a start', () => {
     const { stderr } = await world.cli(['instances', 'start', known?.id ?? ''], {
       env: { GPUCLOUD_STATE_DIR: `${world.home}/another` },
     });
-    expect(stderr).toBe(`Starting ${known?.id} reserves 89.90 RUB for the next hour.\n`);
+    expect(stderr).toBe(`Starting ${known?.id} reserves 89.90 ₽ for the next hour.\n`);
   });
 
   test('does not call an unknown price nothing', async () => {
@@ -216,7 +216,7 @@ describe('a reorder', () => {
       columns: 300,
     });
     expect(stderr).toContain(
-      'Taken over: offer, image and SSH keys. Not mentioned by the published API, so expect the new machine to be without: the template JupyterLab, the cloud drive data. An hour of the old machine cost 89.90 RUB',
+      'Taken over: offer, image and SSH keys. Not mentioned by the published API, so expect the new machine to be without: the template JupyterLab, the cloud drive data. An hour of the old machine cost 89.90 ₽',
     );
   });
 
@@ -257,7 +257,7 @@ describe('an offer whose price rose since it was last seen', () => {
       told.push(...stderr.split('\n').filter((line) => line.includes(' costs ')));
     }
     expect(told).toEqual([
-      'warning: box-1 costs 12.50 RUB an hour, more than the 10.00 RUB when the offer was last seen. To terminate it: gpucloud instances terminate box-1',
+      'warning: box-1 costs 12.50 ₽ per hour, more than the 10.00 ₽ when the offer was last seen. To terminate it: gpucloud instances terminate box-1',
     ]);
   });
 });

@@ -53,7 +53,7 @@ describe('a response that is nested very deep', () => {
     const { code, stdout, stderr } = await world.cli(['instances', 'create', 'box', ...HARDWARE]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
     expect(stderr).toContain(`box was created (${NEW}) and is billing`);
-    expect(stderr).toContain(`gpucloud instances terminate ${NEW}`);
+    expect(stderr).toContain('gpucloud instances terminate box');
     const { stdout: listed } = await world.cli(['instances', 'list', '--json']);
     expect(JSON.parse(listed)).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
   });

@@ -215,7 +215,7 @@ describe('instances terminate', () => {
     ]);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr).toContain(
-      `add --yes (Terminate trainer (${id}, 89.90 RUB/h) and delete its disk?)`,
+      `add --yes (Terminate trainer (${id}, 89.90 ₽/h) and delete its disk?)`,
     );
   });
 
@@ -265,7 +265,7 @@ describe('instances terminate', () => {
     expect(refused.code).toBe(130);
     expect(refused.requests.map(({ method }) => method)).toEqual(['GET']);
     expect(refused.stderr).toMatch(
-      /trainer: ACTIVE, 89\.90 RUB\/h, rented \d s ago; about 89\.8\d RUB comes back \(59 min left of the paid hour\)\.\n/,
+      /trainer: ACTIVE, 89\.90 ₽\/h, rented \d s ago; about 89\.8\d ₽ comes back \(59 min left of the paid hour\)\.\n/,
     );
     const agreed = await world.cli(['instances', 'terminate', 'trainer'], {
       terminal: true,

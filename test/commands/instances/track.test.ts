@@ -46,7 +46,7 @@ describe('instances track and untrack', () => {
     ]);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     expect(stderr).toBe(
-      `warning: Untracked trainer. It may still be billing. To track it again: gpucloud instances track ${NEW}. To end it: gpucloud instances terminate ${NEW}\n`,
+      `warning: Untracked trainer. It may still be billing. To track it again: gpucloud instances track ${NEW}. To terminate it: gpucloud instances terminate trainer\n`,
     );
     expect(await listed()).toEqual([]);
     expect(await listed('--all')).toMatchObject([{ id: NEW }]);
@@ -106,6 +106,19 @@ describe('instances track and untrack', () => {
     await world.cli(CREATE);
     await world.cli(['instances', 'untrack', 'trainer', '--yes']);
     expect((await world.cli(['instances', 'untrack', 'trainer'])).code).toBe(0);
+  });
+
+  test('does not call a TERMINATING instance billing when it is untracked', async () => {
+    await begin();
+    service.rent(ID, 'old-box', { status: 'TERMINATING' });
+    await world.cli(['instances', 'track', ID]);
+    const refused = await world.cli(['instances', 'untrack', 'old-box']);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('If its termination fails, it bills again');
+    const { stderr } = await world.cli(['instances', 'untrack', 'old-box', '--yes']);
+    expect(stderr).toBe(
+      `Untracked old-box; it was TERMINATING when last seen. To track it again: gpucloud instances track ${ID}\n`,
+    );
   });
 
   test('ask before untrack of an UNKNOWN request', async () => {

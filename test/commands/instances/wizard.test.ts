@@ -222,8 +222,8 @@ describe('after the last answer', () => {
     });
     expect(stderr.replace(/\s+/g, ' ')).toContain(
       isShort
-        ? 'Balance 10.00 RUB, less than an hour cost when last seen: expect a refusal The same'
-        : 'Balance 10.00 RUB The same',
+        ? 'Balance 10.00 ₽, less than an hour cost when last seen: expect a refusal The same'
+        : 'Balance 10.00 ₽ The same',
     );
   });
 

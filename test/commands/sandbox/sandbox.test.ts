@@ -206,7 +206,7 @@ describe('sandbox deposit', () => {
   test('adds money to the balance', async () => {
     const world = await newWorld();
     const { code, stdout, stderr } = await world.cli(['sandbox', 'deposit', '99.9']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '99.90 ₽ of play money was deposited.\n' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'Deposited 99.90 ₽ of play money.\n' });
     expect(stdout).toContain('Balance:       10599.90\n');
     expect((await json(world, 'status')).balance).toBe('10599.90');
   });

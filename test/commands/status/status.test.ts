@@ -37,7 +37,7 @@ describe('status', () => {
       [
         'Balance    0.00 ₽',
         'Lasts      nothing that is known here is billing',
-        'Burn rate  0.00 ₽ an hour, 0.00 ₽ a day, 0.00 ₽ in 30 days',
+        'Burn rate  0.00 ₽ per hour, 0.00 ₽ per day, 0.00 ₽ in 30 days',
         'Machines   none known to this computer',
         'Drives     none',
         '',
@@ -170,7 +170,7 @@ describe('status', () => {
     const { stdout } = await world.cli(['status'], { terminal: true, env });
     expect(stdout).toContain('Machines known to this computer: 50\n');
     // 88.50 down to 51.50.
-    expect(stdout).toContain('and 38 more, 2660.00 ₽ an hour: gpucloud instances list');
+    expect(stdout).toContain('and 38 more, 2,660.00 ₽ per hour: gpucloud instances list');
     const piped = await world.cli(['status']);
     expect(piped.stdout.match(/^box-\d+/gm)).toHaveLength(50);
     expect((await status()).doc.instances).toHaveLength(50);
@@ -204,7 +204,7 @@ describe('the burn rate', () => {
     ]);
     const { stdout } = await world.cli(['status']);
     expect(stdout).toContain(
-      'Not in it  1 STOPPED instance, 1 ERROR instance, 1 HIBERNATING instance: the published API does not say what that costs; with them 279.70 ₽ an hour at most\n',
+      'Not in it  1 STOPPED instance, 1 ERROR instance, 1 HIBERNATING instance: the published API does not say what that costs; with them 279.70 ₽ per hour at most\n',
     );
     expect(stdout).toContain(
       '- broken is in ERROR (no power); whether it bills is not published:\n',
@@ -224,7 +224,7 @@ describe('the burn rate', () => {
 
 describe('the balance', () => {
   test.each([
-    ['-12.345', 'balance_negative', 'The balance is below zero: -12.345 RUB'],
+    ['-12.345', 'balance_negative', 'The balance is below zero: -12.345 ₽'],
     ['269.70', 'balance_low', 'At this rate the balance is used up in 3 h: top it up'],
     ['0', 'balance_low', 'The balance is used up: top it up'],
     ['much', 'balance_unknown', 'The service told no balance that could be read'],
@@ -246,7 +246,7 @@ describe('the balance', () => {
     expect(doc.runs_out_at).toBeNull();
     expect(doc.hours_left).toBe('1373267953418750599568793858.62');
     const { stdout } = await world.cli(['status'], { terminal: true });
-    expect(stdout).toContain('Balance    123456789012345678901234567890.123456789 ₽\n');
+    expect(stdout).toContain('Balance    123,456,789,012,345,678,901,234,567,890.123456789 ₽\n');
     expect(stdout).toContain('Lasts      more than 100 years, at this rate\n');
   });
 });
@@ -344,9 +344,9 @@ describe('charges that nothing known explains', () => {
     expect(codes(doc)).toContain('unexplained_charges');
     const { stdout } = await world.cli(['status']);
     expect(stdout).toContain(
-      'Something unknown may be billing: 3357.60 RUB was charged in the last 24 h',
+      'Something unknown may be billing: 3,357.60 ₽ was charged in the last 24 h',
     );
-    expect(stdout).toContain('Unknown    1110.10 ₽ charged that nothing known here explains\n');
+    expect(stdout).toContain('Unknown    1,110.10 ₽ charged that nothing known here explains\n');
   });
 
   test('are noticed in the last three hours beside a dear day', async () => {

@@ -39,7 +39,7 @@ export const open = action({
       throw new CliError(
         'notFound',
         `${name}: the service gives no link, only ${address ?? 'nothing'}.`,
-        { resource: instance.id, hint: `gpucloud instances endpoints ${instance.id}` },
+        { resource: instance.id, hint: `gpucloud instances endpoints ${typed}` },
       );
     }
     if (context.out.format !== 'table') return context.out.item({ name, url }, linkView);
