@@ -148,7 +148,7 @@ describe('--max-burn', () => {
     await guard('--max-burn', '299.99');
     expect(await refusal(create('box-3'))).toMatchObject({
       message:
-        'Profile "work" allows 299.99 RUB per hour, and with box-3 the instances may cost 300.00 RUB. Nothing was sent.',
+        'Profile "work" allows 299.99 ₽ per hour, and with box-3 the instances may cost 300.00 ₽. Nothing was sent.',
     });
     await guard('--max-burn', '300');
     expect((await create('box-3')).code).toBe(0);
@@ -159,7 +159,7 @@ describe('--max-burn', () => {
     expect(await refusal(create('box-1'))).toEqual(
       expect.objectContaining({
         message:
-          'Profile "work" allows 500.00 RUB per hour, and the price of box-1 is unknown. Nothing was sent.',
+          'Profile "work" allows 500.00 ₽ per hour, and the price of box-1 is unknown. Nothing was sent.',
         hint: 'set a limit for it: --max-price RUB',
       }),
     );

@@ -2,7 +2,7 @@ import { type Guards, profileOf } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { Journal, KnownInstance, OpenRequest, RentalRequest } from '../../journal/index.ts';
-import { kopecksText, type Money, money, zero } from '../../rules/money.ts';
+import { inRoubles, kopecksText, type Money, money, zero } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { readAll } from '../preflight.ts';
 
@@ -91,7 +91,7 @@ interface Cost {
 function checkBurn(costs: readonly Cost[], { profile, guards, request }: Guarded): void {
   const most = amountOf(guards.max_burn);
   if (most === undefined) return;
-  const allows = `Profile "${profile}" allows ${kopecksText(most)} RUB per hour`;
+  const allows = `Profile "${profile}" allows ${inRoubles(most)} per hour`;
   let sum = zero();
   for (const { name, price } of costs) {
     const amount = amountOf(price);
@@ -107,7 +107,7 @@ function checkBurn(costs: readonly Cost[], { profile, guards, request }: Guarded
   }
   if (sum.lte(most)) return;
   throw refused(
-    `${allows}, and with ${request.name} the instances may cost ${kopecksText(sum)} RUB.`,
+    `${allows}, and with ${request.name} the instances may cost ${inRoubles(sum)}.`,
     `terminate one: gpucloud instances list; or change the guard: gpucloud profiles set ${profile} --max-burn ${kopecksText(sum)}`,
   );
 }
