@@ -26,7 +26,7 @@ export const BUNDLE = {
   legalComments: 'none',
   logLevel: 'warning',
   // Who installs it beside the program has its key kept in the system's keyring.
-  external: ['@napi-rs/keyring'],
+  external: ['@napi-rs/keyring', 'bun:ffi'],
   // `import()` of what is not in the bundle, too, becomes `require`: it needs no module loader.
   supported: { 'dynamic-import': false },
   plugins: [trims],

@@ -8,6 +8,7 @@ import { CliError, type Failure } from './errors.ts';
 import { errorCode } from './files/error-code.ts';
 import { onReaderGone } from './output/reader.ts';
 import { whenStopped } from './output/sink.ts';
+import { openPipeLook } from './platform/pipe.ts';
 import { keyringProgramOf, type Self, selfOf } from './platform/self.ts';
 import { openFile, startProgram } from './programs.ts';
 import { faultReport } from './report.ts';
@@ -43,7 +44,8 @@ async function main(): Promise<void> {
     },
     // Nothing may overtake what the stream still has to write.
     syncWrite: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
-    onReaderGone: (gone) => onReaderGone(1, gone),
+    onReaderGone: (gone) =>
+      onReaderGone(1, gone, self().form === 'executable' ? openPipeLook : undefined),
     isStdoutNull,
     env,
     endsAtOnce: true,

@@ -15,12 +15,15 @@ const LOOK_MS = 1_000;
  * writes no more. The answer ends the watch.
  *
  * @param fd a descriptor that is written to; nothing is written to it here.
+ * @param pipeLook see src/platform/pipe.ts; undefined on Node, which can wait for a pipe.
  */
-export function onReaderGone(fd: number, gone: () => void): () => void {
+export function onReaderGone(fd: number, gone: () => void, pipeLook?: OpenPipeLook): () => void {
   let stop: () => void = () => undefined;
-  const begin = () => {
+  let isStopped = false;
+  const begin = async () => {
     try {
-      stop = watchFor(fd, gone);
+      const look = await pipeLook?.();
+      if (!isStopped) stop = watchFor(fd, gone, look);
     } catch (error) {
       // A pipe with a name can't be opened any more once nobody reads it.
       if (error instanceof Error && 'code' in error && error.code === 'ENXIO') gone();
@@ -29,15 +32,19 @@ export function onReaderGone(fd: number, gone: () => void): () => void {
   };
   const timer = setTimeout(begin, SHORT_MS).unref();
   return () => {
+    isStopped = true;
     clearTimeout(timer);
     stop();
   };
 }
 
-function watchFor(fd: number, gone: () => void): () => void {
+type Look = (fd: number) => boolean;
+type OpenPipeLook = () => Promise<Look | undefined>;
+
+function watchFor(fd: number, gone: () => void, pipeLook: Look | undefined): () => void {
   const stat = fstatSync(fd);
-  if (stat.isFIFO()) return watchPipe(fd, gone);
-  if (stat.isSocket()) return watchSocket(fd, gone);
+  if (stat.isFIFO()) return pipeLook ? lookAgain(fd, pipeLook, gone) : watchPipe(fd, gone);
+  if (stat.isSocket()) return lookAgain(fd, isSocketClosed, gone);
   return () => undefined;
 }
 
@@ -83,18 +90,21 @@ function handleClass(): HandleClass | undefined {
   return handle?.constructor as HandleClass | undefined;
 }
 
-/** A write of nothing sends nothing; on a socket it fails all the same where nobody reads. */
-function watchSocket(fd: number, gone: () => void): () => void {
-  const nothing = new Uint8Array();
-  const look = () => {
-    try {
-      writeSync(fd, nothing);
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) return;
-      clearInterval(looks);
-      gone();
-    }
-  };
-  const looks = setInterval(look, LOOK_MS).unref();
+/** A write of nothing sends nothing; on a socket it still fails if nobody reads. */
+function isSocketClosed(fd: number): boolean {
+  try {
+    writeSync(fd, new Uint8Array());
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPIPE';
+  }
+}
+
+function lookAgain(fd: number, isClosed: Look, gone: () => void): () => void {
+  const looks = setInterval(() => {
+    if (!isClosed(fd)) return;
+    clearInterval(looks);
+    gone();
+  }, LOOK_MS).unref();
   return () => clearInterval(looks);
 }

@@ -48,6 +48,8 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   open: /^programs\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^files\/lock\.ts$/,
+  // In the executable alone.
+  'bun:ffi': /^platform\/pipe\.ts$/,
 };
 
 const ANYWHERE = /./;

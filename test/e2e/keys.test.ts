@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import {
+  ASKS_KEYRING,
   type Computer,
   createComputer,
   heard,
@@ -264,6 +265,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
   async function session(lines: string): Promise<Outcome> {
     const script = `
       gpucloud() { "$NODE" "$PROGRAM" "$@"; }
+      keyring() { ${ASKS_KEYRING.map((word) => `'${word}'`).join(' ')}; }
       printf 'password\\n' | gnome-keyring-daemon --unlock --components=secrets > /dev/null 2>&1
       ${lines}`;
     const child = spawn('dbus-run-session', ['--', 'bash', '-c', script], {
@@ -328,7 +330,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
     const { code, stdout } = await session(`
       ${LOGIN} > /dev/null 2>&1
       entry=$(sed -n 's/.*"keyring": "\\(.*\\)".*/\\1/p' config/config.json)
-      printf '{"op":"delete","service":"gpucloud","account":"%s"}' "$entry" | "$NODE" "$(dirname "$PROGRAM")/../dist/keyring.cjs"
+      printf '{"op":"delete","service":"gpucloud","account":"%s"}' "$entry" | keyring
       gpucloud me get 2>&1; echo "exit $?"
       ${LOGIN} > /dev/null 2>&1; gpucloud me get -q; echo "exit $?"`);
     expect(code).toBe(0);
@@ -341,7 +343,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
 
   test('keeps one entry and no other copy after a second login', async () => {
     const { code, stdout, stderr } = await session(`
-      get() { printf '{"op":"get","service":"gpucloud","account":"%s"}' "$1" | "$NODE" "$(dirname "$PROGRAM")/../dist/keyring.cjs"; }
+      get() { printf '{"op":"get","service":"gpucloud","account":"%s"}' "$1" | keyring; }
       entry() { sed -n 's/.*"keyring": "\\(.*\\)".*/\\1/p' config/config.json; }
       ${LOGIN} > /dev/null 2>&1; one=$(entry)
       ${LOGIN} > /dev/null 2>&1; two=$(entry)
@@ -365,7 +367,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
       cat started.txt`);
     expect(code).toBe(0);
     const started = stdout.split('\n').filter((line) => line.includes('execve('));
-    const asked = started.filter((line) => line.includes('keyring.cjs'));
+    const asked = started.filter((line) => line.includes(ASKS_KEYRING.at(-1) ?? 'nothing'));
     // Put in, read for "me", read and taken out by the moves, put in again, and taken out at last.
     expect(asked.length).toBeGreaterThanOrEqual(6);
     expect(started.filter((line) => line.includes(key))).toEqual([]);

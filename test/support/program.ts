@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ASK_KEYRING } from '../../src/platform/self.ts';
 
 const EXECUTABLE = process.env.GPUCLOUD_PROGRAM;
 
@@ -17,6 +18,11 @@ export const PROGRAM =
 
 /** What runs it: Node, or `env`, whose process the executable takes over. */
 export const RUNNER = isExecutable ? '/usr/bin/env' : process.execPath;
+
+/** The command that asks the system's keyring. */
+export const ASKS_KEYRING: readonly string[] = isExecutable
+  ? [RUNNER, PROGRAM, ASK_KEYRING]
+  : [RUNNER, fileURLToPath(new URL('../../dist/keyring.cjs', import.meta.url))];
 
 export interface Outcome {
   readonly code: number | null;

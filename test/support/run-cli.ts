@@ -47,6 +47,8 @@ export interface CliOptions {
   readonly openFile?: (path: string) => Promise<boolean>;
   /** As `v20.20.2`. */
   readonly nodeVersion?: string | undefined;
+  /** {@link SELF} if absent. */
+  readonly self?: Self;
 }
 
 /** The npm package, as it is installed for everyone. */
@@ -214,7 +216,7 @@ async function runCli(
       second: new AbortController().signal,
     },
     openFile: options.openFile ?? (async () => false),
-    self: () => SELF,
+    self: () => options.self ?? SELF,
     // A program that would have our own streams writes to the run's stdout.
     start: (program) => startProgram({ hear: (text) => stdout.write(text), ...program }),
   };

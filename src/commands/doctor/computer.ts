@@ -4,17 +4,28 @@ import { placeOf } from '../../cli/reference/place.ts';
 import { SHELLS, scriptFile, scriptFor } from '../../completion/index.ts';
 import type { Context } from '../../context.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
+import type { Self } from '../../platform/self.ts';
 import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';
 
 /** As `engines` of the package has it. */
 const OLDEST_NODE = '20.18.1';
 
 export function computerChecks(context: Context, runtime: Runtime): Checks {
+  const { host } = context;
+  const self = host.self();
   return {
-    node: () => nodeCheck(context.host.nodeVersion),
+    program: () => pass(programOf(self)),
+    node: () =>
+      self.form === 'executable'
+        ? pass('not needed by the executable')
+        : nodeCheck(host.nodeVersion),
     ssh: () => sshCheck(context),
     completion: () => completionCheck(context, runtime),
   };
+}
+
+function programOf({ form, file, args }: Self): string {
+  return form === 'executable' ? `executable ${file}` : `npm package ${args[0] ?? file}`;
 }
 
 function nodeCheck(version: string | undefined): Finding {

@@ -10,7 +10,7 @@ import { serviceChecks } from './service.ts';
 import { settingsChecks } from './settings.ts';
 
 const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
-  Computer: ['node', 'ssh', 'completion'],
+  Computer: ['program', 'node', 'ssh', 'completion'],
   Settings: ['profile', 'base_url', 'api_key'],
   Files: ['config_folder', 'config_file', 'state_folder', 'state_writable'],
   Service: ['proxy', 'certificates', 'service', 'account', 'clock'],

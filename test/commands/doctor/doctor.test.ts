@@ -84,6 +84,7 @@ describe('doctor', () => {
     const { host } = new URL(world.service.url);
     expect(stdout).toBe(
       `Computer
+  program:         pass  npm package /usr/lib/node_modules/gpucloud/bin/gpucloud.js
   node:            WARN  not checked: the version of Node.js is not told
   ssh:             pass  OpenSSH_9.2p1 Test
   completion:      pass  not installed
@@ -139,7 +140,7 @@ Service
     expect(code).toBe(1);
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'refused',
-      message: '2 of 15 checks failed: base_url, api_key.',
+      message: '2 of 16 checks failed: base_url, api_key.',
     });
     expect(of('api_key')).toEqual({
       id: 'api_key',
@@ -358,6 +359,17 @@ describe('the computer in doctor', () => {
     const { stdout } = await world.cli(['doctor', '--json'], { ...withSsh(world), nodeVersion });
     const { checks } = JSON.parse(stdout) as { checks: Check[] };
     expect(checks.find(({ id }) => id === 'node')?.status).toBe(status);
+  });
+
+  test('prints where the executable is, and needs no Node.js for it', async () => {
+    const world = await worldOf();
+    const self = { form: 'executable', file: '/usr/bin/gpucloud', args: [] } as const;
+    const { stdout } = await world.cli(['doctor', '--json'], { ...withSsh(world), self });
+    const { checks } = JSON.parse(stdout) as { checks: Check[] };
+    expect(checks.slice(0, 2)).toEqual([
+      { id: 'program', status: 'pass', message: 'executable /usr/bin/gpucloud', hint: null },
+      { id: 'node', status: 'pass', message: 'not needed by the executable', hint: null },
+    ]);
   });
 
   test('reports a missing ssh, one that fails and one that hangs', async () => {
