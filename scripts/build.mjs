@@ -32,9 +32,10 @@ function put(path, content, mode = 0o644) {
 
 /** What an earlier version of this script has left would be packed with the rest. */
 function tidy(folder) {
-  for (const name of readdirSync(new URL(folder, ROOT))) {
-    const path = `${folder}${name}`;
-    if (!written.has(path) && !name.endsWith('.tmp')) rmSync(new URL(path, ROOT));
+  for (const entry of readdirSync(new URL(folder, ROOT), { withFileTypes: true })) {
+    const path = `${folder}${entry.name}`;
+    const isOld = entry.isFile() && !written.has(path) && !path.endsWith('.tmp');
+    if (isOld) rmSync(new URL(path, ROOT));
   }
 }
 
