@@ -8,13 +8,13 @@ import { type Running, startProgram } from '../src/programs.ts';
 import { needs } from './support/needs.ts';
 import { outcomeOf } from './support/program.ts';
 
-// Real programs. Where one would be waited for in vain, the test ends at its time limit.
+// Runs real programs. A wait in vain ends at the test's time limit.
 
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gpucloud-programs-'));
 });
-/** Processes that a program has left in the background, which say their ids. */
+/** Background processes that print their IDs. */
 const left: number[] = [];
 afterEach(async () => {
   for (const id of left.splice(0)) process.kill(id, 'SIGKILL');
@@ -24,7 +24,7 @@ afterEach(async () => {
 interface Heard {
   readonly running: Running;
   readonly said: () => string;
-  /** Ends when it has said something that fits. */
+  /** Resolves when the output matches. */
   says(pattern: RegExp): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ describe('a program that leaves another in the background', () => {
     );
     expect(await running.ended).toBe(0);
     const then = said();
-    // What it says has nobody who reads it.
+    // Nobody reads its output.
     await appears(join(folder, 'unheard'));
     expect(said()).toBe(then);
   });
@@ -122,7 +122,7 @@ describe('a program that ignores signals', () => {
   test('is killed at once by the second signal', async () => {
     const { running, says } = await hear(DEAF);
     await says(/ready/);
-    // Were each of them just the first again, there would be no end.
+    // If each signal counted as the first, this would never end.
     const again = setInterval(() => running.kill('SIGINT'), 100);
     expect(await running.ended).toBe(137);
     clearInterval(again);
@@ -146,7 +146,7 @@ describe('a program that ignores signals', () => {
 });
 
 test('is left behind if it belongs to another user', needs('another user'), async () => {
-  // As sudo is, which not even SIGKILL of ours reaches.
+  // As under sudo, which not even SIGKILL reaches.
   const sudo = join(folder, 'sudo');
   await chmod(folder, 0o755);
   await copyFile('/bin/bash', sudo);
@@ -186,7 +186,7 @@ test('reports a missing program, and accepts a signal to it', async () => {
   await expect(running.ended).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-/** A process that runs `lines`, and ends when nothing keeps it. */
+/** A process that runs `lines` and ends by itself. */
 async function ours(lines: string, uid?: number) {
   const outfile = join(folder, 'ours.mjs');
   await build({

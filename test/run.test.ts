@@ -307,7 +307,7 @@ describe('`-o=json`', () => {
   });
 
   test.each([
-    // The value of a flag, alone or behind others, a word of another command, and one sign too many.
+    // The value of a flag, alone or after others, a word of another command, and one sign too many.
     [['profiles', 'add', 'work', '--base-url', '-o=json'], /--base-url .{0,2}"-o=json/],
     [['instances', 'create', 'trainer', '-ye', '-o=json', '--offer', 'x'], /missing --image/],
     [['profiles', 'list', '-o==json'], /^error: --output "=json"/],

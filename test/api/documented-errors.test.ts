@@ -17,7 +17,7 @@ async function world(handler: Handler): Promise<World> {
   return made;
 }
 
-/** Shape A of the document, with its own words for a reason that no client may read. */
+/** Shape A of the document, with a message that no client may interpret. */
 function shapeA(status: number, error: string): Answer {
   return { status, body: { statusCode: status, message: 'a reason', error } };
 }
@@ -32,16 +32,16 @@ interface Row {
   readonly operation: string;
   readonly condition: string;
   readonly argv: readonly string[];
-  /** What the operation itself answers. */
+  /** The response of the operation itself. */
   readonly answer: Answer;
-  /** The status that GET /instances/{id} tells meanwhile. */
+  /** The status that GET /instances/{id} returns at that time. */
   readonly state?: string;
   readonly code: number;
-  /** The exact command that comes next. */
+  /** The exact next command. */
   readonly next: string;
 }
 
-/** The errors table of the document, row by row; a row with several conditions stands once for each. */
+/** The document's table of errors, row by row; a row with several conditions appears once for each. */
 const ROWS: readonly Row[] = [
   ...(
     [
@@ -85,7 +85,7 @@ const ROWS: readonly Row[] = [
   {
     http: 400,
     operation: 'stop instance',
-    // Stopping already is success: test/commands/instances/lifecycle.test.ts.
+    // A stop while STOPPING is success: test/commands/instances/lifecycle.test.ts.
     condition: 'not ACTIVE',
     argv: ['instances', 'stop', ID],
     answer: shapeA(400, 'Bad Request'),
@@ -106,7 +106,7 @@ const ROWS: readonly Row[] = [
   {
     http: 400,
     operation: 'terminate instance',
-    // The document gives no other reason than that it ends already, which is success.
+    // The document's only reason is that it is terminating already, which is success.
     condition: 'terminated or terminating already, and yet it is ACTIVE',
     argv: ['instances', 'terminate', ID, '-y'],
     answer: shapeA(400, 'Bad Request'),
@@ -171,7 +171,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-/** Answers the row's operation with its error; what is read beside it is as the row has it. */
+/** Answers the row's operation with its error, and other readings as the row has them. */
 function serviceOf({ answer, state, operation }: Row): Handler {
   return ({ method, path }) => {
     if (method === 'GET' && path === '/ssh-keys') {
@@ -198,7 +198,7 @@ describe('each documented error names the next command', () => {
     });
     expect(error.hint).toContain(row.next);
     expect(stdout.trim() === '' || stdout.trim() === '[]').toBe(true);
-    // For people it is on a line of its own.
+    // People get it on its own line.
     const told = await one.cli(row.argv);
     expect(told.stderr).toMatch(/^error: .*\nhint: .*\n$/m);
   });

@@ -33,7 +33,7 @@ test('parses one long text or number in linear time', () => {
   for (const text of ['x'.repeat(long), 'a"\\\n'.repeat(long / 8)]) {
     expect(parseExactly(`{"b":${BIG},"a":${JSON.stringify(text)}}`)).toEqual({ b: BIG, a: text });
   }
-  // Were it looked through once for each of its zeros, it would take hours.
+  // A search that starts again at each zero would take hours.
   const zeros = `1.${'0'.repeat(long / 8)}1`;
   expect(parseExactly(`[${zeros}]`)).toEqual([zeros]);
 });

@@ -18,11 +18,11 @@ export const CREATE = { offer_id: 'offer-1', image_id: 'image-1', instance_name:
 
 export interface FakeClock extends Clock {
   readonly sleeps: number[];
-  /** Run at each sleep, before it returns. */
+  /** Called at each sleep, before it returns. */
   onSleep?: () => void;
 }
 
-/** Sleeps return at once, are recorded, and move the time; chance is always a half. */
+/** A sleep returns at once, is recorded, and moves the time; random numbers are always a half. */
 export function fakeClock(): FakeClock {
   let time = Date.UTC(2026, 0, 15, 10, 0, 0);
   const clock: FakeClock = {
@@ -70,7 +70,7 @@ export interface Scripted {
   calls(): string[];
 }
 
-/** A server that answers the requests one after the other as told; one too many gets a 599. */
+/** Starts a server with scripted responses in order; further requests get a 599. */
 export async function scripted(...steps: Step[]): Promise<Scripted> {
   const seen: Seen[] = [];
   const server = createServer((incoming, response) => {
@@ -96,7 +96,7 @@ export async function scripted(...steps: Step[]): Promise<Scripted> {
   return { url: urlOf(server), seen, calls: () => seen.map((one) => `${one.method} ${one.url}`) };
 }
 
-/** A server below HTTP: gets the socket at the first bytes of each connection's request. */
+/** Starts a server below HTTP; `handler` gets the socket at the first bytes of each request. */
 export async function rawServer(
   onRequest: (socket: Socket, text: string) => void,
 ): Promise<{ url: string; connections: () => number }> {
@@ -120,7 +120,7 @@ export function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** An address on loopback where nothing listens. */
+/** An address on loopback without a listener. */
 export async function closedPort(): Promise<string> {
   return `http://127.0.0.1:${await freePort()}`;
 }
@@ -140,12 +140,12 @@ export function status(code: number, headers: Record<string, string> = {}): Step
   return json(code, { statusCode: code, message: `said ${code}`, error: 'Reason' }, headers);
 }
 
-/** The request arrives whole, then the connection is cut without a byte of answer. */
+/** Reads the whole request, then cuts the connection without a byte of response. */
 export const cut: Step = (_request, response) => {
   response.destroy();
 };
 
-/** The error that a call ends with; fails the test when it does not. */
+/** Returns the error of a call, and fails the test if it succeeds. */
 export async function failureOf(promise: Promise<unknown>): Promise<CliError> {
   try {
     await promise;

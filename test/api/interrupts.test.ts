@@ -76,7 +76,7 @@ describe.each(['settings', 'options'])('a signal of the %s', (where) => {
         sending += 1;
       },
     });
-    // Before the transport has even looked for a connection.
+    // The transport has not looked for a connection yet.
     await Promise.resolve();
     controller.abort(INTERRUPT);
     await expect(calling).rejects.toBe(INTERRUPT);
@@ -103,7 +103,7 @@ test.each(['GET', 'POST'])(
     });
     controller.abort();
     await expect(exchange).rejects.toMatchObject({ sent: false, stopped: true });
-    // A later request shows that connections do come about, and which requests are written on them.
+    // A later request shows that connections are made, and which requests are written to them.
     await transport.exchange(
       { ...request, path: '/second' },
       new AbortController().signal,
@@ -116,7 +116,7 @@ test.each(['GET', 'POST'])(
 
 test('ends the call at once during a TLS handshake, with nothing sent', async () => {
   const controller = new AbortController();
-  // It gets the first bytes of the handshake and never says anything.
+  // It receives the first bytes of the handshake and never responds.
   const server = await rawServer(() => controller.abort(INTERRUPT));
   const api = apiFor(server.url.replace('http:', 'https:'), { signal: controller.signal });
   await expect(api.instances.create(CREATE)).rejects.toBe(INTERRUPT);
@@ -149,7 +149,7 @@ test('throws what onResponse throws, after the raw response', async () => {
       throw full;
     },
   });
-  // The answer is broken, and yet it is the journal's error that ends it: it was asked first.
+  // The response is broken too, but the journal's error ends the call, since it was thrown first.
   await expect(calling).rejects.toBe(full);
   expect(texts).toEqual(['{"status":"success","code":201,"data":{"id":7}}']);
 });

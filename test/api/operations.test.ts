@@ -10,7 +10,7 @@ beforeAll(async () => {
   checker = await createChecker();
 });
 
-/** The service of the description, on loopback. */
+/** A service on loopback that follows the OpenAPI description. */
 async function described(): Promise<Service & Pick<DescribedService, 'complaints'>> {
   const { handler, complaints } = describedService(checker, samples());
   const service = await startService(handler);

@@ -100,7 +100,7 @@ describe('the choice of a proxy', () => {
   });
 });
 
-/** A proxy that tunnels by CONNECT and forwards whole addresses; what it saw is recorded. */
+/** Starts a proxy that tunnels by CONNECT, forwards absolute URLs, and records requests. */
 async function proxy() {
   const seen: { line: string; headers: Record<string, unknown> }[] = [];
   const server = createHttpServer((request, response) => {

@@ -33,7 +33,7 @@ describe('GET, PATCH, DELETE', () => {
     const { api, server, clock } = await run([status(code), status(code), data(USER)]);
     await expect(api.users.me()).resolves.toEqual(USER);
     expect(server.calls()).toHaveLength(3);
-    // Full jitter under 0.5 s and 1 s; chance is a half.
+    // Full jitter below 0.5 s and 1 s; the random number is a half.
     expect(clock.sleeps).toEqual([250, 500]);
   });
 
@@ -270,7 +270,7 @@ test('sends a POST once when it can connect', async () => {
     late.closeAllConnections();
     late.close();
   });
-  // The service comes up during the first pause.
+  // The service starts during the first pause.
   clock.sleep = (milliseconds) => {
     clock.sleeps.push(milliseconds);
     const { port } = new URL(address);

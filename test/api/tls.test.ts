@@ -22,7 +22,7 @@ async function service() {
   return { url: urlOf(server).replace('http:', 'https:'), requests, handshakes };
 }
 
-/** One GET with the real TLS of Node, but for the authorities that it trusts. */
+/** Sends one GET through Node's real TLS; only the trusted authorities are the test's. */
 async function get(
   url: string,
   context: typeof createSecureContext,
@@ -69,7 +69,7 @@ test('refuses a certificate of an unknown authority, with nothing sent', async (
 
 test('refuses a certificate of another host, with nothing sent', async () => {
   const { url, requests } = await service();
-  // The same computer by an address that the certificate does not name.
+  // The same computer by an address that the certificate does not include.
   await expect(get(url.replace('127.0.0.1', '0.0.0.0'), trusting)).rejects.toMatchObject({
     code: 'ERR_TLS_CERT_ALTNAME_INVALID',
   });

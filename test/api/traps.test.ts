@@ -49,7 +49,7 @@ describe('redirects', () => {
   });
 });
 
-/** Deadlines on a clock that the test moves; sockets are as always. */
+/** Runs deadlines on a clock that the test moves; sockets are real. */
 function holdTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -74,7 +74,7 @@ describe('the deadline', () => {
     });
     await until(() => drops >= 3);
     vi.advanceTimersByTime(399);
-    // A timer of pauses would begin anew with each of these.
+    // A timer that restarts at each byte would never fire.
     await until(() => drops >= 6);
     expect(isOver).toBe(false);
     vi.advanceTimersByTime(1);
@@ -102,7 +102,7 @@ describe('the deadline', () => {
   });
 
   test('ends a wait for a connection, and a POST has certainly not left', async () => {
-    // One that takes the connection and never answers to the beginning of TLS.
+    // A server that accepts the connection and never answers the TLS hello.
     let isAsked = false;
     const server = await rawServer(() => {
       isAsked = true;
@@ -169,7 +169,7 @@ describe('truncated bodies', () => {
       api.instances.create(CREATE, { onResponse: async (answer) => void answers.push(answer) }),
     );
     expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
-    // The id had come, and the journal got to see it.
+    // The ID had arrived, and the journal received it.
     expect(answers).toHaveLength(1);
     expect(answers[0]?.text).toContain(ID);
   });
@@ -198,7 +198,7 @@ describe('a POST leaves once', () => {
     );
     const api = apiFor(server.url);
     await api.users.me();
-    // undici keeps a connection for the next request only after a turn of the loop.
+    // undici reuses a connection only after a turn of the event loop.
     await new Promise((resolve) => setTimeout(resolve, 30));
     await api.instances.create(CREATE);
     expect(new Set(ports).size).toBe(2);

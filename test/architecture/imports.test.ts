@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest';
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
-/** Rooms may import the rooms of later rows only, and their own. */
+/** The rooms from top to bottom. A room may import itself and the rooms below. */
 const FLOORS: readonly (readonly string[])[] = [
-  // `start` runs the bundle of all the others and imports none of it; `keyring` is a program of its own.
+  // `start` runs the bundle and imports none of it; `keyring` is a program of its own.
   ['main', 'start', 'keyring'],
   ['run'],
   ['program', 'report'],
@@ -31,7 +31,7 @@ const FLOORS: readonly (readonly string[])[] = [
 const PARTS: Readonly<Record<string, RegExp>> = {
   '@commander-js/extra-typings': /^(cli\/(command|help|verb)|program)\.ts$/,
   undici: /^api\/http\/(transport|exchange|connect)\.ts$/,
-  // What comes from outside: responses, files and the bodies that the sandbox gets.
+  // Parses input from outside: responses, files, and bodies sent to the sandbox.
   'zod/mini':
     /^(api\/schemas\/|config\/schema\.ts|catalog\/file\.ts|journal\/record\.ts|watch\/resume\.ts|sandbox\/)/,
   'cli-table3': /^output\/table\/draw\.ts$/,
@@ -56,9 +56,9 @@ const ANYWHERE = /./;
 const NOWHERE = /(?!)/;
 
 /**
- * Node's own modules and the files that may import them. The process belongs to `main.ts`, and what
- * reaches out of the computer or starts a program is named file by file. A module that is not here
- * may not be imported.
+ * Node's own modules and the files that may import them. Only `main.ts` touches the process.
+ * Modules that reach the system or start programs are listed file by file. A module that is not
+ * listed may not be imported.
  */
 const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:buffer': ANYWHERE,
@@ -70,35 +70,35 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:stream': ANYWHERE,
   'node:string_decoder': ANYWHERE,
   'node:zlib': ANYWHERE,
-  // main: the signals of the process have a listener for each request. programs: the end of `open`.
+  // main: each request adds a listener for signals. programs: `open` reports its end.
   'node:events': /^(main|programs)\.ts$/,
-  // Flags for what undici compiles, on Node 20.
+  // Sets V8's flags for undici's parser, on Node 20.
   'node:v8': /^api\/http\/parser\.ts$/,
-  // Compiled code is run by the start alone.
+  // Runs compiled code, at the start only.
   'node:vm': /^start\/code-cache\.ts$/,
   'node:process': NOWHERE,
-  // createRequire would load what no rule here sees.
+  // createRequire would load modules past these rules.
   'node:module': NOWHERE,
-  // api/: the tunnel through a proxy. sandbox/: it serves itself, and names statuses as HTTP does.
-  // browser: a signpost on loopback, since no file may hold a link with a token.
+  // api/: the tunnel through a proxy. sandbox/: its own server, and HTTP's names of statuses.
+  // browser: a page on loopback, since no file may hold a link with a token.
   'node:http':
     /^(api\/http\/(transport|connect)|sandbox\/(http\/server|refusal)|reach\/browser)\.ts$/,
   'node:https': NOWHERE,
-  // api/: the sockets of the service, and addresses that go past the proxy. watch/ssh: whether a
-  // machine answers. browser: the type of the signpost's address. reach/ports: which port of
-  // this computer is free. output/reader: a pipe is waited for as a socket is.
+  // api/: the sockets of the service, and addresses that bypass the proxy. watch/ssh: checks SSH.
+  // browser: the type of its server's address. reach/ports: finds a free local port.
+  // output/reader: waits for a pipe as for a socket.
   'node:net':
     /^(api\/http\/(connect|proxy)|watch\/ssh|reach\/browser|reach\/ports|output\/reader)\.ts$/,
-  // The sockets of the service, when it speaks https.
+  // The sockets of the service for https.
   'node:tls': /^api\/http\/(transport|connect)\.ts$/,
-  // Programs are started in one place.
+  // One file starts programs.
   'node:child_process': /^programs\.ts$/,
-  // Names are looked up by the socket alone, so that a proxy sees them first.
+  // Only the socket looks names up, so that a proxy sees them first.
   'node:dns': NOWHERE,
   'node:dns/promises': NOWHERE,
 };
 
-/** Files directly in one folder. */
+/** Counts the files directly in one folder. */
 const MOST_FILES = 15;
 
 interface Import {
@@ -125,7 +125,7 @@ function allImports(): Import[] {
   );
 }
 
-/** `commands/instances/get.ts` stands in the room `commands`, `errors.ts` in `errors`. */
+/** `commands/instances/get.ts` is in the room `commands`, `errors.ts` in `errors`. */
 function roomOf(file: string): string {
   return (file.split('/')[0] ?? '').replace(/\.ts$/, '');
 }
@@ -138,7 +138,7 @@ function targetOf({ from, to }: Import): string {
   return relative(SRC, join(SRC, dirname(from), to));
 }
 
-/** The rule that an import breaks, or undefined. */
+/** Returns the rule that an import breaks, if any. */
 function brokenRule(one: Import): string | undefined {
   return one.to.startsWith('.') ? brokenByRoom(one) : brokenByPart(one);
 }
@@ -176,8 +176,7 @@ function brokenByPart({ from, to }: Import): string | undefined {
 }
 
 /**
- * Code without comments and without what stands in quotation marks; of a template, what it
- * computes is left.
+ * Removes comments and quoted text from code. A template keeps the expressions that it evaluates.
  */
 function bareCode(source: string): string {
   const quoted = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/;
@@ -191,26 +190,26 @@ function bareCode(source: string): string {
   });
 }
 
-/** Words that reach the process, or load what no rule of imports sees. */
+/** Words that reach the process, or load modules past the rules of imports. */
 function forbiddenWords(source: string): string[] {
   const patterns = [
-    // Not `intent.process`, nor the name of a field: `{ process: null }`.
+    // Not `intent.process`, nor a field name: `{ process: null }`.
     /(?<![.\w$])process\b(?!(?<=(?:[{,;\n]|readonly)\s*process)\??:)/g,
     /(?<![.\w$])console\b/g,
     /(?<![.\w$])(?:globalThis|global)\b(?!\s*:)/g,
     /(?<![.\w$])(?:require|eval|Function)\s*\(/g,
-    // Of what is computed, nobody knows here what it is. A method may be called import.
+    // A computed path can name any module. A method may be called import.
     /(?<![.\w$]|async )import\s*\((?!\s*(?:''|\w+\??:)).*/g,
   ];
   const code = bareCode(source);
   return patterns.flatMap((pattern) => code.match(pattern) ?? []);
 }
 
-/** The files that write to a stream; everything else prints through them, and so cleaned. */
+/** The files that write to a stream. Everything else prints through them, which cleans it. */
 const WRITERS =
   /^(main|run|keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/http\/.+)\.ts$/;
 
-/** The files that may print a text of the service byte for byte into a pipe, since it was asked for. */
+/** The files that may print the service's text byte for byte to a pipe, on request. */
 const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;
 
 test('writes to a stream from output only, and prints raw text only on request', () => {
@@ -281,10 +280,10 @@ describe('imports run one way', () => {
   });
 });
 
-/** What the process starts with: the program, the little that starts it, and what asks the keyring. */
+/** The entry points: the program, its start, and the process that reads the keyring. */
 const EDGE = ['main.ts', 'start/index.ts', 'keyring.ts'];
 
-/** The first circle of imports among files, as the path that leads back to its start. */
+/** Returns the first circle of imports, as the path back to its start. */
 function circleIn(imports: readonly Import[]): readonly string[] | undefined {
   const targets = new Map<string, string[]>();
   for (const one of imports.filter(({ to }) => to.startsWith('.'))) {
@@ -308,7 +307,7 @@ function circleIn(imports: readonly Import[]): readonly string[] | undefined {
   return undefined;
 }
 
-/** Lines of code, without comments, that hold a command line of this program. */
+/** Returns the lines of code, without comments, that hold a gpucloud command line. */
 function commandLinesIn(source: string): string[] {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
   return code.split('\n').filter((line) => /gpucloud [a-z]/.test(line));

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-/** What bash would offer for a line whose end is the cursor, cut into words as bash cuts it. */
+/** Returns what bash offers for a line with the cursor at its end, split as bash splits it. */
 function offered(line: string, env: Readonly<Record<string, string>> = {}): string[] {
   const words = line.match(/"[^"]*"?|'[^']*'?|(?:\\.|[^\s=:"'])+|[=:]/g) ?? [];
   const all = /\s$/.test(line) && !/\\\s$/.test(line) ? [...words, ''] : words;
@@ -45,7 +45,7 @@ async function keep(path: string, lines: readonly string[], under = 'state/cache
   const file = join(home, under, 'completion', path);
   await mkdir(dirname(file), { recursive: true });
   const text = lines.map((line) => `${line}\n`);
-  // Profiles come without the head of names.
+  // The profiles file has no header line.
   const isHeaded = path.startsWith('names/');
   await writeFile(file, isHeaded ? headed(text) : text.join(''));
 }

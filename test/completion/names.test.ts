@@ -16,7 +16,7 @@ afterEach(() => world.close());
 const folder = () => join(world.home, 'state', 'cache', 'completion');
 const SANDBOX = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
 
-/** The lines of a file of names, without ids, which differ from run to run. */
+/** The lines of a names file, without IDs, which differ from run to run. */
 async function names(slot: string, shelf: string): Promise<string[]> {
   const text = await readFile(join(folder(), 'names', slot, `${shelf}.tsv`), 'utf8');
   const [head = '', ...lines] = text.split('\n').filter((line) => line !== '');
@@ -159,7 +159,7 @@ describe('the file of names', () => {
     const before = await readFile(join(own, 'instance.tsv'), 'utf8');
     const ended = { ...name, state: 'TERMINATED' };
     learnNames(own, [{ what: 'one', name: ended }]);
-    // Another process that read the file earlier writes it now.
+    // A process that read the file earlier writes it now.
     await writeFile(join(own, 'instance.tsv'), before);
     learnNames(own, [{ what: 'one', name: ended }]);
     expect(await readFile(join(own, 'instance.tsv'), 'utf8')).toBe('');

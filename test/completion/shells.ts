@@ -10,7 +10,7 @@ export type Known = 'bash' | 'zsh' | 'fish';
 
 const FILES = { bash: 'gpucloud.bash', zsh: '_gpucloud', fish: 'gpucloud.fish' } as const;
 
-/** Nothing of the developer's own settings, and a prompt that can be waited for. */
+/** Ignores the developer's settings, and uses a prompt that can be awaited. */
 const STARTS: Readonly<Record<Known, { args: readonly string[]; before: string }>> = {
   bash: { args: ['--norc', '--noprofile', '-i'], before: "PS1='ready> '; " },
   zsh: { args: ['-f', '-i'], before: "PS1='ready> '; autoload -Uz compinit; compinit -D -u; " },
@@ -20,18 +20,18 @@ const STARTS: Readonly<Record<Known, { args: readonly string[]; before: string }
   },
 };
 
-/** The prompt of {@link STARTS}, with nothing typed behind it. */
+/** The prompt of {@link STARTS}, with nothing typed after it. */
 const READY = /^ready>$/;
 
-/** A shell that has its prompt. */
+/** A shell at its prompt. */
 export interface ReadyShell extends Terminal {
-  /** Waits until it has run what it was given, and nothing is typed. */
+  /** Waits until the shell has run its input and is back at an empty prompt. */
   ready(): Promise<string>;
-  /** Takes back what is typed. */
+  /** Clears what was typed. */
   clearLine(): Promise<string>;
 }
 
-/** A shell in a terminal that has read its committed script, and whatever `also` says. */
+/** Starts a shell in a terminal with its committed script and the lines of `also`. */
 export async function completingShell(
   shell: Known,
   world: { readonly home: string; readonly env: Readonly<Record<string, string>> },
@@ -46,7 +46,7 @@ export async function completingShell(
     columns: 120,
     rows: 60,
   });
-  // Its own prompt: what comes earlier would be echoed by the system.
+  // Waits for the shell's own prompt: the system would echo earlier input.
   await opened.prompts(/[$%#>]$/);
   const script = join(COMPLETIONS, FILES[shell]);
   opened.type(`${before}source '${script}'; ${also} clear\r`);

@@ -1,20 +1,20 @@
 /**
- * What the tests run in processes of their own, bundled into their temporary folder.
+ * Run by the tests in processes of their own, bundled into their temporary folder.
  *
- *   child add FOLDER WHO COUNT   makes COUNT changes, one after the other
+ *   child add FOLDER WHO COUNT   makes COUNT changes in turn
  *   child fill FOLDER LENGTH     makes one change that adds about LENGTH bytes
  *   child read FOLDER            reads
- *   child shut FOLDER            reads under the lock, and makes FOLDER unwritable meanwhile
+ *   child shut FOLDER            reads under the lock, and makes FOLDER read-only meanwhile
  *
- * Prints one JSON line: `{"profiles": 3}` or the error that a person would be told.
+ * Prints one JSON line: `{"profiles": 3}` or the error message.
  */
 import { chmod } from 'node:fs/promises';
 import { openConfig, withProfile } from '../../src/config/index.ts';
 import { locked } from '../../src/config/store.ts';
 import { CliError } from '../../src/errors.ts';
 
-// conf and the lock bring handlers that end the process at SIGXFSZ, which a limit on the size of
-// files sends. Without them the write fails as it does on a full disk, which is what is tested.
+// conf and the lock install handlers that end the process at SIGXFSZ, the signal of a file size
+// limit. Without them the write fails as on a full disk, which is what is tested.
 await import('conf');
 process.on('SIGXFSZ', () => undefined);
 for (const listener of process.listeners('SIGXFSZ').slice(0, -1)) {

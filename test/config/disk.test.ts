@@ -60,7 +60,7 @@ function answers(stdout: string): Answer[] {
     .map((text) => JSON.parse(text) as Answer);
 }
 
-/** Runs the child under a shell, where a limit or a mask can be set for it alone. */
+/** Runs the child under a shell, which can set a limit or a umask for it. */
 async function shell(script: string, env: Record<string, string> = {}): Promise<Answer[]> {
   const run = start('bash', ['-c', script, 'bash', process.execPath, child, folder], { env });
   const { stdout, stderr } = await run.ended;
@@ -68,7 +68,7 @@ async function shell(script: string, env: Record<string, string> = {}): Promise<
   return answers(stdout);
 }
 
-/** Runs the child as a user whom file modes bind, which they don't do to root. */
+/** Runs the child as another user, since file modes don't stop root. */
 async function bound(...args: string[]): Promise<Answer[]> {
   const run = start(process.execPath, [child, ...args], root ? { uid: NOBODY } : {});
   const { stdout, stderr } = await run.ended;
@@ -135,8 +135,8 @@ test('makes folder and file private under any umask', async () => {
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-// Under a limit on the size of files a write is cut short without an error, as on a full disk.
-// SNAP makes conf write in place, which must not make a difference.
+// A limit on file size cuts a write short without an error, as a full disk does.
+// SNAP makes conf write in place, which must not matter.
 test.each([{}, { SNAP: '/snap/x' }])(
   'notices a write that was cut short, and leaves the file as before (%j)',
   async (env) => {
@@ -174,7 +174,7 @@ test(
   },
 );
 
-/** The last path of a traced call: the target of a rename, the file of an fsync. */
+/** Returns the last path of a traced call: the target of a rename, the file of an fsync. */
 function last(call: string): string {
   return /["<](\/[^">]*)[">][^"<]*$/.exec(call)?.[1] ?? '';
 }

@@ -4,7 +4,7 @@ import { usageError } from '../../src/errors.ts';
 
 const HELD = Object.assign(new Error('Lock file is already being held'), { code: 'ELOCKED' });
 
-/** A lock that is refused with these errors first, and is then had. */
+/** A lock that fails with these errors first, and then succeeds. */
 function refusing(...errors: Error[]) {
   return async <T>(_path: string, work: () => Promise<T>): Promise<T> => {
     const error = errors.shift();

@@ -150,7 +150,7 @@ test.each<[string, Case, string]>([
   expect(line(settings(given))).toBe(expected);
 });
 
-// Where `sandbox` comes from × what else is set. "sandbox" in the answer: it serves itself.
+// Where `sandbox` comes from × what else is set. "sandbox" in the result: the built-in one.
 const URL_ENV = { GPUCLOUD_BASE_URL: OTHER };
 const KEY_ENV = { GPUCLOUD_API_KEY: 'svc_sk_env' };
 const FLAG = { profile: 'sandbox' };

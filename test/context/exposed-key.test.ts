@@ -110,7 +110,7 @@ test('sends no key from the environment to an address that others may change', a
 
 test('accepts a file of this user or root, and of nobody else', async () => {
   const own = process.geteuid?.() ?? 0;
-  // A file of root may be used by all, so root gives this one away.
+  // A file of root is always accepted, so root gives this one away.
   if (own === 0) await chown(file, 4711, 4711);
   const owner = own === 0 ? 4711 : own;
   expect(exposureOfConfig(file, owner + 1)).toEqual({

@@ -3,7 +3,7 @@ import type { AnyCommand } from '../../src/cli/command.ts';
 import { decidedForArgument, decidedForFlag } from '../../src/cli/reference/offers.ts';
 import { tree } from './tree.ts';
 
-/** What of a command Tab would be silent about without anyone having decided so. */
+/** Lists the arguments and flags of a command for which Tab offers nothing by accident. */
 function undecided(command: AnyCommand): string[] {
   return [
     ...command.registeredArguments

@@ -11,7 +11,7 @@ afterEach(async () => {
   world = undefined;
 });
 
-/** Runs the command after all that comes before it, in a fresh sandbox. */
+/** Runs the command after its preparation, in a fresh sandbox. */
 async function cook(command: string, ...flags: string[]) {
   const { kitchen, argv, stdin, env } = await prepare(command);
   world = kitchen;
@@ -29,7 +29,7 @@ describe('every command', () => {
     world = await createWorld({ handler: () => 'hangUp', signedIn: false });
     const { code, stdout, stderr, requests } = await world.cli([...command.split(' '), '--help']);
     expect({ code, stderr, requests }).toEqual({ code: 0, stderr: '', requests: [] });
-    // Its own usage line: the help of its group would have one as well.
+    // Requires the command's own usage line, since the help of its group has one as well.
     expect(stdout).toMatch(new RegExp(`^Usage: gpucloud ${command}(\\|\\S+)? `));
     expect(stdout).toContain(`\nExamples:\n  $ `);
     expect(stdout.slice(stdout.indexOf('Examples:'))).toMatch(
@@ -82,7 +82,7 @@ describe('every command', () => {
         }),
       });
       const { argv = [], stdin = '' } = recipe(command);
-      // Nothing is known here, so only a UUID reaches the service.
+      // No name is known here, so only a UUID reaches the service.
       const id = '3f0c5d9e-1111-4222-8333-444455556666';
       const fill = (text: string) =>
         text
@@ -101,7 +101,7 @@ describe('every command', () => {
       expect(errorOf(stderr)).toMatchObject({
         code: 'authentication',
         http_status: 401,
-        // An instance that was never read goes on if it is not ended.
+        // An instance that was never read may keep billing unless it is terminated.
         may_be_billing: /^instances (stop|terminate|wait)$/.test(command),
       });
     },

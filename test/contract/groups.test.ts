@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Group } from '../../src/cli/group.ts';
 import { GROUPS, tree } from './tree.ts';
 
-// The help of a group is made of its index alone; what a verb takes is told by the verb.
+// The help of a group is built from its index, and the help of a verb from the verb.
 test.each(GROUPS)('describes in the index of %s each verb as the verb does', async (name) => {
   const room: Record<string, Group> = await import(`../../src/commands/${name}/index.ts`);
   const [group] = Object.values(room);

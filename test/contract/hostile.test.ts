@@ -7,13 +7,13 @@ import type { CliResult, SandboxWorld } from '../support/run-cli.ts';
 import type { Answer, Handler } from '../support/service.ts';
 import { COMMANDS, type Prepared, prepare } from './tree.ts';
 
-/** All but the one that serves until it is ended: its output is of this computer alone. */
+/** All commands except the one that serves until it ends: it prints only this computer's data. */
 const ENDING = COMMANDS.filter((command) => command !== 'sandbox serve');
 
 const FORMATS = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id'] as const;
 type Format = (typeof FORMATS)[number];
 
-/** Sequences that steer a terminal, and characters that nobody sees or that turn a line round. */
+/** Sequences that steer a terminal, invisible characters, and characters that turn a line round. */
 const SEQUENCES = [
   '\u001b]52;c;SE9TVElMRQ==\u0007',
   '\u001b]8;;https://evil.example\u001b\\here\u001b]8;;\u001b\\',
@@ -38,14 +38,14 @@ const hostileText = fc
     ),
     { minLength: 1, maxLength: 6 },
   )
-  // Each text has what nothing of our own looks like.
+  // Each text holds a mark that gpucloud itself never prints.
   .map((parts) => `\u001b]52;c;SE8=\u0007\u202e${parts.join('')}`);
 
-/** What no output may hold, but for what its format itself is made of. */
+/** Characters that no output may hold, except those of its format. */
 const RAW =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\p{Surrogate}/u;
 
-/** The line ends of a format, and what it puts between cells. */
+/** The line ends and cell separators of a format. */
 const MADE_OF: Readonly<Record<Format, RegExp>> = {
   table: /\n/g,
   json: /\n/g,
@@ -56,22 +56,22 @@ const MADE_OF: Readonly<Record<Format, RegExp>> = {
   id: /\n/g,
 };
 
-/** Colours, the cursor, lines and screens: what the program itself sends to a terminal. */
+/** Colours, cursor moves and clears that gpucloud itself sends to a terminal. */
 const OWN =
   /\r\u001b\[K|\u001b\[(?:\d{0,2}(?:;(?:1|2|3[0-9]|4[0-9]|5;\d+))*m|\d*[A-DGJK]|\?(?:7|25|1049|2004|2026)[hl]|\d+;1H)|\r+\n|\u001b\[\d*n/g;
 
 /** Typed at the first question. */
 const CTRL_C = '\u0003';
 
-/** Fields that commands need to go on; every other text of a response is made hostile. */
+/** Fields that commands need to continue; every other text of a response is made hostile. */
 const STRUCTURE = /^(id|.*_id|status|type|.*_at|.*_until|ip_address|.*price.*|.*amount.*|balance)$/;
 
-/** Those, and what things are found by. */
+/** The same, and the fields by which things are found. */
 const NAMES_TOO = new RegExp(`${STRUCTURE.source}|^(name|slug)$`);
 
 type Poison = (body: unknown) => unknown;
 
-/** Puts the text before and after each text of a value, and into a field of its own. */
+/** Puts the text before and after each text of a value, and into an extra field. */
 function poisoned(text: string, keeps: RegExp): Poison {
   const poison = (value: unknown, key: string): unknown => {
     if (typeof value === 'string') return keeps.test(key) ? value : `${text}${value}${text}`;
@@ -83,7 +83,7 @@ function poisoned(text: string, keeps: RegExp): Poison {
   return (body) => poison(body, '');
 }
 
-/** A service that is well-behaved until it is told how to change what it answers. */
+/** A service that behaves until the test changes its responses. */
 function changeable() {
   let change: ((answer: Answer) => Answer) | undefined;
   return {
@@ -125,7 +125,7 @@ afterEach(async () => {
   prepared = undefined;
 });
 
-/** Answers what undoes all that commands do to the service and to this computer. */
+/** Undoes what commands do to the service and to this computer. */
 function undoer({ home, sandboxFile }: SandboxWorld): () => void {
   const beside = `${sandboxFile}.before`;
   const pairs = [
@@ -142,7 +142,7 @@ function undoer({ home, sandboxFile }: SandboxWorld): () => void {
   };
 }
 
-/** A config file by hand: names and addresses in it may be anything. */
+/** Writes a config file by hand, with any names and addresses. */
 async function poisonConfig(home: string, text: string): Promise<void> {
   const file = join(home, 'config', 'config.json');
   await mkdir(join(home, 'config'), { recursive: true, mode: 0o700 });
@@ -173,18 +173,18 @@ describe('a hostile text in every field, error and argument', () => {
         const undo = undoer(kitchen);
         for (const [manner, change] of some([...manners(text).entries()], list)) {
           service.become(change);
-          // With the first two, most commands still do their work.
+          // With the first two, most commands still work.
           const isWorking = manner < 2;
           undo();
           for (const format of isWorking ? FORMATS : FORMATS.slice(0, 2)) {
-            // A body goes to other programs as it came.
+            // A body goes to other programs unchanged.
             if (isExact && format !== 'json') continue;
             const words = [...argv, '-o', format];
             if (isWorking) undo();
             expectClean(await kitchen.cli(words, { stdin, env }), format, { manner, words });
           }
-          // The command alone asks for what is missing, and without -y whether it may go on. Where
-          // it reads stdin, that of a terminal has no end.
+          // The command asks for what is missing, and for confirmation without -y. If it reads stdin, a
+          // terminal's stdin never ends.
           const asking = [...argv.filter((word) => word !== '-y'), '--debug'];
           const readsStdin = argv.some((word) => word === '-' || word.endsWith('stdin'));
           const typed = [command.split(' '), ...(readsStdin ? [] : [asking])];

@@ -6,7 +6,7 @@ import { tree } from './tree.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Each command of the tree by its words, groups, aliases and undocumented ones included. */
+/** Lists each command by its words, with groups, aliases and undocumented ones. */
 const KNOWN = new Set<string>();
 for (const group of tree.commands) {
   for (const name of [group.name(), ...group.aliases()]) {
@@ -30,7 +30,7 @@ const TEXTS = [
   ...filesBelow('docs', '.md'),
 ];
 
-/** Commands that a text tells to type: a known group with a verb behind it. */
+/** Finds commands that a text suggests: a known group followed by a verb. */
 function namedIn(text: string): string[] {
   const named = text.matchAll(/\bgpucloud (?:--profile \S+ )?([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g);
   return [...named].flatMap(([, group = '', verb]) => {

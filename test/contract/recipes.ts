@@ -1,23 +1,23 @@
 import { HARDWARE, OFFER } from '../support/sandbox-ids.ts';
 
-/** How one command is brought to do its work, for the tests that hold for every command. */
+/** Describes how to run a command, for the tests that hold for every command. */
 export interface Recipe {
-  /** Command lines that come before it, in the same fresh sandbox. */
+  /** Command lines to run before it, in the same fresh sandbox. */
   readonly before?: readonly (readonly string[])[];
   /** The words after the command itself. */
   readonly argv?: readonly string[];
   readonly stdin?: string;
-  /** The command answers a list: an array in JSON, `[]` when empty. */
+  /** Marks a command that prints a list: an array in JSON, `[]` when empty. */
   readonly list?: true;
-  /** It needs no service, so no key and no network can make it fail. */
+  /** Marks a command that needs no service, so no key or network can make it fail. */
   readonly local?: true;
-  /** The exit codes of a run that did its work, where they are not 0 alone. */
+  /** The exit codes of a successful run, unless only 0. */
   readonly ends?: readonly number[];
-  /** What is typed may be a secret, so that nothing of it is repeated, be it a flag. */
+  /** Marks input that may be secret, so that none of it is repeated, even if it looks like a flag. */
   readonly guarded?: true;
-  /** Its result is shown this once, so that a reader who has gone is a failure. */
+  /** Marks a result that is shown only once, so that a missing reader is a failure. */
   readonly once?: true;
-  /** Why its result is no JSON document. */
+  /** The reason why its result is not a JSON document. */
   readonly notJson?: string;
 }
 
@@ -28,7 +28,7 @@ const LAB = ['instances', 'create', 'lab', ...HARDWARE, '--template', 'jupyterla
 const DRIVE = ['drives', 'create', 'data', '--size', '10'];
 const PROFILE = ['profiles', 'add', 'work', '--base-url', 'https://api.example.com'];
 
-/** A public key of nobody: the blob is that of 32 bytes of ones. */
+/** A public key that nobody owns: its blob is 32 bytes of ones. */
 const PUBLIC_KEY = `ssh-ed25519 ${Buffer.concat([
   Buffer.from([0, 0, 0, 11]),
   Buffer.from('ssh-ed25519'),
@@ -36,7 +36,7 @@ const PUBLIC_KEY = `ssh-ed25519 ${Buffer.concat([
   Buffer.alloc(32, 1),
 ]).toString('base64')} laptop\n`;
 
-/** Every command of the tree must have one; a new command without fails the build. */
+/** Has a recipe for every command; a new command without one fails the build. */
 export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances list': { before: [MACHINE], list: true },
   'instances get': { before: [MACHINE], argv: ['trainer'] },
@@ -47,7 +47,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances terminate': { before: [MACHINE], argv: ['trainer', '-y'], list: true },
   'instances events': { before: [MACHINE], argv: ['trainer'], list: true },
   'instances wait': { before: [MACHINE], argv: ['trainer'], list: true },
-  // What is run is told, and not run: nothing is behind the addresses of the sandbox.
+  // Prints the ssh command only: the sandbox's addresses lead nowhere.
   'instances ssh': { before: [MACHINE], argv: ['trainer', '--print'], list: true },
   'instances scp': { before: [MACHINE], argv: ['--print', 'trainer:log.txt', '.'], list: true },
   'instances tunnel': { before: [MACHINE], argv: ['trainer', '0:6006', '--print'], list: true },
@@ -55,7 +55,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances endpoints': { before: [LAB], argv: ['lab'], list: true },
   'instances secrets': { before: [LAB], argv: ['lab'], list: true },
   'instances open': { before: [LAB], argv: ['lab', 'JupyterLab'] },
-  // Where nothing is unknown, nothing is asked.
+  // It asks nothing if nothing is unknown.
   'instances recover': { before: [MACHINE], list: true, local: true },
   'instances track': { before: [MACHINE], argv: ['$MACHINE'], list: true },
   'instances untrack': { before: [MACHINE], argv: ['trainer', '-y'], list: true, local: true },
@@ -127,7 +127,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     notJson:
       'it serves until it is ended; test/e2e and test/commands/sandbox hold it to its one line',
   },
-  // What the service refuses is a finding of it, not a failure.
+  // A refusal by the service is a finding of doctor, not a failure.
   doctor: { ends: [0, 1], local: true },
   api: { argv: ['GET', '/users/me'] },
   commands: { local: true },

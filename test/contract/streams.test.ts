@@ -12,7 +12,7 @@ afterEach(async () => {
   world = undefined;
 });
 
-/** Runs the built program with its stdout led where the shell says. */
+/** Runs the built program with its stdout redirected by a shell. */
 async function led(command: string, where: string, ...flags: string[]) {
   const { kitchen, argv, stdin, env } = await prepare(command);
   world = kitchen;

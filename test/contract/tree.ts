@@ -22,7 +22,7 @@ export const tree = buildProgram({
 });
 await addAllVerbs(tree, RUNTIME);
 
-/** The words of every command that does something, hidden ones aside. */
+/** The words of every command with an action, without hidden ones. */
 function commandsBelow(command: AnyCommand, words: readonly string[] = []): string[] {
   const shown = command.createHelp().visibleCommands(command);
   return shown.length === 0
@@ -32,7 +32,7 @@ function commandsBelow(command: AnyCommand, words: readonly string[] = []): stri
 
 export const COMMANDS = commandsBelow(tree).sort();
 
-/** The groups, which do nothing by themselves. */
+/** The groups, which have no action. */
 export const GROUPS = tree
   .createHelp()
   .visibleCommands(tree)
@@ -47,7 +47,7 @@ export function recipe(command: string): Recipe {
   return found;
 }
 
-/** The commands with a recipe of a kind. One without a recipe fails a test of its own. */
+/** The commands with a certain kind of recipe. A missing recipe fails another test. */
 export function commandsWhose(fits: (recipe: Recipe) => boolean): string[] {
   return COMMANDS.filter((command) => {
     const found = RECIPES[command];
@@ -62,16 +62,16 @@ export function columnsOf(command: string): string[] {
   return (at && about(at).view?.columns.map(({ id }) => id)) ?? [];
 }
 
-/** A command that is about to do its work: all that comes before it has been done. */
+/** A command that is ready to run: its preparation is done. */
 export interface Prepared {
   readonly kitchen: SandboxWorld;
   readonly argv: readonly string[];
   readonly stdin: string;
-  /** What the command needs beside the kitchen's own environment. */
+  /** Variables that the command needs besides the world's own. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Makes a fresh sandbox in which the command can do its work; see {@link createSandboxWorld}. */
+/** Makes a fresh sandbox and runs the command's preparation; see {@link createSandboxWorld}. */
 export async function prepare(
   command: string,
   change?: (handler: Handler) => Handler,

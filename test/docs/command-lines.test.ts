@@ -8,8 +8,8 @@ import { type Computer, createComputer } from '../support/program.ts';
 import { commandLinesOf } from './command-lines.ts';
 
 /**
- * Types every command line of README.md and docs/*.md, from top to bottom, into one bash for each
- * document, with the built program and a fresh sandbox whose clock runs fast.
+ * Types every command line of README.md and docs/*.md, from top to bottom, into one bash per
+ * document, with the built program and a fresh sandbox with a fast clock.
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DOCUMENTS = [

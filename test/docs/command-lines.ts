@@ -1,16 +1,16 @@
-/** One command line of a document, as a reader would type it. */
+/** One command line of a document. */
 export interface CommandLine {
-  /** Where it stands, from 1. */
+  /** Its line number, from 1. */
   readonly line: number;
   readonly text: string;
-  /** Whether the reader is asked and says yes: `<!-- a person answers yes -->` before the block. */
+  /** Whether the reader confirms with yes: `<!-- a person answers yes -->` before the block. */
   readonly yes: boolean;
-  /** The exit code that the document promises; 0 unless a comment before the block says `exit N`. */
+  /** The exit code that the document states; 0 unless a comment before the block says `exit N`. */
   readonly exit: number;
 }
 
 export interface Walkthrough {
-  /** In order; `<!-- before: … -->` is bash that prepares what the document takes for granted. */
+  /** In order; `<!-- before: … -->` is bash that prepares what the document assumes. */
   readonly steps: readonly CommandLine[];
   /** Blocks that are not run, each with its reason, from `<!-- not run: … -->`. */
   readonly notRun: readonly { readonly line: number; readonly reason: string }[];
@@ -25,9 +25,9 @@ const COMMAND = {
 };
 
 /**
- * Reads the `console` and `shell` blocks of a document from top to bottom. A command continues after
- * a backslash at the end of a line. In a `console` block it starts with `$ ` and the other lines are
- * its output; a `shell` block holds commands only, ready to paste.
+ * Reads the `console` and `shell` blocks of a document from top to bottom. A backslash at the end of
+ * a line continues a command. In a `console` block it starts with `$ ` and the other lines are its
+ * output; a `shell` block holds only commands.
  */
 export function commandLinesOf(markdown: string): Walkthrough {
   const steps: CommandLine[] = [];

@@ -18,9 +18,9 @@ import { ok, startService } from '../support/service.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
 
 /**
- * Runs every snippet of docs/scripting.md, as it stands there, in bash, with the built program and
- * the sandbox. The machines of the sandbox answer no SSH, so `ssh` and `scp` are stand-ins that
- * write down their arguments; what they do with a real machine is OpenSSH's and not tested here.
+ * Runs every snippet of docs/scripting.md as it is, in bash, with the built program and the
+ * sandbox. The sandbox's instances don't answer SSH, so `ssh` and `scp` are stand-ins that record
+ * their arguments.
  */
 const GUIDE = readFileSync(new URL('../../docs/scripting.md', import.meta.url), 'utf8');
 
@@ -75,7 +75,7 @@ beforeEach(async () => {
   await script('gpucloud', `exec "${RUNNER}" "${PROGRAM}" "$@"`);
   await standIn('ssh');
   await standIn('scp');
-  // Times pass quickly, and the machines' hours with them.
+  // A fast clock makes times short, and instances' hours too.
   await gpucloud('sandbox', 'reset', '--yes', '--speed', '600', '--balance', '100000');
 });
 afterEach(() => computer.remove());
@@ -86,7 +86,7 @@ async function script(name: string, text: string): Promise<void> {
   await chmod(path, 0o755);
 }
 
-/** Writes down each call, its arguments between bars, and does what else it is told. */
+/** Records each call with its arguments between bars, then runs `then`. */
 async function standIn(name: string, then = ''): Promise<void> {
   const log = join(computer.home, `${name}.log`);
   await script(name, `{ printf '%s|' "$@"; echo; } >> "${log}"\n${then}`);
@@ -108,7 +108,7 @@ function env(): Record<string, string> {
   };
 }
 
-/** Runs a snippet as a script file with arguments, as a person would who saved it. */
+/** Runs a snippet as a saved script file with arguments. */
 async function run(text: string, argv: readonly string[] = [], more = {}): Promise<Outcome> {
   return outcomeOf(await start(text, argv, more));
 }
@@ -145,7 +145,7 @@ test('has a test for every bash snippet, and a snippet for every heading', () =>
     SNIPPETS.filter(({ language }) => language === 'bash').map(({ heading }) => heading),
   );
   expect([...headings].sort()).toEqual([...TESTED].sort());
-  // `sh` is for lines that set the environment up, which the tests do themselves.
+  // `sh` marks lines that set the environment up, which the tests do themselves.
   const unrun = SNIPPETS.filter(({ language }) => language === 'sh');
   for (const { text } of unrun) expect(text).toMatch(/^(export [^\n;&|]+\n)+$/);
   expect(new Set(SNIPPETS.map(({ language }) => language))).toEqual(
@@ -191,7 +191,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
       'terminates the instance on %s',
       async (signal) => {
-        // What runs in the foreground gets a terminal's signal as well; here it just takes a while.
+        // A terminal sends the signal to the foreground process as well; here it only takes a while.
         await standIn('ssh', 'exec sleep 2');
         const child = await start(job(), ['sleep', 'model.bin']);
         const ended = outcomeOf(child);
@@ -300,7 +300,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     const { code, stderr } = await run(pipes);
     expect(code, stderr).toBe(0);
     expect(await statuses()).toEqual({ 'job-one': ENDED, keeper: STOPPED });
-    // Once more, with a list that holds nothing to end.
+    // Runs it again, with an empty list.
     expect(
       await run(`gpucloud instances list --all -q | head -n 0 | gpucloud instances stop -`),
     ).toMatchObject({ code: 0 });
@@ -331,7 +331,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       expect(code, `${name}: ${stderr}`).toBe(0);
     }
     expect(await statuses()).toEqual({ 'ci-N-1': 'TERMINATED' });
-    // Where nothing was rented there is nothing to end.
+    // Nothing was rented, so nothing is terminated.
     expect(await run(`set -e\n${steps.at(-1)?.run}`)).toMatchObject({ code: 0 });
   });
 
@@ -380,7 +380,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     await gpucloud('drives', 'create', 'data', '--size', '1000');
     const fine = await run(budget);
     expect(fine.code, fine.stderr).toBe(0);
-    // 89.90 of the machine and 0.012 for each of 1000 GB.
+    // 89.90 for the instance and 0.012 for each of 1000 GB.
     expect(fine.stdout).toMatch(/ ₽, 101\.90 ₽ per hour\n$/);
     expect((await run(budget, ['100000'])).code).toBe(1);
   });

@@ -109,10 +109,10 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await writeFile(join(computer.home, 'data.csv'), '');
       shell = await completingShell(program, computer);
       for (const [typed, shown] of [
-        // Both begin so.
+        // Both names begin so.
         ['tra\t', /scp train/],
         ['tra\t\t\t', /train\.py[\s\S]*trainer:|trainer:[\s\S]*train\.py/],
-        // No blank after the colon, and one after a file.
+        // No blank after the colon, and one after a file name.
         ['traine\tx', /scp trainer:x/],
         ['train.\tx', /scp train\.py x/],
         ['data.csv my\tx', /scp data\.csv my\\ box:x/],
@@ -128,7 +128,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       }
     });
 
-    // No such name gets into the cache; the script would have to bear it all the same.
+    // No such name gets into the cache, but the script must survive one.
     test('puts a hostile name on the line as one harmless word', async () => {
       const record = {
         bash: 'gpucloud() { printf "%s\\n" "$@" > got; };',
@@ -144,7 +144,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
         await shell.prompts(/drives get \S/);
         shell.type('\r');
         await shell.shows(() => existsSync(got));
-        // By then all of the line has run, whatever a name made of it.
+        // The whole line has run by then, whatever a name made of it.
         await shell.ready();
         expect(await readFile(got, 'utf8')).toBe(`--profile\nwork\ndrives\nget\n${name}\n`);
       }
@@ -245,7 +245,7 @@ describe('the script of PowerShell', () => {
 });
 
 describe('completion zsh --install', needs('zsh'), () => {
-  /** A .zshrc in a folder that ZDOTDIR names. */
+  /** Writes a .zshrc to a folder that ZDOTDIR names. */
   async function settings(zshrc: string): Promise<Record<string, string>> {
     const folder = join(computer.home, 'zsh settings');
     await mkdir(folder, { recursive: true });

@@ -20,7 +20,7 @@ const FOLLOW = ['instances', 'events', ID, '--follow', '--poll-interval', '500ms
 
 let computer: Computer;
 let service: Service;
-/** The log as it is at the next reading; `looks` counts the first pages that were read. */
+/** The log at the next reading; `looks` counts readings of its first page. */
 let log: (looks: number) => readonly TestEvent[];
 let looks = 0;
 
@@ -86,7 +86,7 @@ describe('--follow in the built program', () => {
   });
 
   test('loses nothing with --resume across kills with signal 9', { timeout: 120_000 }, async () => {
-    // It grows with each page that is read, so also under a walk; the end comes with the last run.
+    // The log grows with each page read, even during a walk, and is complete in the last run.
     let asked = 0;
     let isLastRun = false;
     log = () => {
@@ -101,7 +101,7 @@ describe('--follow in the built program', () => {
     };
     const printed = new Set<string>();
     const take = (stdout: string, before: readonly string[]) => {
-      // The last line may be half a line: only whole ones were handed on.
+      // Only whole lines count, since the last one may be cut.
       const lines = stdout.split('\n').slice(0, -1);
       expect(new Set(lines).size).toBe(lines.length);
       expect(lines.filter((id) => before.includes(id))).toEqual([]);
@@ -117,7 +117,7 @@ describe('--follow in the built program', () => {
       child.kill('SIGKILL');
       take((await outcome).stdout, before);
       before = await noted();
-      // What it was killed before it had written is not noted as printed.
+      // An event that was not written before the kill is not saved as printed.
       expect(before.filter((id) => !printed.has(id))).toEqual([]);
     }
     isLastRun = true;
@@ -144,7 +144,7 @@ describe('--follow in the built program', () => {
       await terminal.shows(/Now ACTIVE/);
       terminal.type('\u0003');
       expect(await terminal.ended()).toBe(130);
-      // Whether the keys themselves are shown is the terminal's affair.
+      // Whether typed keys are shown is up to the terminal.
       expect(
         terminal
           .screen()
@@ -187,11 +187,11 @@ test('does not keep the process alive when the reader has gone', async () => {
   const child = start('-q', '--poll-interval', '1h');
   await heard(child, 'stdout', /e1/);
   child.kill('SIGINT');
-  // After an hour, if the pause were waited for.
+  // A pause that is waited for would take an hour.
   expect(await once(child, 'close')).toEqual([130, null]);
 });
 
-// Others tell it at the next write alone.
+// Other systems report it only at the next write.
 describe('a reader that ends', needs('Linux'), () => {
   test('ends the command, even if no event ever comes', async () => {
     log = () => logOf(1);
@@ -213,7 +213,7 @@ describe('a reader that ends', needs('Linux'), () => {
 
   test('ends it too if stdout is a socket', async () => {
     log = () => logOf(1);
-    // What Node gives a child for its streams are sockets.
+    // Node's child processes get sockets as their streams.
     const child = start('-q');
     const ended = new Promise((resolve) => child.on('exit', resolve));
     await heard(child, 'stdout', /^e1\n$/).then(() => child.stdout.destroy());

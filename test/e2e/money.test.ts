@@ -8,8 +8,8 @@ import { type Service, startService } from '../support/service.ts';
 import { openTerminal, type Terminal } from '../support/terminal.ts';
 
 /**
- * What a person sees of the money, as the built program draws it in a real terminal. The pictures
- * lie in screens/; times of the wall clock are taken out of them.
+ * Compares what the built program draws in a real terminal with the pictures in screens/, without
+ * times of the wall clock.
  */
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -65,13 +65,13 @@ async function draw(
   return { code, screen, written };
 }
 
-/** Nothing that the program wrote is wider than the terminal, so that nothing wraps. */
+/** Expects that nothing is wider than the terminal, so that nothing wraps. */
 function widest(written: string): number {
   const lines = stripVTControlCharacters(written).split(/\r?\n/);
   return Math.max(...lines.map((line) => stringWidth(line)));
 }
 
-/** Dates, and the minutes that pass while the test runs, as the same word in each picture. */
+/** Replaces dates and passing minutes by one word. */
 function timeless(screen: string): string {
   return screen
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d \+00:00/g, 'YYYY-MM-DD HH:MM +00:00')
@@ -144,7 +144,7 @@ describe('status in a terminal', () => {
   test.each([40, 60, 200])('fits names in any script into %i columns', async (columns) => {
     await SCENES['names of the world']?.();
     const { written } = await draw(columns, ['status']);
-    // What is typed is never broken, and a table has columns that are never cut.
+    // Command lines never break, and a table has columns that are never cut.
     const lines = stripVTControlCharacters(written).split(/\r?\n/);
     const wide = lines.filter((line) => stringWidth(line) > columns && !/gpucloud|₽/.test(line));
     expect(wide).toEqual([]);
@@ -178,7 +178,7 @@ describe('status in a terminal', () => {
   });
 });
 
-/** Where it is past noon at a moment, so that hours before and after it lie on the same day. */
+/** Returns a time zone in which it is past noon, so that hours around it are on one day. */
 function zoneAtNoon(moment: number): string {
   const east = 12 - new Date(moment).getUTCHours();
   // The names of these zones count to the west.
@@ -200,11 +200,11 @@ describe('billing spend in a terminal', () => {
   test.each([80, 120])('draws a chart in %i columns', async (columns) => {
     month();
     const { screen, written } = await spend(columns);
-    // Without the two lines of stderr, which a terminal wraps where it likes.
+    // Leaves out the two lines of stderr, which the terminal wraps.
     const chart = screen.split('\n').filter((line) => /^\d{4}-/.test(line));
     expect(chart).toHaveLength(12);
     expect(widest(written.split('Spent')[0] ?? '')).toBeLessThanOrEqual(columns);
-    // Of the longest bar the others are their share, to a cell.
+    // The bars are their share of the longest one, to a cell.
     const bars = chart.map((line) => (line.match(/█/g) ?? []).length);
     const amounts = chart.map((line) => Number(/([\d.]+) ₽/.exec(line)?.[1]));
     const most = Math.max(...amounts);

@@ -3,7 +3,7 @@ import { type Computer, createComputer } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { type Handler, ok, type Service, startService } from '../support/service.ts';
 
-/** Several of the built program that ask for one name at once. */
+/** Starts several processes of the built program that ask for one name at once. */
 const RACERS = 4;
 
 let computer: Computer;
@@ -25,7 +25,7 @@ const env = () => ({
 });
 const posts = () => service.requests.filter(({ method }) => method === 'POST').length;
 
-/** Holds each answer until as many readings have come as there are racers: all have looked by then. */
+/** Holds each response until every process has asked, so that all have read the list by then. */
 function together(path: string, count: number): Handler {
   const waiting: (() => void)[] = [];
   return async (request) => {

@@ -34,7 +34,7 @@ afterEach(async () => {
 
 const gpucloud = (...argv: string[]) => computer.gpucloud(argv, { env });
 
-/** The service acts, and the proxy drops what it says. */
+/** Lets the service act and drops its response. */
 async function lose(argv: readonly string[]): Promise<void> {
   await proxy.arm({ name: 'cut: acted', cut: 'acted' });
   expect(await gpucloud(...argv)).toMatchObject({ code: 7 });

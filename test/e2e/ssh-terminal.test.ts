@@ -50,10 +50,10 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
     screen.type('stty size\r');
     await screen.shows(/^27 91$/m);
     screen.resize(70, 20);
-    // The size travels to the machine by itself, and the shell is told of it.
+    // ssh sends the size, and the shell receives it.
     screen.type('clear; until [ "$(stty size)" = \'20 70\' ]; do sleep 0.05; done; echo resized\r');
     await screen.shows(/^resized$/m);
-    // Ctrl-C is the remote program's, and ends neither the session nor us.
+    // Ctrl-C reaches the remote program, and ends neither the session nor gpucloud.
     screen.type("clear; sh -c 'echo armed; sleep 60'\r");
     await screen.shows(/^armed$/m);
     screen.type(CTRL_C);
@@ -78,7 +78,7 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
     await screen.shows(/^there$/m);
     screen.type(CTRL_C);
     expect(await screen.ended()).toBe(130);
-    // ssh has said what it has to say; we add nothing to it.
+    // ssh has printed its message; gpucloud adds nothing.
     expect(screen.screen()).not.toContain('error:');
   });
 

@@ -18,7 +18,7 @@ import {
 } from '../support/ssh-world.ts';
 import { USER } from '../support/sshd.ts';
 
-// The built program and the system's own OpenSSH, against a server of the test's own on loopback.
+// Runs the built program and the system's OpenSSH against a local server of the test.
 
 let site: SshSite;
 let world: SshWorld;
@@ -79,7 +79,7 @@ describe('instances ssh', needs('ssh'), () => {
     expect((await world.instances('ssh', ID, '--', 'true')).code).toBe(0);
     await before.stop();
 
-    // The same address and port, and another machine behind them.
+    // The same address and port, with another instance.
     const later = await site.start({ port, hostKey: site.otherHostKey });
     try {
       machines.set(ID, box(port, { status: 'TERMINATED', ip_address: null }));
@@ -95,7 +95,7 @@ describe('instances ssh', needs('ssh'), () => {
       expect(changed.stderr).toContain('REMOTE HOST IDENTIFICATION HAS CHANGED');
       const last = changed.stderr.trim().split('\n').at(-1) ?? '';
       expect(last).toContain(`box (${ID}) shows another host key`);
-      // The command that it names does what it says.
+      // The command in the error does what it says.
       const [, forget = ''] = /(ssh-keygen -f .+)$/.exec(last) ?? [];
       expect((await world.computer.bash(forget)).code).toBe(0);
       const again = await world.instances('ssh', ID, '--', 'echo in');
@@ -197,7 +197,7 @@ describe('instances ssh', needs('ssh'), () => {
     await listenOn(silence, port);
     world.service.machines.set(ID, box(port));
     await until(() => silent.length > 0);
-    // One that speaks, but not as an SSH server, is none either.
+    // A server that speaks something other than SSH doesn't count.
     silent[0]?.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     await until(() => silent.length > 1);
     expect(isOver).toBe(false);

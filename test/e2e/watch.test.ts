@@ -15,18 +15,18 @@ import { openTerminal, type Terminal, type TerminalOptions } from '../support/te
 const CTRL_C = '\u0003';
 const FRAME = '\u001b[?2026h';
 
-/** A service that knows as many machines as a test wants, and fails or keeps silent as it is told. */
+/** A service with any number of instances, which fails or stays silent on request. */
 interface Machines {
   readonly service: Service;
   readonly ids: readonly string[];
   status: string;
-  /** What every reading of a machine is answered instead. */
+  /** The response to every reading of an instance, if set. */
   answer: Answer | 'hangUp' | 'silence' | undefined;
-  /** A machine that is asked for too often. */
+  /** An instance that was read too often. */
   refused: string | undefined;
 }
 
-/** The service wants to be left alone for so many seconds. */
+/** The seconds that the service asks to wait. */
 const busy = (seconds: number): Answer => ({
   status: 429,
   headers: { 'retry-after': String(seconds) },
@@ -36,7 +36,7 @@ const busy = (seconds: number): Answer => ({
 let computer: Computer;
 let machines: Machines;
 let terminal: Terminal | undefined;
-/** How many requests there were before the program was started. */
+/** The number of requests before the program started. */
 let asked = 0;
 
 beforeEach(async () => {
@@ -51,7 +51,7 @@ afterEach(async () => {
 
 const idOf = (at: number) => `${String(at).padStart(8, '0')}-1111-4222-8333-444455556666`;
 
-/** Starts the service and makes its machines known to the computer. */
+/** Starts the service and adds its instances to the list. */
 async function rented(count: number): Promise<void> {
   const ids = Array.from({ length: count }, (_, at) => idOf(at));
   const state: Omit<Machines, 'service'> = {
@@ -79,7 +79,7 @@ async function rented(count: number): Promise<void> {
     });
   });
   machines = Object.assign(state, { service });
-  // A machine that a drive names is taken into the list: one process makes all of them known.
+  // The list includes instances that drives name, so one process adds them all.
   const { code } = await computer.gpucloud(['instances', 'list'], { env: key() });
   expect(code).toBe(0);
   seeding = false;
@@ -133,14 +133,14 @@ describe('a live view in a terminal', () => {
     await rented(2);
     const shown = watch(LIST);
     await shown.shows(() => shown.written().split(FRAME).length > 4);
-    // A slow start shows a spinner first, which has frames of its own.
+    // A slow start shows a spinner first, which has its own frames.
     const [first = '', ...later] = shown
       .written()
       .split(FRAME)
       .slice(1)
       .filter((frame) => /box-0|Read at/.test(frame));
     expect(first).toContain('box-0');
-    // The newest may have come in half.
+    // The last frame may be incomplete.
     for (const frame of later.slice(0, -1)) {
       expect(frame).toContain('Read at');
       expect(frame).not.toContain('box-0');
@@ -304,7 +304,7 @@ describe("a terminal that can't be redrawn", () => {
     expect(shown.written()).not.toContain('\u001b');
   });
 
-  // Linux alone tells how long a thread wanted to run.
+  // Only Linux reports how long a thread was ready to run.
   test('uses no processor time if it has no columns', needs('/proc/self/schedstat'), async () => {
     await rented(2);
     const shown = watch([], {
@@ -317,21 +317,21 @@ describe("a terminal that can't be redrawn", () => {
     const readings = machines.service.requests.length;
     await shown.shows(() => machines.service.requests.length > readings + 12);
     expect(shown.written()).toBe(written);
-    // Twelve requests are four readings with three pauses of half a second between them, in which
-    // there is nothing to do: however busy the computer is, it sleeps through them. What spins never
-    // sleeps, since to wait for a processor is not to sleep.
+    // Twelve requests are four readings with three pauses of half a second. The program sleeps through
+    // these on any busy computer. A loop never sleeps, since waiting for a processor is not
+    // sleeping.
     expect((await sleptFor(shown.pid)) - before).toBeGreaterThan(750);
     shown.type(CTRL_C);
     expect(await shown.ended()).toBe(130);
   });
 });
 
-/** Nanoseconds that a thread has run for, and those for which it waited for a processor. */
+/** The nanoseconds that a thread ran, and those that it waited for a processor. */
 const SCHEDULED = '/proc/self/schedstat';
 
 /**
- * Milliseconds, from some moment on, in which the main thread of a process had nothing to do: it
- * neither ran nor waited for a processor.
+ * The milliseconds in which the main thread of a process had nothing to do: it neither ran nor
+ * waited for a processor.
  */
 async function sleptFor(pid: number): Promise<number> {
   const text = await readFile(SCHEDULED.replace('self', `${pid}/task/${pid}`), 'utf8');
@@ -385,7 +385,7 @@ describe('a watch when not in a terminal', () => {
     expect(stderr).toBe('');
   });
 
-  // Others tell it at the next write alone.
+  // Other systems report it only at the next write.
   test.each(['', '--json', '-o csv --no-header', '-o yaml'])(
     'ends without a change if its reader has gone: %s',
     needs('Linux'),
@@ -397,7 +397,7 @@ describe('a watch when not in a terminal', () => {
     },
   );
 
-  // Timers of Node fire at once beyond some 25 days.
+  // Node's timers fire at once beyond 25 days or so.
   test('pauses for a year without a storm of requests', async () => {
     await rented(1);
     const child = computer.start([...LIST, '-o', 'tsv'], { env: key() });
@@ -405,7 +405,7 @@ describe('a watch when not in a terminal', () => {
     machines.answer = busy(31_536_000);
     await heard(child, 'stderr', /warning: .* Trying again in 31536000 s\.\n/);
     const asked = machines.service.requests.length;
-    // While another whole program starts, asks and ends, this one would have asked many times.
+    // A loop would have sent many requests while another whole program runs.
     machines.answer = undefined;
     await computer.gpucloud(['instances', 'get', idOf(0)], { env: key() });
     expect(machines.service.requests.slice(asked)).toHaveLength(1);

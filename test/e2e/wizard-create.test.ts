@@ -173,7 +173,7 @@ describe('instances create without arguments', () => {
     for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
     await one.answers(/\? Rent it\?[\s\S]*select/, `${down}${enter}`);
     await one.answers(/\? Change what\?[\s\S]*select/, `${down.repeat(4)}${enter}`);
-    // The template that was chosen before is where the choice starts.
+    // The choice starts at the template that was chosen before.
     await one.reads(/❯ JupyterLab/);
     await one.type(`${up}${enter}`);
     await one.reads(/Runs {6}only the base image[\s\S]*--ssh-key laptop --drive data --wait\n/);
@@ -283,7 +283,7 @@ describe('instances create without arguments', () => {
     ]);
     await one.reads(/\? Offer[\s\S]*Карта 13[\s\S]*select/);
     const rows = one.lines().slice(1, 11);
-    // Ten rows, none broken, and the columns under each other in cells of the terminal.
+    // Ten unbroken rows, with columns aligned in terminal cells.
     expect(rows.filter((row) => !/^(❯| ) \S/.test(row))).toEqual([]);
     await one.type('显卡');
     await one.reads(/\? Offer \(the hardware\) 显卡\n❯ Карта/);

@@ -16,7 +16,7 @@ export let people: Person[];
 /** The folders of an account with a key and a drive, made once and copied for each test. */
 export let account: Computer;
 
-/** Gives each test of a file a computer, and lets all people go after it. */
+/** Gives each test of a file a computer, and ends its programs after it. */
 export function openTable(): void {
   beforeEach(async () => {
     computer = await createComputer();
@@ -60,12 +60,12 @@ export async function addKey(name: string, ...more: string[]): Promise<void> {
   await run(account, 'ssh-keys', 'add', file, '--name', name, ...more);
 }
 
-/** What the journal and the sandbox hold of machines. */
+/** The instances in the journal and the sandbox. */
 export async function machines(): Promise<{ name: string; status: string }[]> {
   return JSON.parse(await run(computer, 'instances', 'list', '--all', '--json'));
 }
 
-/** The records of the journal: `settled/…json` of the drive. */
+/** The journal's records about the drive. */
 export async function journal({ home }: Computer): Promise<string[]> {
   const names = await readdir(join(home, 'state'), { recursive: true });
   return names.filter((name) => /journal\/.*(requests|instances)\/.*\.json$/.test(name)).sort();
@@ -79,7 +79,7 @@ export async function expectNothingSent(one: Person): Promise<void> {
   expect(instances).toEqual([]);
 }
 
-/** The questions of a whole rental, in their order, with an answer to each. */
+/** The questions of a whole rental, in order, each with an answer. */
 export const QUESTIONS: readonly (readonly [RegExp, string])[] = [
   [/\? Name of the machine \(.+\) *$/m, `box-one${enter}`],
   [/\? Offer \(the hardware\)[\s\S]*select/, enter],

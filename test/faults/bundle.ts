@@ -23,7 +23,7 @@ export async function builtBundle(): Promise<Bundle> {
   return { path, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** A change of the source that takes a safeguard away. */
+/** A change of the source that removes a safeguard. */
 export interface Mutant {
   readonly name: string;
   /** Under src/. */
@@ -32,7 +32,7 @@ export interface Mutant {
   readonly to: string;
 }
 
-/** Builds the program with a safeguard missing; the source itself stays as it is. */
+/** Builds the program without a safeguard; the source stays unchanged. */
 export async function mutantBundle({ file, from, to, name }: Mutant): Promise<Bundle> {
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-mutant-'));
   const path = join(folder, 'gpucloud.cjs');
@@ -55,7 +55,7 @@ export async function mutantBundle({ file, from, to, name }: Mutant): Promise<Bu
     plugins: [patch, ...(BUNDLE.plugins ?? [])],
     define: { GPUCLOUD_VERSION: '"0.0.0-mutant"' },
   });
-  // A mutant that is like the original would prove nothing.
+  // A mutant that equals the original proves nothing.
   if (!changed) throw new Error(`${name}: ${file} does not hold the words that are to be changed`);
   return { path, remove: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -10,7 +10,7 @@ import { FAULTS } from './proxy.ts';
 import { allText, argvFor, KEY, openRig, type Rig } from './rig.ts';
 import { SOAK } from './tools.ts';
 
-/** What nobody may ever read: the key, values that go to a container, passwords, the service's own. */
+/** The secrets: keys, container values, passwords, and those that the service makes. */
 const CANARIES = {
   key: KEY,
   env: 'canary-env-4f2d9c81',
@@ -96,7 +96,7 @@ let rig: Rig;
 let service: EchoService;
 beforeEach(async () => {
   rig = await openRig(bundle.path, { echo: (body) => ({ metadata: { sent: body, key: KEY } }) });
-  // The worst of services says in its errors all that it was told.
+  // A service that repeats in its errors everything that it received.
   service = await startEcho(
     (value) => value,
     ({ headers, body }) => `no: ${headers['x-api-key']} ${JSON.stringify(body)}`,
@@ -108,7 +108,7 @@ afterEach(async () => {
   await rig.close();
 });
 
-/** The names of the secrets that stand in a text, plain or packed for a link or into Base64. */
+/** Returns the names of the secrets in a text, plain, URL-encoded or in Base64. */
 function leaks(text: string): string[] {
   return Object.entries(CANARIES).flatMap(([name, secret]) => {
     const forms = [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')];
@@ -130,7 +130,7 @@ describe('a secret, with --debug', () => {
     'is in no output of any command, if the service responds: %s',
     async (manner) => {
       service.manner = manner;
-      // Reads are tried three times with pauses where nothing answers, so the sample is smaller.
+      // Without a response a read is tried three times with pauses, so the sample is smaller.
       const step = SOAK || manner === 'well' ? 1 : manner === 'error' ? 4 : 11;
       const chosen = COMMANDS.filter((_command, at) => at % step === 0);
       for (const command of chosen) {
@@ -139,7 +139,7 @@ describe('a secret, with --debug', () => {
           argv: command.argv,
           leaks: [],
         });
-        // Something was told, so that the check is one.
+        // An empty output would prove nothing.
         expect(text.trim()).not.toBe('');
       }
       expect(leaks(await allText(rig.home))).toEqual([]);

@@ -32,7 +32,7 @@ async function rows(env: Readonly<Record<string, string>> = {}): Promise<Row[]> 
   return JSON.parse(stdout);
 }
 
-/** The one machine that the service made. */
+/** Returns the one instance that the service created. */
 function made(): string {
   const [machine, second] = [...rig.books.machines.values()];
   if (machine === undefined || second !== undefined) throw new Error('not one machine');

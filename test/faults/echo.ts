@@ -6,13 +6,13 @@ import {
   startService,
 } from '../support/service.ts';
 
-/** How a service answers whatever it is asked. */
+/** How a service responds to every request. */
 export type Manner =
   /** As the document says. */
   | 'well'
-  /** With an error whose words the test gives. */
+  /** With an error whose message the test sets. */
   | 'error'
-  /** With an error page of some proxy. */
+  /** With a proxy's error page. */
   | 'page'
   | 'hang up';
 
@@ -20,13 +20,13 @@ export interface EchoService extends Service {
   manner: Manner;
 }
 
-/** Texts that stand in paths, or that a time or number is read from. */
+/** Texts that are in paths, or that hold a time or number. */
 const PLAIN = /(^|_)id$|_at$|_until$|balance|price|amount|used_bytes|public_key/;
 const NONE = /(?!)/;
 
 /**
- * A service that answers every documented request, each text of its answers bent by `text`, and its
- * errors with the words that `words` makes of the request. `spared` are the fields that stay plain.
+ * A service that responds to every documented request. `text` changes each text of its responses,
+ * except the fields in `spared`; `words` makes its error messages from the request.
  */
 export async function startEcho(
   text: (value: string) => string,

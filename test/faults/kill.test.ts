@@ -10,7 +10,7 @@ import { countOf, record, SOAK, sample } from './tools.ts';
 const OPERATIONS = ['create', 'reorder'] as const;
 const HOUR = 3_600_000;
 const random = randomNumbers();
-/** Each call to the disk × each fault would be thousands; of each operation so many, spread. */
+/** The number of samples per operation: each disk call × each fault would be thousands. */
 const MOST_DISK_CALLS = 200;
 
 let bundle: Bundle;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.remove());
 
-/** The whole matrix in the soak, some of it in `npm test`. */
+/** Returns the whole matrix in the soak, and a part in `npm test`. */
 function matrix(
   kills: readonly Kill[],
   some: number,
@@ -40,7 +40,7 @@ describe('kill -9', () => {
     });
     const { violations, killed } = await playAll(bundle.path, bare);
     expect(violations).toEqual([]);
-    // Without a fault each point is reached.
+    // Every point is reached if there is no fault.
     expect(killed).toBe(bare.length);
   }, 180_000);
 
@@ -74,7 +74,7 @@ describe('kill -9', () => {
     { timeout: HOUR, ...needs('strace') },
     async (operation, context) => {
       const first = await diskKills(bundle.path, operation, 'first');
-      // The folders, the intent, the outcome, the machine and the way out of the request.
+      // The folders, the request, the outcome, the instance, and the removal of the request.
       expect(first.length).toBeGreaterThan(25);
       const bare = first.map((kill): Scenario => ({ operation, fault: NO_FAULT, kill }));
       const chosen = SOAK ? bare : sample(bare, 6);
@@ -93,7 +93,7 @@ describe('kill -9', () => {
     timeout: HOUR,
     ...needs('strace'),
   }, async (context) => {
-    // A later rental makes no folders, and the calls of the two operations are not the same.
+    // A later request makes no folders, and the two operations make different calls.
     const scenarios: Scenario[] = [];
     for (const operation of OPERATIONS) {
       const later = await diskKills(bundle.path, operation, 'later');
@@ -102,7 +102,7 @@ describe('kill -9', () => {
     const { violations, killed, played } = await playAll(bundle.path, scenarios);
     record(context, { what: 'kills before each disk call × faults, a sample', played, killed });
     expect(violations).toEqual([]);
-    // Where the network fails first, the later calls never come.
+    // If the network fails first, the later calls never come.
     expect(killed).toBeGreaterThan(played / 4);
   });
 

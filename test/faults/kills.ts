@@ -8,17 +8,17 @@ import { argvFor, type Kill, openRig, type Scenario } from './rig.ts';
 
 const run = promisify(execFile);
 
-/** The calls by which anything is put on a disk, a name is given, or anything is told. */
+/** The system calls that write to a disk, rename, or send. */
 export const DISK_CALLS = ['mkdir', 'chmod', 'openat', 'fsync', 'rename', 'unlink'] as const;
 
-/** Calls that the whole program makes all the time, for kills at random. */
+/** System calls that the program makes all the time, for random kills. */
 export const ANY_CALLS = [...DISK_CALLS, 'write', 'read', 'close', 'futex', 'sendto'];
 
 export const NETWORK_KILLS: readonly Kill[] = POINTS.filter((point) => point !== 'refused').map(
   (at) => ({ at }),
 );
 
-/** Points of the disk that a look into the folder finds, for where there is no strace. */
+/** Points that appear as files in the folder, for systems without strace. */
 export const FILE_KILLS: readonly Kill[] = [
   /@keys\/.*\.json$/,
   /requests$/,
@@ -28,8 +28,8 @@ export const FILE_KILLS: readonly Kill[] = [
 ].map((file) => ({ file }));
 
 /**
- * One point before each call that puts anything on the disk, as a run of the program has them: the
- * first one on a computer, which makes all the folders, or a later one.
+ * Returns a point before each call that writes to the disk in one run: the first on a
+ * computer, which makes all folders, or a later one.
  */
 export async function diskKills(
   bundle: string,
@@ -38,7 +38,7 @@ export async function diskKills(
 ): Promise<readonly Kill[]> {
   const log = await traceOf(bundle, operation, DISK_CALLS, when);
   return DISK_CALLS.flatMap((call) => {
-    // strace counts the calls of each thread by itself: the journal's are made by the main one, the
+    // strace counts the calls per thread: the journal's are made by the main thread, the
     // lock's by another.
     const threads = new Map<string, number>();
     const wanted = new Set<number>();
@@ -47,14 +47,14 @@ export async function diskKills(
       if (thread === undefined || !line.includes(` ${call}(`)) continue;
       const nth = (threads.get(thread) ?? 0) + 1;
       threads.set(thread, nth);
-      // Of the files that are opened, only new ones change anything.
+      // Of the files opened, only new ones change the disk.
       if (call !== 'openat' || line.includes('O_CREAT')) wanted.add(nth);
     }
     return [...wanted].map((nth): Kill => ({ call, nth }));
   });
 }
 
-/** What strace writes of one run without a fault, in the order of the calls. */
+/** Returns what strace writes of one run without a fault, in call order. */
 export async function traceOf(
   bundle: string,
   operation: Scenario['operation'],

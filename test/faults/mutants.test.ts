@@ -9,7 +9,7 @@ import { type Kill, playAll } from './rig.ts';
 import { SOAK } from './tools.ts';
 
 interface Case extends Mutant {
-  /** What of the suite has to turn red: a list of complaints that may not be empty. */
+  /** The part of the suite that must fail: it returns a list of violations, which may not be empty. */
   readonly check: (bundle: string) => Promise<string[]>;
   readonly needsStrace?: true;
 }
@@ -117,7 +117,7 @@ test.each(MUTANTS)(
   },
 );
 
-// One of them in `npm test`; all in the soak.
+// `npm test` runs one of them, the soak all.
 describe('the suite without a safeguard', () => {
   for (const mutant of SOAK ? MUTANTS : MUTANTS.slice(0, 1)) {
     const needed = mutant.needsStrace === true ? needs('strace') : {};

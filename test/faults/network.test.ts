@@ -19,7 +19,7 @@ describe('every instance', () => {
     const { violations, played, machines } = await playAll(bundle.path, scenarios);
     expect(violations).toEqual([]);
     expect(played).toBe(scenarios.length);
-    // Of the faults, most leave the service the time to act.
+    // Most faults leave the service the time to act.
     expect(machines).toBeGreaterThan(played / 2);
   }, 300_000);
 });

@@ -14,7 +14,7 @@ const CALLS = [
 
 const PLACE = (name: string) => `/journal/[^/>]*/[^/>]*/${name}`;
 
-/** What has to happen, in this order: a line of strace of which each is the first one that fits. */
+/** The required steps, in order; each is the first line of strace that matches. */
 const STEPS: readonly (readonly [string, RegExp])[] = [
   [
     'the exclusive file of the request',
@@ -30,7 +30,7 @@ const STEPS: readonly (readonly [string, RegExp])[] = [
   ['what is printed', /write\(1<[^>]*>, "\{/],
 ];
 
-/** What is missing of the order in which things have to reach the disk; nothing, if all is well. */
+/** Returns which steps are missing from the required order, if any. */
 export async function disorder(
   bundle: string,
   operation: Scenario['operation'],
@@ -43,15 +43,15 @@ export async function disorder(
     if (next < 0) wrong.push(`${name} is missing, or comes too early`);
     else at = next;
   }
-  // The step before the one that is missing may be one of many of its kind: the request is not.
+  // The step before the missing one may occur many times; the request doesn't.
   const requests = lines.filter((line) => STEPS[3]?.[1].test(line) === true);
   if (requests.length !== 1) wrong.push(`${requests.length} requests`);
   return wrong;
 }
 
 /**
- * One line for each call, where it ended: strace breaks a call in two when another thread calls in
- * between, and only at its end is anything on the disk. A write counts from its beginning.
+ * Joins each call into one line where it ended: strace splits a call when another thread calls in
+ * between, and the disk has it only at the end. A write counts from its beginning.
  */
 function joined(log: string): string[] {
   const begun = new Map<string, string>();

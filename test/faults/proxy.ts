@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort, listenOn } from '../support/ports.ts';
 
-/** Where a rental can be cut, in the order in which a request passes the points. */
+/** The points at which a rental can be cut, in order. */
 export const POINTS = [
   'refused',
   'accepted',
@@ -17,23 +17,23 @@ export const POINTS = [
 ] as const;
 export type Point = (typeof POINTS)[number];
 
-/** What goes wrong between the program and the service, once for each request. */
+/** What goes wrong between the program and the service, once per request. */
 export interface Fault {
   readonly name: string;
-  /** The connection ends here. */
+  /** Ends the connection here. */
   readonly cut?: Point;
-  /** With a reset in the place of an orderly end. */
+  /** Resets the connection. */
   readonly reset?: true;
-  /** The proxy's own status in the place of the service's. */
+  /** Responds with the proxy's own status. */
   readonly status?: number;
-  /** Whether the service sees the request all the same; it does without a `status`. */
+  /** Whether the service receives the request; it does without a `status`. */
   readonly acts?: boolean;
-  /** The answer's body changed on its way. */
+  /** Changes the body of the response. */
   readonly body?: (body: string) => string;
-  /** The answer is about another machine than the one that was asked for. */
+  /** Replaces the instance in the response by another. */
   readonly strange?: true;
   readonly framing?: 'length' | 'chunked' | 'close';
-  /** One byte at a time; or no more bytes from half the answer on, for longer than any patience. */
+  /** Sends one byte at a time, or nothing more after half the response. */
   readonly slow?: 'dribble' | 'stall';
 }
 
@@ -41,7 +41,7 @@ const CUTS = POINTS.filter((point) => point !== 'answered');
 
 export const NO_FAULT: Fault = { name: 'no fault' };
 
-/** Every fault of the network and of what stands between. */
+/** Every fault of the network and of proxies. */
 export const FAULTS: readonly Fault[] = [
   NO_FAULT,
   ...CUTS.map((cut): Fault => ({ name: `cut: ${cut}`, cut })),
@@ -73,7 +73,7 @@ export const FAULTS: readonly Fault[] = [
   { name: 'a wrong type behind the id', body: (body) => body.replace('"PROVISIONING"', '[7]') },
 ];
 
-/** Faults through which the whole id reaches the program, so that it has to be on its disk. */
+/** The faults through which the whole ID reaches the program, so that it must be on disk. */
 export function bringsId({ cut, reset, status, slow, framing, body, name }: Fault): boolean {
   // A reset may overtake bytes that were sent before it.
   if (status !== undefined || reset === true) return false;
@@ -85,16 +85,16 @@ export function bringsId({ cut, reset, status, slow, framing, body, name }: Faul
 export interface CuttingProxy {
   readonly url: string;
   /**
-   * POSTs that rent, on connections that were accepted since the last `arm`. A program that was
-   * killed may have its POST read later; it is counted for the plan under which it connected.
+   * The POSTs that rent, on connections accepted since the last `arm`. A killed program's POST may be
+   * read later, and counts for the plan under which it connected.
    */
   readonly posts: number;
-  /** What goes wrong from now on, and what is told of each point that a POST reaches. */
+  /** Sets the next fault, and the listener for each point that a POST reaches. */
   arm(fault: Fault, onPoint?: (point: Point) => void | Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A proxy that cuts at named points, in front of a service on loopback. */
+/** A proxy in front of a service on loopback, which cuts at named points. */
 export async function startProxy(target: string): Promise<CuttingProxy> {
   const upstream = Number(new URL(target).port);
   let fault = NO_FAULT;
@@ -104,11 +104,11 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    // Killed programs reset their connections; that is what this is for.
+    // Killed programs reset their connections, which is expected.
     socket.on('error', () => undefined);
     serve(socket).catch(() => socket.destroy());
   });
-  // It is let go and taken again below.
+  // The port is released and taken again below.
   await listenOn(server, await freePort());
   const { port } = server.address() as AddressInfo;
 
@@ -154,7 +154,7 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
     await send(socket, plan, answer, reach);
   }
 
-  /** Sends a request on and gives back the raw answer. Half a request ends with its connection. */
+  /** Forwards a request and returns the raw response. Half a request ends with its connection. */
   function forward(bytes: Buffer, isHalf: boolean): Promise<string> {
     return new Promise((resolve, reject) => {
       const onward = connect(upstream, '127.0.0.1', () => {
@@ -216,7 +216,7 @@ async function send(
         : '';
   await write(socket, `content-type: application/json\r\nconnection: close\r\n${length}\r\n`);
   if (await reach('answer headers')) return;
-  // The id stands in the first part, so that a cut body still holds it.
+  // The ID is in the first part, so that a cut body still has it.
   const middle = Math.ceil(body.length * 0.75);
   for (const [at, part] of [body.slice(0, middle), body.slice(middle)].entries()) {
     const bytes =
@@ -229,7 +229,7 @@ async function send(
   socket.end();
 }
 
-/** Writes, and leaves the other side the time to read it as a part of its own. */
+/** Writes, then gives the peer time to read it separately. */
 async function write(socket: Socket, text: string): Promise<boolean> {
   if (socket.destroyed) return true;
   socket.write(text);

@@ -21,13 +21,13 @@ interface Thing {
 
 const random = randomNumbers();
 
-/** Half of the races start all processes at the same moment, right before they send. */
+/** Half of the races start all processes at one moment, right before they send. */
 const TOGETHER = 0.5;
 
 /**
- * Lets several processes ask for one name at a service that does not refuse a taken one and answers
- * after 100 to 400 ms. Gives back what is wrong: two POSTs of a name at the same time, or a process
- * that ended with another code than 0, 5 or 7.
+ * Lets several processes ask for one name, at a service that accepts a taken name and responds
+ * after 100 to 400 ms. Returns what is wrong: two POSTs of a name at once, or an exit code
+ * other than 0, 5 or 7.
  */
 export async function race(bundle: string, { kind, processes }: Race): Promise<string[]> {
   const things = new Map<string, Thing>();
@@ -90,7 +90,7 @@ export async function race(bundle: string, { kind, processes }: Race): Promise<s
   }
 }
 
-/** So many races, of each kind and with 2, 4 and 8 processes in turn. */
+/** Runs so many races of each kind, with 2, 4 and 8 processes in turn. */
 export async function races(bundle: string, count: number, kinds: readonly Kind[] = RACES) {
   const wrong: string[] = [];
   for (let at = 0; at < count; at += 1) {
@@ -101,7 +101,7 @@ export async function races(bundle: string, count: number, kinds: readonly Kind[
   return wrong;
 }
 
-/** Resolves for all of them once so many wait. */
+/** Resolves once `count` callers wait. */
 function all(waiting: (() => void)[], count: number): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);

@@ -17,14 +17,14 @@ import { type Books, type BooksOptions, openBooks, SOURCE } from './service.ts';
 
 export const KEY = 'svc_sk_canary0123456789abcdef';
 
-/** When the program is killed with signal 9. */
+/** When to send SIGKILL to the program. */
 export type Kill =
-  /** As a point of the network is reached. */
+  /** At a point of the network. */
   | { readonly at: Point }
-  /** On entering a system call of this name, for the nth time in one thread; needs strace. */
+  /** At the nth call of this name in one thread; needs strace. */
   | { readonly call: string; readonly nth: number }
   | { readonly afterMs: number }
-  /** As soon as a file whose path under the journal fits is there. */
+  /** As soon as a file with a matching path is in the journal. */
   | { readonly file: RegExp };
 
 export interface Scenario {
@@ -42,7 +42,7 @@ export interface Ran {
   readonly killed: boolean;
 }
 
-/** A computer, a network that fails, and a service that keeps books. */
+/** A computer, a faulty network, and a service that keeps books. */
 export interface Rig {
   readonly home: string;
   readonly state: string;
@@ -51,16 +51,16 @@ export interface Rig {
   readonly proxy: CuttingProxy;
   start(argv: readonly string[], how?: StartOptions): ChildProcessWithoutNullStreams;
   gpucloud(argv: readonly string[], how?: StartOptions): Promise<Outcome>;
-  /** Plays one scenario under a name of its own. */
+  /** Plays one scenario with a name of its own. */
   play(scenario: Scenario): Promise<Ran>;
-  /** What is wrong with the journal after all that was played; nothing, if all promises are kept. */
+  /** Returns the broken promises of the journal after everything that was played. */
   violations(): Promise<string[]>;
   close(): Promise<void>;
 }
 
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Put before the program: strace, say. */
+  /** The words before the program, such as strace. */
   readonly prefix?: readonly string[];
 }
 
@@ -109,7 +109,7 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
       let child: ChildProcessWithoutNullStreams | undefined;
       let killed = false;
       const strike = async (): Promise<void> => {
-        // Once struck it is as good as gone, though a watcher may see more files yet.
+        // It is killed as good as done, although a watcher may still see files.
         const isGone = child?.exitCode !== null || child.signalCode !== null;
         if (child === undefined || isGone || killed) return;
         const gone = new Promise((resolve) => child?.once('exit', resolve));
@@ -119,7 +119,7 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
       await proxy.arm(fault, (point) =>
         kill !== undefined && 'at' in kill && kill.at === point ? strike() : undefined,
       );
-      // Answers that never come are not waited for as long as a busy computer may need.
+      // A short timeout, since some responses never come.
       const timeout = fault.slow === 'stall' ? '2s' : '60s';
       child = start(argvFor(operation, name, timeout), traced(kill));
       const watch = watcher(kill, state, strike);
@@ -143,8 +143,8 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
 }
 
 /**
- * The journal's calls are made by the main thread; one thread for all others to the disk (strace
- * counts the calls of each by itself), so that the nth call of a name is the same one each time. With --seccomp-bpf strace 6.1 only counts to one.
+ * The main thread makes the journal's calls, and one thread all other calls to the disk. strace counts
+ * per thread, so the nth call is the same each time. With --seccomp-bpf strace 6.1 only counts to one.
  */
 function traced(kill: Kill | undefined): StartOptions {
   if (kill === undefined || !('call' in kill)) return {};
@@ -187,7 +187,7 @@ function filesUnder(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true }).map(String);
   } catch {
-    // A file went away while its folder was read.
+    // A file disappeared while its folder was read.
     return [];
   }
 }
@@ -199,8 +199,8 @@ export interface Row {
 }
 
 /**
- * The promises of docs/reliability.md, compared with the service's books. The list comes from the
- * program itself.
+ * Compares the promises of docs/reliability.md with the service's books, by the program's own
+ * list.
  */
 async function judge(
   played: readonly Ran[],
@@ -232,7 +232,7 @@ async function judge(
     }
     if (outcome.code === 0 && isUnknown) say('success, and UNKNOWN');
     if (outcome.code === 7 && !isUnknown) say('exit 7, and no UNKNOWN');
-    // 0: done; 7: unknown; 9: not kept; 10: not understood. All others promise that nothing is.
+    // 0: done; 7: unknown; 9: not stored; 10: not understood. All others promise that there is none.
     if (machine !== undefined && ![0, 7, 9, 10].includes(outcome.code ?? -1))
       say('made all the same');
     if (machine !== undefined && bringsId(scenario.fault) && isUnknown) {
@@ -244,11 +244,11 @@ async function judge(
 
 interface Line {
   readonly name: string;
-  /** A request that is open, or the instance that one made. */
+  /** An open request, or the instance that a request created. */
   readonly kind: 'open' | 'made';
 }
 
-/** The journal as its files tell it, read without any of the product's code. */
+/** Reads the journal's files without the program's code. */
 export async function recordsOn(state: string): Promise<Line[]> {
   const files = filesUnder(state).flatMap((path) => {
     const place = /journal\/[^/]+\/[^/]+\/(requests|instances)\/[^/]+\.json$/.exec(path)?.[1];
@@ -262,7 +262,7 @@ export async function recordsOn(state: string): Promise<Line[]> {
   );
 }
 
-/** Everything that lies under a folder, as text, to look for what must not be there. */
+/** Returns everything in a folder as text, to search it for secrets. */
 export async function allText(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
@@ -276,8 +276,8 @@ export async function allText(folder: string): Promise<string> {
 }
 
 /**
- * Plays scenarios on several computers at once, a few on each, and gives back what is wrong and
- * how many were killed in the middle.
+ * Plays scenarios on several computers at once, a few on each. Returns what is wrong and how many
+ * were killed in the middle.
  */
 export async function playAll(
   bundle: string,

@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { type Machine, nameIn, RentingService } from '../support/renting-service.ts';
 import { ok, startService } from '../support/service.ts';
 
-/** A service with a memory: what it was asked to rent, and what therefore exists and bills. */
+/** A service that remembers requests, and the instances that exist and bill. */
 export interface Books {
   readonly url: string;
-  /** Every machine that a request made, by id. The one to reorder is not among them. */
+  /** The instances that requests created, by ID, without the one to reorder. */
   readonly machines: ReadonlyMap<string, Machine>;
-  /** How many POSTs asked for a machine of this name. */
+  /** Returns how many POSTs asked for this name. */
   posts(name: string): number;
   close(): Promise<void>;
 }
 
-/** A terminated machine, for `instances reorder`. */
+/** A terminated instance, for `instances reorder`. */
 export const SOURCE = '11111111-2222-4333-8444-555555555555';
 
 export interface BooksOptions {
-  /** Put into every response to a creation, as an echo of what was sent. */
+  /** Added to every response to a create, as an echo of the request. */
   readonly echo?: (body: unknown) => Record<string, unknown>;
 }
 

@@ -8,23 +8,23 @@ interface Soaked {
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Rows of the last section of docs/internals/reliability.md. */
+    /** The rows of the last section of docs/internals/reliability.md. */
     soaked?: Soaked[];
   }
 }
 
-/** A soak runs all of what `npm test` runs a sample of. See docs/internals/reliability.md. */
+/** Whether this is a soak, which runs everything that `npm test` samples. */
 export const SOAK = process.env.GPUCLOUD_SOAK !== undefined;
 
-/** A count of the soak, from the environment. */
+/** Returns a count of the soak, from the environment. */
 export function countOf(variable: string, full: number): number {
   const given = Number(process.env[variable] ?? full);
   return Number.isInteger(given) && given > 0 ? given : full;
 }
 
 /**
- * Some of a list, always the same ones, spread as by chance: a fixed step would meet the same
- * columns of a matrix over and over.
+ * Returns a fixed sample that looks random: a fixed step would meet the same columns of a
+ * matrix again and again.
  */
 export function sample<T>(items: readonly T[], most: number): readonly T[] {
   // Knuth's multiplicative hash.
@@ -36,7 +36,7 @@ export function sample<T>(items: readonly T[], most: number): readonly T[] {
     .map(({ item }) => item);
 }
 
-/** Records what a soak has played, for docs/internals/reliability.md. */
+/** Records what a soak played, for docs/internals/reliability.md. */
 export function record({ task }: TestContext, soaked: Soaked): void {
   if (SOAK) task.meta.soaked = [...(task.meta.soaked ?? []), soaked];
 }

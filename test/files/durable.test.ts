@@ -8,8 +8,8 @@ import { replaceFile } from '../../src/files/replace.ts';
 import { openJournal } from '../../src/journal/index.ts';
 import { manualClock } from '../support/clock.ts';
 
-// What lasts through a power cut shows in the order of the calls: test/faults/order.test.ts sees the
-// same from outside the program, with strace.
+// A power cut shows only in the order of calls. test/faults/order.test.ts sees the same from
+// outside the program, with strace.
 
 let folder: string;
 beforeEach(async () => {
@@ -21,7 +21,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Notes what happens to the files below the folder from now on. */
+/** Records what happens to the files in the folder from now on. */
 function watched(): string[] {
   const calls: string[] = [];
   const paths = new Map<number, string>();
@@ -49,7 +49,7 @@ function watched(): string[] {
   return calls;
 }
 
-/** A disk that takes half of each file and reports success. */
+/** A disk that writes half of each file and reports success. */
 function halfDisk(): void {
   const { writeFileSync } = fs;
   vi.spyOn(fs, 'writeFileSync').mockImplementation((file, content) => {

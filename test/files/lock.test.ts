@@ -44,7 +44,7 @@ test('waits for a lock that is refreshed, past the age of an abandoned one', asy
 });
 
 test("fails at once if the lock can't be created", async () => {
-  // A second try would come after a pause, which has no end here.
+  // A second try would follow a pause that never ends here.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   try {
     await expect(withLock(join(folder, 'missing', 'x'), async () => 'done')).rejects.toMatchObject({

@@ -11,7 +11,7 @@ function slowly(bytes: Uint8Array): string | undefined {
 }
 
 const MARK = [0xef, 0xbb, 0xbf];
-/** Bytes that begin, go on with, or can't stand in a character. */
+/** Bytes that begin, continue or break a character. */
 const odd = fc.constantFrom(
   ...MARK,
   0x80,

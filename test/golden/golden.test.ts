@@ -8,10 +8,9 @@ import { broken, type Promises, promisesOf } from './promises.ts';
 import { joined, lost, type Shape, shapeOf } from './shapes.ts';
 
 /**
- * A script that was written for an older version goes on working: what the golden files hold, this
- * version has too. Additions pass by themselves; `npm run golden` takes them into the files, so that
- * they are held from then on. Taking something away fails here. If that must be, in a new major
- * version: `npm run golden -- --replace`.
+ * Checks that scripts for an older version keep working: this version has everything in the golden
+ * files. Additions pass, and `npm run golden` adds them. A removal fails; in a new major version,
+ * `npm run golden -- --replace` accepts it.
  */
 const MODE = process.env.GPUCLOUD_GOLDEN;
 const HINT =

@@ -1,11 +1,11 @@
 import type { ArgumentReference, FlagReference, Reference } from '../../src/cli/reference/index.ts';
 
-/** What a command promises to scripts: each word of it may be relied on. */
+/** The names and flags of a command that scripts may rely on. */
 export interface CommandPromises {
   readonly aliases: readonly string[];
-  /** By place. */
+  /** Arguments, by position. */
   readonly arguments: readonly (readonly string[])[];
-  /** Its own. */
+  /** Its own flags. */
   readonly flags: Readonly<Record<string, readonly string[]>>;
   readonly without_global_flags: readonly string[];
   readonly columns: readonly string[];
@@ -74,7 +74,7 @@ function ofFlags(flags: readonly FlagReference[]): Record<string, string[]> {
   );
 }
 
-/** A text may become a set of words and the other way round; a switch can't become either. */
+/** A text may become a set of words and back; a switch can't become either. */
 function form(type: string, choices: readonly string[] | null): string[] {
   return [
     type === 'boolean' ? 'switch' : 'value',
@@ -82,7 +82,7 @@ function form(type: string, choices: readonly string[] | null): string[] {
   ];
 }
 
-/** What was promised before and is not kept now, in words. Additions are none. */
+/** Returns the broken promises, in words. Additions break none. */
 export function broken(before: Promises, now: Promises): string[] {
   const faults = [
     ...missing('group', before.groups, now.groups),
@@ -107,7 +107,7 @@ export function broken(before: Promises, now: Promises): string[] {
   return faults;
 }
 
-/** All that a command takes; a flag of its own may become a global one and the other way round. */
+/** Returns everything that a command accepts; its own flag may become global and back. */
 function flagsOf({ flags, without_global_flags }: CommandPromises, { global_flags }: Promises) {
   const shared = Object.entries(global_flags).filter(
     ([name]) => !without_global_flags.includes(name),

@@ -1,4 +1,4 @@
-/** Where a value stands in a document, such as `[].offer.name`, and the types that it has there. */
+/** The path of a value in a document, such as `[].offer.name`, and the types that it has there. */
 export type Shape = Readonly<Record<string, readonly string[]>>;
 
 export function shapeOf(document: unknown): Shape {
@@ -29,8 +29,8 @@ function typeOf(value: unknown): string {
 }
 
 /**
- * What a script that was written for the shape before would miss in the one now: a field that is
- * gone, one of another type, one that may be null. A field that was only ever null may become
+ * Returns what a script for the old shape would miss in the new one: a field that is gone, has
+ * another type, or may now be null. A field that was always null may become
  * anything.
  */
 export function lost(before: Shape, now: Shape): string[] {
@@ -45,7 +45,7 @@ export function lost(before: Shape, now: Shape): string[] {
   });
 }
 
-/** Both shapes in one, for what the sandbox happens not to have today. */
+/** Merges two shapes, since the sandbox may lack something today. */
 export function joined(before: Shape, now: Shape): Shape {
   const paths = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
   return Object.fromEntries(

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { ok } from '../support/service.ts';
 
-/** Its id begins with two words that are also names, `face` and `CAFE`. */
+/** Its ID begins with two words that are also names, `face` and `CAFE`. */
 const PROD = 'facecafe-0000-4000-8000-000000000001';
 const FACE = '11111111-0000-4000-8000-000000000002';
 const CAFE = 'cafe0000-0000-4000-8000-000000000003';
@@ -42,7 +42,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** What the service was asked to change, without the readings. */
+/** The requests that change something. */
 async function changes(...argv: string[]) {
   const { code, stderr, requests } = await world.cli(['instances', ...argv]);
   const posts = requests.filter(({ method }) => method === 'POST').map(({ path }) => path);

@@ -15,7 +15,7 @@ function machine(id: string, created_at: string | null, more: Partial<Listed> = 
 const at = (hour: number) => `2026-01-15T${String(hour).padStart(2, '0')}:00:00.000Z`;
 const ids = (rows: readonly Listed[]) => newestFirst(rows).map(({ id }) => id);
 
-/** Every order of them. */
+/** Returns every order of the items. */
 function orders<T>(rows: readonly T[]): T[][] {
   return rows.length < 2
     ? [[...rows]]

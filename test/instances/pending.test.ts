@@ -43,7 +43,7 @@ describe.each([
       resource: NEW,
       message: `trainer already exists (${NEW}, PROVISIONING). Nothing was sent.`,
     });
-    // Nothing is left that holds the name.
+    // Nothing reserves the name any more.
     expect(await listed()).toMatchObject([{ id: NEW }]);
   });
 
@@ -113,7 +113,7 @@ describe.each([
     await lose();
     expect((await world.cli([...argv, '--yes'])).code).toBe(0);
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
-    // Once it is agreed to, it is agreed to for that command alone.
+    // The consent counts for that command only.
     await world.cli(['instances', 'terminate', NEW, '--yes']);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     expect((await world.cli(argv)).code).toBe(7);

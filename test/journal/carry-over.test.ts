@@ -11,7 +11,7 @@ import { manualClock } from '../support/clock.ts';
 const OLD = fileURLToPath(new URL('rentals-0.1.0', import.meta.url));
 const SERVICE = 'http://127.0.0.1:47017';
 const ACCOUNT = { service: SERVICE, account: 'acct-1' };
-/** The folder of acct-1. */
+/** The folder of the account acct-1. */
 const OWNER = '88a8f26a0c0b65af7f2c2188';
 const id = (number: number) => `0000000${number}-0000-4000-8000-00000000000${number}`;
 const TRACKED = '77777777-0000-4000-8000-000000000007';
@@ -48,7 +48,7 @@ async function known(scope: Scope) {
 test('carries every instance, archived one and open request over to its account', async () => {
   expect(anyRequestOpen(state)).toBe(true);
   expect(await known(ACCOUNT)).toEqual({
-    // The account's own, one of another key of it, and one of a key that nobody knows.
+    // One of the account, one of another key of it, and one of an unknown key.
     living: [id(1), id(4), id(5), TRACKED],
     archived: [id(2), id(3)],
     unknown: ['Lost-B', 'lost'],

@@ -9,7 +9,7 @@ afterEach(() => {
 });
 
 const HOUR = 3_600_000;
-/** With clock changes at night, at midnight (both ways), of half an hour, of a whole day, and none. */
+/** Zones whose clocks change at night, at midnight (both ways), by half an hour, by a day, or never. */
 const ZONES = [
   'UTC',
   'Europe/Berlin',

@@ -7,7 +7,7 @@ const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 0, 15);
 const WINDOW = { from: NOW - 24 * HOUR, to: NOW };
 
-/** Compares one charge, after a top-up if asked, with what is known. */
+/** Compares one charge, after a deposit if requested, with what is known. */
 function explain(charged: Big, known: readonly Chargeable[], window: Window, toppedUp: boolean) {
   const at = { status: 'COMPLETED', created_at: new Date(NOW).toISOString() };
   const charge = { ...at, id: 'charge', type: 'USAGE_CHARGE', amount: charged.toFixed() };
@@ -15,7 +15,7 @@ function explain(charged: Big, known: readonly Chargeable[], window: Window, top
   return checkCharges(window, known, toppedUp ? [charge, deposit] : [charge]);
 }
 
-/** A instance as a service could charge it: each hour at its beginning or end, the last in part. */
+/** An instance as a service could charge it: at the beginning or end of each hour. */
 const instance = fc.record({
   kopecks: fc.integer({ min: 1, max: 500_000 }),
   from: fc.integer({ min: -100 * HOUR, max: 0 }).map((back) => NOW + back),
@@ -31,7 +31,7 @@ function chargesOf({ kopecks, from, lasts, atEnd }: Life): Big {
   for (let start = from; start < end; start += HOUR) {
     const part = Math.min(end - start, HOUR);
     const at = atEnd ? start + part : start;
-    // At its beginning the whole hour is taken.
+    // A charge at the beginning takes the whole hour.
     const share = atEnd ? part : HOUR;
     if (at > WINDOW.from && at <= WINDOW.to) {
       sum = sum.plus(new Big(kopecks).div(100).times(share).div(HOUR).round(2, 0));

@@ -39,7 +39,7 @@ describe('how long a balance lasts', () => {
   });
 
   test('does not round a rest up to a second', () => {
-    // Two seconds at this rate, less one millionth of a rouble.
+    // Two seconds at this rate, minus a millionth of a rouble.
     const runway = of('19999999999999999999999999.999999', '36000000000000000000000000000');
     expect(runway?.seconds.toFixed()).toBe('1');
   });

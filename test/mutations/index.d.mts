@@ -1,16 +1,16 @@
 export interface Mutation {
   readonly number: number;
   readonly room: string;
-  /** What the program does wrong with it. */
+  /** What goes wrong with it. */
   readonly name: string;
   /** Under src/. */
   readonly file: string;
   /** Occurs once in the file. */
   readonly search: string;
   readonly replace: string;
-  /** Files and folders under test/. */
+  /** Files and folders below test/. */
   readonly tests: readonly string[];
-  /** Why no test can see it. */
+  /** The reason why no test can notice it. */
   readonly equivalent?: string;
 }
 

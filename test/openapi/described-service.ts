@@ -4,22 +4,22 @@ import { INSTANCE_ID, type Samples, SSH_KEY_ID } from './samples.ts';
 
 export interface DescribedService {
   readonly handler: Handler;
-  /** Each departure from the description, of a request or of an answer served here. */
+  /** The departures from the description, of requests and of responses. */
   readonly complaints: string[];
-  /** The operations that were asked for, in their order. */
+  /** The requested operations, in order. */
   readonly seen: string[];
-  /** What it answers with; may be changed between requests. */
+  /** The responses; a test may change them between requests. */
   readonly samples: Samples;
 }
 
 export interface DescribedOptions {
-  /** Whether answers are held to the description too; not where a test bends them. */
+  /** Whether responses must follow the description too; a test may bend them. */
   readonly checkAnswers?: boolean;
-  /** The status of the machine. */
+  /** The status of the instance. */
   readonly status?: string;
 }
 
-/** A service that answers with samples and judges all that passes by the description. */
+/** A service that responds with samples and checks all traffic against the description. */
 export function describedService(
   checker: Checker,
   samples: Samples,
@@ -49,16 +49,16 @@ export function describedService(
   };
 }
 
-/** The id of the machine that a reorder makes. */
+/** The ID of the instance that a reorder creates. */
 export const REORDERED_ID = '3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d11';
 
-/** The name that was asked for. */
+/** The requested name. */
 function named({ body }: RecordedRequest): unknown {
   const { instance_name, new_name } = body as { instance_name?: unknown; new_name?: unknown };
   return instance_name ?? new_name;
 }
 
-/** The little that is remembered: what the machine does right now. */
+/** The only state: the status of the instance. */
 interface Machine {
   status: unknown;
 }

@@ -3,7 +3,7 @@ import { type Document, OpenAPIBackend } from 'openapi-backend';
 import { parse } from 'yaml';
 import type { Answer, RecordedRequest } from '../support/service.ts';
 
-/** What of a JSON Schema the description makes use of, as far as the tests walk it. */
+/** The parts of JSON Schema that the description uses and the tests read. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string;
@@ -21,7 +21,7 @@ function read(): Document & { components: { schemas: Readonly<Record<string, Sch
 
 const { schemas } = read().components;
 
-/** A schema by its name in the description, or what a reference stands for. */
+/** Returns a schema by its name, or the target of a reference. */
 export function schemaOf(named: string | Schema): Schema {
   const name = typeof named === 'string' ? named : named.$ref?.split('/').at(-1);
   if (name === undefined) return named as Schema;
@@ -31,20 +31,20 @@ export function schemaOf(named: string | Schema): Schema {
 }
 
 export interface Judged {
-  /** The operation of the description; undefined when it has none for this method and path. */
+  /** Returns the operation of a method and path, if the description has it. */
   readonly operation: string | undefined;
   readonly complaints: readonly string[];
 }
 
-/** The description, enforced by a library that knows nothing of this project. */
+/** Enforces the description with a library that does not know this project. */
 export interface Checker {
-  /** The ids of all operations. */
+  /** The IDs of all operations. */
   readonly operations: readonly string[];
   request(request: RecordedRequest): Judged;
   answer(operation: string, answer: Answer): readonly string[];
 }
 
-/** Throws where the description itself is not valid OpenAPI. */
+/** Throws if the description is not valid OpenAPI. */
 export async function createChecker(document: Document = read()): Promise<Checker> {
   const backend = new OpenAPIBackend({
     definition: document,
@@ -61,7 +61,7 @@ export async function createChecker(document: Document = read()): Promise<Checke
       const plain = { ...request, headers: { ...request.headers } };
       const operation = router.matchOperation(plain);
       const called = `${request.method} ${request.path}`;
-      // The library forgives a slash at the end, which is another path.
+      // The library accepts a slash at the end, which is another path.
       if (operation?.operationId === undefined || /\/(\?|$)/.test(request.path)) {
         return { operation: undefined, complaints: [`${called}: no such operation`] };
       }
@@ -70,7 +70,7 @@ export async function createChecker(document: Document = read()): Promise<Checke
         ({ instancePath, message, params }) =>
           `${called}: ${instancePath} ${message} ${JSON.stringify(params)}`,
       );
-      // OpenAPI has no words for the next two rules of the document (Endpoints, Authentication).
+      // OpenAPI can't express the next two rules of the document (Endpoints, Authentication).
       if (operation.requestBody === undefined && request.body !== undefined) {
         complaints.push(`${called}: there is a body and none is documented`);
       }
@@ -84,7 +84,7 @@ export async function createChecker(document: Document = read()): Promise<Checke
     },
 
     answer(operation, { status, body }) {
-      // A status that the library does not find would be valid to it.
+      // The library would accept a status that it does not find.
       const documented = router.getOperation(operation)?.responses ?? {};
       if (documented[status] === undefined) {
         return [`${operation}: the status ${status} is not documented`];
@@ -98,7 +98,7 @@ export async function createChecker(document: Document = read()): Promise<Checke
   };
 }
 
-/** The description as data, for a test that spoils it. */
+/** Returns the description as data, for a test that changes it. */
 export function copyOfDescription(): Document {
   return read();
 }

@@ -10,9 +10,9 @@ import { DRIVE_ID, INSTANCE_ID, type Samples, SECRETS, samples } from './samples
 interface Command {
   readonly argv: readonly string[];
   readonly stdin?: string;
-  /** Its JSON, where that is not the resource itself. */
+  /** Its JSON, unless it is the resource itself. */
   readonly isList?: true;
-  /** What is another one in the answer to this command. */
+  /** The fields that differ in the response to this command. */
   readonly changed?: object;
 }
 
@@ -21,15 +21,15 @@ interface Resource {
   readonly schema: string;
   /** All commands whose JSON is this resource or a list of it. */
   readonly json: readonly Command[];
-  /** What a person can call up to see it. Each is also run with all of its columns. */
+  /** The commands that show it to people. Each is also run with all columns. */
   readonly people: readonly (readonly string[])[];
   read(all: Samples): unknown;
   write(all: Samples, value: object): void;
-  /** Fields that JSON masks, with the form in which they stand there. */
+  /** Fields that JSON masks, with their masked form. */
   readonly masked?: Readonly<Record<string, unknown>>;
-  /** How a person sees a value, where that is not the value as it is. */
+  /** How people see a value, unless unchanged. */
   readonly shownAs?: Readonly<Record<string, string>>;
-  /** Scalar fields that no form for people shows: they are in JSON (and YAML) alone. */
+  /** Fields that only JSON and YAML show. */
   readonly onlyInJson?: readonly string[];
 }
 
@@ -56,7 +56,7 @@ const RESOURCES: readonly Resource[] = [
       },
       { argv: ['instances', 'list'], isList: true },
     ],
-    // The catalog keeps what was learned of offers and images by the commands before it.
+    // The catalog holds the offers and images of the commands before it.
     people: [
       GET,
       ['instances', 'list'],
@@ -72,7 +72,7 @@ const RESOURCES: readonly Resource[] = [
       metadata: { token: PLACEHOLDER },
       // "generated passwords and tokens"
       'connection_info.secrets': { NOTEBOOK_TOKEN: PLACEHOLDER },
-      // The links of endpoints carry such a token.
+      // The links of endpoints contain such a token.
       'connection_info.endpoints': [
         {
           name: 'notebook-endpoint',
@@ -83,7 +83,7 @@ const RESOURCES: readonly Resource[] = [
       // Values of environment variables are often passwords.
       docker_config: expect.objectContaining({ env: [{ key: 'INSIDE_KEY', value: PLACEHOLDER }] }),
     },
-    // What a machine is made of, told by its name in the details; the rest is for programs.
+    // The details show these by name; the rest is for programs.
     onlyInJson: [
       'offer.provider_id',
       'offer.gpu_model_id',
@@ -236,7 +236,7 @@ const RESOURCES: readonly Resource[] = [
   },
 ];
 
-/** Answers of a few fields that are no resource: start, stop and terminate. */
+/** Responses with a few fields that are no resource: start, stop and terminate. */
 const CHANGES = [
   {
     verb: 'start',
@@ -255,7 +255,7 @@ beforeAll(async () => {
 });
 afterEach(() => world?.close());
 
-/** A world that serves these samples, all of which have to follow the description. */
+/** A world that serves these samples, which must follow the description. */
 async function serve(all: Samples, status?: string) {
   const service = describedService(checker, all, status === undefined ? {} : { status });
   const opened = await createWorld({ handler: service.handler });
@@ -267,7 +267,7 @@ async function serve(all: Samples, status?: string) {
       expect(code, stderr).toBe(0);
       return stdout;
     },
-    /** All columns of a command, by its own words. */
+    /** All columns of a command, from its help. */
     async columnsOf(argv: readonly string[]): Promise<string> {
       const { code, stderr } = await opened.cli([...argv, '--columns', 'no-such-column']);
       expect(code).toBe(2);
@@ -279,7 +279,7 @@ async function serve(all: Samples, status?: string) {
 }
 
 function schemaLeaves(schema: string): readonly Leaf[] {
-  // The closed forms of a key and a user add rules to these two, no fields.
+  // The closed forms of a key and a user add rules, but no fields.
   if (schema.endsWith('ApiKey')) {
     const listed = schema === 'ListedApiKey';
     return leavesOf('ApiKey').filter(({ name }) => !listed || name !== 'secret_key');
@@ -337,11 +337,11 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
   });
 
   test('is in a table or the details, or listed here as JSON only', async () => {
-    /** What a person can see of a resource with such a value. */
+    /** Returns what people see of a resource with such a value. */
     const seen = async (value: unknown): Promise<string> => {
       const all = samples();
       resource.write(all, Object(value));
-      // Each machine has a home of its own: what one run learns must not feed another.
+      // Each instance has its own home, so that one run teaches the next nothing.
       const { run, columnsOf } = await serve(all);
       const texts: string[] = [];
       for (const argv of people) {
@@ -358,7 +358,7 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
     for (const { name, path, type, words } of leaves) {
       if (type === 'open') continue;
       const value = valueAt(sample, path);
-      // "true" and "IN_USE" may stand there for another reason: these have to change what is seen.
+      // "true" and "IN_USE" may be there for another reason, so these must change the output.
       const other = type === 'boolean' ? value !== true : words?.find((word) => word !== value);
       const isThere =
         other === undefined
@@ -370,7 +370,7 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
   });
 });
 
-/** Whether a value stands in a text by itself: 20 is not in 2026 or 120. */
+/** Whether a text contains a value by itself: 20 is not in 2026 or 120. */
 function hasValue(text: string, value: string): boolean {
   const at = text.indexOf(value);
   if (at < 0) return false;

@@ -2,18 +2,18 @@ import { type Schema, schemaOf } from './description.ts';
 
 export type Path = readonly (string | number)[];
 
-/** A field of the description that has no documented fields of its own. */
+/** A field of the description without documented fields of its own. */
 export interface Leaf {
   /** `offer.gpu_model.name`, `ssh_keys[].name`. */
   readonly name: string;
   readonly path: Path;
-  /** Open structures are "json", objects and lists whose insides are not documented. */
+  /** "json" is an open structure: an object or list whose contents are not documented. */
   readonly type: 'string' | 'number' | 'boolean' | 'open';
   /** The documented words of an enum. */
   readonly words?: readonly string[];
 }
 
-/** Every leaf below a schema, in its first item where there is a list. */
+/** Every leaf below a schema; of a list, in its first item. */
 export function leavesOf(named: string | Schema, name = '', path: Path = []): Leaf[] {
   const schema = schemaOf(named);
   if (schema.type === 'object' && schema.properties !== undefined) {
@@ -43,7 +43,7 @@ export function valueAt(value: unknown, path: Path): unknown {
   );
 }
 
-/** A copy with another value at a path. */
+/** Returns a copy with another value at a path. */
 export function withValue<T>(value: T, path: Path, other: unknown): T {
   const copy = structuredClone(value);
   const last = path.at(-1);

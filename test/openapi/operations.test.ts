@@ -9,9 +9,9 @@ import { DRIVE_ID, INSTANCE_ID, SSH_KEY_ID, samples } from './samples.ts';
 interface Sent {
   readonly argv: readonly string[];
   readonly stdin?: string;
-  /** The status of the machine before. */
+  /** The status of the instance before it. */
   readonly status?: string;
-  /** The first body that has to be on the wire. */
+  /** The expected body of the first request. */
   readonly body?: unknown;
   readonly query?: string;
 }
@@ -24,7 +24,7 @@ const BOX = {
   docker_config: { image: 'nginx', shm_size_gb: 0.1 },
 };
 
-/** Each documented operation, by its id in the description, and commands that send it. */
+/** The commands that send each documented operation, by its ID. */
 const OPERATIONS: Readonly<Record<string, readonly Sent[]>> = {
   createApiKey: [
     { argv: ['api-keys', 'create', 'ci'], body: { name: 'ci' } },

@@ -1,12 +1,12 @@
 /**
- * One sample of each resource that holds every documented field. No value is found in another one,
- * so that a value that is seen in an output can be of no other field.
+ * One sample of each resource with every documented field. No value occurs in another one, so a
+ * value in an output identifies its field.
  */
 
 /** JSON as a service sends it. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What the described service answers with; a test may put anything in the place of a sample. */
+/** The responses of the described service; a test may replace a sample. */
 export interface Samples {
   instance: Json;
   events: readonly unknown[];
@@ -14,10 +14,10 @@ export interface Samples {
   drives: readonly unknown[];
   sshKeys: readonly unknown[];
   apiKeys: readonly unknown[];
-  /** The answer to the creation of an API key, the one that has the secret. */
+  /** The response to a new API key, the only one with the secret. */
   createdApiKey: Json;
   user: Json;
-  /** The answer to an update of the profile, the one that has all three balances. */
+  /** The response to a profile update, the only one with all three balances. */
   updatedUser: Json;
   transactions: readonly unknown[];
   bonus: Json;
@@ -27,14 +27,14 @@ export const INSTANCE_ID = '3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10';
 export const DRIVE_ID = '5d1b7e70-2c44-4f0a-8d3e-9b1a6c5f2e31';
 export const SSH_KEY_ID = '7a9e3c15-6b2d-4c8f-a1e4-0d5f8b7c6a42';
 
-/** The values that no output shows unless it is asked to. */
+/** The values that no output shows without a flag. */
 export const SECRETS = {
   token: 'notebook-token-41d8cd98f00b',
   metadata: 'metadata-token-9e107d9d372b',
   env: 'env-value-e4d909c290d0',
 } as const;
 
-/** A fresh set; no two of its moments are the same. */
+/** Returns a new set, whose times all differ. */
 export function samples(): Samples {
   let minute = 0;
   const moment = () => {
@@ -267,7 +267,7 @@ export function samples(): Samples {
   };
 }
 
-/** A public key whose bytes mean nothing: it is only read, never used. */
+/** A public key with meaningless bytes: it is only read. */
 function publicKey(fill: number): string {
   const part = (bytes: Buffer) => {
     const length = Buffer.alloc(4);

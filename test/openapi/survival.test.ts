@@ -6,22 +6,22 @@ import { type Schema, schemaOf } from './description.ts';
 import { type Leaf, leavesOf, valueAt, withValue } from './leaves.ts';
 import { DRIVE_ID, INSTANCE_ID, type Json, SSH_KEY_ID, samples } from './samples.ts';
 
-// The document leaves much open, and what it does say may change in a running service: these
-// answers are bent in every way in which a client has to survive them.
+// The document leaves much open, and a running service may change. These tests change its responses
+// in every way that a client must survive.
 
 interface Reading {
   readonly argv: readonly string[];
-  /** The schema of what is served. */
+  /** The schema of the response. */
   readonly schema: string;
-  /** The path that it is served at; others get what is usual. */
+  /** Its path; other paths return the usual samples. */
   readonly path: string;
   readonly sample: Json;
-  /** Its JSON is a list. */
+  /** Whether its JSON is a list. */
   readonly isList?: true;
-  /** What is served is a list. */
+  /** Whether the response is a list. */
   readonly inList?: true;
   readonly isPaged?: true;
-  /** Its JSON is worked out, so that it can't be compared with what was served. */
+  /** Its JSON is computed, so it can't be compared with the response. */
   readonly isDerived?: true;
 }
 
@@ -117,7 +117,7 @@ const READINGS: readonly Reading[] = [
 ];
 
 let world: World;
-/** What is served at one path. */
+/** The response at one path. */
 let bent: { readonly path: string; readonly body: unknown };
 
 beforeEach(async () => {
@@ -131,7 +131,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** A drive that names the machine makes it known to `instances list`. */
+/** A drive that names the instance adds it to `instances list`. */
 function usual(path: string): unknown {
   return path === '/storage/drives'
     ? { status: 'success', code: 200, data: all.drives }
@@ -161,10 +161,10 @@ const FORMS: readonly { readonly flags: readonly string[]; readonly terminal: bo
   { flags: ['-o', 'id'], terminal: false },
 ];
 
-/** Where every field has a turn of its own. */
+/** A fixture in which each field is varied alone. */
 const QUICK = FORMS.slice(0, 1);
 
-/** The command ends well in every form, and its JSON is what was served, in the same order. */
+/** Expects success in every format, and JSON equal to the response, in the same order. */
 async function survives(
   reading: Reading,
   value: unknown,
@@ -180,7 +180,7 @@ async function survives(
     const told: unknown = JSON.parse(stdout);
     if (!reading.isDerived) {
       const expected = reading.isList ? [value, ...beside] : value;
-      // Texts, since the order of fields and a field "__proto__" have to stay as well.
+      // Compares texts, so that the order of fields and a field "__proto__" count.
       expect(JSON.stringify(inOrder(told, reading))).toBe(
         JSON.stringify(inOrder(expected, reading)),
       );
@@ -193,7 +193,7 @@ async function survives(
   }
 }
 
-/** Templates are listed by their `sort_order`, as the document says: here each has its place. */
+/** Templates are listed by `sort_order`, so each has its own. */
 function inOrder(value: unknown, { schema, isList }: Reading): unknown {
   return schema === 'Template' && isList && Array.isArray(value)
     ? value.toSorted((a, b) => String(valueAt(a, ['id'])).localeCompare(String(valueAt(b, ['id']))))
@@ -202,7 +202,7 @@ function inOrder(value: unknown, { schema, isList }: Reading): unknown {
 
 const named = (reading: Reading) => ({ ...reading, words: reading.argv.join(' ') });
 
-/** The fields that commands can't do without (a machine's status decides what is done with it). */
+/** The fields that commands can't do without, such as an instance's status. */
 function isNeeded(reading: Reading, name: string): boolean {
   return name === 'id' || (reading.schema === 'Instance' && name === 'status');
 }
@@ -276,7 +276,7 @@ function withAll(sample: Json, leaves: readonly Leaf[], value: unknown): Json {
   return leaves.reduce((bending, { path }) => withValue(bending, path, value), sample);
 }
 
-/** No two things have one id. */
+/** Gives every object its own ID. */
 function unlike(first: unknown, others: readonly unknown[]): unknown[] {
   const ids = new Set([valueAt(first, ['id'])]);
   return others.filter((other) => {
@@ -287,7 +287,7 @@ function unlike(first: unknown, others: readonly unknown[]): unknown[] {
   });
 }
 
-/** A value for a schema, with extra fields, fields left out, nulls, new words and odd structures. */
+/** A value for a schema, with extra, missing and null fields, new words and odd structures. */
 function bentFrom(reading: Reading, id?: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
   const { properties = {} } = schemaOf(reading.schema);
   const needed: Record<string, fc.Arbitrary<unknown>> = {
@@ -340,7 +340,7 @@ function word(schema: Schema): fc.Arbitrary<string> {
   );
 }
 
-/** Names that an object has by itself are names like any other in an answer. */
+/** Names of an object's built-in properties are ordinary names in a response. */
 const HOSTILE = ['__proto__', 'constructor', 'toString', 'then', 'toJSON', 'length', 'error'];
 
 function withExtras(base: fc.Arbitrary<object>, known: readonly string[]): fc.Arbitrary<unknown> {
@@ -349,7 +349,7 @@ function withExtras(base: fc.Arbitrary<object>, known: readonly string[]): fc.Ar
     .filter((candidate) => !known.includes(candidate));
   const extras = fc.array(fc.tuple(name, fc.jsonValue({ maxDepth: 2 })), { maxLength: 3 });
   return fc.tuple(base, extras).map(([value, more]) =>
-    // Through text, as it comes over the wire: then "__proto__" is a field and no prototype.
+    // JSON text makes "__proto__" a field and not the prototype.
     JSON.parse(JSON.stringify(Object.fromEntries([...Object.entries(value), ...more]))),
   );
 }

@@ -1,15 +1,15 @@
 import { Writable } from 'node:stream';
 import { createScreen } from '../support/screen.ts';
 
-/** A stream that is a terminal, with the screen that a person would see. */
+/** A stream that is a terminal, with its screen. */
 export interface Emulator {
   readonly stream: Writable & { isTTY: true; columns: number; rows: number };
-  /** The screen alone; what has scrolled away is in `all`. */
+  /** The visible screen; `all` includes what scrolled away. */
   screen(): Promise<string>;
   all(): Promise<string>;
   cursor(): Promise<{ x: number; y: number }>;
   resize(columns: number, rows: number): void;
-  /** Each write, as it came. */
+  /** Each write, in order. */
   readonly writes: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export function createEmulator(columns: number, rows: number): Emulator {
     }),
     { isTTY: true as const, columns, rows },
   );
-  // Behind whatever the stream still holds back while the terminal is busy.
+  // Runs after everything that the stream holds back while the terminal is busy.
   const settled = () => new Promise<void>((resolve) => stream.write('', () => resolve()));
   return {
     stream,

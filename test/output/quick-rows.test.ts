@@ -6,8 +6,8 @@ import { layoutOf, lineOf, NO_CELL, type Shown } from '../../src/output/table/la
 import { fc, runs } from '../support/random.ts';
 import { NOW, written } from './world.ts';
 
-// Most cells are plain ASCII and are written as they are, and JSON is looked over in batches. Whatever
-// a row holds, it has to come out as it does the slow way, cell by cell and line by line.
+// Plain ASCII cells are written as they are, and JSON is checked in batches. The result must equal
+// the slow way, cell by cell and line by line.
 
 type Row = readonly Cell[];
 
@@ -61,12 +61,12 @@ const cell: fc.Arbitrary<Cell> = fc.oneof(
   fc.constantFrom(null, undefined, true, false, 0, -0, 12, 1e21, 0.1),
 );
 const row = fc.tuple(...KINDS.map(() => cell));
-/** With some that say what the one before says. */
+/** Rows of which some repeat the previous one. */
 const rows = fc
   .array(fc.tuple(row, fc.boolean()), { minLength: 1, maxLength: 15 })
   .map((given) => given.flatMap(([one, twice]) => (twice ? [one, [...one]] : [one])));
 
-/** So many that the table is written line by line. */
+/** Enough rows for the line-by-line table. */
 const BEFORE: readonly Row[] = Array.from({ length: 201 }, (_, at) => [
   `row ${at}`,
   '2026-03-01T11:00:00.000Z',
@@ -177,7 +177,7 @@ const inJson = (key: fc.Arbitrary<string>, value: fc.Arbitrary<unknown>) =>
 
 test.each<readonly [string, ReturnType<typeof inJson>]>([
   ['of any kind', inJson(odd, fc.oneof(text, fc.jsonValue({ maxDepth: 2 })))],
-  // Each odd thing by itself has to tell that a batch is to be looked over.
+  // Each odd value alone must trigger the check of its batch.
   ...ODD_IN_JSON.map((one) => {
     const nearlyUsual = fc.string({ unit: fc.constantFrom('a', '"', one), maxLength: 4 });
     const named = one.length > 2 ? one : `U+${one.codePointAt(0)?.toString(16)}`;

@@ -114,12 +114,12 @@ const HOSTILE = [
   '\ud83d lone',
 ];
 
-/** A text as csv and tsv hold it: each line break is a newline, and nothing invisible is left. */
+/** Returns a text as csv and tsv hold it: line breaks as newlines, nothing invisible. */
 const inData = (text = '') => text.replaceAll('\r', '\n').replaceAll('\u200d', '');
 
 describe('a hostile name in the data formats', () => {
   const rows = HOSTILE.map((name) => ({ name, [`key ${name}`]: name }));
-  // Half a character is no text: jq refuses a whole document for it.
+  // jq refuses a document with half a character.
   const whole = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd');
   const readable = HOSTILE.map(whole).map((name) => ({ name, [`key ${name}`]: name }));
 
@@ -225,7 +225,7 @@ describe('a hostile name in the data formats', () => {
   });
 });
 
-/** A reader of RFC 4180 of its own, so that the writer is not its own judge. */
+/** An independent reader of RFC 4180. */
 function readCsv(text: string): string[][] {
   const rows: string[][] = [[]];
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;

@@ -13,7 +13,7 @@ import { type Machine, machines, outputOn, view } from './world.ts';
 
 const row = machines[0] as Machine;
 
-/** A stream that takes a number of writes and then fails. */
+/** A stream that fails after a number of writes. */
 class Failing extends Writable {
   taken: string[] = [];
 
@@ -34,7 +34,7 @@ class Failing extends Writable {
   }
 }
 
-/** Rows without an end, which tell when they were stopped. */
+/** Endless rows that report when they were stopped. */
 function endless() {
   const told = { given: 0, stopped: false };
   async function* rows() {
@@ -189,7 +189,7 @@ describe('writing a result', () => {
       }
     }
     await outputOn(slow, { format: 'jsonl' }).list(rows(), view);
-    // Two batches of 64 KiB at most: the one that is on its way and the one that fills.
+    // At most two batches of 64 KiB: one in flight and one being filled.
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThan(1200);
   });
@@ -290,7 +290,7 @@ describe('a real process', () => {
       process.stderr.write(error.failure + ' ' + error.message);
     }`;
 
-  /** Runs the sink itself, bundled, under a shell that decides where stdout goes. */
+  /** Runs the bundled sink under a shell that redirects stdout. */
   async function run(
     shell: string,
   ): Promise<{ stderr: string; code: number | null; file: string }> {

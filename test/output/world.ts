@@ -4,7 +4,7 @@ import type { Clock } from '../../src/clock.ts';
 import { createOutput } from '../../src/output/index.ts';
 import type { Output, OutputSettings, View } from '../../src/output/output.ts';
 
-/** The moment at which every transcript of these tests is taken. */
+/** The time of every transcript in these tests. */
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 export const clock: Clock = {
@@ -13,7 +13,7 @@ export const clock: Clock = {
   random: () => 0.5,
 };
 
-/** A stream that remembers what was written to it. */
+/** A stream that records what was written to it. */
 export class Page extends Writable {
   text = '';
   writes = 0;
@@ -32,13 +32,13 @@ export class Page extends Writable {
     this.emit('written');
   }
 
-  /** Ends when what was written holds the text. */
+  /** Resolves when the output holds the text. */
   async written(text: string): Promise<void> {
     while (!this.text.includes(text)) await once(this, 'written');
   }
 }
 
-/** What a terminal answers to when a spinner or a question moves its cursor. */
+/** What a terminal returns when a spinner or a question moves its cursor. */
 export class Screen extends Page {
   cursorTo(): boolean {
     return true;
@@ -119,7 +119,7 @@ export interface Terminal {
   env?: Record<string, string>;
 }
 
-/** An Output of these settings that writes on this stream. */
+/** An Output with these settings that writes to this stream. */
 export function outputOn(
   stdout: Writable & { isTTY?: boolean; columns?: number },
   settings: Partial<OutputSettings>,
@@ -136,7 +136,7 @@ export function outputOn(
   });
 }
 
-/** Writes with an Output of these settings and answers what came out of it. */
+/** Writes with these settings and returns the output. */
 export async function written(
   settings: Partial<OutputSettings>,
   act: (out: Output) => Promise<void>,

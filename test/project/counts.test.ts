@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-// What a run of all checks ends with: its last lines are often all that is kept of it.
+// Often only the last lines of a run are kept.
 
 const root = join(import.meta.dirname, '../..');
 

@@ -11,7 +11,7 @@ import { outcomeOf } from '../support/program.ts';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Budgets in bytes: a part that is added has to be worth its size. */
+/** Budgets in bytes, so that every added part is worth its size. */
 const PACKED = 1_500_000;
 const UNPACKED = 3_500_000;
 const BUNDLE = 1_700_000;
@@ -24,7 +24,7 @@ interface Pack {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** All that end by themselves. */
+/** All commands that end by themselves. */
 const ANSWERING = COMMANDS.filter((command) => command !== 'sandbox serve');
 
 let folder: string;
@@ -77,7 +77,7 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
   beforeAll(async () => {
     prefix = join(folder, 'prefix');
     const registry = 'http://127.0.0.1:9/';
-    // Whatever it had to fetch, it could not.
+    // It could not download anything.
     await run(
       'npm',
       [
@@ -116,7 +116,7 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
     expect((await gpucloud('--version')).stdout).toBe(`gpucloud ${version}\n`);
   });
 
-  // The second run is one with the code that the first has kept.
+  // The second run uses the code that the first one cached.
   test.each(ANSWERING)('runs %s twice', async (command) => {
     const kept = join(folder, 'code', command);
     for (const time of ['first', 'second']) {
@@ -147,7 +147,7 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
       'gpucloud.fish',
       'gpucloud.ps1',
     ]);
-    // npm links the pages of a global package where man looks for them.
+    // npm links the pages of a global package into man's path.
     expect(await readdir(join(prefix, 'share', 'man', 'man1'))).toContain('gpucloud-instances.1');
     const kept = await readFile(join(installed, 'completions', 'gpucloud.bash'), 'utf8');
     expect((await gpucloud('completion', 'bash')).stdout).toBe(kept);

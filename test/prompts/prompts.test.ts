@@ -8,7 +8,7 @@ import type { Prompts, PromptsOptions } from '../../src/prompts/prompts.ts';
 const ENTER = '\r';
 const DOWN = '\u001b[B';
 
-/** A person at a terminal: reads what is asked, then types. */
+/** A person at a terminal, who reads a question and then types. */
 class Person {
   readonly stdin = Object.assign(new PassThrough({ autoDestroy: false }), {
     isTTY: true,
@@ -198,7 +198,7 @@ describe('colours of prompts', () => {
     await person.types(`box${ENTER}`);
     expect(await answer).toBe('box');
     const seen = /\u001b\[[0-9;]*m/.test(person.raw);
-    // From Node 22.13 on, inquirer itself leaves colours out where the process has NO_COLOR.
+    // From Node 22.13 on, inquirer itself omits colours if the process has NO_COLOR.
     if (coloured) expect(seen || process.env.NO_COLOR === '1').toBe(true);
     else expect(seen).toBe(false);
   });

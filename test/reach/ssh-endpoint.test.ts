@@ -14,7 +14,7 @@ import { fc, runs } from '../support/random.ts';
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const SSH = { knownHosts: '/state/ssh/known_hosts', options: [], words: [] };
 
-/** What a service that means ill, or is broken, could send in the place of a word. */
+/** Words that a hostile or broken service could send. */
 const HOSTILE = [
   '-oProxyCommand=touch${IFS}/tmp/x',
   '-oProxyCommand=id',
@@ -67,7 +67,7 @@ const GOOD = [
 const piece = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...HOSTILE) },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 20 }) },
-  // Good in most of its characters, so that the edge of a rule is met.
+  // Mostly valid characters, so that they meet the edge of a rule.
   {
     weight: 2,
     arbitrary: fc
@@ -75,7 +75,7 @@ const piece = fc.oneof(
       .map((letters) => letters.join('')),
   },
 );
-/** What is good, what is not, and what is put together from both. */
+/** Valid words, invalid ones, and mixtures of both. */
 const text = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...GOOD) },
   { weight: 3, arbitrary: piece },
@@ -98,7 +98,7 @@ const machine = fc.record({
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/;
 const USER = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
-/** The words before the destination, none of which the service has a say in but the port. */
+/** The words before the destination; only the port comes from the service. */
 const OURS = [
   '-o',
   `HostKeyAlias=${ID}`,
@@ -175,7 +175,7 @@ describe('a text of the service', () => {
           expect(error).toBeInstanceOf(CliError);
           if (!(error instanceof CliError)) return;
           expect(['wrongState', 'notUnderstood']).toContain(error.failure);
-          // As JSON writes a text, so that it stays one line.
+          // JSON writes a text in one line.
           expect(error.message).not.toMatch(/[\n\r\0]/);
         }
       }),
@@ -230,7 +230,7 @@ describe('ssh itself', needs('ssh'), () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** What ssh would do, in its own words: `hostname 203.0.113.7`. */
+  /** What ssh itself would do: `hostname 203.0.113.7`. */
   function understood(args: readonly string[]): Map<string, string> {
     const told = execFileSync(programAt('ssh') ?? '', ['-G', ...args], {
       encoding: 'utf8',
@@ -244,7 +244,7 @@ describe('ssh itself', needs('ssh'), () => {
     );
   }
 
-  /** ssh writes an address in its shortest form, and a name in small letters. */
+  /** ssh shortens an address and lowercases a name. */
   function canonical(host: string): string {
     return host.includes(':')
       ? new URL(`http://[${host}]/`).hostname.slice(1, -1)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { holdsPrivateKey } from '../../src/rules/private-key.ts';
 import { fc, runs } from '../support/random.ts';
 
-/** The rule without the plain searches that go first. */
+/** The rule without its quick searches. */
 function slowly(text: string): boolean {
   const plain = text.replaceAll('\0', '');
   return (

@@ -10,7 +10,7 @@ import { needs } from '../support/needs.ts';
 import { fc, runs } from '../support/random.ts';
 import { blobOf, lineOf, sshPublicKey, TYPES } from '../support/ssh-key.ts';
 
-/** A key of each kind, made anew for each run. */
+/** Creates a new key of each kind. */
 const KEYS = Object.fromEntries(TYPES.map((type) => [type, sshPublicKey(type)]));
 
 function key(type: string): string {
@@ -30,7 +30,7 @@ function keptKey(text: string) {
   return verdict.value;
 }
 
-/** A field of a blob with its length before it. */
+/** A field of a blob, with its length first. */
 function field(bytes: Buffer | string): Buffer {
   const content = Buffer.from(bytes);
   const length = Buffer.alloc(4);
@@ -182,7 +182,7 @@ describe('a hostile text', () => {
             blob[place] = (blob[place] ?? 0) ^ mask;
           }
           const verdict = publicKey(lineOf(type, blob));
-          // Only what lies within the numbers themselves can change unseen.
+          // Only changes within the numbers can stay unnoticed.
           if (verdict.ok) expect(verdict.value.type).toBe(type);
           if (tail.length > 0 && flips.length === 0) expect(verdict.ok).toBe(false);
         },

@@ -38,7 +38,7 @@ describe('charges for an instance', () => {
   });
 
   test.each([
-    // 89.90 / 3600 × seconds, half up to the kopeck
+    // Computes 89.90 / 3600 × seconds, rounded half up to the kopeck.
     [0, []],
     [999, []],
     [SECOND, ['USAGE_CHARGE 0.02']],

@@ -109,7 +109,7 @@ const FITTING: Readonly<Record<string, string>> = {
   reorder: 'TERMINATED',
 };
 
-/** Mostly a machine that the operation fits, so that more than refusals is tried. */
+/** Mostly picks an instance that the operation fits, so that not everything is refused. */
 function aim(state: State, operation: string, number: number): Instance | undefined {
   const wanted = number % 5 === 0 ? undefined : FITTING[operation];
   const fitting = state.instances.filter(({ status }) => status === (wanted ?? status));
@@ -206,7 +206,7 @@ function checkBooks(state: State): void {
   expect(stateSchema.safeParse(state).success).toBe(true);
 }
 
-/** The state without what chance puts into it. */
+/** The state without random values. */
 function withoutChance(state: State): unknown {
   const names = new Map(state.instances.map((instance) => [instance.id, instance.name]));
   return JSON.parse(JSON.stringify(state), (key, value: unknown) => {

@@ -140,7 +140,7 @@ describe('a drive on an instance', () => {
     });
     const grown = (await b.events(box)).find((event) => String(event.message).includes('3 GB'));
     expect(grown?.type).toBe('INFO');
-    // The hours of the drive end 3 s before those of the machine, which fills it.
+    // The drive's hours end 3 s before those of the instance, which fills it.
     expect((await b.books()).filter((entry) => entry.startsWith('USAGE_CHARGE 0.'))).toEqual([
       'USAGE_CHARGE 0.024',
       'USAGE_CHARGE 0.024',
@@ -193,7 +193,7 @@ describe('a drive without funds', () => {
     const b = await bench({ balance: '1000' });
     const eater = await drive(b, 10_000, 'eater');
     const id = await drive(b, 8000);
-    // 120.00 and 96.00 an hour: in the fifth hour the second is no longer covered.
+    // 120.00 and 96.00 per hour: the fifth hour no longer covers the second drive.
     await b.sandbox.advance(5 * HOUR);
     expect((await b.drive(eater)).status).toBe('AVAILABLE');
     expect((await b.drive(id)).status).toBe('SUSPENDED');

@@ -7,7 +7,7 @@ import { type Bench, bench, DAY, NOBODY, RTX_4090, UBUNTU } from './support.ts';
 const ED25519 =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@box';
 
-/** The operations of the document with the code of their success, written out by hand. */
+/** The documented operations with their success codes, written by hand. */
 const DOCUMENTED: readonly [method: string, path: string, code: number, body?: unknown][] = [
   ['POST', '/api-keys', 201, { name: 'ci' }],
   ['GET', '/api-keys', 200],
@@ -44,7 +44,7 @@ const DOCUMENTED: readonly [method: string, path: string, code: number, body?: u
   ['GET', '/billing/transactions', 200],
 ];
 
-/** Makes one thing of each kind that the paths above speak of. */
+/** Creates one thing of each kind that the paths above name. */
 async function furnish(b: Bench): Promise<Record<string, string>> {
   const suspended = await b.call('POST', '/storage/drives', { name: 'frozen', size_gb: 10_000 });
   await b.sandbox.advance(3_600_000);
@@ -266,7 +266,7 @@ describe('the server', () => {
     let answer: Promise<Response> | undefined;
     let closing: Promise<void> | undefined;
     await withLock(b.file, async () => {
-      // Another process holds the state: the request arrives and has to wait.
+      // Another process holds the state, so the request waits.
       answer = fetch(`${server.url}/users/me`, { headers: { 'X-API-KEY': server.apiKey } });
       await new Promise((resolve) => setTimeout(resolve, 200));
       closing = server.close();

@@ -34,7 +34,7 @@ describe('the documented errors of instances', () => {
     const id = await b.createActive('poor');
     await b.call('POST', `/instances/${id}/stop`);
     await b.sandbox.advance(2 * SECOND);
-    // A drive eats the funds: 8000 GB cost 96.00 for an hour, which is more than there is.
+    // A drive uses up the funds: 8000 GB cost 96.00 per hour, more than there is.
     await b.call('POST', '/storage/drives', { name: 'eater', size_gb: 8000 });
     await b.sandbox.advance(HOUR);
     const empty = await b.call('POST', `/instances/${id}/start`);
@@ -104,7 +104,7 @@ describe('the documented errors of instances', () => {
       available: before.available,
       reserved: before.reserved,
     });
-    // The hour goes on as if nothing had been asked.
+    // The hour continues as if there had been no request.
     await b.sandbox.advance(40 * MINUTE);
     expect((await b.books()).at(-1)).toBe('USAGE_CHARGE 89.90');
   });

@@ -26,9 +26,9 @@ export type Row = { [key: string]: Json };
 export interface Reply {
   status: number;
   body: Row;
-  /** `data` of the envelope when it is one thing. */
+  /** The envelope's `data` as one object. */
   data: Row;
-  /** `data` of the envelope when it is a list. */
+  /** The envelope's `data` as a list. */
   list: Row[];
 }
 
@@ -56,9 +56,9 @@ export interface Bench {
   apiKey: string;
   log: RequestEntry[];
   call(method: string, path: string, body?: unknown, apiKey?: string): Promise<Reply>;
-  /** Creates an RTX 4090 with Ubuntu and gives its id; throws when it was refused. */
+  /** Creates an RTX 4090 with Ubuntu and returns its ID; throws if refused. */
   create(name: string, more?: Row): Promise<string>;
-  /** The same, then lets it become ACTIVE; exactly its hour has begun. */
+  /** Does the same and waits until it is ACTIVE, at the start of its hour. */
   createActive(name: string, more?: Row): Promise<string>;
   instance(id: string): Promise<Row>;
   statusOf(id: string): Promise<Json | undefined>;
@@ -75,7 +75,7 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** A fresh sandbox that listens, on a clock that only the test moves. */
+/** A new sandbox that listens, on a clock that only the test moves. */
 export async function bench(options: { balance?: string } = {}): Promise<Bench> {
   const file = join(await temporaryFolder(), 'state', 'sandbox.json');
   const clock = new ManualClock();
@@ -170,7 +170,7 @@ export function rows(json: Json | undefined): Row[] {
   return json.map(row);
 }
 
-/** Status changes of a log, as `FROM>TO`. */
+/** The status changes of a log, as `FROM>TO`. */
 export function path(events: Row[]): string[] {
   return events
     .filter((event) => event.type === 'STATUS_CHANGE')

@@ -15,7 +15,7 @@ import { install } from './installation.ts';
 const FILE = fileURLToPath(new URL('../../dist/gpucloud.cjs', import.meta.url));
 const require = createRequire(FILE);
 
-// It builds the whole bundle, which takes a slow computer longer than a test usually has.
+// It builds the whole bundle, which can exceed the usual time limit.
 const BUILDING = { timeout: 120_000 };
 
 test('runs every chunk, with the names that others import from it', BUILDING, async () => {
@@ -57,7 +57,7 @@ test.each([
   expect(withoutExports(source)).toEqual({ body, values });
 });
 
-/** Runs chunks that are given as functions; chunk 0 is what the build makes of their names. */
+/** Runs chunks given as functions; chunk 0 is what the build makes of their names. */
 function runFake(
   names: readonly string[][],
   chunks: readonly Chunk[],
@@ -128,7 +128,7 @@ test('loads a slow module of Node at first use, and others at once', () => {
   const chunk: Chunk = (require) => {
     require('node:path');
     const net = require('node:net') as { name: string; __esModule?: boolean };
-    // As esbuild makes a module of it.
+    // esbuild makes such a module.
     const namespace = Object.create(Object.getPrototypeOf(net)) as typeof net;
     expect([net.__esModule, Object.keys(net), loaded]).toEqual([undefined, [], ['node:path']]);
     expect([net.name, namespace.name]).toEqual(['node:net', 'node:net']);
@@ -144,7 +144,7 @@ test('finds the bundle from a link on PATH, whether or not Node follows it', asy
     const linked = join(path, 'bin', 'gpucloud');
     await mkdir(join(path, 'bin'), { recursive: true });
     await symlink(join(at.root, 'bin', 'gpucloud.js'), linked);
-    // Beside the link is not beside the program.
+    // The link's folder is not the program's.
     await mkdir(join(path, 'dist'));
     await writeFile(join(path, 'dist', 'gpucloud.cjs'), 'not a bundle');
     const list = [linked, 'profiles', 'list', '--json'];
@@ -196,7 +196,7 @@ test('runs on with its own code after an upgrade', async () => {
     await copyFile(FILE, file);
     const bundle = openBundle(file);
     const before = bundle.textOf(1);
-    // As npm does it: another file under the name.
+    // npm replaces the file under its name.
     await rm(file);
     await writeFile(file, '//another\n[]\n');
     expect(bundle.textOf(1)).toBe(before);

@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => at.remove());
 
-/** Runs the program, which must be the sound one and print nothing but its help. */
+/** Runs the unchanged program, and expects its help only. */
 async function soundHelp(): Promise<void> {
   const { code, stdout, stderr } = await at.run(HELP);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -38,7 +38,7 @@ async function names(): Promise<string[]> {
 
 describe('cached code', () => {
   test('runs in the next run, and only the user can read it', async () => {
-    // The proof is also the danger: V8 runs code of another text of the same length.
+    // This also shows the danger: V8 runs code of another text of the same length.
     const file = await poison(at, HELP);
     expect((await at.run(HELP)).stdout).toContain(POISON);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -93,7 +93,7 @@ describe('cached code of another run', () => {
   test('is ignored after an upgrade to a bundle of the same length', async () => {
     await at.run(HELP);
     const [, hash = ''] = /^\/\/([0-9a-f]{16})\n/.exec(await readFile(at.bundle, 'latin1')) ?? [];
-    // What the build does when one word of the source changes.
+    // The build does this if one word of the source changes.
     await rewrite(at.bundle, SOUND, POISON);
     await rewrite(at.bundle, hash, [...hash].reverse().join(''));
     expect((await at.run(HELP)).stdout).toContain(POISON);
@@ -148,13 +148,13 @@ describe("a cache that can't be written", () => {
     expect(await readFile(at.codeFolder, 'utf8')).toBe('a file');
   });
 
-  // Root starts it as another user, for whom the folder is closed.
+  // Root starts it as another user, who can't open the folder.
   test('changes nothing in a folder without write permission', needs('root'), async () => {
     const home = join(at.root, 'home');
     await mkdir(home, { mode: 0o555 });
     await chmod(home, 0o555);
     await chmod(at.root, 0o755);
-    // Node may be in a folder that is closed to others, as root's own is.
+    // Node may be in a folder that other users can't open, such as root's.
     const node = join(at.root, 'node');
     await copyFile(process.execPath, node);
     await chmod(node, 0o755);

@@ -17,11 +17,11 @@ import { type Outcome, outcomeOf } from '../support/program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A copy of the built program that a test may spoil, with a cache folder of its own. */
+/** A copy of the built program that a test may change, with its own cache folder. */
 export interface Installation {
   readonly root: string;
   readonly bundle: string;
-  /** The folder of the code cache; nothing is in it before the first run. */
+  /** The folder of the code cache, which is empty before the first run. */
   readonly codeFolder: string;
   readonly env: Readonly<Record<string, string>>;
   run(argv: readonly string[], how?: How): Promise<Outcome>;
@@ -33,11 +33,11 @@ export interface Installation {
 interface How {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly uid?: number;
-  /** Another program of Node than this process's own. */
+  /** Another Node than this process's. */
   readonly node?: string;
 }
 
-/** Long ago, as npm dates all files of a package. */
+/** A date long ago, since npm gives all files of a package one date. */
 export const PACKED = new Date('1985-10-26T08:15:00Z');
 
 export async function install(): Promise<Installation> {
@@ -71,7 +71,7 @@ export async function install(): Promise<Installation> {
     },
     async codeFiles() {
       const names = await readdir(codeFolder, { recursive: true }).catch(() => []);
-      // Those of the only bundle, Node and processor.
+      // The folder of the only bundle, Node and processor.
       return names
         .filter((name) => name.includes(sep))
         .sort()
@@ -81,11 +81,11 @@ export async function install(): Promise<Installation> {
   };
 }
 
-/** What the sound program says of itself, and words of the same length that only another would. */
+/** What the program prints, and other words of the same length. */
 export const SOUND = 'Rent GPU instances by the hour from the terminal';
 export const POISON = 'Rent GPU instances by the hour from an old cache';
 
-/** Puts other words into the bundle, and keeps its name, length and time as they were. */
+/** Replaces words in the bundle, and keeps its name, length and time. */
 export async function rewrite(bundle: string, from: string, to: string): Promise<void> {
   const { mtime } = await stat(bundle);
   const text = await readFile(bundle, 'latin1');
@@ -95,8 +95,8 @@ export async function rewrite(bundle: string, from: string, to: string): Promise
 }
 
 /**
- * Leaves code of a program with other words in the cache, as if it were that of the sound one: if
- * it is ever run, it shows. Answers the file.
+ * Puts code with other words into the cache as the program's own; the words show if it ever
+ * runs. Returns the file.
  */
 export async function poison(at: Installation, argv: readonly string[]): Promise<string> {
   await rewrite(at.bundle, SOUND, POISON);

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { envelope, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
-// What a command may load, so that a careless import turns this red and not some benchmark: the
-// modules of Node that are loaded, and the bytes of source that are compiled of the bundle.
+// Limits what a command may load, so that a careless import fails here and not in a benchmark: Node's
+// modules, and the bytes of the bundle that are compiled.
 
 const TELL = `
 const vm = require('node:vm');
@@ -39,7 +39,7 @@ process.on('exit', () => {
 });
 `;
 
-/** What Node loads while one of V8's flags is another than by default. */
+/** What Node loads while one of V8's flags differs from its default. */
 const TELL_FLAGS = `
 const v8 = require('node:v8');
 const { setFlagsFromString } = v8;
@@ -91,7 +91,7 @@ function bodyFor(path: string) {
 
 interface Loaded {
   readonly bytes: number;
-  /** In how many pieces. */
+  /** The number of pieces. */
   readonly texts: number;
   readonly modules: string[];
   /** The streams of the process that were opened. */
@@ -119,7 +119,7 @@ test('compiles nothing of the bundle for --version', async () => {
 const FIRST_BYTES = 160_000;
 /** The first part and that of a group. */
 const HELP_BYTES = 300_000;
-/** What a command that sends a request compiles at most. */
+/** The most that a command with a request compiles. */
 const REQUEST_BYTES = 750_000;
 
 test('compiles the first part for --help, and opens no stream', async () => {
@@ -140,7 +140,7 @@ test.each([
   ['instances', 'get', ID, '--json'],
   ['instances', 'list', '--json'],
 ])('loads for %s %s only what requests need', async (...argv) => {
-  // The second run knows the machine, and has nothing new to keep.
+  // The second run knows the instance and has nothing new to store.
   await loaded('instances', 'get', ID, '--json');
   const { bytes, modules, opened } = await loaded(...argv);
   expect(opened).toEqual([]);
@@ -153,8 +153,8 @@ test.each([
 
 const major = Number(process.versions.node.split('.')[0]);
 
-// Node 20 would optimise the parser of answers in the background, and its exit would wait for that.
-// Other flags than usual make it compile each of its own modules anew that is loaded meanwhile.
+// Node 20 would optimise the parser in the background, and its exit would wait for that.
+// Changed flags make Node compile each of its own modules again that is loaded then.
 test("sets V8's flags only for the parser of responses, and only on Node 20", async () => {
   const { flags, loaded } = await told('tell-flags.cjs', ['instances', 'get', ID, '--json']);
   const names = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'];

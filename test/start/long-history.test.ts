@@ -33,7 +33,7 @@ afterAll(async () => {
   service.close();
 });
 
-/** V8 refuses code that was kept under other flags, and flags are changed while pages are read. */
+/** V8 refuses code cached under other flags, and flags change while pages are read. */
 test('leaves cached code unchanged after many pages', async () => {
   const { port } = service.address() as AddressInfo;
   const env = {

@@ -8,7 +8,7 @@ import { envelope } from '../support/service.ts';
 import { taken } from '../support/signals.ts';
 import { type Installation, install } from './installation.ts';
 
-// A reader who takes nothing holds a command back for as long as it likes; two signals end it.
+// A reader that reads nothing can block a command for ever; two signals end it.
 
 const ROWS = 500;
 const ID = '11111111-2222-4333-8444-555555555555';
@@ -17,7 +17,7 @@ const MACHINE = {
   id: ID,
   name: 'box',
   status: 'PROVISIONING',
-  // More than a pipe and what reads it hold.
+  // More than a pipe and its reader hold.
   failure_reason: 'x'.repeat(1024 * 1024),
   offer: { id: '40904090-0000-4000-8000-000000000001', name: 'RTX 4090', region: 'eu-1' },
 };
@@ -58,7 +58,7 @@ afterEach(async () => {
   await at.remove();
 });
 
-/** Nothing is asked for any more, since nobody takes what is there. */
+/** Waits until the program stops requesting, since nobody reads. */
 async function stalled(): Promise<void> {
   for (let before = -1; before !== asked || asked === 0; ) {
     before = asked;
@@ -66,7 +66,7 @@ async function stalled(): Promise<void> {
   }
 }
 
-/** Starts a command whose stdout nothing reads. */
+/** Starts a command whose stdout nobody reads. */
 function start(argv: readonly string[]) {
   asked = 0;
   const { port } = service.address() as AddressInfo;
@@ -111,8 +111,7 @@ describe('a new instance in output that nobody reads', () => {
   const create = ['instances', 'create', '--name', 'box', '--offer', MACHINE.offer.id];
   const image = ['--image', '22042204-0000-4000-8000-000000000011'];
 
-  // In a home where nothing was learned yet, its offer is, which takes the lock of a part that
-  // listens to signals too.
+  // In a new home the catalog learns the offer, and its lock listens to signals too.
   test.each([
     ['json', 'SIGINT', 130],
     ['jsonl', 'SIGTERM', 143],

@@ -6,10 +6,10 @@ import { type Outcome, outcomeOf } from '../support/program.ts';
 import { ok, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
-// A short result goes out without the stream of stdout being opened. Nobody may notice.
+// Short output bypasses the stream of stdout, which nobody may notice.
 
 const ID = '11111111-2222-4333-8444-555555555555';
-/** Longer than what a pipe takes as a whole or not at all (4096), and no character is one byte. */
+/** Longer than a pipe's atomic write (4096), with no character of one byte. */
 const NAME = 'Ночной бот №'.repeat(300);
 
 let at: Installation;
@@ -25,7 +25,7 @@ afterEach(async () => {
   await at.remove();
 });
 
-/** Runs a line of bash, in which PROGRAM prints a machine. */
+/** Runs a line of bash, in which PROGRAM prints an instance. */
 function bash(line: string): Promise<Outcome> {
   const program = `"$0" "${join(at.root, 'bin', 'gpucloud.js')}" instances get ${ID} --json`;
   const argv = ['--norc', '-c', line.replace('PROGRAM', program), process.execPath];
@@ -40,8 +40,8 @@ function bash(line: string): Promise<Outcome> {
 describe('the output of a run', () => {
   test('is whole through a full pipe in non-blocking mode', async () => {
     expect(JSON.parse(text)).toMatchObject({ name: NAME });
-    // dd leaves the pipe with room for a part of the text, and in the mode in which a write that
-    // would have to wait fails; the reader comes late.
+    // dd leaves room in the pipe for a part of the text, in non-blocking mode. The reader comes
+    // late.
     const { code, stdout, stderr } = await bash(
       '{ dd if=/dev/zero bs=60000 count=1 oflag=nonblock status=none; PROGRAM; } | { sleep 0.5; cat; }',
     );

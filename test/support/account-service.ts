@@ -5,11 +5,11 @@ type Fields = Record<string, unknown>;
 const HOUR = 3_600_000;
 
 /**
- * A service with an account that is only looked at: a profile, machines, drives and a history, each
- * as the test sets it. Machines are found by id alone, as in the API document; the history has pages.
+ * A read-only service: a profile, instances, drives and a history, as the test sets them. Instances
+ * are found only by ID, as in the API document; the history has pages.
  */
 export class AccountService {
-  /** Milliseconds since 1970: the times of what is added are told from here. */
+  /** Milliseconds since 1970, from which the times of new entries count. */
   readonly now: number;
   balance: string | null = '10000.00';
   profile: Fields = {};
@@ -18,11 +18,11 @@ export class AccountService {
   /** Newest first, as `order` says. */
   readonly history: Fields[] = [];
   order: 'newest first' | 'oldest first' | 'none' = 'newest first';
-  /** The largest page that is given. */
+  /** The largest page that it returns. */
   limit = 100;
-  /** Paths, with a method before them or without, that are answered so, whatever there is. */
+  /** The responses to paths, with or without a method, that come before all others. */
   readonly broken = new Map<string, Answer | 'hangUp'>();
-  /** None is answered before so many requests are under way at once. */
+  /** Responds only once so many requests are in flight. */
   together = 1;
   readonly #waiting: (() => void)[] = [];
 
@@ -34,7 +34,7 @@ export class AccountService {
     return new Date(this.now - milliseconds).toISOString();
   }
 
-  /** A machine that runs since two hours and thirty minutes, or as the fields say. */
+  /** An instance that has run for two and a half hours, unless the fields differ. */
   machine(name: string, fields: Fields = {}): string {
     const number = String(this.machines.size + 1).padStart(12, '0');
     const id = `3f0c5d9e-1111-4222-8333-${number}`;
@@ -86,7 +86,7 @@ export class AccountService {
   readonly handler: Handler = async (request) => {
     const all = new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#waiting.length >= this.together) {
-      // Those that come later find what they waited for.
+      // Later requests find what they waited for.
       this.together = 1;
       for (const answer of this.#waiting.splice(0)) answer();
     }
@@ -125,7 +125,7 @@ export class AccountService {
     const time = ({ created_at: text }: Fields) => Date.parse(String(text));
     const rows = [...this.history].sort((a, b) => time(b) - time(a));
     if (this.order === 'oldest first') return rows.reverse();
-    // By the last digits of the id: no page looks sorted.
+    // Sorts by the last digits of the ID, so that no page looks sorted.
     const digits = ({ id }: Fields) => String(id).split('').reverse().join('');
     return this.order === 'none' ? rows.sort((a, b) => digits(a).localeCompare(digits(b))) : rows;
   }

@@ -3,25 +3,25 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { until } from './ssh-world.ts';
 
-/** What a browser of {@link installBrowser} saw. */
+/** What a browser of {@link installBrowser} recorded. */
 export interface Visit {
   readonly argv: readonly string[];
   readonly hasApiKey: boolean;
   /** The page that it was started with: its text and the modes of it and its folder. */
   readonly page: string;
   readonly modes: readonly number[];
-  /** Where it ended up. */
+  /** The URL where it arrived. */
   readonly location: string | null;
 }
 
 export interface Browser {
-  /** For PATH; it holds `xdg-open`. */
+  /** The folder for PATH, with `xdg-open`. */
   readonly bin: string;
-  /** Waits for it: gpucloud ends as soon as the browser was redirected. */
+  /** Waits for the record: gpucloud ends as soon as the browser was redirected. */
   visit(): Promise<Visit>;
 }
 
-/** Installs a browser that reads the page it is started with, follows its link, and asks for that. */
+/** Installs a browser that reads its start page and follows the link. */
 export async function installBrowser(home: string): Promise<Browser> {
   const bin = join(home, 'bin');
   const seen = join(home, 'visit.json');

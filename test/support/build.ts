@@ -1,4 +1,4 @@
-/** Builds the bundle once before the tests, so that those of the built program never see an old one. */
+/** Builds the bundle once before the tests, so that none runs an old one. */
 export default async function setup(): Promise<void> {
   // Tests of an executable take it as it is.
   if (process.env.GPUCLOUD_PROGRAM === undefined) await import('../../scripts/build.mjs');

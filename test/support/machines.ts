@@ -1,6 +1,6 @@
 import { ok, type Service, startService } from './service.ts';
 
-/** A machine as the service tells it (API document: Instance), in as far as a test cares. */
+/** The fields of an instance that tests use (API document: Instance). */
 export interface Machine {
   id: string;
   name?: string | null;
@@ -11,10 +11,10 @@ export interface Machine {
   [field: string]: unknown;
 }
 
-/** A service whose machines are where the test says: the sandbox's have no real address. */
+/** A service whose instances have the test's address: the sandbox's are not real. */
 export interface MachineService extends Service {
   readonly machines: Map<string, Machine>;
-  /** What a program needs to speak to it. */
+  /** The environment that connects a program to it. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -45,7 +45,7 @@ export async function startMachines(machines: readonly Machine[]): Promise<Machi
   };
 }
 
-/** Each machine has a drive, by which a program that never rented it finds it. */
+/** Each instance has a drive, through which a program finds what it never rented. */
 function driveOf(id: string): Record<string, unknown> {
   return {
     id: `drive-${id}`,

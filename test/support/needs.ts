@@ -6,7 +6,7 @@ import type { TaskMeta, TestOptions } from 'vitest';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** What this computer does not have, so that the test is skipped. */
+    /** Skips the test and names what this computer lacks. */
     lacks?: string;
   }
 }
@@ -18,7 +18,7 @@ const FOLDERS = [
   '/sbin',
 ];
 
-/** The path of a program, including those in the folders of administrators. */
+/** The path of a program, including administrators' folders. */
 export function programAt(name: string): string | undefined {
   return FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
@@ -39,7 +39,7 @@ function mountsDisks(): boolean {
 const isRoot = process.geteuid?.() === 0;
 const SHELL_OF_OWN = ['--mount', '--map-root-user', 'sh', '-c', 'mount -t tmpfs t /mnt'];
 
-/** More than a program that has to be there. */
+/** Conditions beyond a program that exists. */
 const CHECKS = {
   // Some systems have strace and forbid its use.
   strace: () => works('strace', ['-f', '-qq', '-o', '/dev/null', 'true']),
@@ -74,7 +74,7 @@ type Need = 'ssh' | Check | Program | `/${string}`;
 
 const known = new Map<Need, string | undefined>();
 
-/** How the end of a run names what is not there. */
+/** How the end of a run names what is missing. */
 function lackOf(need: Need): string | undefined {
   if (!known.has(need)) known.set(need, findLack(need));
   return known.get(need);
@@ -95,15 +95,15 @@ function findLack(need: Need): string | undefined {
 }
 
 /**
- * Options of a test, or of a group of tests: skips it if something that it needs is not on this computer.
- * The end of the run names what was lacking.
+ * Options of a test or a group: skips it if this computer lacks something that it needs.
+ * The end of the run names what was missing.
  */
 export function needs(...all: readonly Need[]): TestOptions & { meta?: Partial<TaskMeta> } {
   const lacks = all.map(lackOf).find((lack) => lack !== undefined);
   return lacks === undefined ? {} : { skip: true, meta: { lacks } };
 }
 
-/** Whether this computer has it, for a test that does less without it. */
+/** Whether this computer has it, for a test that can do less without it. */
 export function has(need: Need): boolean {
   return lackOf(need) === undefined;
 }

@@ -2,17 +2,17 @@ import type { Computer } from './program.ts';
 import { PROGRAM, RUNNER } from './program.ts';
 import { openTerminal, pause, type Terminal } from './terminal.ts';
 
-/** A person at a terminal in which the built program runs. */
+/** A person at a terminal with the built program. */
 export interface Person extends Pick<Terminal, 'written' | 'ended' | 'close'> {
   /** Types keys one by one. */
   type(keys: string): Promise<void>;
-  /** Waits until the terminal shows it; fails with what it shows after twenty seconds. */
+  /** Waits until the terminal shows it; after twenty seconds, fails with what it shows. */
   reads(pattern: RegExp | string): Promise<string>;
-  /** Waits for it, then types keys. */
+  /** Waits for a text, then types keys. */
   answers(pattern: RegExp | string, keys: string): Promise<void>;
-  /** All that was ever on the screen, with the lines whole that the terminal itself broke. */
+  /** Everything that was on the screen, with broken lines joined. */
   screen(): string;
-  /** The same as the terminal's own rows. */
+  /** The same, as the terminal's rows. */
   lines(): string[];
 }
 
@@ -20,7 +20,7 @@ export interface PersonOptions {
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** What runs in place of the built program. */
+  /** The program to run in place of the built one. */
   readonly program?: readonly [string, ...string[]];
 }
 
@@ -63,7 +63,7 @@ export function sitDown(
   }
 
   async function type(keys: string): Promise<void> {
-    // One key at a time, as people do: inquirer drops what comes in the same tick as its question.
+    // Types one key at a time: inquirer drops keys that arrive together with its question.
     await pause(30);
     for (const [key] of keys.matchAll(/\u001b\[[A-Z]|[\s\S]/gu)) {
       terminal.type(key);

@@ -30,7 +30,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** A computer of its own for the built program: folders, environment, nothing of the developer's. */
+/** A computer for the built program: folders and environment without the developer's settings. */
 export interface Computer {
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
@@ -84,7 +84,7 @@ export async function createComputer(program = PROGRAM): Promise<Computer> {
   };
 }
 
-/** Waits for the end of a process and gathers what it wrote. */
+/** Waits for the end of a process and returns its output. */
 export async function outcomeOf(
   child: ChildProcessWithoutNullStreams,
   stdin?: string,
@@ -106,7 +106,7 @@ export async function outcomeOf(
   return { code, stdout, stderr };
 }
 
-/** Waits until a process has written something that fits. */
+/** Waits until a process has printed a match. */
 export function heard(
   child: ChildProcessWithoutNullStreams,
   stream: 'stdout' | 'stderr',

@@ -7,13 +7,13 @@ export interface Pty {
   write(keys: string): void;
   resize(columns: number, rows: number): void;
   kill(signal: string): void;
-  /** The exit, once all that was written until then has been given to `onData`. */
+  /** The exit, after `onData` received all output. */
   readonly ended: Promise<PtyExit>;
 }
 
 export interface PtyExit {
   readonly exitCode: number;
-  /** The number of the signal that ended it; 0 where none did. */
+  /** The number of the signal that ended it, or 0. */
   readonly signal: number;
 }
 
@@ -28,12 +28,12 @@ export interface PtyOptions {
   readonly onData: (text: string) => void;
 }
 
-/** What no program writes, and no terminal shows. */
+/** A text that no program writes and no terminal shows. */
 const LAST_WORD = '\u001b]9999;all was read\u0007';
 
-/** Parts of node-pty that its types leave out. */
+/** Parts of node-pty that its types omit. */
 interface Inside {
-  /** Whether node-pty takes the output for read to its end; then it tells of the exit at once. */
+  /** Whether node-pty considers the output read; then it reports the exit at once. */
   _emittedClose: boolean;
   readonly _pty: string;
   readonly _socket: {
@@ -43,11 +43,11 @@ interface Inside {
 }
 
 /**
- * Starts a program. By itself node-pty loses output: when the last process on a pty closes it, libuv
- * ends the stream after its first read that was not full, which is one of 4095 bytes; and node-pty
- * closes it 200 ms after the exit, read or not. A busy computer reaches either. So the pty is
- * kept open here; after the exit a last word is written behind the program's output, and the pty is
- * closed once that word has been read.
+ * Starts a program. node-pty alone loses output: when the last process closes the pty, libuv ends
+ * the stream after the first read that was not full (4095 bytes), and node-pty closes it 200 ms
+ * after the exit. On a busy computer either happens early. So the pty stays open here; after the
+ * exit a mark is written after the program's output, and the pty is closed once the mark has been
+ * read.
  */
 export function openPty({ program, args, onData, env, ...options }: PtyOptions): Pty {
   const child = pty.spawn(program, [...args], { ...options, env: { ...env } });
@@ -81,8 +81,8 @@ export function openPty({ program, args, onData, env, ...options }: PtyOptions):
         void said.then(() => closeSync(held));
         resolve({ exitCode, signal });
       };
-      // Where a pty ends with its first process, as on macOS, no word can be written to it; what was
-      // written before is read until its end, which does not always come.
+      // If a pty ends with its first process, as on macOS, no mark can be written. Then the output is read to
+      // its end, which does not always come.
       inside._socket.once('close', () => finish());
       void said.then((error) => {
         if (error !== null) setTimeout(() => finish(), 200);

@@ -1,6 +1,6 @@
 import { type Answer, type Handler, no, ok, type RecordedRequest } from './service.ts';
 
-/** The id of the machine that a creation rents, if the test wants no other. */
+/** The ID of the next instance, unless the test sets another. */
 export const NEW = '3f0c5d9e-1111-4222-8333-444455557777';
 
 export interface Machine {
@@ -12,32 +12,32 @@ export interface Machine {
   readonly offer?: { readonly id: string; readonly name: string };
 }
 
-/** The name that a creation or a reorder asks for. */
+/** Returns the name that a create or a reorder asks for. */
 export function nameIn(body: unknown): string {
   const { instance_name, new_name } = body as { instance_name?: string; new_name?: string };
   return instance_name ?? new_name ?? '';
 }
 
-/** A service that keeps machines and drives, and whose next answer to a POST can be chosen. */
+/** A service that stores instances and drives; a test can choose its next response to a POST. */
 export class RentingService {
   readonly machines = new Map<string, Machine>();
   drives: { id: string; current_instance_id: string | null }[] = [];
-  /** Answers of the next POSTs, in order; afterwards they rent. */
+  /** The responses to the next POSTs, in order; later ones rent. */
   posts: ((request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
 
   newId = () => NEW;
 
-  /** What the response to a creation shows besides. */
+  /** Further fields of the response to a create. */
   shows: (body: unknown) => object = () => ({});
 
-  /** Whose the keys are. */
+  /** The accounts of the keys. */
   me = 'user-1';
   balance: string | undefined;
 
-  /** What happens while an instance is read. */
+  /** Called while an instance is read. */
   onRead: ((id: string) => Promise<void>) | undefined;
 
-  /** Paths that answer 500. */
+  /** The paths that return 500. */
   readonly failing = new Set<string>();
 
   readonly handler: Handler = (request) => {

@@ -18,34 +18,34 @@ import {
   startService,
 } from './service.ts';
 
-// As main.ts does: many requests listen to one signal.
+// Matches main.ts: many requests listen to one signal.
 setMaxListeners(0);
 
 export interface CliResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** What reached the service during this run. */
+  /** The requests that reached the service in this run. */
   readonly requests: readonly RecordedRequest[];
 }
 
 export interface CliOptions {
-  /** Merged over the world's own; undefined takes a variable away. */
+  /** Merged over the world's variables; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** In a terminal it is typed when the first question is asked. */
+  /** The input typed in a terminal at the first question. */
   readonly stdin?: string;
   /** Makes stdin, stdout and stderr terminals of 100 columns. */
   readonly terminal?: boolean;
-  /** Of that terminal, instead of 100. */
+  /** The width of that terminal, instead of 100. */
   readonly columns?: number;
-  /** In a terminal, all of it is typed before anything is asked. */
+  /** Types all input in a terminal before the first question. */
   readonly typedAhead?: boolean;
   readonly interrupts?: Interrupts;
-  /** Whether a process runs; none does. */
+  /** Whether a process runs; by default none does. */
   readonly isAlive?: (pid: number) => boolean;
-  /** Opens a file; nothing can. */
+  /** Opens a file; by default it fails. */
   readonly openFile?: (path: string) => Promise<boolean>;
-  /** As `v20.20.2`. */
+  /** The version of Node, as `v20.20.2`. */
   readonly nodeVersion?: string | undefined;
   /** {@link SELF} if absent. */
   readonly self?: Self;
@@ -58,10 +58,10 @@ export const SELF: Self = {
   args: ['/usr/lib/node_modules/gpucloud/bin/gpucloud.js'],
 };
 
-/** Of a tty.WriteStream: a spinner calls them when a slow computer gives it time to start. */
+/** Methods of tty.WriteStream that a spinner calls if a slow computer lets it start. */
 const CURSOR = { cursorTo: () => true, moveCursor: () => true, clearLine: () => true };
 
-/** A computer with a home of its own, a clock and one service that it can reach. */
+/** A computer with its own home, a clock and one reachable service. */
 export interface World {
   readonly home: string;
   readonly clock: ManualClock;
@@ -77,13 +77,13 @@ export interface WorldOptions {
   readonly clock?: ManualClock;
   readonly apiKey?: string;
   readonly signedIn?: boolean;
-  /** The key was never used here, so that its account is not known yet. */
+  /** Whether the key was never used here, so that its account is unknown. */
   readonly isKeyNew?: boolean;
 }
 
 export const TEST_KEY = 'svc_sk_test_0123456789abcdef';
 
-/** A world whose service answers as the test says. */
+/** Creates a world whose service responds as the test decides. */
 export async function createWorld(options: WorldOptions): Promise<World> {
   const clock = options.clock ?? manualClock();
   const home = await mkdtemp(join(tmpdir(), 'gpucloud-test-'));
@@ -116,7 +116,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   };
 }
 
-/** The journal of a world, as another process opens it. */
+/** Opens the journal of a world as another process would. */
 export function journalOf(
   { home, clock }: Pick<World, 'home' | 'clock'>,
   scope: Scope,
@@ -139,7 +139,7 @@ export interface SandboxWorld extends World {
 }
 
 /**
- * A world whose service is the sandbox, reached over a real socket, on the world's own clock.
+ * Creates a world whose service is the sandbox, over a real socket, on the world's clock.
  * `change` may put something between them.
  */
 export async function createSandboxWorld(
@@ -167,7 +167,7 @@ export async function createSandboxWorld(
   };
 }
 
-/** As of the process's own streams, nothing that is piped into it can end it. */
+/** Matches the process's own streams, which a pipe can't end. */
 class StandardStream extends PassThrough {
   override end(): this {
     return this;
@@ -217,7 +217,7 @@ async function runCli(
     },
     openFile: options.openFile ?? (async () => false),
     self: () => options.self ?? SELF,
-    // A program that would have our own streams writes to the run's stdout.
+    // A program that would inherit the streams writes to the run's stdout.
     start: (program) => startProgram({ hear: (text) => stdout.write(text), ...program }),
   };
   const code = await run(argv, host);
@@ -227,7 +227,7 @@ async function runCli(
   return { code, stdout: out, stderr: err };
 }
 
-/** A person types once a question is there; a terminal's input has no end. */
+/** A person types once there is a question; a terminal's input has no end. */
 function typeWhenAsked(stdin: PassThrough, stderr: PassThrough, text = ''): void {
   const onData = (chunk: Buffer) => {
     if (chunk.includes('?')) {

@@ -1,4 +1,4 @@
-/** Ids of the sandbox's catalog that tests rent with. */
+/** IDs of the sandbox's catalog that tests rent with. */
 export const OFFER = '40904090-0000-4000-8000-000000000001';
 export const IMAGE = '22042204-0000-4000-8000-000000000011';
 

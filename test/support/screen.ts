@@ -1,19 +1,19 @@
 import headless from '@xterm/headless';
 
-/** What a person sees of a terminal. */
+/** The screen of a terminal. */
 export interface Screen {
   write(text: string, drawn?: () => void): void;
-  /** The screen now, without blanks at the ends of lines and empty lines below. */
+  /** The screen now, without trailing blanks and empty lines. */
   shown(): string;
-  /** The screen, and above it all that has scrolled away. */
+  /** The screen, with everything that scrolled away above it. */
   all(): string;
-  /** The same, with the lines whole that the terminal itself broke. */
+  /** The same, with lines joined that the terminal broke. */
   unbroken(): string;
   /** The line of the cursor. */
   line(): string;
-  /** The place of the cursor on the screen, counted from 0. */
+  /** The position of the cursor on the screen, from 0. */
   cursor(): { readonly x: number; readonly y: number };
-  /** Calls back with what the terminal replies when a program asks it. */
+  /** Called with the terminal's reply when a program queries it. */
   onReply(listener: (text: string) => void): void;
   resize(columns: number, rows: number): void;
   dispose(): void;
@@ -22,7 +22,7 @@ export interface Screen {
 export interface ScreenOptions {
   readonly columns: number;
   readonly rows: number;
-  /** Nothing translates a line feed into a new line, as the system does for a program on a pty. */
+  /** Set for output that does not come from a pty, where nothing turns a line feed into a new line. */
   readonly convertEol?: boolean;
 }
 
@@ -35,7 +35,7 @@ export function createScreen({ columns, rows, convertEol = false }: ScreenOption
     convertEol,
   });
   const buffer = () => terminal.buffer.active;
-  // Cells behind the edge, of a line that was longer once, are not seen.
+  // Cells beyond the edge, left from a longer line, are invisible.
   const row = (at: number) =>
     buffer().getLine(at)?.translateToString(false, 0, terminal.cols) ?? '';
 

@@ -1,24 +1,24 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it came over the socket. */
+/** A request as it arrived. */
 export interface RecordedRequest {
   readonly method: string;
-  /** With the query. */
+  /** The path, with the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** undefined when there was none; a text when it was no JSON. */
+  /** The parsed body: undefined if none, a text if not JSON. */
   readonly body: unknown;
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is when a string, as JSON otherwise. */
+  /** A text is sent as it is, anything else as JSON. */
   readonly body?: unknown;
 }
 
-/** What the service sends around data (API document: Response envelope). */
+/** Wraps data in the envelope (API document: Response envelope). */
 export function envelope(data: unknown, code = 200, meta?: unknown): object {
   return { status: 'success', code, data, ...(meta === undefined ? {} : { meta }) };
 }
@@ -27,12 +27,12 @@ export function ok(data: unknown, status = 200, meta?: unknown): Answer {
   return { status, body: envelope(data, status, meta) };
 }
 
-/** A refusal in the service's first shape (API document: Errors, Shape A). */
+/** Makes a refusal in shape A (API document: Errors, Shape A). */
 export function no(statusCode: number, message: string): Answer {
   return { status: statusCode, body: { statusCode, message, error: 'No' } };
 }
 
-/** Answers a request; `hangUp` closes the connection without an answer. */
+/** Responds to a request; `hangUp` closes the connection without a response. */
 export type Handler = (request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>;
 
 export interface Service {
@@ -42,8 +42,8 @@ export interface Service {
 }
 
 /**
- * A server on loopback that records each request and responds as the test says. With a clock, its
- * Date headers are of that clock.
+ * Starts a server on loopback that records each request and responds as the test decides. With a
+ * clock, its Date headers follow it.
  */
 export async function startService(handler: Handler, clock?: { now(): number }): Promise<Service> {
   const requests: RecordedRequest[] = [];
@@ -74,7 +74,7 @@ async function answer(
   try {
     for await (const chunk of incoming.setEncoding('utf8')) text += chunk;
   } catch {
-    // A request that is cut short is none, and nobody is there to hear of it.
+    // Ignores a request that was cut short, since nobody awaits its response.
     return;
   }
   const request: RecordedRequest = {
@@ -110,7 +110,7 @@ function bodyOf(text: string): unknown {
   }
 }
 
-/** Passes each request on to another server, so that a test can see what the sandbox was asked. */
+/** Forwards each request to another server, so that a test sees what the sandbox receives. */
 export function forwardTo(url: string): Handler {
   return async ({ method, path, headers, body }) => {
     const { host: _host, connection: _connection, 'content-length': _length, ...rest } = headers;

@@ -8,12 +8,12 @@ const run = promisify(execFile);
 
 export interface SmallDisk {
   readonly path: string;
-  /** Writes a file `ballast` until not one more byte fits. */
+  /** Fills the disk with a file `ballast`, to the last byte. */
   fill(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Mounts a file system (tmpfs) that is soon full, which takes the right to mount. `size` is mount's: `64k`. */
+/** Mounts a small tmpfs, which needs the right to mount. `size` is mount's: `64k`. */
 export async function mountSmallDisk(size: string): Promise<SmallDisk> {
   const path = await mkdtemp(join(tmpdir(), 'gpucloud-disk-'));
   await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path]);
@@ -24,7 +24,7 @@ export async function mountSmallDisk(size: string): Promise<SmallDisk> {
         try {
           for (;;) await appendFile(join(path, 'ballast'), 'x'.repeat(bytes));
         } catch {
-          // Full: that is what was wanted.
+          // The disk is full, as intended.
         }
       }
     },

@@ -8,14 +8,14 @@ import { makeKey, type Sshd, type SshdOptions, startSshd, USER } from './sshd.ts
 export const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 export const OTHER = '7a1b2c3d-1111-4222-8333-444455556666';
 
-/** Keys and an SSH server, which the tests of a file share. */
+/** Keys and an SSH server that the tests of a file share. */
 export interface SshSite {
   readonly folder: string;
   readonly hostKey: string;
   readonly otherHostKey: string;
   readonly clientKey: string;
   readonly sshd: Sshd;
-  /** One more server; with another key or on a port of its own. */
+  /** Starts another server, with another key or on its own port. */
   start(how?: Partial<SshdOptions>): Promise<Sshd>;
   close(): Promise<void>;
 }
@@ -42,15 +42,15 @@ export async function createSshSite(): Promise<SshSite> {
   };
 }
 
-/** A computer, and a service whose only machine is the site's server, under the name `box`. */
+/** A computer, and a service whose only instance, `box`, is the SSH server. */
 export interface SshWorld {
   readonly computer: Computer;
   readonly service: MachineService;
-  /** The flags by which the person's own configuration and keys stay out of it. */
+  /** The flags that exclude the user's own configuration and keys. */
   readonly own: readonly string[];
   /** Runs the built program against the service. */
   gpucloud(argv: readonly string[], stdin?: string): Promise<Outcome>;
-  /** `instances VERB` with {@link own}, then the words. */
+  /** Runs `instances VERB` with {@link own} and the words. */
   instances(verb: string, ...words: string[]): Promise<Outcome>;
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export function box(port: number, more: Partial<Machine> = {}): Machine {
   };
 }
 
-/** Waits until something is so; ten seconds at most. */
+/** Waits for a condition, at most ten seconds. */
 export async function until(fits: () => boolean): Promise<void> {
   for (let tries = 0; !fits(); tries += 1) {
     if (tries > 500) throw new Error('what was waited for did not come');

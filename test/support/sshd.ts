@@ -9,10 +9,10 @@ import { freePort } from './ports.ts';
 
 export const USER = userInfo().username;
 
-/** A machine's SSH server on loopback, run as the user who tests. */
+/** An instance's SSH server on loopback, run by the current user. */
 export interface Sshd {
   readonly port: number;
-  /** Ends the server and every connection of it. */
+  /** Ends the server and all its connections. */
   stop(): Promise<void>;
 }
 
@@ -20,13 +20,13 @@ export interface SshdOptions {
   readonly folder: string;
   /** A private host key; see {@link makeKey}. */
   readonly hostKey: string;
-  /** A public key file that lets in. */
+  /** The public key file that is accepted. */
   readonly clientKey: string;
-  /** Any free one where it is left out. */
+  /** The port; any free one by default. */
   readonly port?: number;
 }
 
-/** Makes a key pair and answers the path of its private half. */
+/** Creates a key pair and returns the path of its private half. */
 export function makeKey(folder: string, name: string): string {
   const path = join(folder, name);
   execFileSync(programAt('ssh-keygen') ?? '', ['-q', '-t', 'ed25519', '-N', '', '-f', path]);
@@ -55,7 +55,7 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
       '',
     ].join('\n'),
   );
-  // A server that root starts wants a folder that its package makes when it is installed as a service.
+  // A server started by root needs a folder that its package creates only for a service.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
   const child = spawn(programAt('sshd') ?? '', ['-D', '-e', '-f', config], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -69,7 +69,7 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
   return { port, stop: () => stop(child) };
 }
 
-/** Each connection is a process that leaves the server's group, so they are ended one by one. */
+/** Each connection is a process outside the server's group, so they are ended one by one. */
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.pid === undefined) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));

@@ -6,7 +6,7 @@ const SCHEMA = z.fromJSONSchema(
   JSON.parse(readFileSync(new URL('../../schemas/stderr.schema.json', import.meta.url), 'utf8')),
 );
 
-/** The objects on stderr in a JSON mode, each held to the published schema. */
+/** Returns the objects on stderr in a JSON mode, each checked against the published schema. */
 export function stderrLines(stderr: string): Record<string, unknown>[] {
   if (stderr === '') return [];
   expect(stderr.endsWith('\n')).toBe(true);
@@ -20,12 +20,12 @@ export function stderrLines(stderr: string): Record<string, unknown>[] {
     });
 }
 
-/** The error of a failed command, which is the last line. */
+/** Returns the error of a failed command, the last line. */
 export function errorOf(stderr: string): Record<string, unknown> {
   return stderrLines(stderr).at(-1)?.error as Record<string, unknown>;
 }
 
-/** The messages of all warnings. */
+/** Returns the messages of all warnings. */
 export function warningsOf(stderr: string): string[] {
   return stderrLines(stderr).flatMap(({ warning }) =>
     warning === undefined ? [] : (warning as { message: string }).message,

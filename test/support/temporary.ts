@@ -2,13 +2,13 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Gives a run a temporary folder of its own, and fails it if a test leaves something there. */
+/** Gives a run its own temporary folder, and fails the run if a test leaves something there. */
 export default function setup(): (() => void) | undefined {
-  // Each project of vitest calls this; the first one serves them all.
+  // Each project of vitest calls this; the first call serves all.
   if (process.env.GPUCLOUD_TEST_FOLDER !== undefined) return undefined;
-  // A short name: the paths of sockets are limited to 108 bytes.
+  // A short name, since socket paths are limited to 108 bytes.
   const folder = mkdtempSync(join(tmpdir(), 'gc-'));
-  // Some tests start programs of another user, who must be able to reach their own folder in here.
+  // Some tests start programs of another user, who must reach a folder in here.
   chmodSync(folder, 0o711);
   process.env.GPUCLOUD_TEST_FOLDER = folder;
   process.env.TMPDIR = folder;

@@ -1,32 +1,32 @@
 import { openPty } from './pty.ts';
 import { createScreen } from './screen.ts';
 
-/** A program in a terminal of its own, as a person has it. */
+/** A program in its own terminal. */
 export interface Terminal {
-  /** What the screen shows now, without blanks at the ends of lines and empty lines below. */
+  /** The screen now, without trailing blanks and empty lines. */
   screen(): string;
-  /** All that was shown and scrolled away, with the screen. */
+  /** The screen, with everything that scrolled away above it. */
   scrollback(): string;
-  /** The same, with the lines whole that the terminal itself broke. */
+  /** The same, with lines joined that the terminal broke. */
   unbroken(): string;
-  /** The place of the cursor, counted from 0. */
+  /** The position of the cursor, from 0. */
   cursor(): { readonly x: number; readonly y: number };
   /** Everything that the program has written. */
   written(): string;
-  /** Waits until the screen fits; fails with the screen after twenty seconds. */
+  /** Waits until the screen matches; after twenty seconds, fails with the screen. */
   shows(pattern: RegExp | ((screen: string) => boolean)): Promise<string>;
-  /** Waits until the line of the cursor fits. */
+  /** Waits until the cursor's line matches. */
   prompts(pattern: RegExp): Promise<string>;
-  /** Waits until nothing was written for a moment: a frame may come in pieces, and a spinner never rests. */
+  /** Waits for a moment without output: a frame may come in pieces, and a spinner never stops. */
   rests(): Promise<void>;
   /** Types keys: `\u0003` is Ctrl-C. */
   type(keys: string): void;
-  /** The person changes the size of the window. */
+  /** Changes the size of the window. */
   resize(columns: number, rows: number): void;
   kill(signal: string): void;
   readonly pid: number;
   hasEnded(): boolean;
-  /** The exit code, once the program has ended and the screen shows all that it wrote. */
+  /** Resolves with the exit code once the screen shows all output. */
   ended(): Promise<number>;
   close(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export function openTerminal(options: TerminalOptions): Terminal {
       screen.write(text);
     },
   });
-  // Shells ask the terminal what it is, and wait for the reply.
+  // Shells query the terminal and wait for the reply.
   screen.onReply((text) => child.write(text));
   void child.ended.then(({ exitCode, signal }) =>
     screen.write('', () => {

@@ -24,7 +24,7 @@ describe('the cursor of a log', () => {
 
   test('keeps or forgets the events of one moment together', () => {
     const cursor = createCursor(undefined, { kept: 10 });
-    // Twelve of one moment lie across the place where the cut would be.
+    // Twelve events of one moment are across the cut.
     cursor.learn([...events(0, 9), ...events(9, 21, () => 100)]);
     expect(events(9, 21).every(({ id }) => cursor.has(id))).toBe(true);
     expect(events(0, 9).some(({ id }) => cursor.has(id))).toBe(false);

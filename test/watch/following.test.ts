@@ -7,7 +7,7 @@ import { WRONG_FOLLOWERS } from './wrong-followers.ts';
 const RUNS = SOAK ? 20_000 : 400;
 const LONG = SOAK ? 1_200_000 : 60_000;
 
-/** Found among many: events of one moment, met out of their order. */
+/** A seed found among many: events of one moment, out of order. */
 const FOUND: [Story][] = [
   [
     {
@@ -77,7 +77,7 @@ describe('the same property', () => {
         { numRuns: 400, endOnFailure: true },
       );
       expect(found.failed).toBe(true);
-      // And for the fault that it has.
+      // It must fail for the fault that it has.
       const complaints: string[] = [];
       for (const story of fc.sample(anyStory, 200)) {
         complaints.push(...(await brokenPromises(story, make)));

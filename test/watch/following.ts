@@ -7,20 +7,20 @@ import type { ReadPage } from '../../src/watch/log-walk.ts';
 import { fc } from '../support/random.ts';
 import { type Happening, type SimulatedEvent, SimulatedLog, Unreadable } from './simulated-log.ts';
 
-/** So few events are remembered that a short log outgrows the cursor. */
+/** A small limit, so that a short log exceeds the cursor. */
 export const KEPT = 24;
 
-/** What one log goes through while it is followed. */
+/** What happens to a log while it is followed. */
 export interface LogStory {
   readonly limit: number;
   readonly before: readonly Happening[];
-  /** One step at each reading of a page, and one at each pause. */
+  /** One step per page read, and one per pause. */
   readonly steps: readonly (readonly Happening[])[];
 }
 
 export interface Story {
   readonly logs: readonly LogStory[];
-  /** After so many events in all, the program ends: in order, or killed between two lines. */
+  /** Ends the program after so many events: in order, or killed between two lines. */
   readonly restarts: readonly { readonly after: number; readonly killed: boolean }[];
 }
 
@@ -35,11 +35,11 @@ const rightFollower: MakeFollower = (parts) => createFollower(parts);
 interface Line {
   readonly log: number;
   readonly event: SimulatedEvent;
-  /** The run of the program in which it was printed. */
+  /** The run in which it was printed. */
   readonly run: number;
 }
 
-/** Plays a story to its end, lets everything come to rest, and says which promises were broken. */
+/** Plays a story to its end, and returns the broken promises. */
 export async function brokenPromises(
   story: Story,
   make: MakeFollower = rightFollower,
@@ -56,10 +56,10 @@ export async function brokenPromises(
 
   const lines: Line[] = [];
   const gaps = new Set<number>();
-  /** For each log: how many events were reported as missed. */
+  /** The number of events reported as missed, per log. */
   const missing = new Map<number, number>();
   const noted = new Set<string>();
-  /** Printed, and not noted as printed when the program was killed: these may come again. */
+  /** Printed, but not saved as printed before the kill; these may come again. */
   const again = new Set<string>();
   let saved = logs.map((): string | undefined => undefined);
   const restarts = [...story.restarts];
@@ -83,7 +83,7 @@ export async function brokenPromises(
         now += isOver ? 70_000 : milliseconds;
         if (isOver) for (const log of logs) log.recover();
         quiet += isOver ? 1 : 0;
-        // Late events have been looked for, more than once.
+        // Late events were looked for more than once.
         if (quiet > 3) {
           goesOn = false;
           stop.abort();
@@ -105,7 +105,7 @@ export async function brokenPromises(
           }
         },
       });
-      // A program that starts in an outage ends at once; here it is started until it does not.
+      // A program that starts in an outage ends at once, so it is started until it doesn't.
       return { ...follower, at, hasStarted: () => true };
     });
     const stream = follow<FollowedLog<SimulatedEvent> & { at: number }, SimulatedEvent>({
@@ -178,7 +178,7 @@ function broken({ log, lines, isGapTold, missed, again, noted }: Played): string
   for (const event of log.events) {
     if (printed.has(event.id)) continue;
     const newer = ever.filter(({ time }) => time >= event.time).length - 1;
-    // So far behind, it isn't looked for and can't be told from what was forgotten.
+    // An event so far behind isn't looked for, and can't be told from forgotten ones.
     if ((event.late || log.shuffles > 0) && newer >= KEPT) continue;
     wrong.push(`lost: ${event.id} of ${event.time}`);
   }
@@ -209,7 +209,7 @@ function broken({ log, lines, isGapTold, missed, again, noted }: Played): string
   return wrong;
 }
 
-/** Whether something older was noted as printed: an event that was gone before that is no loss. */
+/** Whether something older was saved as printed: an event gone before that is no loss. */
 function wasFollowed(id: string, lines: readonly Line[], noted: ReadonlySet<string>): boolean {
   const number = (name: string) => Number(name.slice(1));
   return lines.some(({ event }) => noted.has(event.id) && number(event.id) < number(id));
@@ -259,10 +259,10 @@ function storyOf(what: fc.Arbitrary<Happening>): fc.Arbitrary<Story> {
   });
 }
 
-/** Everything that the promise is about. */
+/** A story with everything that the promise covers. */
 export const anyStory = storyOf(happening);
 
-/** Besides, a service that gives the events of one moment in no order that would last. */
+/** The same, with a service that returns the events of one moment in changing order. */
 export const anyShuffledStory = storyOf(
   fc.oneof(
     { weight: 5, arbitrary: happening },

@@ -4,14 +4,14 @@ import { createFollower, type Missed } from '../../src/watch/follower.ts';
 import { manualClock } from '../support/clock.ts';
 import { type Happening, type SimulatedEvent, SimulatedLog } from './simulated-log.ts';
 
-/** So few events are remembered: twice as many at most. */
+/** A small limit: at most twice as many events are remembered. */
 const KEPT = 20;
 const PAGE = 10;
 
 const arrive = (count: number): Happening => ({ kind: 'arrive', count, later: 1 });
 const late = (depth: number): Happening => ({ kind: 'late', depth, tie: false });
 
-/** Follows a log of 30 events, two seconds between two looks, with one step before each. */
+/** Follows a log of 30 events, with two seconds and one step between readings. */
 async function followed(
   steps: readonly (readonly Happening[])[],
   totalOf: (total: number, look: number) => number = (total) => total,
@@ -69,7 +69,7 @@ describe('an event that enters the log late', () => {
 
   test('is not reported if the service counts a moment after it lists', async () => {
     const steps = Array.from({ length: 8 }, () => [arrive(10)]);
-    // At the seventh look the count has an event that the list does not have yet.
+    // At the seventh reading, the count includes an event that the list lacks.
     const { lost, missed } = await followed(steps, (total, look) =>
       look === 6 ? total + 1 : total,
     );

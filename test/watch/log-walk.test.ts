@@ -43,7 +43,7 @@ describe('a walk', () => {
     const late = log.toSpliced(9, 0, event('late', 91.5));
     const { read, asked } = reader(() => late, 5);
     expect(ids(await walk(read, cursor))).toEqual(['late']);
-    // The late one is on page 2; five and five known ones come after it.
+    // The late event is on page 2, followed by five and five known ones.
     expect(asked).toEqual([1, 2, 3, 4]);
   });
 

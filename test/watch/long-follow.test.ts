@@ -16,23 +16,23 @@ import { at } from './pages.ts';
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const EVENTS = 100_000;
 const EACH_LOOK = 100;
-/** Of the heap; a follower that kept no more than the ids would need ten times as much. */
+/** A heap limit; storing more than the IDs would need ten times as much. */
 const FLAT = 1.5 * 1024 * 1024;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Bytes that something still refers to. */
+/** The bytes still referenced. */
 async function heldBytes(): Promise<number> {
   for (let turn = 0; turn < 3; turn += 1) {
-    // What waits for its turn of the queue is let go of first.
+    // First lets queued work release its memory.
     await new Promise((resolve) => setImmediate(resolve));
     collectGarbage();
   }
   return process.memoryUsage().heapUsed;
 }
 
-/** A log that is made up as it is asked for, so that the test itself holds none of it. */
+/** A log that is generated on request, so that the test holds none of it. */
 function pageOf(total: number, page: number, limit: number): string {
   const newest = total - (page - 1) * limit;
   const data = Array.from({ length: Math.max(0, Math.min(limit, newest)) }, (_, index) => ({
@@ -79,7 +79,7 @@ describe('a follower that saw 100,000 events', () => {
             done();
           },
         });
-      // Without a record of its sleeps.
+      // It keeps no record of its sleeps.
       const clock = { ...manualClock(), slept: undefined };
       const code = await run(['instances', 'events', ID, '--follow', '-o', format], {
         stdin: process.stdin,

@@ -6,17 +6,17 @@ export interface TestEvent {
   readonly type?: string;
 }
 
-/** `2026-01-15T12:00:00Z` and so many seconds. */
+/** Returns the time so many seconds after `2026-01-15T12:00:00Z`. */
 export function at(seconds: number): string {
   return new Date(Date.parse('2026-01-15T12:00:00Z') + seconds * 1000).toISOString();
 }
 
-/** An event of that second. */
+/** Returns an event of that second. */
 export function event(id: string, seconds: number, type = 'INFO'): TestEvent {
   return { id, created_at: at(seconds), type };
 }
 
-/** `count` events, one a second, newest first. */
+/** Returns `count` events, one per second, newest first. */
 export function logOf(count: number): readonly TestEvent[] {
   const log =
     LOGS.get(count) ??
@@ -33,7 +33,7 @@ export function pageOf(events: readonly TestEvent[], page: number, limit: number
   return { data, meta: { total: events.length, limit, total_pages } } satisfies LogPage<TestEvent>;
 }
 
-/** A reader of a log that counts the pages it was asked for. */
+/** A reader of a log that counts the pages read. */
 export function reader(
   log: () => readonly TestEvent[],
   limit = 10,

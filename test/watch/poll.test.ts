@@ -12,7 +12,7 @@ const refused = new CliError('refused', 'The service refused it (400).');
 const busy = (retryAfterMs: number) =>
   new CliError('rateLimited', 'No more requests for now (429).', { retryable: true, retryAfterMs });
 
-/** Polls what the answers say, one after the other, and stops with the last. */
+/** Polls through the responses in turn, and stops at the last. */
 async function turnsOf(answers: readonly (string | CliError)[], more: Partial<Poll<string>> = {}) {
   const clock = manualClock();
   const stop = new AbortController();
@@ -57,7 +57,7 @@ test('yields a later error as a turn, with pauses up to 30 s until a reading suc
 
 test('reads no sooner than the service asks, and reports the pause', async () => {
   const { turns, slept } = await turnsOf(['a', busy(120_000), busy(120_000), busy(1_000), 'b']);
-  // The third fault in a row has a pause of our own of 8 s, which is longer than what was asked for.
+  // After the third fault the program's own pause is 8 s, longer than the requested one.
   expect(slept).toEqual([2_000, 120_000, 120_000, 8_000, 2_000]);
   expect(turns.map(({ pause, isAsked }) => [pause, isAsked])).toEqual([
     [2_000, false],

@@ -79,7 +79,7 @@ describe('the file of --resume', () => {
     });
   });
 
-  // Nothing is read-only to root.
+  // Root can write to anything.
   test('fails if the folder may not be written to', needs('an ordinary user'), async () => {
     await chmod(folder, 0o500);
     await expect(openResumeFile(file)).rejects.toMatchObject({ failure: 'storage' });

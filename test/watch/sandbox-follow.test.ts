@@ -6,22 +6,22 @@ import { createSandboxWorld, createWorld, type World } from '../support/run-cli.
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { forwardTo, type Handler, type Service, startService } from '../support/service.ts';
 
-/** A machine is charged and reserved for each virtual hour: 25 of them in a second are 50 events. */
+/** An instance is charged and reserved per virtual hour: 25 hours per second are 50 events. */
 const SPEED = 25 * 3_600;
 const BALANCE = '1000000';
 const EVENTS_PER_SECOND = 50;
 
-/** Loses one answer in five: the service has seen the request, and the client sees nothing. */
+/** Loses one response in five: the service acts, and the client sees nothing. */
 function droppingAnswers(handler: Handler): { handler: Handler; dropped(): number } {
   let count = 0;
   let dropped = 0;
   return {
     dropped: () => dropped,
     async handler(request) {
-      // Behind a service that is away, a proxy has no answer to give.
+      // A proxy in front of a stopped service has no response.
       const answer = await Promise.resolve(handler(request)).catch(() => 'hangUp' as const);
       count += 1;
-      // Every fifth, but never at the same distance: the tries of one call would all be spared.
+      // One in five at varying distances: a fixed one would spare all tries of a call.
       if ((count * 7 + Math.floor(count / 5)) % 5 !== 0) return answer;
       dropped += 1;
       return 'hangUp';
@@ -29,7 +29,7 @@ function droppingAnswers(handler: Handler): { handler: Handler; dropped(): numbe
   };
 }
 
-/** All ids of a log, newest first, once nothing happens to it any more. */
+/** All IDs of a log, newest first, once it no longer changes. */
 async function idsAt(url: string, apiKey: string, id: string): Promise<string[]> {
   const ids: string[] = [];
   for (let page = 1; ; page += 1) {
@@ -75,7 +75,7 @@ describe('following the sandbox at 50 events per second, with one response in fi
         if (clock.now() - from > 60_000) {
           quiet += 1;
           if (quiet === 1) await sandbox.setSpeed(0);
-          // Enough for a deep walk that is under way and one look after it.
+          // Long enough for a deep walk in progress and one reading after it.
           if (quiet === 100) stop.abort(new CliError('interrupted', 'Interrupted.'));
         }
         return proxied.handler(request);
@@ -118,7 +118,7 @@ describe('following the sandbox at 50 events per second, with one response in fi
     await new Promise((resolve) => setTimeout(resolve, 60_000));
     server.kill('SIGTERM');
     await outcomeOf(server);
-    // The same account, whose clock stands still from here on.
+    // The clock of the same account stands still from here on.
     const port = new URL(url).port;
     const still = own.start(['sandbox', 'serve', '--speed', '0', '--port', port, '--json']);
     await heard(still, 'stdout', /\n/);

@@ -1,18 +1,18 @@
 import type { LogPage } from '../../src/watch/log-walk.ts';
 
-/** What happens to a log, or to the way to it, between two moments of its follower. */
+/** What happens to a log, or to its readings, between two moments. */
 export type Happening =
-  /** Events that are newer than all, or as new as the newest (`later` 0). */
+  /** Adds events that are newer than all, or as new as the newest (`later` 0). */
   | { readonly kind: 'arrive'; readonly count: number; readonly later: number }
-  /** An event that enters the log behind others; `tie`: with the very time of the one before it. */
+  /** Adds an event behind others; `tie`: with the same time as the one before it. */
   | { readonly kind: 'late'; readonly depth: number; readonly tie: boolean }
-  /** The service drops its oldest events. */
+  /** Drops the oldest events. */
   | { readonly kind: 'prune'; readonly count: number }
-  /** The service cuts its pages in another size. */
+  /** Changes the page size. */
   | { readonly kind: 'size'; readonly limit: number }
-  /** So many readings fail. */
+  /** Fails so many readings. */
   | { readonly kind: 'outage'; readonly readings: number }
-  /** Events of one moment come in another order from now on. */
+  /** Changes the order of events of one moment from now on. */
   | { readonly kind: 'shuffle' };
 
 export interface SimulatedEvent {
@@ -20,7 +20,7 @@ export interface SimulatedEvent {
   readonly created_at: string;
   /** Units of time. */
   readonly time: number;
-  /** It entered the log behind another one. */
+  /** Whether it entered the log behind another one. */
   readonly late: boolean;
 }
 
@@ -30,12 +30,12 @@ const EPOCH = Date.parse('2026-01-15T12:00:00.000Z');
 const UNIT = 250;
 const MOST_AT_ONCE = 12;
 
-/** The log of a service as the API document has it: newest first, in pages by number. */
+/** A log as in the API document: newest first, in numbered pages. */
 export class SimulatedLog {
   /** Newest first. */
   events: SimulatedEvent[] = [];
   readonly pruned: SimulatedEvent[] = [];
-  /** Times at which events of one moment came to stand in another order. */
+  /** Times at which events of one moment changed their order. */
   shuffles = 0;
   private count = 0;
   private time = 0;
@@ -53,7 +53,7 @@ export class SimulatedLog {
       case 'arrive':
         for (let left = what.count; left > 0; left -= 1) {
           this.time += left === what.count ? what.later : 0;
-          // More of one moment than can be remembered can't be told apart by anybody.
+          // Nobody can distinguish more events of one moment than can be remembered.
           if (this.events[MOST_AT_ONCE - 1]?.time === this.time) this.time += 1;
           this.enter(0, this.time);
         }
@@ -79,12 +79,12 @@ export class SimulatedLog {
     }
   }
 
-  /** Whatever was wrong with the way to it is not any more. */
+  /** Ends every fault of its readings. */
   recover(): void {
     this.failing = 0;
   }
 
-  /** A page as it is now; the order within a moment is stable unless it was shuffled. */
+  /** Returns a page; the order within a moment is stable unless shuffled. */
   page(page: number): LogPage<SimulatedEvent> {
     if (this.failing > 0) {
       this.failing -= 1;
@@ -110,7 +110,7 @@ export class SimulatedLog {
   }
 }
 
-/** Another order for each seed, without a meaning. */
+/** Shuffles in an order that depends only on the seed. */
 function rank(id: string, seed: number): number {
   let hash = seed * 2_654_435_761;
   for (const letter of id) hash = Math.imul(hash ^ letter.charCodeAt(0), 16_777_619);

@@ -5,7 +5,7 @@ import { manualClock } from '../support/clock.ts';
 
 const unreachable = new CliError('unreachable', 'Could not reach the service.');
 
-/** Waits for ACTIVE on a machine that has these statuses, the last of them for ever. */
+/** Waits for ACTIVE on an instance with these statuses; the last one stays. */
 async function waiting(
   statuses: readonly (string | CliError)[],
   more: Partial<Wait<Watched>> = {},

@@ -44,7 +44,7 @@ const READINGS = [
 describe('--watch of several requests', () => {
   const MACHINE = '00000000-1111-4222-8333-444455556666';
 
-  /** Refuses the second reading of the drives alone; Ctrl-C comes with the fourth. */
+  /** Refuses only the second reading of the drives; Ctrl-C comes with the fourth. */
   async function watchedInPart(argv: readonly string[]) {
     const interrupt = new AbortController();
     let drives = 0;
@@ -114,7 +114,7 @@ describe('status --watch when not in a terminal', () => {
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
       ['AS OF', 'BALANCE', 'ATTENTION'],
       ['2026-01-15T12:00:00.000Z', '100', '1'],
-      // From now on the instance is overdue.
+      // The instance is overdue from here on.
       ['2026-01-15T12:20:00.000Z', '100', '2'],
       ['2026-01-15T12:30:00.000Z', '90', '2'],
     ]);
@@ -180,7 +180,7 @@ describe('--watch when not in a terminal', () => {
     expect(world?.clock.slept).toEqual(expect.arrayContaining([2_000, 4_000]));
   });
 
-  // The shorter one would fit into a single call, which would keep it without a word.
+  // A shorter pause would fit into one call, which waits without a note.
   test.each([120, 20])(
     'reads no sooner than after the %i s that the service asks for, and says so once',
     async (seconds) => {

@@ -14,7 +14,7 @@ async function* pagesOf({ read }: Pick<Parameters<MakeFollower>[0], 'read'>): Pa
 
 type Parts = Parameters<MakeFollower>[0];
 
-/** What all wrong followers share: they look, and remember what they have handed on. */
+/** The common part of all wrong followers: they read, and remember what they returned. */
 function wrongFollower(
   { cursor }: Parts,
   look: () => Promise<SimulatedEvent[]>,
@@ -36,14 +36,14 @@ const dated = (event: SimulatedEvent) => ({
   time: instant(event.created_at) ?? 0,
 });
 
-/** It never turns a page. */
+/** It never reads page 2. */
 const firstPageOnly: MakeFollower = (parts) =>
   wrongFollower(parts, async () => {
     const { data } = await parts.read(1);
     return data.filter(({ id }) => !parts.cursor.has(id)).reverse();
   });
 
-/** What is not newer than the newest of before is not news. */
+/** It ignores what is not newer than the newest known event. */
 const timeWatermark: MakeFollower = (parts) => {
   const watermark = () => Math.max(0, ...parts.cursor.saved().known.map(([, time]) => time));
   return wrongFollower(parts, async () => {
@@ -57,7 +57,7 @@ const timeWatermark: MakeFollower = (parts) => {
   });
 };
 
-/** It hands on what it meets while it is on its way, newest first, and what it has when it fails. */
+/** It returns what it meets during the walk, newest first, even if the walk fails. */
 const printsWhileWalking: MakeFollower = (parts) => {
   const follower = wrongFollower(parts, async () => {
     const news = new Map<string, SimulatedEvent>();
@@ -75,14 +75,14 @@ const printsWhileWalking: MakeFollower = (parts) => {
     ...follower,
     async look() {
       const { news } = await follower.look();
-      // In the order in which they were met, whatever their times.
+      // In reading order, whatever the times.
       return { news: news.map((one, at) => ({ ...one, time: at })), gap: undefined };
     },
     take: (events) => parts.cursor.learn(events.map(({ event }) => dated(event))),
   };
 };
 
-/** The first event that it knows is the end of the news. */
+/** It stops at the first known event. */
 const stopsAtFirstKnown: MakeFollower = (parts) =>
   wrongFollower(parts, async () => {
     const news = new Map<string, SimulatedEvent>();
@@ -95,7 +95,7 @@ const stopsAtFirstKnown: MakeFollower = (parts) =>
     return [...news.values()].reverse();
   });
 
-/** Each with the complaint that it has to raise. */
+/** Each with the complaint that it must cause. */
 export const WRONG_FOLLOWERS: readonly (readonly [string, MakeFollower, RegExp])[] = [
   ['reads the first page only', firstPageOnly, /lost/],
   ['keeps the time of the newest as its watermark', timeWatermark, /lost/],

@@ -17,7 +17,7 @@ function sent(requests: readonly RecordedRequest[]): string[] {
   return requests.map(({ method, path }) => `${method} ${path}`);
 }
 
-/** A service with keys that can be listed and made; the answer to a creation can be set. */
+/** A service that lists and creates keys; the test sets the response to a create. */
 async function keyWorld(answer?: Answer | 'hangUp', env = {}): Promise<World> {
   const keys: Record<string, unknown>[] = [];
   const world = await createWorld({
@@ -183,7 +183,7 @@ describe('create', () => {
     });
     expect(config.current).toBeUndefined();
 
-    // The profile works by itself, and now has a key that is not replaced unasked.
+    // The profile works without it, and its key is not replaced without consent.
     const env = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
     const list = await world.cli(['--profile', 'work', 'api-keys', 'list', '--json'], { env });
     expect(list.requests[0]?.headers['x-api-key']).toBe(SECRET);
@@ -214,7 +214,7 @@ describe('create', () => {
     world = await createWorld({
       handler: async ({ path }) => {
         if (path === '/users/me') return { status: 200, body: { data: { id: 'u1' } } };
-        // The settings break while the key is on its way.
+        // The settings break while the request is in flight.
         await mkdir(join(world.home, 'config'), { recursive: true });
         await writeFile(join(world.home, 'config/config.json'), '[');
         made += 1;

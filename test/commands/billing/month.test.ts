@@ -22,7 +22,7 @@ interface Booked {
   readonly at: number;
 }
 
-/** The sandbox's own books, from its file: past its API and past all of ours. */
+/** Reads the sandbox's books from its file, without its API and our code. */
 async function books(): Promise<readonly Booked[]> {
   return JSON.parse(await readFile(world.sandboxFile, 'utf8')).transactions;
 }
@@ -52,7 +52,7 @@ interface Row {
   readonly transactions: number;
 }
 
-/** Each row against the entries of its stretch, and all rows against all entries. */
+/** Compares each row with the entries of its period, and all rows with all entries. */
 async function assertSpend(by: string): Promise<void> {
   const rows: readonly Row[] = await json('billing', 'spend', '--by', by, '--since', '2026-01-01');
   const entries = await books();
@@ -70,7 +70,7 @@ async function assertSpend(by: string): Promise<void> {
   expect(sumOf(rows.map(({ spent }) => spent))).toBe(spentOf(entries));
 }
 
-/** Balance, burn rate and runway against the sandbox's state, worked out anew in whole numbers. */
+/** Compares balance, burn rate and runway with the sandbox's state, computed in whole numbers. */
 async function assertStatus(): Promise<void> {
   const status = await json('status');
   const runway = await json('billing', 'runway');
@@ -90,7 +90,7 @@ async function assertStatus(): Promise<void> {
   expect(runway.burn).toEqual(status.burn);
   expect(status.instances).toHaveLength(own.instances.length);
 
-  // Nothing that this computer rented may look as if it came from elsewhere.
+  // Nothing that this computer rented may look unknown.
   expect(status.charges?.unexplained).toBe('0.00');
   if (rate === 0n) {
     expect([status.hours_left, runway.hours_left]).toEqual([null, null]);
@@ -119,7 +119,7 @@ describe('over a simulated month', () => {
         const { instances, drives } = await world.sandbox.status();
         const machine = instances[roll(Math.max(1, instances.length))];
         const drive = drives[roll(Math.max(1, drives.length))];
-        // What the state of things does not allow is refused, and that is part of a month too.
+        // An operation that the state does not allow is refused, and stays part of the month.
         switch (roll(10)) {
           case 0:
           case 1: {
@@ -188,10 +188,10 @@ describe('over a simulated month', () => {
 
   test('matches a calculation by hand for an instance of 10 hours and 20 minutes', async () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
-    // The hardware comes after three seconds, and the hour begins.
+    // The instance is ready after three seconds, and the hour begins.
     world.clock.advance(3000 + 10 * HOUR + 20 * 60_000);
     await world.cli(['instances', 'terminate', 'trainer', '-y']);
-    // 10 × 89.90, and 1200 of 3600 seconds of 89.90, to the kopeck.
+    // 10 × 89.90, and 1200 of 3600 seconds of 89.90, rounded to the kopeck.
     const rows: readonly Row[] = await json('billing', 'spend', '--by', 'month');
     expect(sumOf(rows.map(({ spent }) => spent))).toBe(units('928.97'));
     const status = await json('status');

@@ -120,7 +120,7 @@ describe('billing spend', () => {
         sum + BigInt(Math.round(Number(spent) * 1_000_000)),
       0n,
     );
-    // The hours of 2025 and 2026 until noon of 15 January: those of the dates that were asked for.
+    // The hours of 2025 and 2026 until noon on 15 January, the requested period.
     const since = new Date(2025, 0, 1).getTime();
     let expected = 0n;
     for (let hour = 0; hour < 10_000; hour += 1) {

@@ -34,15 +34,15 @@ function refused(message: string): Answer {
 }
 
 interface Ledger {
-  /** Newest first; a test may add to it while it is read. */
+  /** Newest first; a test may add to it during a reading. */
   rows: Row[];
   cap?: number;
-  /** Called before each answer with the number of the page. */
+  /** Called before each response with the page number. */
   before?(page: number): Answer | 'hangUp' | undefined;
   meta?(told: Row): Row | undefined;
 }
 
-/** The documented operation, and nothing else. */
+/** Serves the documented operation only. */
 async function worldOf(ledger: Ledger): Promise<World> {
   const world = await createWorld({
     handler: ({ method, path }) => {
@@ -300,7 +300,7 @@ describe('billing transactions --all', () => {
     const { code, stderr, requests } = await world.cli(list('--all', '-q'));
     expect(code).toBe(10);
     expect(stderr).toContain('the same transactions on page after page (page 6)');
-    // The sixth says that it is over; the one after it may be under way by then.
+    // The sixth page ends it; the seventh may be in flight by then.
     expect([6, 7]).toContain(requests.length);
   });
 
@@ -315,7 +315,7 @@ describe('billing transactions --all', () => {
     expect(table.stderr).not.toContain('Totals');
     const json = await world.cli(list('--all', '--limit', '10', '--json'));
     expect(json.code).toBe(1);
-    // A part of an array is no JSON, so that nobody takes it for the whole.
+    // Part of an array is not JSON, so nobody takes it for the whole.
     expect(() => JSON.parse(json.stdout)).toThrow();
   });
 });

@@ -27,7 +27,7 @@ function machine(id: string, changes: Machine = {}): Machine {
   };
 }
 
-/** A service with these machines, which rents more of the first one's kind. */
+/** A service with these instances, which rents more like the first one. */
 function serviceOf(machines: ReadonlyMap<string, Machine>) {
   return ({ method, path, body }: RecordedRequest): Answer => {
     const found = machines.get(path.split('/')[2] ?? '');
@@ -265,7 +265,7 @@ describe('catalog add and remove', () => {
     expect((await world.cli(['catalog', 'add', 'offer', 'z', '--name', 'x'])).stderr).toContain(
       'this is the id of another offer',
     );
-    // Another kind is another matter.
+    // The same name may mean an offer and an image.
     expect((await world.cli(['catalog', 'add', 'image', 'y', '--name', 'my-box'])).code).toBe(0);
   });
 
@@ -378,7 +378,7 @@ describe('in the sandbox', () => {
     expect(own).toContainEqual(
       expect.objectContaining({ id: OFFER, price_per_hour: '89.90', sources: ['sandbox'] }),
     );
-    // It needs no learning.
+    // The sandbox's own names need no learning.
     await expect(stat(file())).rejects.toThrow('ENOENT');
     const removed = await world.cli(['catalog', 'remove', 'rtx-4090'], SANDBOX);
     expect(removed.code).toBe(2);

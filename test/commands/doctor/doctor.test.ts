@@ -50,7 +50,7 @@ const withSsh = (world: World, env: CliOptions['env'] = {}) => ({
   env: { PATH: bin(world), LANG: 'C.UTF-8', ...env },
 });
 
-/** The checks of one run by their ids, with the exit code and what the service was asked. */
+/** Runs doctor and returns its checks by ID, the exit code and the requests. */
 async function examine(world: World, env: CliOptions['env'] = {}, ...argv: string[]) {
   const given = withSsh(world, env);
   const { code, stdout, stderr, requests } = await world.cli(['doctor', '--json', ...argv], given);
@@ -199,7 +199,7 @@ describe('the service in doctor', () => {
 
   test('ends all checks at --timeout if it never responds', async () => {
     const world = await worldOf(() => new Promise(() => undefined));
-    // Without it, a call is given longer than a test is.
+    // The default timeout is longer than a test's.
     const { code, of } = await examine(world, {}, '--timeout', '500ms');
     expect(code).toBe(1);
     expect(of('service')?.status).toBe('fail');
@@ -219,7 +219,7 @@ describe('the service in doctor', () => {
   test('names a proxy without its password, and fails on a broken one', async () => {
     const world = await worldOf();
     const address = { GPUCLOUD_BASE_URL: 'https://api.example.invalid' };
-    // What is sent through it gets no answer.
+    // The proxy never responds.
     const proxy = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
     const port = (proxy.address() as { port: number }).port;
@@ -319,7 +319,7 @@ describe('settings and files in doctor', () => {
 
   test("fails on a state folder that can't be written", async () => {
     const world = await worldOf();
-    // Not a folder, so that it holds for root too.
+    // Not a folder, so that root can't write to it either.
     await writeFile(join(world.home, 'state'), '');
     const { code, of } = await examine(world);
     expect(code).toBe(1);

@@ -165,7 +165,7 @@ describe('drives get', () => {
     };
     expect(await id('0D000000-0000-4')).toBe(ID);
     expect(await id('0d000000-9')).toBe('0d000000-9');
-    // A name goes before a beginning, and less than four characters are none.
+    // A name comes before a beginning, and a beginning has at least four characters.
     expect(await id('0d000000-0000')).toBe('0d000000-9');
     expect(await id('0d0')).toMatch(/^3 .*there is no drive with that name or id/);
     expect(await id('0d00')).toBe(

@@ -116,7 +116,7 @@ describe('the environment', () => {
         })
         .flatMap(([, direct, named]) => direct ?? named ?? []),
     );
-    // HOME and USERPROFILE say where `~` is, for every program alike; NODE_… are Node's own.
+    // HOME and USERPROFILE apply to every program; NODE_… variables are Node's own.
     const told = [...known, 'HOME', 'USERPROFILE'];
     const untold = [...read].filter((name) => !told.includes(name) && !name.startsWith('NODE_'));
     expect(untold).toEqual([]);
@@ -163,7 +163,7 @@ describe('words of other tools', () => {
         requests: [],
       });
     }
-    // What is named exists.
+    // The suggested command exists.
     const command = instead.split(/ -|[ ][A-Z]/)[0]?.split(' ') ?? [];
     expect((await world.cli([...command, '--help'])).code).toBe(0);
   });

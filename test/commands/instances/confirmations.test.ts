@@ -267,7 +267,7 @@ describe("--max-price with a response that can't be used", () => {
   let odd: World;
   afterEach(() => odd.close());
 
-  /** The machine is made, but its answer holds a status that is no text. */
+  /** Creates the instance, but returns a status that is not a text. */
   async function create(read: object | number) {
     const sent: string[] = [];
     odd = await createWorld({

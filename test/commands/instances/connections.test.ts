@@ -33,7 +33,7 @@ const TEMPLATES = [
   },
 ];
 
-/** A service with one machine, whose connection data are the test's. */
+/** A service with one instance, whose connection data the test sets. */
 function serviceWith(machine: Record<string, unknown>): Promise<World> {
   return createWorld({
     handler: ({ path }) =>
@@ -46,7 +46,7 @@ function serviceWith(machine: Record<string, unknown>): Promise<World> {
 let world: World;
 let opened: World | undefined;
 
-/** Notes the world of a test, so that it is closed after it. */
+/** Closes the world of a test after it. */
 function use<T extends World>(made: T): T {
   opened = made;
   return made;

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** The open requests and the instances, by their own files. */
+/** Reads the open requests and the instances from their own files. */
 async function journal(home: string): Promise<Record<string, unknown>[]> {
   const root = join(home, 'state', 'journal');
   const records: Record<string, unknown>[] = [];

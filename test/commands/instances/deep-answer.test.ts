@@ -6,7 +6,7 @@ import { HARDWARE } from '../../support/sandbox-ids.ts';
 import type { Answer } from '../../support/service.ts';
 
 const FORMATS = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id'];
-/** Beside the envelope, `data` and the field. */
+/** The levels of the envelope, `data` and the field. */
 const MOST = DEEPEST - 3;
 
 let world: World;
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** A machine with a field that nobody documents, nested so deep, with a secret at its bottom. */
+/** An instance with a deeply nested undocumented field, with a secret at the bottom. */
 function machine(levels: number, status = 200): Answer {
   const inner = `${'[{"a":'.repeat(levels / 2)}"hunter2hunter2"${'}]'.repeat(levels / 2)}`;
   const fields = `"id":"${NEW}","name":"box","status":"ACTIVE","metadata":{"x":${inner}},"new":${inner}`;

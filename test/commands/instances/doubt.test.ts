@@ -27,7 +27,7 @@ const unknown = async () =>
 const recovered = async () =>
   JSON.parse((await world.cli(['instances', 'recover', '--json'])).stdout);
 
-/** The service makes the machine NEW and answers as if it had made another. */
+/** Creates the instance NEW and responds as if it had created another. */
 function bend(id: string, name = 'trainer'): void {
   service.posts.push(() => {
     service.rent(NEW, 'trainer');
@@ -54,7 +54,7 @@ test('prints the ID of an instance that could not be saved, as billing', async (
     syncBuiltinESMExports();
   });
   service.posts.push(() => {
-    // The disk is full from now on.
+    // The disk is full from here on.
     vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
       if (String(to).includes(NEW)) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
       renameSync(from, to);
@@ -110,7 +110,7 @@ test('reports a dear instance whose termination leaves it ACTIVE as billing', as
   service.posts.push(() =>
     ok(service.rent(NEW, 'trainer', { price_per_hour_snapshot: '99.00' }), 201),
   );
-  // The service answers a terminate with the instance as it was.
+  // The service responds to a terminate with the unchanged instance.
   const { code, stderr } = await world.cli([...CREATE, '--max-price', '20', '--json']);
   expect(code).toBe(1);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
@@ -175,7 +175,7 @@ describe('an ID that create does not believe', () => {
       return ok({ id: NEW, name: 'trainer', status: 'PROVISIONING' }, 201);
     });
     await expectDoubt(CREATE, 'that of an instance that was known before');
-    // The machine of the first request keeps its name and is not settled with.
+    // The instance of the first request keeps its name and settles nothing.
     expect(await listed()).toContainEqual(expect.objectContaining({ id: NEW, name: 'first' }));
     service.drives = [{ id: 'd1', current_instance_id: ID }];
     expect(await recovered()).toMatchObject([{ outcome: 'rented', id: ID }]);

@@ -7,7 +7,7 @@ import { endShow, follow, ID, OTHER, type Show, scratch, show } from './show.ts'
 afterEach(endShow);
 
 describe('an outage while following', () => {
-  // A fault that is tried three times counts once; an answer that makes no sense is not tried again.
+  // A fault tried three times counts once; an odd response is not retried.
   test.each<[string, Answer | 'hangUp', RegExp, number]>([
     ['a cut connection', 'hangUp', /could not be reached/, 6],
     ['500', { status: 500, body: {} }, /500/, 6],
@@ -65,7 +65,7 @@ describe('an outage while following', () => {
     expect((await follow(stage)).code).toBe(6);
   });
 
-  // The shorter one would fit into a single call, which would keep it without a word.
+  // A shorter pause would fit into one call, which waits without a note.
   test.each(['300', '20'])('honours a Retry-After of %s s, and reports it', async (seconds) => {
     const stage = await show((turn) => {
       if (turn === 3) setImmediate(() => stage.ctrlC());

@@ -97,7 +97,7 @@ describe('instances events --follow', () => {
   });
 
   test("counts --since 5s by the service's clock", async () => {
-    // That of this computer is at 12:00:00, hours away.
+    // This computer's clock is at 12:00:00, hours away.
     const stage = await show(
       (turn) => {
         if (turn === 2) setImmediate(() => stage.ctrlC());

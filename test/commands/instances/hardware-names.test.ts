@@ -24,7 +24,7 @@ describe('an offer with nearly a known name', () => {
     expect((await create('no such thing at all')).stderr).not.toContain('did you mean');
   });
 
-  // It can be an id that is not known here: the service judges.
+  // It may be an ID that is not known here, so the service decides.
   const said = 'it is sent as an id. Did you mean rtx-4090?';
 
   test.each([[[]], [['--json']], [['-o', 'jsonl']], [['-q']]])(

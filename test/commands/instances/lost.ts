@@ -16,7 +16,7 @@ export async function begin(options: Partial<WorldOptions> = {}): Promise<void> 
   world = await createWorld({ handler: service.handler, ...options });
 }
 
-/** A creation whose answer is lost, with or without a machine made. */
+/** Loses the response to a create, with or without a new instance. */
 export async function lose(made: boolean, argv: readonly string[] = CREATE): Promise<void> {
   service.posts.push(({ body }) => {
     if (made) service.rent(ID, (body as { instance_name: string }).instance_name);

@@ -54,7 +54,7 @@ describe('an unknown outcome', () => {
     const stranger = await world.cli(['drives', 'list'], {
       env: { GPUCLOUD_API_KEY: 'svc_sk_other' },
     });
-    // Nobody knows yet whether both keys are of one account.
+    // It is not known yet whether both keys are of one account.
     expect(stranger.stderr).toContain(WARNING);
   });
 
@@ -253,7 +253,7 @@ describe("recover and what can't be read", () => {
     const list = await world.cli(['instances', 'list', '-q'], { env });
     expect(list).toMatchObject({ code: 0, stdout: `${NEW}\n` });
     expect(list.stderr).toContain('Could not determine which account the API key belongs to');
-    // Nothing is rented for an account that is not known.
+    // Nothing is rented for an unknown account.
     const { code, requests } = await world.cli(['instances', 'create', 'lab', ...HARDWARE], {
       env,
     });

@@ -16,7 +16,7 @@ describe('a change that is refused', () => {
   let near: World;
   afterEach(() => near.close());
 
-  /** Each POST is refused; readings are the given statuses in turn, the last of them from then on. */
+  /** Refuses each POST; readings return the given statuses in turn, the last one repeatedly. */
   async function refusing(...readings: (string | (() => Answer))[]) {
     near = await createWorld({
       handler({ method }) {
@@ -143,7 +143,7 @@ describe('an interrupt while the key is fetched', () => {
   let near: World;
   afterEach(() => near.close());
 
-  /** Runs it with a key that nobody gets, and interrupts the command that is to tell it. */
+  /** Runs it with a key command that never ends, and interrupts it. */
   async function interrupted(argv: readonly string[]) {
     near = await createWorld({ signedIn: false, handler: () => 'hangUp' });
     const asked = join(near.home, 'asked');

@@ -19,13 +19,13 @@ export const refused: Answer = {
   body: { statusCode: 401, message: 'no', error: 'Unauthorized' },
 };
 
-/** What the service says to the reading of a log; `turn` counts the first pages read of it, from 1. */
+/** The response to a reading of a log; `turn` counts readings of its first page, from 1. */
 export type Turn = (turn: number, id: string) => readonly TestEvent[] | Answer | 'hangUp';
 
-/** A service with logs that change from one look to the next, and a person who ends the follow. */
+/** A service with logs that change between readings, and Ctrl-C at the end. */
 export interface Show {
   readonly world: World;
-  /** Ctrl-C, as the edge tells it. */
+  /** Ctrl-C, as main.ts reports it. */
   readonly interrupts: { readonly first: AbortSignal; readonly second: AbortSignal };
   ctrlC(failure?: 'interrupted' | 'terminated'): void;
 }

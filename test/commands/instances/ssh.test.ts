@@ -15,7 +15,7 @@ afterEach(async () => {
   opened = undefined;
 });
 
-/** A service with one machine, and an ssh that notes what it is started with. */
+/** A service with one instance, and an ssh that records its arguments. */
 async function worldWith(machine: Record<string, unknown>): Promise<World> {
   const world = await createWorld({
     handler: ({ path }) =>
@@ -66,7 +66,7 @@ test('handles a Ctrl-C that ends ssh after its end', async () => {
     `#!/bin/sh\necho ssh >> '${calls}'\n[ "$(wc -l < '${calls}')" -lt 2 ] && exit 255\nexec sleep 1\n`,
   );
   const interrupt = new AbortController();
-  // Why ssh failed is being found out: it has ended.
+  // The command is looking for the reason why ssh failed.
   const watcher = watch(world.home, () => {
     if (existsSync(calls) && readFileSync(calls, 'utf8').split('\n').length > 2) {
       interrupt.abort(new CliError('interrupted', 'Interrupted.'));
@@ -256,7 +256,7 @@ describe('the arguments of ssh and scp', () => {
   test('put brackets around an IPv6 address for scp', async () => {
     const world = await worldWith({ ip_address: '2001:db8::5' });
     await run(world, 'scp', '-r', '-p', '-x y', `${ID}:a b`);
-    // A word that is no flag of ours stays a usage error.
+    // An unknown flag stays a usage error.
     expect(await started(world)).toEqual([]);
     await run(world, 'scp', '-r', '-p', '--', '-x y', `${ID}:a b`);
     expect(await started(world)).toEqual([

@@ -135,7 +135,7 @@ describe('instances track and untrack', () => {
 describe('Ctrl-C during a create', () => {
   const stop = (controller: AbortController) =>
     controller.abort(new CliError('interrupted', 'Interrupted.'));
-  /** What lies in the journal beside whose keys are known. */
+  /** Lists the journal's files, except those about keys. */
   const places = async () => {
     const names = await readdir(join(world.home, 'state', 'journal'), { recursive: true });
     return names.flatMap((name) => /(requests|instances)\/.*\.json$/.exec(name)?.[1] ?? []);

@@ -41,7 +41,7 @@ describe('instances wait --for ssh', () => {
     expect(stderr).toContain('is ERROR and will not become ACTIVE by itself: no power.');
   });
 
-  /** A world whose machine is as told, with an SSH server of this computer. */
+  /** A world with the given instance and an SSH server on this computer. */
   async function besideSshd(machineOf: (port: number) => Record<string, unknown>) {
     const { createServer } = await import('node:net');
     const sshd = createServer((socket) => socket.end('SSH-2.0-Test\r\n'));

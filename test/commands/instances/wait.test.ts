@@ -24,7 +24,7 @@ describe('instances wait', () => {
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer']);
     expect(code).toBe(12);
     expect(stderr).toContain('will not become ACTIVE by itself: ');
-    // The end of the service's log, oldest first, between the error and the hint.
+    // The end of the log, oldest first, between the error and the hint.
     expect(stderr).toMatch(
       /^error: trainer \([0-9a-f-]{36}\): .* It may still be billing\.\n( {2}\S+Z {2}[A-Z_]+ {2}.+\n){2,5}hint: /m,
     );
@@ -98,7 +98,7 @@ describe('instances wait', () => {
     const near = await createWorld({
       async handler() {
         asked += 1;
-        // Longer than --timeout: a real pause, since the limit of a request is a real timer.
+        // Longer than --timeout. The pause is real, since the timeout of a request is.
         if (asked === 2) await new Promise((resolve) => setTimeout(resolve, 400));
         const status = asked < 3 ? 'CREATING' : 'ACTIVE';
         return {
@@ -185,8 +185,8 @@ describe('instances wait if the service is in trouble', () => {
   });
 
   /**
-   * A service that refuses each machine its second reading, and wants to be left alone for so many
-   * seconds: whoever comes sooner is refused for as long again.
+   * A service that refuses the second reading of each instance and asks for a pause of so many
+   * seconds. A request that comes sooner is refused for as long again.
    */
   async function strictWorld(seconds: number, end: string) {
     const clock = manualClock();
@@ -212,7 +212,7 @@ describe('instances wait if the service is in trouble', () => {
   const asks = (seconds: number) =>
     `The service takes no more requests for now (429) and asks to wait ${seconds} s (Retry-After).`;
 
-  // The shorter one would fit into a single call, which would keep it without a word.
+  // A shorter pause would fit into one call, which waits without a note.
   test.each([120, 20])('honours a pause of %i s in full, and reports it once', async (seconds) => {
     const strict = await strictWorld(seconds, 'ACTIVE');
     const { code, stderr, requests } = await strict.cli([...WAIT, '-o', 'id']);
@@ -294,7 +294,7 @@ describe('instances wait if the service is in trouble', () => {
     const waited = await near.cli(['instances', 'wait', ...ids, '--wait-timeout', '10s', '--json']);
     await near.close();
     expect(waited.code).toBe(8);
-    // The last of them is not kept waiting by those before it.
+    // The last instance does not wait for those before it.
     expect(JSON.parse(waited.stdout)).toMatchObject([{ id: boxId(19) }]);
     expect(errorOf(waited.stderr).errors).toHaveLength(19);
     expect(most).toBeGreaterThan(1);

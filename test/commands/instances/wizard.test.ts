@@ -7,8 +7,8 @@ import { no, ok } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
 
 /**
- * The wizard by its plain questions, each answered with a line; test/e2e/wizard.test.ts looks at
- * what a person sees of it in a terminal.
+ * Answers the wizard's plain questions, one line each. test/e2e/wizard-*.test.ts check what it
+ * draws in a terminal.
  */
 let world: World;
 beforeEach(async () => {
@@ -28,7 +28,7 @@ async function done(...argv: string[]): Promise<string> {
   return stdout;
 }
 
-/** Answers the questions of a command line by line; an empty line takes what is offered. */
+/** Answers questions line by line; an empty line takes the default. */
 function answered(argv: readonly string[], ...lines: readonly string[]) {
   return world.cli(argv, {
     terminal: true,
@@ -176,7 +176,7 @@ describe('after the last answer', () => {
   let other: World;
   afterEach(() => other.close());
 
-  /** A service that answers so to the POST and to a reading; the lists are empty. */
+  /** A service with empty lists that responds so to the POST and to a reading. */
   async function rentAt(post: Answer, get: Answer) {
     other = await createWorld({
       handler: ({ method, path }) => {

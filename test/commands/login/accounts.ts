@@ -10,7 +10,7 @@ export const NO_GUARDS = { max_instances: null, max_burn: null };
 const ANNA = { id: 'user-anna', email: 'anna@example.com', name: 'Anna', balance: '1500.50' };
 const BORIS = { id: 'user-boris', email: null, name: 'Boris', balance: '7.00' };
 
-/** A service that knows two keys and GET /users/me, and refuses everything else as the spec says. */
+/** A service with two keys and GET /users/me that refuses everything else, as specified. */
 export function accounts({ method, path, headers }: RecordedRequest): Answer {
   const user = { [ANNA_KEY]: ANNA, [BORIS_KEY]: BORIS }[headers['x-api-key'] ?? ''];
   if (user === undefined) {

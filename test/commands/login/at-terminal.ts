@@ -7,11 +7,11 @@ import { SELF, type World } from '../../support/run-cli.ts';
 
 interface Person {
   readonly context: Context;
-  /** The questions, and the rules that answers broke, in the order in which they were read. */
+  /** The questions and the rules that input broke, in order. */
   readonly said: readonly string[];
 }
 
-/** Somebody who answers questions with these texts, one after the other, and then leaves. */
+/** Answers questions with these texts in turn, and then leaves. */
 export async function atTerminal(world: World, answers: readonly string[]): Promise<Person> {
   const left = [...answers];
   const said: string[] = [];

@@ -135,7 +135,7 @@ describe('login with everything given', () => {
       stdin: ANNA_KEY,
     });
     expect(again).toMatchObject({ code: 0, requests: [{ path: '/users/me' }] });
-    // The current profile is for this service: its key is replaced where no profile is named.
+    // The current profile is for this service, so its key is replaced without --profile.
     expect((await login(world, ANNA_KEY, '--yes')).stdout).toContain('Name:      work\n');
   });
 
@@ -230,7 +230,7 @@ describe('a login that fails', () => {
       stdin: ANNA_KEY,
     });
     expect(code).toBe(6);
-    // Once is enough.
+    // One login is enough to leave the profile unchanged.
     expect(stderr.match(/Nothing was \w+\./g)).toEqual(['Nothing was changed.']);
     await expectNothingStored(world);
   });

@@ -13,7 +13,7 @@ async function newWorld(): Promise<World> {
   return world;
 }
 
-/** `home` has a key and is current, `work` has none. */
+/** The profile `home` has a key and is current; `work` has none. */
 async function twoProfiles(): Promise<World> {
   const world = await newWorld();
   await world.cli(['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`]);

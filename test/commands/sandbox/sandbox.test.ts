@@ -7,7 +7,7 @@ const worlds: World[] = [];
 const OFFER = '40904090-0000-4000-8000-000000000001';
 const IMAGE = '22042204-0000-4000-8000-000000000011';
 
-/** A computer without a profile and without a key; what it asks of a service fails the test. */
+/** A computer without profile and key. A request to a service fails the test. */
 async function newWorld(): Promise<World> {
   const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
   worlds.push(world);
@@ -29,7 +29,7 @@ async function json(world: World, ...argv: string[]) {
   return JSON.parse(stdout);
 }
 
-/** Rents a machine in the built-in sandbox. */
+/** Rents an instance in the built-in sandbox. */
 async function rent(world: World, name: string): Promise<void> {
   const argv = ['instances', 'create', name, '--offer', OFFER, '--image', IMAGE];
   const { code, stderr } = await world.cli([...argv, '--profile', 'sandbox']);
@@ -175,7 +175,7 @@ describe('sandbox advance', () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'advance', '24h']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('Sandbox time:       2026-01-16 12:00:00 UTC\n');
-    // 24 h × 89.90 ₽, less the hour that runs when the clock stops.
+    // 24 h × 89.90 ₽, without the hour that is running.
     expect(stdout).toContain('Charged meanwhile:  2067.70\n');
     expect(stdout).toContain('Balance:            8432.30\n');
     expect(stdout).toContain('Machines:           1 ACTIVE\n');

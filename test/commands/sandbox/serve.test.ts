@@ -50,7 +50,7 @@ async function serve(world: World, ...argv: string[]): Promise<Serving> {
   };
 }
 
-/** Waits until something answers; a command that ended before is the answer to why not. */
+/** Waits until the server responds, or shows how the command ended. */
 async function answering(url: string, result: Promise<CliResult>): Promise<void> {
   let ended: CliResult | undefined;
   void result.then((outcome) => {

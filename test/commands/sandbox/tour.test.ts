@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TOUR } from '../../../src/commands/sandbox/tour-steps.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 
-// Other tests run tours at the same time, so these look in a temporary folder of their own.
+// Other tests run tours at the same time, so these use their own temporary folder.
 const TMPDIR = process.env.TMPDIR;
 let world: World;
 beforeEach(async () => {
@@ -18,7 +18,7 @@ afterEach(async () => {
   const folder = tmpdir();
   if (TMPDIR === undefined) delete process.env.TMPDIR;
   else process.env.TMPDIR = TMPDIR;
-  // Fails if a tour left something.
+  // Fails if a tour leaves a file.
   await rmdir(folder);
 });
 
@@ -55,7 +55,7 @@ describe('sandbox tour', () => {
     expect(resultOf('status')).toMatchObject({
       instances: [{ name: 'my-first-box', status: 'ACTIVE' }],
     });
-    // Three hours at 89.90 have passed, and what is paid ahead is the fourth.
+    // Three hours at 89.90 have passed, and the fourth is paid.
     expect(JSON.stringify(resultOf('billing spend'))).toContain('269.70');
   });
 

@@ -23,7 +23,7 @@ function fingerprintOf(line: string): string {
   return verdict.value.fingerprint;
 }
 
-/** Lines of a request, without its headers. */
+/** The lines of a request, without headers. */
 function sent(requests: readonly RecordedRequest[]): string[] {
   return requests.map(({ method, path }) => `${method} ${path}`);
 }
@@ -117,7 +117,7 @@ describe('in the sandbox', () => {
         stdin: `${ED25519} another comment`,
       },
     );
-    // The key is there, and its id is printed; what was asked for is not so.
+    // The key exists and its ID is printed, but it is not the default.
     expect(again.code).toBe(5);
     expect(again.stdout).toBe(first.stdout);
     expect(sent(again.requests)).toEqual(['GET /ssh-keys']);

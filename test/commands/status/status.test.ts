@@ -143,7 +143,7 @@ describe('status', () => {
     const ids = Array.from({ length: 6 }, (_, at) => service.machine(`box-${at}`));
     await known(...ids);
     await world.cli(['status']);
-    // Asked one after the other, the first would never be answered.
+    // If it waited for each response, the first would never come.
     service.together = 9;
     const { requests } = await status();
     expect(requests.map(({ path }) => path.split('?')[0]).sort()).toEqual([
@@ -169,7 +169,7 @@ describe('status', () => {
     expect(await shown('--all')).toHaveLength(50);
     const { stdout } = await world.cli(['status'], { terminal: true, env });
     expect(stdout).toContain('Machines known to this computer: 50\n');
-    // 88.50 down to 51.50.
+    // From 88.50 down to 51.50.
     expect(stdout).toContain('and 38 more, 2,660.00 ₽ per hour: gpucloud instances list');
     const piped = await world.cli(['status']);
     expect(piped.stdout.match(/^box-\d+/gm)).toHaveLength(50);
@@ -335,7 +335,7 @@ describe('charges that nothing known explains', () => {
     expect((await status()).doc.charges.unexplained).toBe('0.00');
     hourly('50.00', 30);
     const { doc } = await status();
-    // 24 × 139.90, and 25 × 89.90 are explained.
+    // 24 × 139.90 and 25 × 89.90 are explained.
     expect(doc.charges).toMatchObject({
       charged: '3357.60',
       explained_at_most: '2247.50',
@@ -356,7 +356,7 @@ describe('charges that nothing known explains', () => {
         price_per_hour_snapshot: '100',
       }),
     );
-    // A third of the price was charged until then, so that the day has room.
+    // A third of the price was charged until then, so the day's total leaves room.
     for (let hour = 0; hour < 24; hour += 1) {
       service.transaction('USAGE_CHARGE', hour < 3 ? '500' : '10', hour * HOUR + 60_000);
     }
@@ -374,7 +374,7 @@ describe('charges that nothing known explains', () => {
       terminated_at: service.ago(0),
     });
     expect((await status()).doc.charges.unexplained).toBe('0.00');
-    // It has moved to the archive, and is not read any more.
+    // It is in the archive, and is not read again.
     const again = await status();
     expect(again.doc.instances).toEqual([]);
     expect(again.doc.charges.unexplained).toBe('0.00');
@@ -428,7 +428,7 @@ describe('a deposit', () => {
   test('pays a week of debt of a suspended drive without a warning', async () => {
     service.drive('data', { created_at: service.ago(40 * DAY) });
     service.transaction('DEPOSIT', '5000.00', HOUR);
-    // 160 hours of 6.00 at once.
+    // 160 hours at 6.00 in one charge.
     service.transaction('USAGE_CHARGE', '960.00', HOUR);
     expect((await status()).doc.charges.unexplained).toBe('0.00');
     service.history[0] = { ...service.history[0], type: 'REFUND' };
