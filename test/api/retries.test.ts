@@ -414,11 +414,14 @@ describe('start', () => {
     },
   );
 
-  test('reports the documented 500 as refused, with the state', async () => {
-    const { api, server } = await run([status(500), data(machine('STOPPED'))]);
+  test.each([
+    ['STOPPED', false],
+    ['ERROR', true],
+  ])('reports the documented 500 as refused, with the state %s', async (state, mayBeBilling) => {
+    const { api, server } = await run([status(500), data(machine(state))]);
     const error = await failureOf(api.instances.start(ID));
-    expect(error).toMatchObject({ failure: 'refused', retryable: true, mayBeBilling: false });
-    expect(error.message).toContain('Its status is STOPPED');
+    expect(error).toMatchObject({ failure: 'refused', retryable: true, mayBeBilling });
+    expect(error.message).toContain(`Its status is ${state}`);
     expect(server.calls()).toEqual([POST, GET]);
   });
 

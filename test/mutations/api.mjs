@@ -111,6 +111,7 @@ export const api = [
         'an id in a broken response is not offered',
         'await options.onResponse?.(error.partial);',
         '',
+        { tests: 'api/traps' },
       ],
       [
         'an id is not on disk before the response is used',

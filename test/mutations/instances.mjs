@@ -86,7 +86,7 @@ export const instances = [
   {
     file: 'instances/max-price.ts',
     tests:
-      'commands/instances/create-outcome commands/instances/doubt commands/instances/before-the-deed',
+      'commands/instances/create-outcome commands/instances/doubt commands/instances/confirmations',
     changes: [
       [
         'a price that is just allowed is too high',

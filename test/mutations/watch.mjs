@@ -49,7 +49,7 @@ export const watch = [
   },
   {
     file: 'watch/follow.ts',
-    tests: 'watch/following watch/pace watch/long-follow commands/instances/follow',
+    tests: 'watch/handed-on watch/following watch/pace watch/long-follow commands/instances/follow',
     changes: [
       [
         'events that were not written count as handed on',

@@ -7,7 +7,7 @@ import {
   publishedPort,
   volume,
 } from '../../src/rules/container.ts';
-import { kopecksText, money } from '../../src/rules/money.ts';
+import { kopecksText, money, positiveMoney } from '../../src/rules/money.ts';
 import { anyName, apiKeyName, instanceName, isUuid, resourceId } from '../../src/rules/names.ts';
 import { count, sharedMemoryGb } from '../../src/rules/numbers.ts';
 import type { Rule } from '../../src/rules/rule.ts';
@@ -271,6 +271,11 @@ describe('money', () => {
       expect(money(text).ok).toBe(false);
     },
   );
+
+  test('is above zero where zero makes no sense', () => {
+    for (const text of ['0', '0.00', '-1']) expect(positiveMoney(text).ok).toBe(false);
+    expect(accepted(positiveMoney, '0.01').toFixed()).toBe('0.01');
+  });
 });
 
 describe('durations', () => {

@@ -81,6 +81,11 @@ describe('waiting for a status', () => {
     expect(again.outcome).toMatchObject({ failure: 'otherEnd' });
   });
 
+  test('ends if the service takes a termination back', async () => {
+    const { outcome } = await waiting(['TERMINATING', 'ACTIVE'], { target: 'TERMINATED' });
+    expect(outcome).toMatchObject({ failure: 'otherEnd' });
+  });
+
   test.each(['ERROR', 'TERMINATED', 'TERMINATING', 'STOPPED'])('ends with %s', async (status) => {
     const { outcome } = await waiting(['CREATING', status]);
     expect(outcome).toMatchObject({ failure: 'otherEnd', resource: 'm1' });

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { type FollowedLog, follow } from '../../src/watch/follow.ts';
+import { manualClock } from '../support/clock.ts';
+import { event, type TestEvent } from './pages.ts';
+
+/** Follows a log with one event, and lists in order what became of it. */
+async function followed(isWritten: boolean): Promise<string[]> {
+  const steps: string[] = [];
+  const log: FollowedLog<TestEvent> = {
+    hasStarted: () => true,
+    look: async () => ({
+      news: steps.length === 0 ? [{ id: 'e1', time: 1_000, event: event('e1', 1) }] : [],
+      gap: undefined,
+    }),
+    take: (events) => void steps.push(...events.map(({ id }) => `${id} is taken`)),
+    hasEnded: async () => true,
+  };
+  const stream = follow({
+    logs: [log],
+    clock: manualClock(),
+    signal: new AbortController().signal,
+    interval: 2_000,
+    each: (logs, work) => Promise.all(logs.map(work)),
+    shows: () => true,
+    isLast: () => false,
+    flush: async () => steps.push('flush') > 0 && isWritten,
+    onTaken: async () => void steps.push('position is saved'),
+    report: {
+      lost: () => undefined,
+      back: () => undefined,
+      gap: () => undefined,
+      missed: () => undefined,
+      gone: () => undefined,
+      looked: () => undefined,
+    },
+  });
+  for await (const { event: shown } of stream) steps.push(`${shown.id} is shown`);
+  return steps;
+}
+
+test('saves the position once the events are written', async () => {
+  const steps = ['e1 is shown', 'flush', 'e1 is taken', 'position is saved'];
+  expect(await followed(true)).toEqual(steps);
+});
+
+test('saves no position and ends if the events could not be written', async () => {
+  expect(await followed(false)).toEqual(['e1 is shown', 'flush']);
+});
