@@ -21,8 +21,8 @@ export interface Change {
   readonly verb: 'start' | 'stop' | 'terminate';
   /** Completes "NAME was not …". */
   readonly done: string;
-  /** The status that it leads to, for a change that succeeds if it is there already. */
-  readonly goal?: 'STOPPED' | 'TERMINATED';
+  /** The status that it leads to. */
+  readonly goal: 'ACTIVE' | 'STOPPED' | 'TERMINATED';
   /** What comes before the first request: a question, or a note about the price. */
   before?(targets: readonly Target[], context: Context): Promise<void>;
   /** The service accepted the request for one instance. */
@@ -86,21 +86,20 @@ async function send(
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     if (!sent && isInterrupt(error)) throw notSent(error, target, change);
-    const { goal } = change;
-    if (goal === undefined) {
+    if (change.verb === 'start') {
       const explained = await explainStart(target, error, api);
       throw explained === error ? stillThere(error, target) : explained;
     }
     if (error.httpStatus === 400 || error.httpStatus === 409) {
-      return alreadyThere(target, { ...change, goal }, error, { api, waits }, context);
+      return alreadyThere(target, change, error, { api, waits }, context);
     }
     throw stillThere(error, target);
   }
 }
 
 /**
- * Compares what a stop or terminate was answered with what was asked. A response may show the status
- * from before the request, so the instance is read once more.
+ * Compares the status in the response with what was asked. A response may show the status from
+ * before the request, so the instance is read once more.
  */
 async function onTheWay(
   { verb, goal, done }: Change,
@@ -108,7 +107,7 @@ async function onTheWay(
   answered: string,
   api: Api,
 ): Promise<string> {
-  if (goal === undefined || leadsTo(goal, answered)) return answered;
+  if (leadsTo(goal, answered)) return answered;
   const found = await api.instances.get(id, BRIEFLY).catch((fault: unknown) => {
     if (fault instanceof CliError && !isInterrupt(fault)) return undefined;
     throw fault;
@@ -121,7 +120,10 @@ async function onTheWay(
     {
       resource: id,
       mayBeBilling: mayBill(status),
-      hint: `try again: gpucloud instances ${verb} ${typedName(name, id)}`,
+      hint:
+        verb === 'start'
+          ? nextStep(status, typedName(name, id))
+          : `try again: gpucloud instances ${verb} ${typedName(name, id)}`,
     },
   );
 }
@@ -141,7 +143,7 @@ function stillThere(error: CliError, { last }: Target): CliError {
  */
 async function alreadyThere(
   { id, name }: Target,
-  { verb, goal }: Required<Pick<Change, 'verb' | 'goal'>>,
+  { verb, goal }: Pick<Change, 'verb' | 'goal'>,
   refusal: CliError,
   { api, waits }: Sending,
   context: Context,

@@ -34,7 +34,7 @@ export const start = action({
       .addOption(pollIntervalOption()),
   run: async (context, typed, { wait, ...times }) =>
     change(
-      { verb: 'start', done: 'started', before: reservationNote },
+      { verb: 'start', done: 'started', goal: 'ACTIVE', before: reservationNote },
       await severalGiven('INSTANCE', typed, context),
       { until: await statusFor(wait, context), ...times },
       context,
@@ -71,9 +71,9 @@ export const terminate = action({
   notes:
     'Ends billing. The unused part of the reserved hour returns to the balance. An attached ' +
     'cloud drive is kept.\n\n' +
-    'Shows each instance with its price and asks first, unless --yes is given. In a ' +
-    'terminal without INSTANCE, offers the known ones. Terminating a terminated instance ' +
-    'succeeds.',
+    'Shows each instance with its price and asks first, unless --yes is given. --yes takes ' +
+    'names and whole IDs, not the beginning of an ID. In a terminal without INSTANCE, ' +
+    'offers the known ones. Terminating a terminated instance succeeds.',
   examples: [
     'gpucloud instances terminate trainer',
     'gpucloud instances terminate trainer lab --yes --wait',

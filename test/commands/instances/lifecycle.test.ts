@@ -42,6 +42,35 @@ describe.each([
   });
 });
 
+describe('start that is answered 200 with the status STOPPED', () => {
+  const answering = async (status: string) => {
+    const data = { id: boxId(1), name: 'box', status };
+    const near = await createWorld({
+      handler: ({ method }): Answer => ok(method === 'POST' ? { status: 'STOPPED' } : data),
+    });
+    return near.cli(['instances', 'start', boxId(1), '--json']).finally(() => near.close());
+  };
+
+  test.each([
+    ['STOPPED', `start it, which bills: gpucloud instances start ${boxId(1)} --wait`],
+    ['ERROR', `see what happened: gpucloud instances events ${boxId(1)}`],
+  ])('is exit 12, and may be billing, if it is %s then', async (status, hint) => {
+    const { code, stdout, stderr } = await answering(status);
+    expect({ code, stdout }).toEqual({ code: 12, stdout: '[]\n' });
+    expect(errorOf(stderr)).toMatchObject({
+      message: `The service accepted the request, but ${boxId(1)} was not started: its status is ${status}.`,
+      may_be_billing: true,
+      hint,
+    });
+  });
+
+  test.each(['STARTING', 'ACTIVE'])('is exit 0 if it is %s then', async (status) => {
+    const { code, stdout } = await answering(status);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ id: boxId(1), status }]);
+  });
+});
+
 describe('instances stop and start', () => {
   test('sends a stop and prints a line for the instance', async () => {
     const id = await rent('trainer');
