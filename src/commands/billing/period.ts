@@ -1,4 +1,6 @@
+import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { lazy } from '../../lazy.ts';
 import { type Moment, timeOf } from '../../rules/times.ts';
 
 /** Milliseconds since 1970: from `from` on, before `to`. */
@@ -7,12 +9,27 @@ interface Period {
   readonly to: number;
 }
 
-/** `--since` and `--until`; undefined without both. */
-export function periodOf(
-  { since, until }: { since?: Moment | undefined; until?: Moment | undefined },
-  now: number,
-): Period | undefined {
+interface Given {
+  readonly since?: Moment | undefined;
+  readonly until?: Moment | undefined;
+}
+
+/**
+ * `--since` and `--until`; undefined without both. Ask for it once a response has come: ages count
+ * from the service's time.
+ */
+export function periodAt(
+  { since, until }: Given,
+  { serviceClock }: Pick<Context, 'serviceClock'>,
+): (() => Period) | undefined {
   if (since === undefined && until === undefined) return undefined;
+  const period = () => periodOf({ since, until }, serviceClock.now());
+  // Two times, or two ages, are in order by any clock: a slip is reported before any request.
+  if (since && until && 'at' in since === 'at' in until) period();
+  return lazy(period);
+}
+
+function periodOf({ since, until }: Given, now: number): Period {
   const period = {
     from: since === undefined ? Number.NEGATIVE_INFINITY : timeOf(since, now),
     to: until === undefined ? Number.POSITIVE_INFINITY : timeOf(until, now),

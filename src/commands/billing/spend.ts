@@ -9,7 +9,7 @@ import { type Books, netOf, openBooks } from '../../money/spend.ts';
 import { localTime } from '../../output/time.ts';
 import { inRoubles, zero } from '../../rules/money.ts';
 import { since, until } from '../../rules/times.ts';
-import { periodOf } from './period.ts';
+import { periodAt } from './period.ts';
 import { rowOf, spendBlocks, spendView } from './spend-view.ts';
 
 /** How far back without `--since`. */
@@ -41,20 +41,20 @@ export const spend = action({
   run: async (context, { by = 'day', ...flags }) => {
     const { out, err } = context;
     const api = await context.api();
-    const now = context.serviceClock.now();
-    const asked = periodOf(flags, now);
-    const to = asked?.to ?? Number.POSITIVE_INFINITY;
-    const from =
-      asked === undefined || flags.since === undefined
-        ? startOf(by, Math.min(to - 1, now), -BACK[by])
-        : asked.from;
-    if (from > now) {
-      throw usageError(`--since lies in the future: ${new Date(from).toISOString()}`);
-    }
-    const books = openBooks({ step: by, from, to });
-    await fill(books, api, context);
-
-    // The responses have set the service's clock.
+    const period = periodAt(flags, context);
+    const range = () => {
+      const now = context.serviceClock.now();
+      const to = period?.().to ?? Number.POSITIVE_INFINITY;
+      const from =
+        period === undefined || flags.since === undefined
+          ? startOf(by, Math.min(to - 1, now), -BACK[by])
+          : period().from;
+      if (from > now) {
+        throw usageError(`--since lies in the future: ${new Date(from).toISOString()}`);
+      }
+      return { from, to };
+    };
+    const { books, from, to } = await readBooks(by, range, api, context);
     const end = context.serviceClock.now();
     const rows = books
       .rows(end, { trimmed: flags.since === undefined })
@@ -71,18 +71,36 @@ export const spend = action({
   },
 });
 
-async function fill(books: Books, api: Api, context: Context): Promise<void> {
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** `range` is asked for once the first response has set the service's clock. */
+async function readBooks(
+  step: Step,
+  range: () => Range,
+  api: Api,
+  context: Context,
+): Promise<Range & { readonly books: Books }> {
   const progress = context.err.progress('Reading the history');
+  let opened: (Range & { readonly books: Books }) | undefined;
+  const open = () => {
+    const { from, to } = range();
+    return { from, to, books: openBooks({ step, from, to }) };
+  };
   let count = 0;
   try {
     for await (const page of wholeHistory(api, {}, context)) {
-      for (const transaction of page) books.add(transaction);
+      opened ??= open();
+      for (const transaction of page) opened.books.add(transaction);
       count += page.length;
       progress.update(`Reading the history: ${count} transactions`);
     }
   } finally {
     progress.done();
   }
+  return opened ?? open();
 }
 
 /** One line for what was spent and one for the rest: together they are wider than most terminals. */

@@ -4,12 +4,13 @@ import { noteOtherPages, pageView } from '../../cli/pagination.ts';
 import { ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import { usageError } from '../../errors.ts';
+import { lazy } from '../../lazy.ts';
 import { wholeHistory } from '../../money/history.ts';
 import { momentOf } from '../../money/ledger.ts';
 import { createTotals } from '../../money/totals.ts';
 import { count } from '../../rules/numbers.ts';
 import { since, until } from '../../rules/times.ts';
-import { periodOf, periodText } from './period.ts';
+import { periodAt, periodText } from './period.ts';
 import { transactionView } from './view.ts';
 
 /** API document: Transaction. New types may come, so others are accepted. */
@@ -47,30 +48,33 @@ export const transactions = action({
     const { out, err } = context;
     if (all && page !== undefined) throw usageError('--all and --page exclude each other');
     const api = await context.api();
-    const period = periodOf(flags, context.serviceClock.now());
+    const period = periodAt(flags, context);
     noteUndocumented(type, TYPES, context);
-    if (period !== undefined) {
-      const read = page === undefined ? 'the whole history is read' : `page ${page} alone is read`;
+    const noteFilter = lazy(() => {
+      if (period === undefined) return;
+      const read = page === undefined ? 'the whole history is read' : `only page ${page} is read`;
       err.note(
-        `The service has no filter by time: ${read} and filtered here, ${periodText(period)}.`,
+        `The service has no time filter: ${read} and filtered here, ${periodText(period())}.`,
       );
-    }
+    });
 
     // For people only: a script has the rows, and may have a million of them.
     const totals = out.format === 'table' ? createTotals() : undefined;
     let undated = 0;
     const within = (rows: readonly Transaction[]): readonly Transaction[] => {
       if (period === undefined) return rows;
+      const { from, to } = period();
       return rows.filter((row) => {
         const time = momentOf(row);
         if (time === undefined) undated += 1;
-        return time === undefined || (time >= period.from && time < period.to);
+        return time === undefined || (time >= from && time < to);
       });
     };
     async function* chosen(
       pages: Iterable<readonly Transaction[]> | AsyncIterable<readonly Transaction[]>,
     ): AsyncGenerator<readonly Transaction[]> {
       for await (const page of pages) {
+        noteFilter();
         const rows = within(page);
         for (const row of rows) totals?.add(row);
         yield rows;

@@ -49,7 +49,8 @@ describe('billing spend', () => {
     );
   });
 
-  test("counts to the service's time if the computer's clock is two days behind", async () => {
+  /** The service's clock is two days ahead of the computer's. */
+  async function twoDaysAhead(): Promise<void> {
     await world.close();
     const clock = manualClock();
     service = new AccountService(clock.now() + 2 * DAY);
@@ -61,6 +62,23 @@ describe('billing spend', () => {
         return answer === 'hangUp' ? answer : { ...answer, headers: { date } };
       },
     });
+  }
+
+  test("counts back from the service's time", async () => {
+    await twoDaysAhead();
+    service.transaction('USAGE_CHARGE', '10', 2 * HOUR);
+    service.transaction('USAGE_CHARGE', '5', DAY);
+    const { stderr } = await world.cli(['billing', 'spend', '--since', '3h']);
+    expect(stderr).toContain('Spent 10.00 ₽ from 2026-01-17 ');
+    expect((await world.cli(['billing', 'spend'])).stderr).toContain('₽ from 2025-12-19 to');
+    const rows = await world.cli(['billing', 'transactions', '--since', '3h', '--json']);
+    expect(JSON.parse(rows.stdout)).toMatchObject([{ amount: '10' }]);
+    const since = ['--since', '2026-01-16T12:00Z'];
+    expect((await world.cli(['billing', 'spend', ...since])).code).toBe(0);
+  });
+
+  test("counts to the service's time if the computer's clock is two days behind", async () => {
+    await twoDaysAhead();
     service.transaction('USAGE_CHARGE', '10', 2 * HOUR);
     service.transaction('USAGE_CHARGE', '5', DAY);
     const { stdout, stderr } = await world.cli(['billing', 'spend']);

@@ -339,7 +339,7 @@ describe('billing transactions, a period', () => {
     expect(stdout).toBe('ID\nt-1\nt-2\n');
     expect(stderr).toBe(
       [
-        'The service has no filter by time: the whole history is read and filtered here, from 2026-01-10T00:00:00.000Z, before 2026-01-20T00:00:00.000Z.',
+        'The service has no time filter: the whole history is read and filtered here, from 2026-01-10T00:00:00.000Z, before 2026-01-20T00:00:00.000Z.',
         'Totals of 2 transactions: incoming 0.00 ₽, outgoing 3.00 ₽.',
         '',
       ].join('\n'),
@@ -359,7 +359,7 @@ describe('billing transactions, a period', () => {
       list('--page', '1', '--limit', '2', '--since', '1d', '-o', 'id'),
     );
     expect(stdout).toBe('t-1\n');
-    expect(stderr).toContain('page 1 alone is read and filtered here');
+    expect(stderr).toContain('only page 1 is read and filtered here');
     expect(requests).toHaveLength(1);
   });
 
