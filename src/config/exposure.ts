@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** How other users can change a file or folder, and what ends that. */
@@ -17,7 +17,10 @@ export function exposureOf(path: string, uid: number | undefined): Exposure | un
   if (found === undefined) return undefined;
   if (found.uid !== uid && found.uid !== 0) {
     const message = `${path} belongs to another user (uid ${found.uid})`;
-    return { message, remedy: ['chown', String(uid), path] };
+    // For root, chown would take the file away from its user.
+    const remedy =
+      uid === 0 ? ['sudo', '-u', `#${found.uid}`, 'gpucloud'] : ['chown', String(uid), path];
+    return { message, remedy };
   }
   // In a sticky folder, as /tmp is one, nobody can replace the file of another.
   const isSticky = found.isDirectory() && (found.mode & 0o1000) !== 0;
@@ -29,9 +32,12 @@ export function exposureOf(path: string, uid: number | undefined): Exposure | un
   };
 }
 
-/** How others can change the config file or replace it, and with it a key, address or command. */
+/**
+ * How others can change the config file or replace it, and with it a key, address or command. The
+ * file need not exist yet.
+ */
 export function exposureOfConfig(config: string, uid: number | undefined): Exposure | undefined {
-  const file = realpathSync(config);
+  const file = existsSync(config) ? realpathSync(config) : config;
   return [dirname(config), dirname(file), file]
     .map((path) => exposureOf(path, uid))
     .find((exposure) => exposure !== undefined);

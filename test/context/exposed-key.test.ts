@@ -1,4 +1,14 @@
-import { chmod, chown, mkdir, rename, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { exposureOfConfig } from '../../src/config/exposure.ts';
@@ -92,6 +102,30 @@ test('refuses to run a key command from a file that others may write to', async 
   await expect(rename(join(world.home, 'ran'), file)).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
+test.each(EXPOSED)('login stores no key in %s', async (_what, expose, words, remedy) => {
+  await expose();
+  const before = await readFile(file, 'utf8');
+  const argv = ['login', '--profile', 'other', '--base-url', world.service.url, '--key-stdin'];
+  const { code, stderr, requests } = await world.cli(argv, { stdin: TEST_KEY });
+  expect({ code, requests }).toEqual({ code: 4, requests: [] });
+  expect(stderr).toContain(words);
+  expect(stderr).toContain(`hint: ${remedy()}\n`);
+  expect(await readFile(file, 'utf8')).toBe(before);
+});
+
+test('login and --save-profile store no key in a folder that all may write', async () => {
+  await rm(file);
+  await chmod(folder, 0o777);
+  const base = ['--base-url', world.service.url];
+  const login = await world.cli(['login', ...base, '--key-stdin'], { stdin: TEST_KEY });
+  const env = { GPUCLOUD_API_KEY: TEST_KEY };
+  const create = ['api-keys', 'create', 'ci', '--save-profile', 'ci', ...base];
+  for (const { code, requests } of [login, await world.cli(create, { env })]) {
+    expect({ code, requests }).toEqual({ code: 4, requests: [] });
+  }
+  expect(await readdir(folder)).toEqual([]);
+});
+
 test('reads a file that others may only read', async () => {
   await chmod(file, 0o644);
   await chmod(folder, 0o755);
@@ -115,7 +149,11 @@ test('accepts a file of this user or root, and of nobody else', async () => {
   const owner = own === 0 ? 4711 : own;
   expect(exposureOfConfig(file, owner + 1)).toEqual({
     message: expect.stringContaining('belongs to another user'),
-    remedy: ['chown', String(owner + 1), expect.stringContaining('config')],
+    remedy: ['chown', String(owner + 1), file],
+  });
+  // It would take the file away from its user.
+  expect(exposureOfConfig(file, 0)).toMatchObject({
+    remedy: ['sudo', '-u', `#${owner}`, 'gpucloud'],
   });
   if (own !== 0) expect(exposureOfConfig(file, own)).toBeUndefined();
   // Windows has no such owners.

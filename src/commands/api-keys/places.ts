@@ -7,6 +7,7 @@ import { keepKey } from '../../config/keep-key.ts';
 import { keyFields, keyPlace, samePlace } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
 import { replaceQuestion } from '../../config/remedies.ts';
+import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
@@ -80,7 +81,9 @@ export async function profilePlace(name: string, context: Context): Promise<Plac
       `--save-profile "${name}": the ${SANDBOX} serves itself, so a key of it is no use in a profile`,
     );
   }
-  const file = await (await context.config()).read();
+  const config = await context.config();
+  const file = await config.read();
+  refuseExposedConfig(config.path, context.host.uid);
   const before = profileOf(file, name);
   const question = replaceQuestion(name, before, baseUrl.value);
   if (question !== undefined) await confirm(context, question);

@@ -8,6 +8,7 @@ import { keepKey } from '../../config/keep-key.ts';
 import { keyFields, keyPlace, STORES, samePlace } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
 import { replaceQuestion } from '../../config/remedies.ts';
+import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { commandWords } from '../../rules/command-words.ts';
@@ -99,6 +100,7 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   const config = await context.config();
   // Read first: a file that can't be used is no place for a key that was just typed.
   const before = await config.read();
+  refuseExposedConfig(config.path, context.host.uid);
   const given = givenBaseUrl(context);
   const name = nameFor(before, given, context);
   const profile = profileOf(before, name);
