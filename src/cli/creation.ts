@@ -87,6 +87,30 @@ export async function writeCreated(
   }
 }
 
+/**
+ * Writes the secret of a new API key, which no other response holds.
+ *
+ * @throws CliError that names the key if the secret could not be written, a closed pipe included.
+ */
+export async function writeSecret(
+  { label, id }: { readonly label: string; readonly id: string | undefined },
+  { out }: Pick<Context, 'out'>,
+  write: () => Promise<void>,
+): Promise<void> {
+  const lost = `The API key ${label} was created, but its secret could not be printed and is lost`;
+  const details = {
+    resource: id,
+    hint: 'the key itself stays; create another one: gpucloud api-keys create NAME',
+  };
+  try {
+    await write();
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    throw error.with(`${lost}: ${error.message}.`, details);
+  }
+  if (out.unread) throw new CliError('storage', `${lost}: nobody reads stdout.`, details);
+}
+
 /** Refuses to create a key whose secret, which is shown once, nobody could read. */
 export function refuseLostSecret({ host }: Context, hint: string): void {
   if (!host.isStdoutNull?.()) return;

@@ -393,6 +393,20 @@ describe('a new key whose secret nobody could read', () => {
     expect(await count()).toBe(before);
   });
 
+  test.each(['> >(exec true)', '--query data > >(exec true)', '-o jsonl > /dev/full'])(
+    'is named on stderr, with exit 9, after api %s',
+    async (where) => {
+      const line = `gpucloud api POST /api-keys -f name=lost --show-secrets ${where}`;
+      const { code, stderr } = await computer.bash(line, { env: env() });
+      expect(code).toBe(9);
+      const { stdout } = await computer.gpucloud(['api-keys', 'list', '--json'], { env: env() });
+      const [{ id }] = JSON.parse(stdout).filter(({ name }: { name: string }) => name === 'lost');
+      expect(stderr).toContain(
+        `The API key ${id} was created, but its secret could not be printed`,
+      );
+    },
+  );
+
   test('is created with a place for the secret, whatever stdout is', async () => {
     const line = 'gpucloud api-keys create kept --key-file ./kept.key >&-';
     expect((await computer.bash(line, { env: env() })).code).toBe(0);

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../api/index.ts';
-import { refuseLostSecret, sendOnce } from '../../cli/creation.ts';
+import { refuseLostSecret, sendOnce, writeSecret } from '../../cli/creation.ts';
 import { checked, refuseSecret } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -140,7 +140,7 @@ async function keep(created: NewKey, place: Place, context: Context): Promise<vo
     throw new CliError(
       'storage',
       `The API key ${label} was created, but: ${error.message}. Its secret is on stdout and nowhere else.`,
-      { hint: 'keep it now: it is not shown again', ...resourceOf(key) },
+      { hint: 'keep it now: it is not shown again', resource: key.id },
     );
   }
   context.err.note(`Created the API key ${label}. Its secret rests in ${place.where}.`);
@@ -156,23 +156,11 @@ async function show(created: NewKey, context: Context): Promise<void> {
 }
 
 /** Prints the secret alone for people and `$(…)`; in the other formats it is a field. */
-async function print({ label, key, secret }: NewKey, { out, flags }: Context): Promise<void> {
-  const isLost = `The API key ${label} was created, but its secret could not be shown and is lost`;
-  const hint = 'the key itself stays; create another one: gpucloud api-keys create NAME';
-  try {
-    await (out.format === 'table' && flags.columns === undefined
+async function print({ label, key, secret }: NewKey, context: Context): Promise<void> {
+  const { out, flags } = context;
+  await writeSecret({ label, id: key.id }, context, () =>
+    out.format === 'table' && flags.columns === undefined
       ? out.text(`${secret}\n`)
-      : out.item({ key: { ...key, secret_key: secret }, in_use: false }, newKeyView));
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    throw error.with(`${isLost}: ${error.message}.`, { hint, ...resourceOf(key) });
-  }
-  // A reader of other output who has gone wanted no more; this secret is never given up willingly.
-  if (out.unread) {
-    throw new CliError('storage', `${isLost}: nobody reads stdout.`, { hint, ...resourceOf(key) });
-  }
-}
-
-function resourceOf({ id }: Partial<ApiKey>): { resource?: string } {
-  return id === undefined ? {} : { resource: id };
+      : out.item({ key: { ...key, secret_key: secret }, in_use: false }, newKeyView),
+  );
 }

@@ -1,5 +1,6 @@
 import type { RawRequest, RawResponse } from '../../api/index.ts';
 import { Option } from '../../cli/command.ts';
+import { writeSecret } from '../../cli/creation.ts';
 import { each } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -16,7 +17,7 @@ import {
 } from './body.ts';
 import { failureOf, isSuccess } from './failure.ts';
 import { pagesOf } from './pages.ts';
-import { METHODS, requestOf } from './request.ts';
+import { createsKey, METHODS, requestOf } from './request.ts';
 
 /** Keeps the file under a name of its own: `input` is that of the global `--no-input`. */
 const INPUT = 'inputFile';
@@ -119,13 +120,18 @@ async function printAnswer(
 ): Promise<void> {
   const isQueried = context.flags.query !== undefined && isSuccess(answer);
   const body = bodyOf(answer, style);
-  await context.out.exact(isQueried ? head : head + body.text);
+  const print = async () => {
+    await context.out.exact(isQueried ? head : head + body.text);
+    if (isQueried && body.json !== undefined) await context.out.item(body.json.value, foundView);
+  };
+  await (createsKey(request) && isSuccess(answer)
+    ? writeSecret(keyIn(answer), context, print)
+    : print());
   const failure = await failureOf(request, answer, context);
   if (failure !== undefined) throw failure;
   if (body.isTooDeep) throw tooDeep(request, answer);
   // A success without a body has nothing to be found.
-  if (!isQueried || answer.text.trim() === '') return;
-  if (body.json !== undefined) return context.out.item(body.json.value, foundView);
+  if (!isQueried || body.json !== undefined || answer.text.trim() === '') return;
   throw new CliError(
     'notUnderstood',
     `--query: ${request.method} ${wayOf(request)} was answered with ${answer.status}, and the answer is no JSON that could be looked into.`,
@@ -134,6 +140,12 @@ async function printAnswer(
       ...(request.method === 'GET' ? { hint: 'leave --query out to see the answer' } : {}),
     },
   );
+}
+
+/** How to name a new API key in a message. */
+function keyIn({ text }: RawResponse): { label: string; id: string | undefined } {
+  const id = /"id"\s*:\s*"([^"\\]{1,100})"/.exec(text)?.[1];
+  return { label: id ?? '(its ID is not known)', id };
 }
 
 function wayOf({ path }: RawRequest): string {

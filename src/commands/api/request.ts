@@ -41,7 +41,7 @@ export async function requestOf(input: ApiInput, context: Context): Promise<RawR
     throw brokenRule('METHOD', input.method, `it is one of ${METHODS.join(', ')}`);
   }
   const path = checked('PATH', input.path, apiPath);
-  refuseLosing(method, segmentsOf(path), context);
+  refuseLosing(method, path, context);
   refusePages(input, method, path);
 
   const isRead = method === 'GET' || method === 'HEAD';
@@ -61,8 +61,9 @@ export async function requestOf(input: ApiInput, context: Context): Promise<RawR
 }
 
 /** Refuses requests after which something would be lost that only another command keeps. */
-function refuseLosing(method: string, segments: readonly string[], context: Context): void {
+function refuseLosing(method: string, path: string, context: Context): void {
   if (method === 'GET' || method === 'HEAD') return;
+  const segments = segmentsOf(path);
   const last = segments.at(-1);
   const isReorder = segments.at(-3) === 'instances' && last === 'reorder';
   if (last === 'instances' || isReorder) {
@@ -73,7 +74,7 @@ function refuseLosing(method: string, segments: readonly string[], context: Cont
         : 'rent it with "gpucloud instances create", which takes the same body with --file',
     );
   }
-  if (last !== 'api-keys') return;
+  if (!createsKey({ method, path })) return;
   if (context.flags.showSecrets !== true) {
     throw usageError(
       'PATH: the answer tells the secret of the new key this once, and it would be masked',
@@ -81,6 +82,11 @@ function refuseLosing(method: string, segments: readonly string[], context: Cont
     );
   }
   refuseLostSecret(context, 'keep it: gpucloud api-keys create NAME --key-file FILE');
+}
+
+/** Whether the response holds the secret of a new API key. */
+export function createsKey({ method, path }: Pick<RawRequest, 'method' | 'path'>): boolean {
+  return method !== 'GET' && method !== 'HEAD' && segmentsOf(path).at(-1) === 'api-keys';
 }
 
 function refusePages(input: ApiInput, method: string, path: string): void {
