@@ -173,6 +173,7 @@ function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: stri
 function reporterOf(logs: readonly InstanceLog[], context: Context) {
   const { err, out } = context;
   const gone: CliError[] = [];
+  const missed = new Set<InstanceLog>();
   let progress = logs.length === 0 ? undefined : err.progress(`${named(logs)}: reading the log`);
   let looks = 0;
 
@@ -203,12 +204,16 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
           : `${target.name}: there are more events than are shown at once: those from before ${before} are left out. See them all: gpucloud instances events ${typed(target)} --all`,
       );
     },
-    missed({ target }, { count, before }) {
+    missed(log, { count, before }) {
+      // A service that counts other events than it lists would bring it up again and again.
+      if (missed.has(log)) return;
+      missed.add(log);
+      const { target } = log;
       begin();
       const events = count === 1 ? '1 event' : `${count} events`;
       err.warn(
         'incomplete',
-        `${target.name}: ${events} from before ${new Date(before).toISOString()} entered the log too late to be found. See the whole log: gpucloud instances events ${typed(target)} --all`,
+        `${target.name}: ${events} from before ${new Date(before).toISOString()} may have entered the log too late to be found. See the whole log: gpucloud instances events ${typed(target)} --all`,
       );
     },
     gone(_log, error) {

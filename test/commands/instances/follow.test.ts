@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { event, logOf } from '../../watch/pages.ts';
+import { ok } from '../../support/service.ts';
+import { warningsOf } from '../../support/stderr-lines.ts';
+import { event, logOf, pageOf } from '../../watch/pages.ts';
 import { endShow, follow, ID, idsOf, missing, OTHER, refused, show } from './show.ts';
 
 afterEach(endShow);
@@ -45,6 +47,19 @@ describe('instances events --follow', () => {
       expect(JSON.parse(stderr).error).toMatchObject({ code: 'interrupted' });
     },
   );
+
+  test('warns once if the service counts more events than it lists', async () => {
+    const stage = await show((turn) => {
+      if (turn === 30) setImmediate(() => stage.ctrlC());
+      const { data, meta } = pageOf(logOf(20 + turn), 1, 100);
+      // Each look counts one event more that is never listed.
+      return ok(data, 200, { ...meta, total: meta.total + turn });
+    });
+    const { stderr } = await follow(stage, '--since', '2026-01-15T12:00:15Z', '--json');
+    expect(warningsOf(stderr)).toEqual([
+      expect.stringContaining('may have entered the log too late to be found'),
+    ]);
+  });
 
   test('prints every format as events come', async () => {
     for (const format of ['csv', 'tsv', 'yaml', 'id', 'table']) {
@@ -129,7 +144,7 @@ describe('instances events --follow', () => {
   test.each([
     [
       ['-q'],
-      /^warning: \S+: 1 event from before \S+Z entered the log too late to be found\. See .*--all\n$/,
+      /^warning: \S+: 1 event from before \S+Z may have entered the log too late to be found\. See .*--all\n$/,
     ],
     [
       ['--json'],
