@@ -207,9 +207,10 @@ describe('global flags', () => {
   test.each([
     ['csv', '[].{id: id, size: size_gb}', 'id,size\r\nd1,5\r\n'],
     ['csv', '[0]', 'id,size_gb,name\r\nd1,5,\r\n'],
-    ['csv', '[].id', '[\n  "d1"\n]\n'],
-    ['csv', '[].[id, size_gb]', '[\n  [\n    "d1",\n    5\n  ]\n]\n'],
-    ['csv', 'length(@)', '1\n'],
+    ['csv', '[].id', 'd1\r\n'],
+    ['csv', '[].[id, size_gb]', 'd1,5\r\n'],
+    ['csv', '[].{all: [id, size_gb]}', 'all\r\n"[""d1"",5]"\r\n'],
+    ['csv', 'length(@)', '1\r\n'],
     ['table', '[].id', '[\n  "d1"\n]\n'],
     ['id', '[].id', '[\n  "d1"\n]\n'],
     ['tsv', '[].id', 'd1\n'],
@@ -219,10 +220,9 @@ describe('global flags', () => {
     const list = ['drives', 'list', '--query', query];
     const { code, stdout } = await one.cli(list, { env: { GPUCLOUD_OUTPUT: format } });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expected });
-    if (format !== 'tsv') {
-      const flag = await one.cli([...list, '-o', format]);
-      expect(flag).toMatchObject({ code: 2, stdout: '', requests: [] });
-    }
+    const flag = await one.cli([...list, '-o', format]);
+    const holdsAll = ['csv', 'tsv'].includes(format);
+    expect(flag).toMatchObject(holdsAll ? { code: 0, stdout: expected } : { code: 2, stdout: '' });
     await one.close();
   });
 

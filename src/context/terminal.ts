@@ -121,12 +121,12 @@ export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
   if (format !== undefined) return checkedFor(flags.query, parseFormat(format));
   const fromEnv = parseFormat(env.GPUCLOUD_OUTPUT || 'table', 'GPUCLOUD_OUTPUT');
   if (flags.query === undefined) return fromEnv;
-  // A default gives way to what a query finds; see findingText for csv.
-  return fromEnv === 'csv' || WITH_QUERY.includes(fromEnv) ? fromEnv : 'json';
+  // A default gives way to what a query finds.
+  return WITH_QUERY.includes(fromEnv) ? fromEnv : 'json';
 }
 
 /** Only these can hold whatever a query finds; see output/query.ts. */
-const WITH_QUERY: readonly Format[] = ['json', 'jsonl', 'yaml', 'tsv'];
+const WITH_QUERY: readonly Format[] = ['json', 'jsonl', 'yaml', 'csv', 'tsv'];
 
 function checkedFor(query: string | undefined, format: Format): Format {
   if (query !== undefined && !WITH_QUERY.includes(format)) {

@@ -49,13 +49,13 @@ describe('--query', () => {
 
   test.each([
     [['--query', '[?'], '--query "[?": '],
-    [['--query', ''], '--query "": '],
+    [['--query', ''], '--query is empty'],
+    [['--query', ' '], '--query is empty'],
     [['--query', '[?name==`x`]'], "a text stands in single quotes: name=='box'"],
-    [['--query', '[]', '-o', 'csv'], '--query "[]": it shapes json, jsonl, yaml, tsv, not csv'],
     [['--query', 'length(id, name)'], '--query "length(id, name)": Invalid arity: length()'],
     [['--query', '[].{n: sum()}'], 'Invalid arity: sum()'],
     [['--query', '[?size(@) > `1`]'], 'Unknown function: size()'],
-    [['--query', '[]', '-q'], '--query "[]": it shapes json, jsonl, yaml, tsv, not id'],
+    [['--query', '[]', '-q'], '--query "[]": it shapes json, jsonl, yaml, csv, tsv, not id'],
   ])('refuses %j before any request', async (argv, words) => {
     const { code, stdout, stderr, requests } = await world.cli(['ssh-keys', 'list', ...argv]);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });

@@ -13,6 +13,7 @@ export type Query = (value: unknown) => unknown;
  * @throws CliError('usage') that names the expression and what is wrong with it.
  */
 export async function compileQuery(expression: string): Promise<Query> {
+  if (expression.trim() === '') throw usageError('--query is empty');
   const { compile, TreeInterpreter } = await import('@jmespath-community/jmespath');
   try {
     const compiled = compile(expression);
@@ -75,9 +76,9 @@ interface CsvStyle {
 }
 
 /**
- * A finding as text: one document in JSON and YAML, a line for each element in JSON lines and tsv.
- * In tsv a text has no quotes, so that a shell can use it as it is. In csv flat objects are rows, and
- * anything else is JSON.
+ * A finding as text: one document in JSON and YAML, a line for each element in the other formats.
+ * In tsv a text has no quotes, so that a shell can use it as it is. In csv, objects are rows with a
+ * header.
  */
 export async function findingText(
   finding: unknown,
@@ -91,21 +92,22 @@ export async function findingText(
     case 'jsonl':
       return items.map(jsonLine).join('');
     case 'tsv':
-      return items.map((item) => tsvLine(Array.isArray(item) ? item : [item])).join('');
+      return items.map((item) => tsvLine(cellsOf(item))).join('');
     case 'csv':
-      return items.every(isFlat) ? csvText(items, header, csvSafe) : jsonText(finding);
+      return items.every(isObject)
+        ? csvText(items, header, csvSafe)
+        : items.map((item) => csvLine(cellsOf(item), csvSafe)).join('');
     default:
       return jsonText(finding);
   }
 }
 
-function isFlat(item: unknown): item is Record<string, unknown> {
-  return (
-    typeof item === 'object' &&
-    item !== null &&
-    !Array.isArray(item) &&
-    Object.values(item).every((value) => typeof value !== 'object' || value === null)
-  );
+function cellsOf(item: unknown): readonly unknown[] {
+  return Array.isArray(item) ? item : [item];
+}
+
+function isObject(item: unknown): item is Record<string, unknown> {
+  return typeof item === 'object' && item !== null && !Array.isArray(item);
 }
 
 function csvText(

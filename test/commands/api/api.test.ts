@@ -288,7 +288,7 @@ describe('against a scripted service', () => {
     await scripted({ status: 200, body: { data: 1 } });
     for (const argv of [
       ['api', 'GET', '/x', '--query', 'data['],
-      ['api', 'GET', '/x', '--query', 'data', '-o', 'csv'],
+      ['api', 'GET', '/x', '--query', 'data', '-q'],
       ['api', 'HEAD', '/x', '--query', 'data'],
     ]) {
       const result = await world.cli(argv);
