@@ -30,13 +30,13 @@ const BUILD = 'test/support/build.ts';
 const shared = {
   testTimeout: 30_000,
   hookTimeout: 30_000,
-  // Nothing of the developer's own settings may reach a test.
+  // Keeps the developer's settings out of the tests.
   env: { NO_COLOR: '1' },
 };
 
 export default defineConfig({
   test: {
-    // Two cores are the least machine.
+    // The smallest supported computer has two cores.
     maxWorkers: 2,
     reporters: ['default', './scripts/summary.mjs'],
     globalSetup: ['test/support/temporary.ts'],
@@ -46,7 +46,7 @@ export default defineConfig({
       reporter: ['text-summary', 'html'],
       // Vitest empties this folder first; the results beside it stay.
       reportsDirectory: 'coverage/lines',
-      // Just below what is reached: a fall by one per cent fails.
+      // Just below the current figures, so that a fall by one per cent fails.
       thresholds: {
         lines: 91,
         'src/journal/**': { branches: 90 },

@@ -1,4 +1,4 @@
-// The least that a program of Node can do to print an answer.
+// The least that a Node program can do to print a response.
 const url = process.argv[2];
 require(url.startsWith('https:') ? 'node:https' : 'node:http').get(url, (response) => {
   let text = '';

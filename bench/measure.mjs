@@ -1,4 +1,4 @@
-// How long programs take beside each other.
+// Compares how long programs take.
 import { spawn, spawnSync } from 'node:child_process';
 
 /** @param {readonly number[]} numbers */
@@ -8,8 +8,8 @@ export function median(numbers) {
 }
 
 /**
- * Runs each command once a round, one after the other, so that whatever slows the computer down
- * slows them all down. Commands that fail are told and left out.
+ * Runs each command once per round, in turn, so that a slow computer slows them all.
+ * Reports commands that fail, and leaves them out.
  *
  * @param {Record<string, {argv: readonly string[], env?: object}>} commands the first is the floor
  * @returns {Record<string, {ms: number, ratio: number, of: (other: string) => number, more: (other: string) => number}>}
@@ -32,10 +32,10 @@ export function race(commands, { rounds, env }) {
     }
     return ms;
   };
-  // What is kept for the next run is kept, and what is read from the disk has been read.
+  // Warms the code cache and the disk cache.
   for (const name of names) for (let time = 0; time < 3; time += 1) run(name);
   for (let round = 0; round < rounds; round += 1) {
-    // Turned round each time, so that no one always comes after the same other.
+    // Rotates the order, so that no command always follows the same other.
     for (const name of round % 2 === 0 ? names : [...names].reverse()) times[name].push(run(name));
   }
   const of = (name, other) => median(times[name].map((ms, round) => ms / times[other][round]));
@@ -54,8 +54,8 @@ export function race(commands, { rounds, env }) {
 }
 
 /**
- * Runs a command whose output goes through a pipe into nowhere, and answers its time, its greatest
- * memory and how many lines came.
+ * Runs a command whose output goes through a pipe to nowhere, and returns its time, its peak
+ * memory and the number of lines.
  */
 export async function runLong([file, ...argv], env) {
   const start = process.hrtime.bigint();

@@ -1,4 +1,4 @@
-// The least that a program of Node can do to read a list: page after page, each parsed, none kept.
+// The least that a Node program can do to read a list: page after page, each parsed, none kept.
 const http = require('node:http');
 const [, , url, pages, limit] = process.argv;
 const agent = new http.Agent({ keepAlive: true });

@@ -1,4 +1,4 @@
-// npm run bench: every goal of speed beside its figure. See docs/internals/performance.md.
+// npm run bench: prints every speed goal with its figure. See docs/internals/performance.md.
 //   --json    prints the figures as JSON
 //   --write   puts the table into docs/internals/performance.md
 //   --quick   fewer rounds, and a tenth of the rows
@@ -17,17 +17,17 @@ const quick = flags.includes('--quick');
 const ROUNDS = quick ? 7 : 41;
 const MANY = quick ? 10_000 : 100_000;
 const MOST = quick ? 100_000 : 1_000_000;
-/** Of each page that is asked for; without --limit gpucloud asks for the smaller one. */
+/** The page size that is requested; without --limit gpucloud requests a smaller one. */
 const LARGE_PAGE = 5000;
 const PAGE = 100;
-/** Of what takes long. */
+/** The number of rounds for slow commands. */
 const RUNS = quick ? 1 : 3;
 const ID = '11111111-2222-4333-8444-555555555555';
 const INSTANCES = 200;
 const WAIT_MS = 250;
 
 const folder = mkdtempSync(join(tmpdir(), 'gpucloud-bench-'));
-/** Nothing of the developer's; NODE_EXTRA_CA_CERTS alone would triple the floor on Node 20. */
+/** Excludes the developer's settings; NODE_EXTRA_CA_CERTS alone would triple the floor on Node 20. */
 const ENV = {
   PATH: process.env.PATH,
   HOME: folder,
@@ -35,12 +35,12 @@ const ENV = {
   GPUCLOUD_STATE_DIR: join(folder, 'state'),
   NO_COLOR: '1',
 };
-// The certificate is signed by no one. That changes nothing in what has to be loaded and set up, but
-// for a warning that nobody sees who has a service with a true one.
+// The certificate is self-signed. Loading and setup are the same, except for a warning that is
+// not seen with a service that has a trusted one.
 const TRUSTING = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' };
 
 const rows = [];
-/** A figure without a goal is reported alone. */
+/** A figure without a goal is only reported. */
 function row(what, figure, unit, goal, note = '') {
   const pass = goal === undefined ? undefined : figure <= goal;
   rows.push({ what, figure, unit, ...(goal === undefined ? {} : { goal, pass }), note });
@@ -50,7 +50,7 @@ function has(program, ...argv) {
   return spawnSync(program, argv, { stdio: 'ignore', env: ENV }).status === 0;
 }
 
-/** Profiles by hand, so that nothing but the command that is measured runs. */
+/** Profiles written by hand, so that only the measured command runs. */
 function profiles(services) {
   mkdirSync(ENV.GPUCLOUD_CONFIG_DIR, { recursive: true, mode: 0o700 });
   const profile = (base_url) => ({
@@ -91,7 +91,7 @@ async function startService() {
 const gpucloud = (...argv) => ({ argv: [NODE, PROGRAM, ...argv] });
 const measured = (...argv) => [NODE, '-r', here('peak.cjs'), PROGRAM, ...argv];
 
-/** With {@link runLong}, and of so many runs the one of the median time. */
+/** Uses {@link runLong}, and returns the run with the median time. */
 async function long(argv, runs = 1) {
   const all = [];
   for (let run = 0; run < runs; run += 1) all.push(await runLong(argv, ENV));
@@ -184,7 +184,7 @@ async function oneRequest(ports) {
   );
 }
 
-/** The completion function of bash by itself; see completion.mjs. */
+/** Measures bash's completion function by itself; see completion.mjs. */
 function tabs() {
   if (!has('bash', '-c', 'true')) return;
   const { status, stdout, stderr } = spawnSync(NODE, [here('completion.mjs'), '--json'], {
@@ -197,7 +197,7 @@ function tabs() {
   }
 }
 
-/** Many rows, and beside them the same pages read by next to nothing: no figure can be lower. */
+/** Many rows, beside a client that only reads the same pages: no figure can be lower. */
 async function manyRows(floorMs, url) {
   const history = ['billing', 'transactions', '--all'];
   const bare = (rows, limit, runs) =>
@@ -220,7 +220,7 @@ async function manyRows(floorMs, url) {
     const command = measured(
       ...[...history, '--limit', String(LARGE_PAGE), '--profile', 'many', '-o', format],
     );
-    // Once before, so that its code has been kept.
+    // Runs once before, so that its code is cached.
     await long(command);
     const { ms, mib, lines } = await long(command, RUNS);
     if (lines < MANY) throw new Error(`-o ${format}: ${lines} lines`);
@@ -263,7 +263,7 @@ async function manyInstances() {
     },
     { rounds: quick ? 3 : 11, env: ENV },
   );
-  const note = `${near.ms.toFixed(0)} ms without waiting, ${far.ms.toFixed(0)} ms where an answer takes ${WAIT_MS} ms`;
+  const note = `${near.ms.toFixed(0)} ms without waiting, ${far.ms.toFixed(0)} ms with responses after ${WAIT_MS} ms`;
   row(`instances list, ${INSTANCES} known`, far.more('near') / WAIT_MS, 'round trips', 2.5, note);
 }
 
@@ -306,7 +306,7 @@ try {
   await oneRequest(ports);
   tabs();
   await manyRows(rows[0].figure, (count) => at('http', `rows=${count}`));
-  // The same account, further away.
+  // The same account, with slower responses.
   const far = JSON.parse(readFileSync(join(ENV.GPUCLOUD_CONFIG_DIR, 'config.json'), 'utf8'));
   far.profiles.http.base_url = at('http', `wait=${WAIT_MS}`);
   mkdirSync(join(folder, 'far'), { mode: 0o700 });

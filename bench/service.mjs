@@ -1,8 +1,8 @@
-// A service on loopback that answers what the benchmarks ask for, as fast as it can. It is a
-// process of its own, so that its work is not counted for that of the program.
+// A service on loopback that responds to the benchmarks as fast as it can, in a process of
+// its own, so that its work is not counted as the program's.
 //
-// The first part of the path says how: /rows=1000000,wait=50/billing/transactions has a million
-// transactions, and waits 50 ms before each answer.
+// The first part of the path sets the scene: /rows=1000000,wait=50/billing/transactions has a
+// million transactions, and waits 50 ms before each response.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -39,20 +39,20 @@ function instance(id) {
   };
 }
 
-/** What follows the id of a transaction, for each of the machines that were rented. */
+/** The text after a transaction's ID, for each rented instance. */
 const RENTS = Array.from(
   { length: 97 },
   (_, box) =>
     `","type":"USAGE_CHARGE","status":"COMPLETED","amount":"89.90","direction":"OUTGOING","description":"Rent of box-${box} for an hour","created_at":"${TIME}"}`,
 );
 
-/** A UUID as random ones look, with letters in it. */
+/** Returns a UUID that looks random, with letters in it. */
 function transactionId(number) {
   const mixed = (Math.imul(number, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0');
   return `${mixed}-${mixed.slice(4)}-4e8a-8c1d-${number.toString(16).padStart(12, '0')}`;
 }
 
-/** Pages that were asked for before: to make them again would only measure this file. */
+/** Pages requested before: building them again would only measure this file. */
 const pages = new Map();
 const MOST_PAGES_BYTES = 64 * 1024 * 1024;
 let pagesBytes = 0;
@@ -70,7 +70,7 @@ function page(query) {
   return bytes;
 }
 
-/** Newest first, and put together from texts, without objects. */
+/** Newest first, built from texts without objects. */
 function transactions(total, page, limit) {
   let rows = '';
   const end = Math.min(total, page * limit);
@@ -108,7 +108,7 @@ function envelope(data) {
   return JSON.stringify({ status: 'success', code: 200, data });
 }
 
-/** What hcloud needs to describe a server. */
+/** The response that hcloud needs to describe a server. */
 const HCLOUD = JSON.stringify({
   server: {
     id: 1,

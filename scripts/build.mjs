@@ -1,10 +1,10 @@
-// Builds dist/, the bundle of the program, and bin/gpucloud.js, which starts it.
+// Builds dist/, the program's bundle, and bin/gpucloud.js, which starts it.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import { BUNDLE, ROOT } from './bundle.mjs';
 import { buildParts } from './parts.mjs';
 
-/** The licences of what is in the bundle, which must travel with it. */
+/** Writes the licences of everything in the bundle, which must ship with it. */
 function licencesOf(inputs) {
   const parts = new Set();
   for (const input of Object.keys(inputs)) {
@@ -22,7 +22,7 @@ function licencesOf(inputs) {
   });
 }
 
-/** A process that starts meanwhile finds the old file or the new one, never half of either. */
+/** Renames a finished file, so that a process that starts now finds the old or the new one, never half. */
 function put(path, content, mode = 0o644) {
   const temporary = new URL(`${path}.${process.pid}.tmp`, ROOT);
   writeFileSync(temporary, content, { mode });
@@ -30,7 +30,7 @@ function put(path, content, mode = 0o644) {
   written.add(path);
 }
 
-/** What an earlier version of this script has left would be packed with the rest. */
+/** Removes files of an earlier version of this script, which would be packed too. */
 function tidy(folder) {
   for (const entry of readdirSync(new URL(folder, ROOT), { withFileTypes: true })) {
     const path = `${folder}${entry.name}`;
@@ -60,7 +60,7 @@ put(
   `gpucloud contains these parts.\n\n${licencesOf(bundle.metafile.inputs).join(`\n${'-'.repeat(72)}\n\n`)}`,
 );
 
-// The program that asks the system's keyring, whose native library is an optional peer.
+// The process that reads the system keyring, whose native library is an optional peer.
 const keyring = await build({
   ...BUNDLE,
   entryPoints: ['src/keyring.ts'],

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { trims } from './trims.mjs';
 
-/** The folder of the project. */
+/** The project's folder. */
 export const ROOT = new URL('..', import.meta.url);
 
 /** @type {{version: string}} */
 export const { version } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8'));
 
 /**
- * How the program is bundled: as CommonJS, which Node starts faster than modules. `import()` stays
+ * Bundles the program as CommonJS, which Node starts faster than modules. `import()` stays
  * lazy in it.
  *
  * @satisfies {import('esbuild').BuildOptions}
@@ -21,13 +21,13 @@ export const BUNDLE = {
   platform: 'node',
   target: 'node20.18',
   format: 'cjs',
-  // It is read as ASCII (src/start/bundle.ts).
+  // src/start/bundle.ts reads it as ASCII.
   charset: 'ascii',
   legalComments: 'none',
   logLevel: 'warning',
-  // Who installs it beside the program has its key kept in the system's keyring.
+  // A user who installs this package gets keys in the system keyring.
   external: ['@napi-rs/keyring', 'bun:ffi'],
-  // `import()` of what is not in the bundle, too, becomes `require`: it needs no module loader.
+  // An `import()` of a package outside the bundle becomes `require` too, without a module loader.
   supported: { 'dynamic-import': false },
   plugins: [trims],
   define: { GPUCLOUD_VERSION: JSON.stringify(version) },

@@ -1,5 +1,5 @@
-// Writes all files that are derived from the program: docs/commands, man pages, completions and schemas
-// here, then golden files (golden.mjs) and pictures (picture.mjs). A test fails when one is stale.
+// Writes all files derived from the program: docs/commands, man pages, completions and schemas
+// here, then golden files (golden.mjs) and pictures (picture.mjs). A test fails if one is stale.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -34,7 +34,7 @@ for (const [shell, name] of [
 
 const reference = JSON.parse(outputOf('commands', '--json'));
 for (const folder of ['docs/commands/', 'man/']) {
-  // The page of a group that is gone goes too.
+  // Removes the page of a group that no longer exists.
   rmSync(new URL(folder, root), { recursive: true, force: true });
   mkdirSync(new URL(folder, root), { recursive: true });
 }

@@ -1,4 +1,4 @@
-// Takes what this version adds into test/golden/; with --replace also what it takes away.
+// Adds this version's new promises to test/golden/; with --replace, removes the missing ones too.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -1,5 +1,5 @@
-// Changes the source in one small way at a time and expects its tests to notice.
-// npm run mutate [-- ROOM|NUMBER...]; without any, the result goes to docs/internals/mutations.md.
+// Changes the source in one small way at a time and expects the room's tests to fail.
+// npm run mutate [-- ROOM|NUMBER...]; without any, writes docs/internals/mutations.md.
 import { setMaxListeners } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -10,16 +10,16 @@ import { MUTATIONS, mutated, sourceOf } from '../test/mutations/index.mjs';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = fileURLToPath(new URL('../docs/internals/mutations.md', import.meta.url));
 
-/** A mutation may make a loop endless, which no test can end. */
+/** A mutation may create an endless loop, which no test can end. */
 const PATIENCE_MS = 300_000;
 
-// Vitest adds listeners in each of many runs.
+// Vitest adds listeners in each run.
 setMaxListeners(0);
 
-// A run can be repeated: random tests always try the same values.
+// Random tests always use the same values, so that a run can be repeated.
 process.env.GPUCLOUD_SEED ??= '1';
 
-/** Vitest on the source with at most one mutation. Nothing on the disk changes. */
+/** Runs Vitest on the source with at most one mutation, without changing the disk. */
 async function openTests() {
   let mutation;
   let isLoaded = false;
@@ -57,7 +57,7 @@ async function openTests() {
   }
 
   return {
-    /** The first test that fails with the mutation; undefined if none does. */
+    /** Returns the first test that fails with the mutation, if any. */
     async failing(files, next) {
       mutation = next;
       isLoaded = false;
@@ -125,7 +125,7 @@ function chosen(words) {
   );
 }
 
-/** How many mutations of each room were killed, survived, are equivalent. */
+/** Counts killed, surviving and equivalent mutations per room. */
 function table(results) {
   const row = (title, some) => {
     const count = (outcome) => some.filter((one) => one.outcome === outcome).length;
@@ -167,9 +167,9 @@ for (const mutation of selected) mutated(readFileSync(sourceOf(mutation), 'utf8'
 
 const started = Date.now();
 const results = [];
-/** Tests that fail without a mutation, by file. They judge none. */
+/** Tests that fail without a mutation, by file; they are not used. */
 const red = new Map();
-// Tests often wait, so one more than there are cores.
+// One more than the cores, since tests often wait.
 const instances = await Promise.all(Array.from({ length: availableParallelism() + 1 }, openTests));
 
 /** Gives each Vitest one item after the other. */
@@ -209,6 +209,6 @@ for (const { mutation } of wrong) {
   console.log(`not equivalent: ${mutation.number} src/${mutation.file}: ${mutation.name}`);
 }
 for (const [file, test] of red) console.log(`fails without a mutation: ${file}: ${test}`);
-// Vitest sets it for each mutation that was killed.
+// Vitest sets it for each killed mutation.
 process.exitCode = survived.length + wrong.length + red.size === 0 ? 0 : 1;
 if (process.exitCode === 0 && selected === MUTATIONS) writeFileSync(PAGE, page(results));

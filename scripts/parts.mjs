@@ -1,22 +1,22 @@
-// Writes dist/gpucloud.cjs: the program in parts, each of which a run reads and compiles only when
-// it needs it (src/start/). esbuild splits it into chunks, and turns each chunk into a function that
-// imports others by their numbers:
+// Writes dist/gpucloud.cjs: the program in parts, each of which a run reads and compiles only if
+// needed (src/start/). esbuild splits it into chunks; each chunk becomes a function that
+// imports others by number:
 //
 //   //HASH
-//   [[AT,LENGTH,FIRST],...]                     where each part begins, and its first chunk
+// [[AT,LENGTH,FIRST],...]                     the start of each part, and its first chunk
 //   [function(require,define,load){...},...]    the chunks of part 0
 //   ...
 //
-// Chunk 0 exports an object for each chunk whose getters load the chunk. Others import that object,
-// so that a chunk runs when a name of it is first used, and not when it is imported: a group imports
-// all that any of its verbs may need. In src/ no import has an effect.
+// Chunk 0 exports an object per chunk whose getters load the chunk. Other chunks import that object,
+// so a chunk runs when one of its names is first used, and not when it is imported: a group imports
+// everything that its verbs may need. In src/ no import has an effect.
 import { createHash } from 'node:crypto';
 import { build } from 'esbuild';
 import { BUNDLE } from './bundle.mjs';
 
-/** A chunk that is loaded by `import()` has a part of its own from this size on. */
+/** The size from which a chunk loaded by `import()` gets its own part. */
 const LEAST_BYTES = 8000;
-/** The commands of a group. What no other group needs is in its part. */
+/** The commands of a group. Its part holds what no other group needs. */
 const GROUP = /^src\/commands\/[a-z-]+(?:\/index)?\.ts$/;
 
 /** `functions` has the text of each chunk, and `names` what it exports, by its number. */
@@ -25,7 +25,7 @@ export async function buildParts() {
     ...BUNDLE,
     format: 'esm',
     splitting: true,
-    // `import()` shows the chunks; it becomes `require` below.
+    // `import()` marks the chunks; it becomes `require` below.
     supported: {},
     outdir: 'parts',
     minify: true,
@@ -39,7 +39,7 @@ export async function buildParts() {
     source: sources.get(nameOf(path)),
   }));
   const [first = [], ...rest] = arranged(all);
-  // What no chunk of the program has: chunk 0, which is made of the others.
+  // Only chunk 0, which is made from the others, has this.
   const parts = [[{ path: '', exports: ['default'] }, ...first], ...rest];
   const chunks = parts.flat();
   const numbers = new Map(chunks.map(({ path }, number) => [nameOf(path), number]));
@@ -53,12 +53,12 @@ export async function buildParts() {
   };
 }
 
-/** Chunks by part, `src/main.ts` first. */
+/** Returns the chunks by part, `src/main.ts` first. */
 function arranged(chunks) {
   const chunkAt = (path) => chunks.find((chunk) => chunk.path === path);
   const main = chunks.find(({ entryPoint }) => entryPoint === 'src/main.ts');
   if (main === undefined) throw new Error('The chunk of src/main.ts is missing.');
-  /** What is reached from a chunk by imports that `follows` accepts. */
+  /** Returns the chunks that imports accepted by `follows` reach from a chunk. */
   const reached = (from, follows) => {
     const found = new Set([from]);
     for (const { imports } of found) {
@@ -75,7 +75,7 @@ function arranged(chunks) {
   const small = others.filter((chunk) => !isLarge(chunk));
   const heads = small.filter(({ entryPoint }) => GROUP.test(entryPoint ?? ''));
   const groups = heads.map((head) => reached(head, (_import, next) => small.includes(next)));
-  // What is reached past all groups is for every command.
+  // Chunks reached without any group are for every command.
   const shared = reached(main, (_import, next) => !heads.includes(next));
   const groupOf = (chunk) => {
     const [group, ...more] = groups.filter((one) => one.has(chunk));
@@ -118,19 +118,19 @@ async function functionOf({ path, source, exports }, numbers) {
     plugins: [numbered],
     minify: true,
     write: false,
-    // `import.meta` is empty in CommonJS, which the parts that ask for it can bear.
+    // `import.meta` is empty in CommonJS, which its users survive.
     logOverride: { 'empty-import-meta': 'silent' },
   });
   return `function(require,define,load){"use strict";${asAscii(outputFiles[0]?.text ?? '')}}`;
 }
 
 const EXPORTS = /\bexport\{([^{}]*)\};\s*$/;
-/** How a module of CommonJS ends. */
+/** The end of a CommonJS module. */
 const DEFAULT_EXPORT = /\bexport default ([\w$]+\(\));\s*$/;
 
 /**
- * Cuts off the last statement of a chunk, so that esbuild does not give each chunk its own helpers
- * for exports: `export{a as b,c};`. `values` has the expression of each exported name.
+ * Cuts off the last statement of a chunk, so that esbuild adds no helpers for exports to each:
+ * `export{a as b,c};`. `values` has the expression of each exported name.
  */
 export function withoutExports(source) {
   const names = EXPORTS.exec(source);
@@ -153,7 +153,7 @@ function facades(chunks) {
   return `function(require,define,load){"use strict";define([${list.join(',\n')}])}`;
 }
 
-/** esbuild writes the characters of strings in ASCII, but not those of regular expressions. */
+/** esbuild escapes non-ASCII characters in strings, but not in regular expressions. */
 function asAscii(text) {
   return text
     .trim()

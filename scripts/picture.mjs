@@ -1,5 +1,5 @@
-// Draws docs/images/*.svg: the real program in a real terminal (a pty, read by a headless terminal
-// emulator), after commands in a fresh sandbox. `npm run picture` makes them anew.
+// Draws docs/images/*.svg: the real program in a real terminal (a pty with a headless
+// emulator), after commands in a fresh sandbox. `npm run picture` draws them again.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const ROWS = 60;
 const PROGRAM = fileURLToPath(new URL('../bin/gpucloud.js', import.meta.url));
 const FOLDER = fileURLToPath(new URL('../docs/images/', import.meta.url));
 
-/** Each picture: what is typed before it unseen, and what is seen being typed. */
+/** Each picture: the commands typed before it, and those that it shows. */
 const RENT = ['instances', 'create'];
 const UBUNTU = ['--image', 'Ubuntu 22.04', '--wait'];
 const PICTURES = {
@@ -46,7 +46,7 @@ function prepare(argv) {
   if (status !== 0) throw new Error(`gpucloud ${argv.join(' ')} ended with ${status}: ${stderr}`);
 }
 
-/** Runs the program in a pty to its end; what it draws goes to the terminal. */
+/** Runs the program in a pty to its end, and feeds its output to the terminal. */
 async function show(argv, terminal) {
   const line = `gpucloud ${argv.join(' ')}`;
   await written(terminal, `\x1b[32m$\x1b[0m \x1b[1m${line}\x1b[0m\r\n`);
@@ -91,7 +91,7 @@ const BRIGHT = [
   '#ffffff',
 ];
 
-/** One of the sixteen that a theme has, of the cube of six steps, of the greys, or a colour itself. */
+/** Returns one of the theme's sixteen colours, a colour of the cube, a grey, or an RGB colour. */
 function colourOf(cell) {
   const number = cell.getFgColor();
   if (cell.isFgRGB()) return `#${number.toString(16).padStart(6, '0')}`;
@@ -111,7 +111,7 @@ function rgb(parts) {
 const escaped = (text) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Runs of one look, placed by column, so that no font can move them. */
+/** Returns runs of one style, placed by column, so that no font can move them. */
 function lineOf(line, row) {
   const runs = [];
   for (let column = 0; column < line.length; column += 1) {

@@ -1,7 +1,7 @@
-// The reference of the commands as Markdown, man pages and a schema, from `gpucloud commands --json`.
+// Derives the command reference as Markdown, man pages and a schema from `gpucloud commands --json`.
 import { stderrSchema } from './stderr-schema.mjs';
 
-/** Every file of the reference: its path from the root of the repository, and its text. */
+/** Returns every file of the reference: its path in the repository, and its text. */
 export function referenceFiles(reference) {
   const files = new Map();
   files.set('docs/commands/README.md', markdownIndex(reference));
@@ -15,7 +15,7 @@ export function referenceFiles(reference) {
   return files;
 }
 
-/** What package.json names as `man`. */
+/** The `man` entry of package.json. */
 export function manPages(reference) {
   return [...referenceFiles(reference).keys()]
     .filter((path) => path.startsWith('man/'))
@@ -34,7 +34,7 @@ function chaptersOf({ groups }) {
   }));
 }
 
-/** The value of a flag as the help writes it: `<file>`, `[=target]`. */
+/** Formats a flag's value as the help does: `<file>`, `[=target]`. */
 function valueTerm({ value, value_optional }) {
   if (value === null) return '';
   return value_optional ? `[=${value}]` : ` <${value}>`;
@@ -50,7 +50,7 @@ function argumentTerm({ name, required, variadic }) {
   return required ? `<${shown}>` : `[${shown}]`;
 }
 
-/** The description, the default and the words, each once. */
+/** Lists the description, the default and the words, each once. */
 function wordsOf({ description, default: standard, choices }) {
   const words = [description];
   if (choices !== null && !choices.every((choice) => mentions(description, choice))) {
@@ -66,7 +66,7 @@ function mentions(text, word) {
   return text.toLowerCase().includes(word.toLowerCase());
 }
 
-/** Notes as paragraphs and as lines that stand as they are, which are indented. */
+/** Splits notes into paragraphs and verbatim lines, which are indented. */
 function blocksOf(notes) {
   const blocks = [];
   for (const line of (notes ?? '').split('\n')) {
@@ -126,14 +126,14 @@ function markdownIndex(reference) {
 
 ${GENERATED} ${md(summary)}
 
-\`gpucloud help COMMAND\` shows the same in the terminal, \`man gpucloud\` where the man pages are
-installed, \`gpucloud commands --json\` all of it as data: see [the form of that](#the-tree-as-data).
+\`gpucloud help COMMAND\` shows the same in the terminal. \`man gpucloud\` does if the man pages are
+installed. \`gpucloud commands --json\` prints [everything as data](#the-tree-as-data).
 
 ## Commands
 
 ${chapters.join('')}## Global flags
 
-They go with every command, before or after its words.
+Every command takes these flags, before or after its words.
 
 ${flagTable(global_flags)}The formats are ${formats.map(code).join(', ')}.
 
@@ -149,7 +149,7 @@ ${table(
 )}## stderr in JSON modes
 
 With \`-o json\` and \`-o jsonl\` each line of stderr is one JSON object: \`{"warning": {"code", "message"}}\`
-as it happens, and \`{"error": …}\` last if the command fails. Notes and progress are left out. The
+as it happens, and \`{"error": …}\` last if the command fails. There are no notes and no progress. The
 schema: [schemas/stderr.schema.json](../../schemas/stderr.schema.json).
 
 ${table(
@@ -157,10 +157,10 @@ ${table(
   warnings.map(({ code: name, meaning }) => [code(name), md(meaning)]),
 )}## Environment
 
-Flag, then environment, then profile, then default.
+A flag overrides the environment, which overrides the profile, which overrides the default.
 
 ${table(
-  ['variable', 'flag that wins', 'meaning'],
+  ['variable', 'overridden by', 'meaning'],
   environment.map(({ variables, flag, meaning }) => [
     variables.map(code).join(', '),
     flag === null ? '' : code(flag),
@@ -176,46 +176,40 @@ ${table(
 
 const TREE_AS_DATA = `## The tree as data
 
-\`gpucloud commands --json\` is one document. A version may add fields, commands and flags; it takes
-none away and changes no type, which \`test/golden/\` holds.
+\`gpucloud commands --json\` is one document. A new version may add fields, commands and flags. It
+removes none and changes no type; \`test/golden/\` checks this.
 
 ${table(
-  ['field', 'what'],
+  ['field', 'meaning'],
   [
-    ['`name`, `version`, `summary`', 'of the program'],
-    ['`groups[]`', '`name`, `aliases`, `summary`, `heading`: the words that stand first'],
-    ['`commands[]`', 'each command, in the order of the help'],
-    ['`commands[].command`, `.words`', '`"instances create"`, and its words apart'],
-    ['`commands[].aliases`', 'other words for the last of them'],
-    ['`commands[].summary`, `.notes`', 'what its help says; `notes` may be null'],
-    ['`commands[].usage`', 'the line of its help'],
+    ['`name`, `version`, `summary`', 'the program'],
+    ['`groups[]`', '`name`, `aliases`, `summary`, and `heading`, its section in the help'],
+    ['`commands[]`', 'each command, in help order'],
+    ['`commands[].command`, `.words`', '`"instances create"`, and its words as an array'],
+    ['`commands[].aliases`', 'alternatives for the last word'],
+    ['`commands[].summary`, `.notes`', 'its help text; `notes` may be null'],
+    ['`commands[].usage`', 'its usage line'],
     [
       '`commands[].arguments[]`',
       '`name`, `required`, `variadic`, `type`, `choices`, `default`, `description`',
     ],
     [
       '`commands[].flags[]`',
-      '`long`, `short`, `type`, `value` (the name of its value, null for a switch), `value_optional` (given after `=` alone), `repeatable`, `choices`, `default` (in words), `description`',
+      '`long`, `short`, `type`, `value` (the name of its value, null for a switch), `value_optional` (only after `=`), `repeatable`, `choices`, `default` (in words), `description`',
     ],
-    [
-      '`commands[].without_global_flags`',
-      'global flags that it refuses, or in whose place it has one of its own',
-    ],
-    ['`commands[].columns[]`', '`name`, `kind`, `shown`: what `--columns` and `--sort` take'],
+    ['`commands[].without_global_flags`', 'global flags that it refuses, or replaces by its own'],
+    ['`commands[].columns[]`', '`name`, `kind`, `shown`: the values of `--columns` and `--sort`'],
     ['`commands[].examples`', 'whole command lines'],
-    ['`commands[].exit_codes`', 'it ends with one of these and with no other'],
-    [
-      '`commands[].passes_on_exit_code_of`',
-      'a program whose exit code becomes its own, any number; else null',
-    ],
+    ['`commands[].exit_codes`', 'all its exit codes'],
+    ['`commands[].passes_on_exit_code_of`', 'a program whose exit code it passes on, or null'],
     ['`global_flags[]`', 'as `flags[]`'],
     ['`exit_codes[]`', '`exit_code`, `code`, `meaning`'],
     ['`warnings[]`', '`code`, `meaning`'],
     ['`environment[]`', '`variables`, `flag`, `meaning`'],
     ['`formats`, `topics[]`', 'of `--output`; of `gpucloud help`'],
   ],
-)}\`type\` is \`boolean\` (a switch), \`string\`, \`enum\` (one of \`choices\`), \`list\` (some, with commas
-between), \`number\`, \`duration\` (\`500ms\`, \`30s\`, \`15m\`, \`2h\`, \`3d\`), \`time\`, \`path\` or \`url\`.
+)}\`type\` is \`boolean\` (a switch), \`string\`, \`enum\` (one of \`choices\`), \`list\` (separated by
+commas), \`number\`, \`duration\` (\`500ms\`, \`30s\`, \`15m\`, \`2h\`, \`3d\`), \`time\`, \`path\` or \`url\`.
 `;
 
 function markdownOf(group, commands) {
@@ -258,7 +252,7 @@ function commandMarkdown(command) {
   const without =
     sentence(
       command.without_global_flags.filter(isOwn),
-      (names) => `In place of the global ${names.join(', ')} it has its own.`,
+      (names) => `It has its own ${names.join(', ')} instead of the global one.`,
     ) +
     sentence(
       command.without_global_flags.filter((long) => !isOwn(long)),
@@ -286,8 +280,8 @@ function flagTable(flags) {
 // Man pages
 
 /**
- * A text in roff. Hyphens are made those that can be copied and searched for; a dot or a quote at
- * the beginning of a line would be taken for a request.
+ * Escapes a text for roff. Hyphens must be copyable and searchable; a dot or a quote at
+ * the start of a line would be a request.
  */
 function roff(text) {
   return text
@@ -303,7 +297,7 @@ function roff(text) {
     .replace(/^(?=[.'])/gm, '\\&');
 }
 
-/** An argument of a macro: quotes end it. */
+/** Quotes an argument of a macro, which quotes would end. */
 function quoted(text) {
   return `"${roff(text).replaceAll('"', '\\(dq')}"`;
 }
@@ -313,7 +307,7 @@ function title(name) {
 }
 
 function section(name, text) {
-  // A heading begins a paragraph by itself.
+  // A heading starts a paragraph by itself.
   return text === '' ? '' : `.SH ${quoted(name)}\n${text.replace(/^\.PP\n/, '')}`;
 }
 
@@ -343,7 +337,7 @@ function manIndex(reference) {
     section('SYNOPSIS', '.B gpucloud\n.I command\n.RI [ options ]\n.RI [ arguments ]\n') +
     section(
       'DESCRIPTION',
-      `${roff(summary)}\n${paragraph('The result goes to standard output and nothing else does; the exit code tells the outcome. The profile "sandbox" is the whole service on this computer: free, offline, with a clock to turn.')}`,
+      `${roff(summary)}\n${paragraph('Standard output holds the result and nothing else. The exit code reports the outcome. The profile "sandbox" is the whole service on this computer: free, offline, with a clock that you control.')}`,
     ) +
     section('COMMANDS', chapters) +
     section(
@@ -362,7 +356,7 @@ function manIndex(reference) {
       'ENVIRONMENT',
       environment
         .map(({ variables, flag, meaning }) =>
-          item(variables.join(', '), flag === null ? meaning : `${meaning}; ${flag} wins over it`),
+          item(variables.join(', '), flag === null ? meaning : `${meaning}; ${flag} overrides it`),
         )
         .join(''),
     ) +
@@ -380,15 +374,14 @@ function seeAlso(pages) {
     .join('');
 }
 
-/** `API keys` stays as it is. */
+/** Keeps `API keys` as it is. */
 function firstLower(text) {
   return /^[A-Z]{2}/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 function manOf(group, commands, reference) {
   const isGroup = commands.length > 1 || commands[0]?.command !== group.name;
-  const also =
-    group.aliases.length === 0 ? '' : paragraph(`It is also called ${group.aliases.join(', ')}.`);
+  const also = group.aliases.length === 0 ? '' : paragraph(`Also: ${group.aliases.join(', ')}.`);
   const others = reference.groups
     .filter(({ heading, name }) => heading === group.heading && name !== group.name)
     .map(({ name }) => `gpucloud-${name}`);
@@ -416,7 +409,7 @@ function manOf(group, commands, reference) {
       : section('OPTIONS', detailsMan(commands[0]))) +
     section(
       'GLOBAL OPTIONS, EXIT STATUS, ENVIRONMENT',
-      `${roff('The options of every command, the exit codes and the variables that are read: gpucloud(1).')}\n`,
+      `${roff('See gpucloud(1) for the global options, exit codes and environment variables.')}\n`,
     ) +
     section('SEE ALSO', seeAlso(['gpucloud', ...others]))
   );
@@ -424,7 +417,7 @@ function manOf(group, commands, reference) {
 
 function exitCodes({ exit_codes, passes_on_exit_code_of: program }) {
   const own = exit_codes.join(', ');
-  return program === null ? own : `${own}, or that of ${program} once it was started`;
+  return program === null ? own : `${own}, or that of ${program} once started`;
 }
 
 function notesMan(command, withSummary = true) {

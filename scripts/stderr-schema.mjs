@@ -1,4 +1,4 @@
-// The JSON Schema of a line of stderr in JSON modes, as schemas/ has it.
+// The JSON Schema of a stderr line in JSON modes, as in schemas/.
 
 const ERROR = {
   type: 'object',

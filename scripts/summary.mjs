@@ -1,4 +1,4 @@
-/** What was not tested for lack of something on this computer: `not tested here: SSH (no sshd) 53, zsh 12`. */
+/** Lists the tests skipped for something missing: `not tested here: SSH (no sshd) 53, zsh 12`. */
 export function skipsLine(lacks) {
   const counts = new Map();
   for (const lack of lacks) counts.set(lack, (counts.get(lack) ?? 0) + 1);
@@ -6,7 +6,7 @@ export function skipsLine(lacks) {
   return `not tested here: ${parts.length === 0 ? 'nothing' : parts.join(', ')}`;
 }
 
-/** Ends a run of vitest with the seed of its random tests, and what was not tested. */
+/** Prints the seed of the random tests and the skipped tests at the end of a Vitest run. */
 export default class Summary {
   onTestRunEnd(modules) {
     const skipped = modules.flatMap(({ children }) => [...children.allTests('skipped')]);

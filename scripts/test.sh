@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Checks types and style, then runs the tests of the code and a minute of the built program.
-# Words go to vitest: `npm test -- test/money`.
+# Checks types and style, then runs the code tests and a minute of the built program.
+# Arguments go to vitest: `npm test -- test/money`.
 set -eo pipefail
 cd "$(dirname "$0")/.."
 
 if (($# > 0)); then
-  # Counts are those of whole runs.
+  # Only whole runs are counted.
   words=("$@")
 else
   echo 'Checks types and style, then runs the tests: usually 2 minutes on two quiet cores.'

@@ -1,5 +1,5 @@
-// What third-party parts bring along and this program never runs: left out of the bundle, so that
-// it is neither read nor compiled at each start. A stub that is called after all says so loudly.
+// Parts of third-party code that this program never runs. The bundle omits them, so that no start
+// reads or compiles them. A stub that is called throws.
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
@@ -10,27 +10,27 @@ const { ERROR, TYPE } = require('undici/lib/llhttp/constants.js');
 const never = (what) => `() => { throw new Error('${what} is not built in'); }`;
 
 /**
- * `of` limits a trim to what one part imports; `is` is the source of the module in its place.
+ * `of` limits a trim to the imports of one package; `is` is the module's replacement.
  *
  * @type {readonly {filter: RegExp, of?: RegExp, is: string}[]}
  */
 const TRIMS = [
   {
-    // A part of conf sends each signal to the process a second time, which would make one Ctrl-C
-    // count as two and drop a request whose answer the first Ctrl-C waits for. It cleans up
-    // temporary files, which config/ does by itself.
+    // conf sends each signal to the process a second time, so one Ctrl-C would count as two and drop a
+    // request whose response the first Ctrl-C waits for. conf does it to clean up temporary
+    // files, which src/config/ does by itself.
     filter: /^when-exit$/,
     is: 'export default () => () => {};',
   },
   {
-    // Of undici, the client and its pool are used. Its version is pinned: these are its own paths.
+    // Only undici's client and its pool are used. Its version is pinned: these paths are its own.
     filter: /^undici$/,
     of: /\/src\/api\//,
     is: `
       export { default as Client } from ${JSON.stringify(resolve('undici/lib/dispatcher/client.js'))};
       export { default as Pool } from ${JSON.stringify(resolve('undici/lib/dispatcher/pool.js'))};`,
   },
-  // Never asked for, since `allowH2` is false.
+  // Unused, since `allowH2` is false.
   {
     filter: /^\.\/client-h2\.js$/,
     of: /\/undici\//,
@@ -42,14 +42,14 @@ const TRIMS = [
     of: /\/undici\//,
     is: `module.exports = { extractBody: ${never('fetch')} };`,
   },
-  // Ten modules of Node for a class that no body is of, and for the usual limit of a head.
+  // These load ten modules of Node for a class that no body has, and for a default limit.
   {
     filter: /^node:http$/,
     of: /\/undici\//,
     is: 'module.exports = { IncomingMessage: class {}, maxHeaderSize: 16384 };',
   },
   {
-    // Of the tables that its parser was generated from, what the client looks at.
+    // The client uses only this part of the tables behind its parser.
     filter: /^\.\.\/llhttp\/constants\.js$/,
     of: /\/undici\//,
     is: `module.exports = ${JSON.stringify({ ERROR, TYPE })};`,
@@ -60,20 +60,20 @@ const TRIMS = [
     is: `exports.parserCode = () => require(${JSON.stringify(resolve('undici/lib/llhttp/llhttp-wasm.js'))});`,
   },
   {
-    // The parser is there twice. What falls back to the other without SIMD does so at once, and
+    // undici has its parser twice. What falls back to the other without SIMD does so at once, and
     // the difference can't be measured.
     filter: /^\.\.\/llhttp\/llhttp_simd-wasm\.js$/,
     of: /\/undici\//,
     is: `throw new Error('one is enough');`,
   },
-  // Sockets are opened by api/http/connect.ts.
+  // api/http/connect.ts opens sockets.
   {
     filter: /^(?:\.|\.\.\/core)\/connect(?:\.js)?$/,
     of: /\/undici\//,
     is: `module.exports = ${never('a connector')};`,
   },
   {
-    // Node's own loads four modules more, for messages that no one reads.
+    // Node's own version loads four modules more, for messages that nobody reads.
     filter: /^node:assert$/,
     of: /\/undici\//,
     is: `
@@ -86,14 +86,14 @@ const TRIMS = [
       };`,
   },
   {
-    // conf compares what it has read with defaults, of which there are none.
+    // conf compares what it read with defaults, and there are none.
     filter: /^node:assert$/,
     of: /\/conf\//,
     is: 'export default { deepEqual() {} };',
   },
-  // It migrates files and checks them with ajv, if it is asked to. zod checks ours.
+  // conf migrates files and checks them with ajv on request. zod checks them here.
   { filter: /^semver$/, of: /\/conf\//, is: 'export default {};' },
-  // It is given a folder, and watches nothing.
+  // conf gets a folder, and watches nothing.
   {
     filter: /^(?:env-paths|debounce-fn)$/,
     of: /\/conf\//,
@@ -105,7 +105,7 @@ const TRIMS = [
     is: `export class Ajv2020 { constructor() { (${never('ajv')})(); } }`,
   },
   { filter: /^ajv-formats$/, of: /\/conf\//, is: `export default { default: ${never('ajv')} };` },
-  // A question that opens an editor brings the character sets of the whole world.
+  // A question that opens an editor includes every character set.
   { filter: /^@inquirer\/editor$/, is: `export default ${never('the editor')};` },
 ];
 
